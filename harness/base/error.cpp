@@ -1,0 +1,34 @@
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+std::string compose(const Complaint& complaint) {
+  std::string text = complaint.place.str();
+  if (!text.empty()) text += ": ";
+  text += complaint.found;
+  if (!complaint.allowed.empty()) text += "; allowed: " + complaint.allowed;
+  if (!complaint.nearest.empty()) text += "; did you mean \"" + complaint.nearest + "\"?";
+  if (!complaint.remedy.empty()) text += "\n  " + complaint.remedy;
+  return text;
+}
+
+}  // namespace
+
+std::string Place::str() const {
+  std::string text = file;
+  if (line > 0) text += fmt::format(":{}", line);
+  if (line > 0 && column > 0) text += fmt::format(":{}", column);
+  return text;
+}
+
+Error::Error(Complaint complaint) : std::runtime_error(compose(complaint)), complaint_(std::move(complaint)) {}
+
+namespace detail {
+
+void fail_check(std::string_view condition, std::string_view values, std::string_view file, int line) {
+  throw Bug(fmt::format("{}:{}: check failed: {} ({})", file, line, condition, values));
+}
+
+}  // namespace detail
+}  // namespace fedarena

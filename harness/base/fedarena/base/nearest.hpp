@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "fedarena/base/export.hpp"
+
+namespace fedarena {
+
+/// The name that `found` was most likely meant to be: the one of least edit distance (insertions, deletions,
+/// substitutions, swaps of neighbours; case ignored), or "" when none is nearer than a third of its length.
+FEDARENA_API std::string nearest_name(std::string_view found, std::span<const std::string> names);
+
+/// "a, b, c", for messages.
+FEDARENA_API std::string join_names(std::span<const std::string> names);
+
+}  // namespace fedarena

@@ -1,0 +1,103 @@
+#include "fedarena/base/pool.hpp"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+class EntryObserver final : public tbb::task_scheduler_observer {
+ public:
+  EntryObserver(tbb::task_arena& arena, std::function<void()> on_entry)
+      : tbb::task_scheduler_observer(arena), on_entry_(std::move(on_entry)) {
+    observe(true);
+  }
+  ~EntryObserver() override { observe(false); }
+  void on_scheduler_entry(bool /*is_worker*/) override {
+    if (on_entry_) on_entry_();
+  }
+
+ private:
+  std::function<void()> on_entry_;
+};
+
+// Keeps the exception of the lowest index, so that the message does not depend on the workers.
+class FirstFailure {
+ public:
+  void record(std::size_t index, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_ || index < index_) {
+      failure_ = std::move(failure);
+      index_ = index;
+    }
+    failed_.store(true, std::memory_order_relaxed);
+  }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> failed_ = false;
+  std::exception_ptr failure_;
+  std::size_t index_ = 0;
+};
+
+}  // namespace
+
+struct WorkPool::Impl {
+  Impl(int workers, std::function<void()> on_entry)
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers)),
+        arena(workers),
+        observer(arena, std::move(on_entry)) {}
+
+  tbb::global_control limit;  // without it oneTBB starts no more threads than there are cores
+  tbb::task_arena arena;
+  EntryObserver observer;
+};
+
+WorkPool::WorkPool(int workers, std::function<void()> on_entry) {
+  FEDARENA_CHECK(workers, >=, 1);
+  impl_ = std::make_unique<Impl>(workers, std::move(on_entry));
+}
+
+WorkPool::~WorkPool() = default;
+
+int WorkPool::workers() const { return impl_->arena.max_concurrency(); }
+
+int WorkPool::available_cores() { return tbb::info::default_concurrency(); }
+
+void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)>& body) const {
+  FirstFailure failure;
+  const auto guarded = [&](std::size_t index) {
+    if (failure.failed()) return;
+    try {
+      body(index);
+    } catch (...) {
+      failure.record(index, std::current_exception());
+    }
+  };
+  impl_->arena.execute([&] {
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1),
+                        [&](const tbb::blocked_range<std::size_t>& range) {
+                          for (std::size_t index = range.begin(); index != range.end(); ++index) guarded(index);
+                        },
+                        tbb::simple_partitioner());
+    });
+  });
+  failure.rethrow();
+}
+
+}  // namespace fedarena

@@ -1,0 +1,107 @@
+#include "fedarena/base/stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <set>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/philox.hpp"
+
+namespace fedarena {
+
+// The name is packed into key and counter without hashing, so different names can never collide; the first counter
+// word numbers the blocks of one stream.
+Stream::Stream(const StreamName& name)
+    : key_{name.seed, static_cast<std::uint64_t>(name.purpose)},
+      counter_{0, static_cast<std::uint64_t>(name.round), static_cast<std::uint64_t>(name.client), name.index} {}
+
+Stream::result_type Stream::operator()() {
+  if (used_ == block_.size()) {
+    block_ = philox4x64(counter_, key_);
+    ++counter_[0];
+    used_ = 0;
+  }
+  return block_[used_++];
+}
+
+double Stream::uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
+
+std::uint64_t Stream::below(std::uint64_t bound) {
+  FEDARENA_CHECK(bound, >=, 1U);
+  // Lemire 2019, "Fast random integer generation in an interval": the rejection makes it exact.
+  __extension__ using Wide = unsigned __int128;
+  Wide product = static_cast<Wide>((*this)()) * bound;
+  if (static_cast<std::uint64_t>(product) < bound) {
+    const std::uint64_t threshold = -bound % bound;
+    while (static_cast<std::uint64_t>(product) < threshold) product = static_cast<Wide>((*this)()) * bound;
+  }
+  return static_cast<std::uint64_t>(product >> 64);
+}
+
+double Stream::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_normal_;
+  }
+  const double radius = std::sqrt(-2 * std::log1p(-uniform()));  // 1 - u lies in (0, 1]
+  const double angle = 2 * std::numbers::pi * uniform();
+  spare_normal_ = radius * std::sin(angle);
+  has_spare_ = true;
+  return radius * std::cos(angle);
+}
+
+double Stream::gamma(double shape) {
+  FEDARENA_CHECK(shape, >, 0.0);
+  // Below 1, Gamma(shape) = Gamma(shape + 1) * U^(1/shape).
+  if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = normal();
+    const double v = std::pow(1 + c * x, 3);
+    if (v > 0 && std::log1p(-uniform()) < x * x / 2 + d - d * v + d * std::log(v)) return d * v;
+  }
+}
+
+std::vector<double> Stream::dirichlet(double alpha, std::size_t size) {
+  FEDARENA_CHECK(alpha, >, 0.0);
+  // In logarithms: for tiny alpha every gamma variate underflows, their ratios do not.
+  std::vector<double> logs(size);
+  for (double& value : logs) value = std::log(gamma(alpha + 1)) + std::log1p(-uniform()) / alpha;
+  const double largest = *std::max_element(logs.begin(), logs.end());
+  for (double& value : logs) value = std::exp(value - largest);
+  const double sum = std::accumulate(logs.begin(), logs.end(), 0.0);
+  for (double& value : logs) value /= sum;
+  return logs;
+}
+
+std::vector<std::int64_t> Stream::permutation(std::int64_t size) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  // Fisher-Yates; std::shuffle is not the same on every standard library.
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(i)]);
+  return order;
+}
+
+std::vector<std::int64_t> Stream::sample_without_replacement(std::int64_t size, std::int64_t count) {
+  FEDARENA_CHECK(count, <=, size);
+  // Floyd's algorithm: one draw a chosen value.
+  std::set<std::int64_t> chosen;
+  for (std::int64_t top = size - count; top < size; ++top) {
+    const auto candidate = static_cast<std::int64_t>(below(static_cast<std::uint64_t>(top) + 1));
+    chosen.insert(chosen.contains(candidate) ? top : candidate);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+void Stream::fill_normal(std::span<float> values) {
+  for (float& value : values) value = static_cast<float>(normal());
+}
+
+void Stream::fill_normal(std::span<double> values) {
+  for (double& value : values) value = normal();
+}
+
+}  // namespace fedarena

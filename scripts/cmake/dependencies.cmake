@@ -1,0 +1,30 @@
+# Every package that fedarena builds on. scripts/install-dependencies brings them.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(TBB REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+
+if(FEDARENA_WITH_TORCH)
+  find_package(Torch 1.13 REQUIRED)
+  # Its own flags decide the C++ library ABI; a LibTorch of the old ABI cannot be linked with the
+  # system's fmt and Boost.
+  if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
+    message(FATAL_ERROR
+      "This LibTorch was built with the old C++ library ABI (_GLIBCXX_USE_CXX11_ABI=0), which the "
+      "system's fmt, oneTBB and Boost do not share. Use the system package, a 'cxx11-abi' build of "
+      "LibTorch, or a pip-installed torch of version 2.7 or newer.")
+  endif()
+endif()
+
+if(FEDARENA_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+if(FEDARENA_BUILD_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

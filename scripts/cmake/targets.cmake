@@ -1,0 +1,69 @@
+# Functions that give every target the same warnings, sanitizers and precompiled headers.
+
+# Warnings stay private to our targets and never reach those who link them.
+function(fedarena_compile_settings target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # Contraction to fused multiply-adds would make results depend on the machine.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -ffp-contract=off)
+  if(FEDARENA_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(FEDARENA_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${FEDARENA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PRIVATE -fsanitize=${FEDARENA_SANITIZE})
+  endif()
+  # A shared precompiled header needs the same macros in every target.
+  set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "")
+endfunction()
+
+# LibTorch's headers take seconds to parse; one precompiled header serves every target that sees them.
+function(fedarena_use_torch target)
+  target_link_libraries(${target} PUBLIC fedarena_torch)
+  if(NOT target STREQUAL fedarena_torch_pch)
+    target_precompile_headers(${target} REUSE_FROM fedarena_torch_pch)
+  endif()
+endfunction()
+
+# fedarena_module(NAME [SHARED] [TORCH] SOURCES ... LINK ...): a library of the harness.
+function(fedarena_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH" "" "SOURCES;LINK")
+  if(arg_SHARED)
+    add_library(${name} SHARED ${arg_SOURCES})
+    set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  else()
+    add_library(${name} STATIC ${arg_SOURCES})
+  endif()
+  fedarena_compile_settings(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${arg_LINK})
+  if(arg_TORCH)
+    fedarena_use_torch(${name})
+  endif()
+endfunction()
+
+# fedarena_test(NAME [TORCH] SOURCES ... LINK ...): a GoogleTest program; each test becomes a ctest entry.
+function(fedarena_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK")
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  fedarena_compile_settings(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE
+    FEDARENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FEDARENA_BUILD_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  if(arg_TORCH)
+    target_link_libraries(${name} PRIVATE fedarena_torch)
+    target_precompile_headers(${name} PRIVATE <torch/types.h> <gtest/gtest.h>)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# fedarena_plugin(NAME SOURCES ...): an algorithm plugin, found by the program in its build tree.
+function(fedarena_plugin name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+  add_library(${name} MODULE ${arg_SOURCES})
+  fedarena_compile_settings(${name})
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
+  target_link_libraries(${name} PRIVATE fedarena_sdk)
+  fedarena_use_torch(${name})
+endfunction()
