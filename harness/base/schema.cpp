@@ -1,0 +1,175 @@
+#include "fedarena/base/schema.hpp"
+
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "fedarena/base/nearest.hpp"
+
+namespace fedarena {
+namespace {
+
+template <typename... Visitors>
+struct Overload : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overload(Visitors...) -> Overload<Visitors...>;
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (letter == '"' || letter == '\\') {
+      result += '\\';
+      result += letter;
+    } else if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\u{:04x}", code);
+    } else {
+      result += letter;
+    }
+  }
+  return result + "\"";
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Value& value) {
+  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
+                             [](std::int64_t number) { return fmt::format("{}", number); },
+                             [](double number) { return number_text(number); },
+                             [](const std::string& text) { return quoted(text); },
+                             [](const std::vector<std::int64_t>& list) {
+                               return fmt::format("[{}]", fmt::join(list, ", "));
+                             }},
+                    value);
+}
+
+std::string type_name(const Value& value) {
+  return std::visit(
+      Overload{[](bool) { return "a boolean"; }, [](std::int64_t) { return "an integer"; },
+               [](double) { return "a number"; }, [](const std::string&) { return "a string"; },
+               [](const std::vector<std::int64_t>&) { return "a list of integers"; }},
+      value);
+}
+
+Constraint Constraint::between(double lowest, double highest) {
+  Constraint constraint = at_least(lowest);
+  constraint.has_highest_ = true;
+  constraint.highest_ = highest;
+  return constraint;
+}
+
+Constraint Constraint::at_least(double lowest) {
+  Constraint constraint;
+  constraint.has_lowest_ = true;
+  constraint.lowest_ = lowest;
+  return constraint;
+}
+
+Constraint Constraint::positive() {
+  Constraint constraint = at_least(0);
+  constraint.lowest_excluded_ = true;
+  return constraint;
+}
+
+Constraint Constraint::one_of(std::vector<std::string> names) {
+  Constraint constraint;
+  constraint.names_ = std::move(names);
+  return constraint;
+}
+
+std::string Constraint::allowed(const Value& example) const {
+  if (!names_.empty()) {
+    std::vector<std::string> quoted_names;
+    for (const std::string& name : names_) quoted_names.push_back(quoted(name));
+    return fmt::format("{}", fmt::join(quoted_names, ", "));
+  }
+  const std::string type = type_name(example);
+  if (has_lowest_ && has_highest_) return fmt::format("{} from {} to {}", type, lowest_, highest_);
+  if (has_lowest_) return fmt::format("{} {} {}", type, lowest_excluded_ ? ">" : ">=", lowest_);
+  if (std::holds_alternative<bool>(example)) return "true or false";
+  return type;
+}
+
+bool Constraint::holds(double value) const {
+  if (!std::isfinite(value)) return false;
+  if (has_lowest_ && (lowest_excluded_ ? value <= lowest_ : value < lowest_)) return false;
+  return !has_highest_ || value <= highest_;
+}
+
+bool Constraint::holds(const Value& value) const {
+  return std::visit(Overload{[](bool) { return true; },
+                             [this](std::int64_t number) { return holds(static_cast<double>(number)); },
+                             [this](double number) { return holds(number); },
+                             [this](const std::string& text) {
+                               for (const std::string& name : names_) {
+                                 if (name == text) return true;
+                               }
+                               return names_.empty();
+                             },
+                             [this](const std::vector<std::int64_t>& list) {
+                               for (const std::int64_t number : list) {
+                                 if (!holds(static_cast<double>(number))) return false;
+                               }
+                               return true;
+                             }},
+                    value);
+}
+
+Value Field::checked(const Value& value) const {
+  Value converted = value;
+  if (std::holds_alternative<double>(fallback) && std::holds_alternative<std::int64_t>(value)) {
+    converted = static_cast<double>(std::get<std::int64_t>(value));
+  }
+  const auto complain = [&](std::string found) {
+    std::string nearest;
+    if (const auto* text = std::get_if<std::string>(&value)) nearest = nearest_name(*text, constraint.names());
+    throw Error(Complaint{
+        .place = {}, .found = std::move(found), .allowed = allowed(), .nearest = std::move(nearest), .remedy = {}});
+  };
+  if (converted.index() != fallback.index()) {
+    complain(fmt::format("{} is {} ({})", name, to_text(value), type_name(value)));
+  }
+  if (!constraint.holds(converted)) complain(fmt::format("{} is {}", name, to_text(value)));
+  return converted;
+}
+
+const Field* find_field(const std::vector<Field>& fields, std::string_view name) {
+  for (const Field& field : fields) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+Settings complete(const std::vector<Field>& fields, const Settings& given) {
+  for (const auto& [name, value] : given) {
+    if (find_field(fields, name) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const Field& field : fields) names.push_back(field.name);
+    throw Error(Complaint{.place = {},
+                          .found = fmt::format("unknown key \"{}\"", name),
+                          .allowed = names.empty() ? "no keys" : join_names(names),
+                          .nearest = nearest_name(name, names),
+                          .remedy = {}});
+  }
+  Settings result;
+  for (const Field& field : fields) {
+    Value value = field.fallback;
+    for (const auto& [name, candidate] : given) {
+      if (name == field.name) value = field.checked(candidate);
+    }
+    result.emplace_back(field.name, std::move(value));
+  }
+  return result;
+}
+
+}  // namespace fedarena
