@@ -133,8 +133,8 @@ Value Field::checked(const Value& value) const {
   const auto complain = [&](std::string found) {
     std::string nearest;
     if (const auto* text = std::get_if<std::string>(&value)) nearest = nearest_name(*text, constraint.names());
-    throw Error(Complaint{
-        .place = {}, .found = std::move(found), .allowed = allowed(), .nearest = std::move(nearest), .remedy = {}});
+    throw Error(
+        Complaint{.found = std::move(found), .allowed = allowed(), .nearest = std::move(nearest)});
   };
   if (converted.index() != fallback.index()) {
     complain(fmt::format("{} is {} ({})", name, to_text(value), type_name(value)));
@@ -155,11 +155,9 @@ Settings complete(const std::vector<Field>& fields, const Settings& given) {
     if (find_field(fields, name) != nullptr) continue;
     std::vector<std::string> names;
     for (const Field& field : fields) names.push_back(field.name);
-    throw Error(Complaint{.place = {},
-                          .found = fmt::format("unknown key \"{}\"", name),
+    throw Error(Complaint{.found = fmt::format("unknown key \"{}\"", name),
                           .allowed = names.empty() ? "no keys" : join_names(names),
-                          .nearest = nearest_name(name, names),
-                          .remedy = {}});
+                          .nearest = nearest_name(name, names)});
   }
   Settings result;
   for (const Field& field : fields) {

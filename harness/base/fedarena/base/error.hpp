@@ -13,7 +13,7 @@ namespace fedarena {
 
 /// A position in a user's file; lines and columns count from 1, 0 means unknown.
 struct FEDARENA_API Place {
-  std::string file;
+  std::string file = {};
   int line = 0;
   int column = 0;
 
@@ -23,11 +23,11 @@ struct FEDARENA_API Place {
 
 /// What a user needs to mend a mistake. Empty parts are left out of the message.
 struct FEDARENA_API Complaint {
-  Place place;          ///< where
-  std::string found;    ///< what was found there, as a sentence without a full stop
-  std::string allowed;  ///< what is allowed instead
-  std::string nearest;  ///< the nearest valid name
-  std::string remedy;   ///< what to do, as a sentence without a full stop
+  Place place = {};          ///< where
+  std::string found = {};    ///< what was found there, as a sentence without a full stop
+  std::string allowed = {};  ///< what is allowed instead
+  std::string nearest = {};  ///< the nearest valid name
+  std::string remedy = {};   ///< what to do, as a sentence without a full stop
 };
 
 /// A mistake in something the user gave: a file, a plugin, a command line. The program prints the
@@ -39,11 +39,7 @@ class FEDARENA_API Error : public std::runtime_error {
   /// An error without a place, from a format string: `Error::of("no plugin {}", name)`.
   template <typename... Args>
   static Error of(fmt::format_string<Args...> format, Args&&... args) {
-    return Error(Complaint{.place = {},
-                           .found = fmt::format(format, std::forward<Args>(args)...),
-                           .allowed = {},
-                           .nearest = {},
-                           .remedy = {}});
+    return Error(Complaint{.found = fmt::format(format, std::forward<Args>(args)...)});
   }
 
   const Complaint& complaint() const { return complaint_; }
