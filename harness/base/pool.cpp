@@ -6,8 +6,10 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -39,36 +41,47 @@ class FirstFailure {
     if (!failure_ || index < index_) {
       failure_ = std::move(failure);
       index_ = index;
+      lowest_.store(index, std::memory_order_relaxed);
     }
-    failed_.store(true, std::memory_order_relaxed);
   }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+  // Lower indices still run after a failure, for one of them may fail too.
+  bool spares(std::size_t index) const { return index > lowest_.load(std::memory_order_relaxed); }
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
   std::mutex mutex_;
-  std::atomic<bool> failed_ = false;
+  std::atomic<std::size_t> lowest_ = std::numeric_limits<std::size_t>::max();
   std::exception_ptr failure_;
   std::size_t index_ = 0;
 };
+
+// oneTBB starts no more threads than there are cores, unless a limit says otherwise, and of several limits the smallest
+// holds. So the process has one, as high as its largest pool asked for; each pool's arena keeps to its own number.
+void allow_threads(std::size_t threads) {
+  static std::mutex mutex;
+  static std::unique_ptr<tbb::global_control> limit;
+  static std::size_t allowed = 0;
+  const std::lock_guard lock(mutex);
+  if (threads <= allowed) return;
+  limit = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, threads);
+  allowed = threads;
+}
 
 }  // namespace
 
 struct WorkPool::Impl {
   Impl(int workers, std::function<void()> on_entry)
-      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers)),
-        arena(workers),
-        observer(arena, std::move(on_entry)) {}
+      : arena(workers), observer(arena, std::move(on_entry)) {}
 
-  tbb::global_control limit;  // without it oneTBB starts no more threads than there are cores
   tbb::task_arena arena;
   EntryObserver observer;
 };
 
 WorkPool::WorkPool(int workers, std::function<void()> on_entry) {
   FEDARENA_CHECK(workers, >=, 1);
+  allow_threads(static_cast<std::size_t>(std::max(workers, available_cores())));
   impl_ = std::make_unique<Impl>(workers, std::move(on_entry));
 }
 
@@ -81,7 +94,7 @@ int WorkPool::available_cores() { return tbb::info::default_concurrency(); }
 void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)>& body) const {
   FirstFailure failure;
   const auto guarded = [&](std::size_t index) {
-    if (failure.failed()) return;
+    if (failure.spares(index)) return;
     try {
       body(index);
     } catch (...) {

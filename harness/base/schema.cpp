@@ -100,7 +100,7 @@ std::string Constraint::allowed(const Value& example) const {
   return type;
 }
 
-bool Constraint::holds(double value) const {
+bool Constraint::holds_number(double value) const {
   if (!std::isfinite(value)) return false;
   if (has_lowest_ && (lowest_excluded_ ? value <= lowest_ : value < lowest_)) return false;
   return !has_highest_ || value <= highest_;
@@ -108,8 +108,8 @@ bool Constraint::holds(double value) const {
 
 bool Constraint::holds(const Value& value) const {
   return std::visit(Overload{[](bool) { return true; },
-                             [this](std::int64_t number) { return holds(static_cast<double>(number)); },
-                             [this](double number) { return holds(number); },
+                             [this](std::int64_t number) { return holds_number(static_cast<double>(number)); },
+                             [this](double number) { return holds_number(number); },
                              [this](const std::string& text) {
                                for (const std::string& name : names_) {
                                  if (name == text) return true;
@@ -118,7 +118,7 @@ bool Constraint::holds(const Value& value) const {
                              },
                              [this](const std::vector<std::int64_t>& list) {
                                for (const std::int64_t number : list) {
-                                 if (!holds(static_cast<double>(number))) return false;
+                                 if (!holds_number(static_cast<double>(number))) return false;
                                }
                                return true;
                              }},

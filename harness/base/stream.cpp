@@ -54,8 +54,12 @@ double Stream::normal() {
 
 double Stream::gamma(double shape) {
   FEDARENA_CHECK(shape, >, 0.0);
-  // Below 1, Gamma(shape) = Gamma(shape + 1) * U^(1/shape).
-  if (shape < 1) return gamma(shape + 1) * std::pow(1 - uniform(), 1 / shape);
+  FEDARENA_CHECK(shape, <, std::numeric_limits<double>::infinity());
+  if (shape < 1) {
+    // Gamma(shape) = Gamma(shape + 1) * U^(1/shape). Two statements, because operands have no order of evaluation.
+    const double larger = gamma(shape + 1);
+    return larger * std::pow(1 - uniform(), 1 / shape);
+  }
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
   while (true) {
@@ -67,9 +71,15 @@ double Stream::gamma(double shape) {
 
 std::vector<double> Stream::dirichlet(double alpha, std::size_t size) {
   FEDARENA_CHECK(alpha, >, 0.0);
-  // In logarithms: for tiny alpha every gamma variate underflows, their ratios do not.
+  FEDARENA_CHECK(size, >=, 1U);
+  // In logarithms: for tiny alpha every gamma variate underflows, their ratios do not. Below 1e-300 the quotient
+  // would overflow; one category has everything there, as it has at 1e-300.
+  const double divisor = std::max(alpha, 1e-300);
   std::vector<double> logs(size);
-  for (double& value : logs) value = std::log(gamma(alpha + 1)) + std::log1p(-uniform()) / alpha;
+  for (double& value : logs) {
+    const double larger = std::log(gamma(alpha + 1));
+    value = larger + std::log1p(-uniform()) / divisor;
+  }
   const double largest = *std::max_element(logs.begin(), logs.end());
   for (double& value : logs) value = std::exp(value - largest);
   const double sum = std::accumulate(logs.begin(), logs.end(), 0.0);
@@ -78,6 +88,7 @@ std::vector<double> Stream::dirichlet(double alpha, std::size_t size) {
 }
 
 std::vector<std::int64_t> Stream::permutation(std::int64_t size) {
+  FEDARENA_CHECK(size, >=, 0);
   std::vector<std::int64_t> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), 0);
   // Fisher-Yates; std::shuffle is not the same on every standard library.
@@ -86,6 +97,7 @@ std::vector<std::int64_t> Stream::permutation(std::int64_t size) {
 }
 
 std::vector<std::int64_t> Stream::sample_without_replacement(std::int64_t size, std::int64_t count) {
+  FEDARENA_CHECK(count, >=, 0);
   FEDARENA_CHECK(count, <=, size);
   // Floyd's algorithm: one draw a chosen value.
   std::set<std::int64_t> chosen;

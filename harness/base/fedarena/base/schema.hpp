@@ -38,13 +38,13 @@ class FEDARENA_API Constraint {
   /// One of the names.
   static Constraint one_of(std::vector<std::string> names);
 
-  /// "a number > 0", "an integer from 1 to 100", "\"sum\" or \"mean\""; `example` gives the type.
+  /// "a number > 0", "an integer from 1 to 100", "\"sum\", \"mean\""; `example` gives the type.
   std::string allowed(const Value& example) const;
   bool holds(const Value& value) const;
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  bool holds(double value) const;
+  bool holds_number(double value) const;
 
   bool has_lowest_ = false, lowest_excluded_ = false, has_highest_ = false;
   double lowest_ = 0, highest_ = 0;
@@ -59,6 +59,7 @@ struct FEDARENA_API Field {
   Value fallback;   ///< the default; its alternative is the field's type
   Constraint constraint;
   std::function<void(void* config, const Value& value)> store;  ///< stores a value that `checked` returned
+  std::function<Value(const void* config)> load = {};  ///< the value that the config holds
 
   /// The value in the field's type (an integer becomes a number where a number is asked for).
   /// Throws Error with found, allowed and nearest name, without a place.
@@ -91,7 +92,8 @@ class Schema {
         : field{std::move(name), std::move(doc), Value(Config{}.*member), std::move(constraint),
                 [member](void* config, const Value& value) {
                   static_cast<Config*>(config)->*member = std::get<Member>(value);
-                }} {}
+                },
+                [member](const void* config) { return Value(static_cast<const Config*>(config)->*member); }} {}
     Field field;
   };
 
@@ -107,6 +109,9 @@ class Schema {
     for (Field& field : fields) {
       field.store = [store = field.store](void* config, const Value& value) {
         store(static_cast<Base*>(static_cast<Config*>(config)), value);
+      };
+      field.load = [load = field.load](const void* config) {
+        return load(static_cast<const Base*>(static_cast<const Config*>(config)));
       };
     }
     fields.insert(fields.end(), fields_.begin(), fields_.end());

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "datasets/dataset.hpp"
+
+namespace fedarena {
+
+/// What one file of the binary version of CIFAR-10 has to be.
+struct CifarLayout {
+  std::int64_t records = 10'000;
+  std::int64_t side = 32;     ///< of an image, in pixels; an image has three channels
+  std::int64_t classes = 10;  ///< labels lie in [0, classes)
+  std::string sha256;         ///< of the uncompressed file; empty: any content of the right form
+};
+
+/// One file (plain or gzip) of records: a label byte, then the red, the green and the blue plane, row by row.
+/// Gives uint8 [records, 3, side, side] and int64 [records]. Throws Error on too few or too many bytes, a
+/// label out of range, or another SHA-256, in this order. Format: www.cs.toronto.edu/~kriz/cifar.html,
+/// "Binary version".
+Examples read_cifar(const std::filesystem::path& file, const CifarLayout& layout);
+
+}  // namespace fedarena

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torch/types.h>
+
+namespace fedarena {
+
+/// Labelled examples, in the order of the publisher.
+struct Examples {
+  /// Images: uint8 [n, channels, height, width], 0 to 255. Anything else: floating [n, features].
+  torch::Tensor inputs;
+  /// Classification: int64 [n], each in [0, classes). Regression: floating [n, outputs].
+  torch::Tensor targets;
+
+  /// How many examples there are; 0 before anything was loaded.
+  std::int64_t size() const { return inputs.defined() ? inputs.size(0) : 0; }
+};
+
+/// A data set as its publisher split it. The tensors live on the CPU and are contiguous.
+struct Dataset {
+  std::string name;  ///< the name under which the registry knows it
+  Examples train;
+  Examples test;
+  std::int64_t classes = 0;  ///< 0: regression
+  /// Per channel, of the training inputs scaled to [0, 1], for (input / 255 - mean) / deviation; both empty:
+  /// inputs are used as they are.
+  std::vector<double> mean, deviation;
+  /// One sentence that a table of results should carry, such as that the data is synthetic; may be empty.
+  std::string note;
+};
+
+}  // namespace fedarena

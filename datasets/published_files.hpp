@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/source.hpp"
+
+namespace fedarena {
+
+/// The files of one data set, as its publisher names them.
+struct PublishedFiles {
+  std::string dataset;               ///< for messages
+  std::vector<std::string> folders;  ///< names of the folder that may hold them, the preferred one first
+  std::vector<std::string> files;    ///< without ".gz"; each may be compressed or not
+  std::string origin;                ///< where the publisher's files come from, for the remedy
+};
+
+/// The path of every file of `wanted.files`, in that order, all from one folder: the first `FOLDER/NAME` with
+/// NAME in `wanted.folders`, or the first FOLDER that itself is called so, that holds all of them. Where both
+/// the plain and the ".gz" file exist, the plain one is taken. Throws one Error that lists files, folders and
+/// what to do.
+std::vector<std::filesystem::path> find_published(const PublishedFiles& wanted,
+                                                  const SearchPath& search_path);
+
+/// The content of a file, decompressed where it is gzip, but at most `most` bytes of it: a caller that wants
+/// N bytes asks for N + 1 and so sees that a file is too long without reading it all. Throws Error when the
+/// file cannot be opened or its compressed stream is damaged.
+std::vector<std::uint8_t> read_content(const std::filesystem::path& file, std::size_t most);
+
+/// SHA-256 as 64 lower-case hexadecimal digits.
+std::string sha256_of(std::span<const std::uint8_t> content);
+
+/// Throws Error unless the SHA-256 of `content` is `sha256` (64 lower-case hexadecimal digits). An empty
+/// `sha256` accepts any content.
+void check_sha256(const std::filesystem::path& file, const std::vector<std::uint8_t>& content,
+                  const std::string& sha256);
+
+/// Throws Error when `size`, the bytes read with the limit `expected` + 1, is not `expected`. `meaning` says
+/// in a few words what the expected bytes hold.
+void check_size(const std::filesystem::path& file, std::size_t size, std::size_t expected,
+                const std::string& meaning);
+
+/// An Error on a file that is not what its publisher made; `found` and `allowed` as in Complaint.
+[[noreturn]] void reject_file(const std::filesystem::path& file, std::string found, std::string allowed);
+
+}  // namespace fedarena

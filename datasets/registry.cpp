@@ -1,0 +1,85 @@
+#include "datasets/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "datasets/source.hpp"
+
+// The table. A line NAME stands for a function `DatasetSource NAME_source()` in a file of its own.
+#define FEDARENA_DATASETS(LINE) \
+  LINE(glyphs)                  \
+  LINE(mnist)                   \
+  LINE(fashion_mnist)           \
+  LINE(cifar10)
+
+namespace fedarena {
+
+#define FEDARENA_DECLARE(name) DatasetSource name##_source();
+FEDARENA_DATASETS(FEDARENA_DECLARE)
+#undef FEDARENA_DECLARE
+
+namespace {
+
+const auto& sources() {
+#define FEDARENA_CALL(name) name##_source(),
+  static const std::array table{FEDARENA_DATASETS(FEDARENA_CALL)};
+#undef FEDARENA_CALL
+  return table;
+}
+
+const DatasetSource& find_source(const std::string& name) {
+  const auto& table = sources();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });
+  if (found != table.end()) return *found;
+  const auto names = dataset_names();
+  throw Error(Complaint{.place = {},
+                        .found = fmt::format("there is no data set \"{}\"", name),
+                        .allowed = join_names(names),
+                        .nearest = nearest_name(name, names),
+                        .remedy = {}});
+}
+
+/// The variable's value, or "" when it is not set.
+std::string environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::vector<std::string> dataset_names() {
+  std::vector<std::string> names;
+  for (const auto& source : sources()) names.push_back(source.name);
+  return names;
+}
+
+std::string dataset_summary(const std::string& name) { return find_source(name).summary; }
+
+Dataset load_dataset(const std::string& name, const std::vector<std::filesystem::path>& search_path) {
+  return find_source(name).load(search_path);
+}
+
+std::vector<std::filesystem::path> default_search_path() {
+  std::vector<std::filesystem::path> folders;
+  const std::string listed = environment("FEDARENA_DATA");
+  for (std::size_t begin = 0; begin < listed.size();) {
+    const std::size_t end = std::min(listed.find(':', begin), listed.size());
+    if (end > begin) folders.emplace_back(listed.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  // The XDG Base Directory Specification has relative paths ignored.
+  const std::filesystem::path cache = environment("XDG_CACHE_HOME");
+  const std::filesystem::path home = environment("HOME");
+  if (cache.is_absolute())
+    folders.push_back(cache / "fedarena");
+  else if (!home.empty())
+    folders.push_back(home / ".cache" / "fedarena");
+  return folders;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fedarena/base/schema.hpp"
+
+namespace fedarena {
+
+/// Something that an experiment can choose by name: a data set, a partition, a model, an algorithm, a policy.
+struct CatalogEntry {
+  std::string name;           ///< as experiments write it
+  std::string summary;        ///< one sentence
+  std::vector<Field> fields;  ///< its settings
+};
+
+/// Everything that an experiment can choose from; whoever knows the registries fills it.
+struct Catalog {
+  std::vector<CatalogEntry> datasets;
+  std::vector<CatalogEntry> partitions;  ///< each has the field "clients", an integer
+  std::vector<CatalogEntry> models;
+  std::vector<CatalogEntry> algorithms;
+  std::vector<CatalogEntry> policies = {
+      {.name = "none", .summary = "Exact answers: nothing is clipped, nothing is noised.", .fields = {}}};
+};
+
+/// The entry of that name, or nullptr.
+const CatalogEntry* find_entry(const std::vector<CatalogEntry>& entries, const std::string& name);
+
+}  // namespace fedarena

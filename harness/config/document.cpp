@@ -1,0 +1,223 @@
+#include "harness/config/document.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+#include <toml++/toml.h>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/config/utf8.hpp"
+
+namespace fedarena::config {
+namespace {
+
+// toml++ destroys nested tables by recursion, and bounds the nesting of values but not that of dotted keys.
+constexpr int kDeepestKey = 64;
+
+constexpr std::size_t kLongestMessagePart = 1000;
+constexpr std::size_t kLongestSlip = 100;
+
+Place place_of(const toml::source_region& region, const std::string& file) {
+  return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+Place place_of_byte(std::string_view text, std::size_t offset, const std::string& file) {
+  const std::string_view before = text.substr(0, offset);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  // Columns count characters, so that they agree with toml++ and with editors.
+  const auto column =
+      std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_start), before.end(),
+                    [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
+  return {file, static_cast<int>(line), static_cast<int>(column) + 1};
+}
+
+void check_depth(std::string_view text, const std::string& file) {
+  int dots = 0;
+  for (std::size_t offset = 0; offset < text.size(); ++offset) {
+    if (text[offset] == '\n') dots = 0;
+    if (text[offset] != '.') continue;
+    const std::size_t next = text.find_first_not_of(" \t", offset + 1);
+    const bool joins_nothing = next == std::string_view::npos || text[next] == '.' || text[next] == '\n';
+    if (!joins_nothing && ++dots > kDeepestKey) {
+      complain({.place = place_of_byte(text, offset, file),
+                .found = fmt::format("more than {} dots in one line", kDeepestKey),
+                .allowed = "keys of one or two parts"});
+    }
+  }
+}
+
+toml::table parse_toml(std::string_view text, const std::string& file) {
+  const std::size_t invalid = first_invalid_utf8(text);
+  if (invalid < text.size()) {
+    complain({.place = place_of_byte(text, invalid, file),
+              .found = fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text[invalid])),
+              .allowed = "text in UTF-8"});
+  }
+  check_depth(text, file);
+  try {
+    return toml::parse(text, std::string_view(file));
+  } catch (const toml::parse_error& error) {
+    std::string description(error.description());
+    std::replace_if(
+        description.begin(), description.end(), [](char letter) { return letter >= 0 && letter < 0x20; },
+        ' ');
+    complain({.place = place_of(error.source(), file), .found = "not TOML: " + description});
+  }
+}
+
+std::string kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "a boolean";
+    case toml::node_type::date:
+      return "a date";
+    case toml::node_type::time:
+      return "a time";
+    case toml::node_type::date_time:
+      return "a date and time";
+    case toml::node_type::none:
+      break;
+  }
+  return "nothing";
+}
+
+Written written_list(const toml::array& array, const std::string& file) {
+  Written result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
+  std::vector<std::int64_t> numbers;
+  for (const toml::node& node : array) {
+    const auto* number = node.as_integer();
+    if (number == nullptr) {
+      return {.place = place_of(node.source(), file),
+              .value = {},
+              .kind = "a list with " + kind_of(node) + " in it"};
+    }
+    numbers.push_back(number->get());
+    const Place element = place_of(node.source(), file);
+    result.elements.emplace_back(element.line, element.column);
+  }
+  result.value = std::move(numbers);
+  return result;
+}
+
+Written written(const toml::node& node, const std::string& file) {
+  if (const auto* array = node.as_array()) return written_list(*array, file);
+  Written result{.place = place_of(node.source(), file), .value = {}, .kind = kind_of(node)};
+  if (const auto* flag = node.as_boolean()) result.value = flag->get();
+  if (const auto* number = node.as_integer()) result.value = number->get();
+  if (const auto* number = node.as_floating_point()) result.value = number->get();
+  if (const auto* text = node.as_string()) result.value = text->get();
+  return result;
+}
+
+bool earlier(const Place& left, const Place& right) {
+  return std::tie(left.line, left.column) < std::tie(right.line, right.column);
+}
+
+Table table_of(const toml::table& table, const Place& place, const std::string& file) {
+  Table result{place, {}};
+  for (auto&& [key, node] : table) {
+    result.settings.push_back({std::string(key.str()), place_of(key.source(), file), written(node, file)});
+  }
+  std::sort(result.settings.begin(), result.settings.end(),
+            [](const Setting& left, const Setting& right) { return earlier(left.place, right.place); });
+  return result;
+}
+
+Section section_of(const toml::key& key, const toml::node& node, const std::string& file) {
+  Section section{.name = std::string(key.str()), .place = place_of(key.source(), file), .tables = {}};
+  const toml::array* array = node.as_array();
+  const bool tables = array != nullptr && std::all_of(array->begin(), array->end(),
+                                                      [](const toml::node& item) { return item.is_table(); });
+  if (const toml::table* table = node.as_table()) {
+    section.tables.push_back(table_of(*table, section.place, file));
+  } else if (tables) {
+    section.form = Section::Form::kTables;
+    for (const toml::node& item : *array) {
+      section.tables.push_back(table_of(*item.as_table(), place_of(item.source(), file), file));
+    }
+  } else {
+    section.form = Section::Form::kValue;
+  }
+  return section;
+}
+
+bool is_bare_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+    return std::isalnum(letter) != 0 ||
+           std::string_view("-_.+/:").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+Setting* Table::find(std::string_view key) {
+  for (Setting& setting : settings) {
+    if (setting.key == key) return &setting;
+  }
+  return nullptr;
+}
+
+Section* find_section(Document& document, std::string_view name) {
+  for (Section& section : document) {
+    if (section.name == name) return &section;
+  }
+  return nullptr;
+}
+
+Document parse_document(std::string_view text, const std::string& file) {
+  const toml::table root = parse_toml(text, file);
+  Document document;
+  for (auto&& [key, node] : root) document.push_back(section_of(key, node, file));
+  std::sort(document.begin(), document.end(),
+            [](const Section& left, const Section& right) { return earlier(left.place, right.place); });
+  return document;
+}
+
+Written parse_value(std::string_view text, const Place& place) {
+  const std::string line = "value = " + std::string(text);
+  try {
+    const toml::table table = parse_toml(line, place.file);
+    // A line break in the text could bring further keys.
+    if (table.size() == 1 && text.find('\n') == std::string_view::npos) {
+      Written result = written(*table.get("value"), place.file);
+      result.place = place;
+      result.elements.clear();
+      return result;
+    }
+  } catch (const Error&) {
+    if (is_bare_word(text)) return {.place = place, .value = std::string(text), .kind = "a string"};
+  }
+  complain(
+      {.place = place,
+       .found = in_quotes(text) + " is no value",
+       .allowed = "a value as TOML writes it, such as 5, 0.1, true, \"text\" or [1, 2]; or a bare word"});
+}
+
+void complain(Complaint complaint) {
+  for (std::string* part :
+       {&complaint.place.file, &complaint.found, &complaint.allowed, &complaint.nearest}) {
+    *part = shortened(*part, kLongestMessagePart);
+  }
+  throw Error(std::move(complaint));
+}
+
+std::string in_quotes(std::string_view name) { return to_text(Value(std::string(name))); }
+
+std::string nearest_to(std::string_view found, const std::vector<std::string>& names) {
+  return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);
+}
+
+}  // namespace fedarena::config

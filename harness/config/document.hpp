@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/schema.hpp"
+
+namespace fedarena::config {
+
+/// What stands right of an equals sign, and where.
+struct Written {
+  Place place;
+  std::optional<Value> value;                      ///< nothing when no setting can hold it
+  std::string kind;                                ///< then: what it is, "a date"
+  std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
+};
+
+/// One line "key = value" of a section.
+struct Setting {
+  std::string key;
+  Place place;  ///< of the key
+  Written written;
+  bool overridden = false;  ///< given by --set
+};
+
+/// The settings below one [header], in the order of the file.
+struct Table {
+  Place place;
+  std::vector<Setting> settings;
+
+  Setting* find(std::string_view key);
+};
+
+/// What a document holds under one name at its top.
+struct Section {
+  enum class Form { kTable, kTables, kValue };
+
+  std::string name;
+  Place place;
+  Form form = Form::kTable;
+  std::vector<Table> tables;  ///< kTable: one; kTables: any number; kValue: none
+};
+
+/// A TOML file as values with places, in the order of the file.
+using Document = std::vector<Section>;
+
+/// Parses TOML. Throws Error for what is no UTF-8, no TOML, or nested absurdly deep.
+Document parse_document(std::string_view text, const std::string& file);
+
+/// Parses one value, as TOML writes it or as a bare word. Throws Error at the place.
+Written parse_value(std::string_view text, const Place& place);
+
+/// The section of that name, or nullptr.
+Section* find_section(Document& document, std::string_view name);
+
+/// Throws the complaint as an Error that fits on a screen, however long the names in it are.
+[[noreturn]] void complain(Complaint complaint);
+
+/// A name as messages show it: in quotes, escaped.
+std::string in_quotes(std::string_view name);
+
+/// The name most like `found`, or ""; found names too long to be a slip have none.
+std::string nearest_to(std::string_view found, const std::vector<std::string>& names);
+
+}  // namespace fedarena::config

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fedarena/base/schema.hpp"
+
+namespace fedarena {
+
+/// One entry of the catalog, chosen, with every one of its settings: given or default.
+struct Choice {
+  std::string name;
+  Settings settings;
+  bool operator==(const Choice&) const = default;
+};
+
+/// One algorithm of an experiment, with every one of its settings.
+struct AlgorithmEntry {
+  std::string name;   ///< of the catalog
+  std::string label;  ///< unique within the experiment, and safe as a folder name
+  Settings settings;
+  bool operator==(const AlgorithmEntry&) const = default;
+};
+
+/// How many clients take part in a round: all of them when both are 0; at most one of them is not.
+struct Cohort {
+  std::int64_t size = 0;
+  double fraction = 0;
+  bool operator==(const Cohort&) const = default;
+};
+
+/// When the model is evaluated; the last round always is.
+struct Evaluation {
+  std::int64_t every = 1;
+  bool operator==(const Evaluation&) const = default;
+};
+
+/// An experiment, checked and complete: algorithms x seeds, all under the same conditions.
+struct Experiment {
+  std::string name;  ///< safe as a folder name
+  std::vector<std::int64_t> seeds;
+  std::int64_t rounds = 0;
+  std::string device = "cpu";     ///< "cpu" or "cuda"
+  std::string dtype = "float32";  ///< "float32" or "float64"
+  Choice data, partition, model;
+  Cohort cohort;
+  Evaluation evaluation;
+  Choice privacy;  ///< the policy and its settings
+  std::vector<AlgorithmEntry> algorithms;
+  bool operator==(const Experiment&) const = default;
+
+  /// How many of `clients` take part in a round, at least 1: the size, or the fraction rounded to the nearest
+  /// whole number, or all. Throws Error when the size exceeds `clients`.
+  std::int64_t cohort_size(std::int64_t clients) const;
+};
+
+/// The value of a setting; a missing name is a Bug.
+const Value& setting(const Settings& settings, const std::string& name);
+
+/// The resolved experiment as a file, every default written out; reading it back gives the same experiment.
+std::string to_toml(const Experiment& experiment);
+
+/// One algorithm under one seed: a complete experiment of its own. Both must be the experiment's.
+Experiment cell(const Experiment& experiment, const AlgorithmEntry& algorithm, std::int64_t seed);
+
+}  // namespace fedarena

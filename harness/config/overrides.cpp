@@ -1,0 +1,115 @@
+#include "harness/config/overrides.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/config/unknown.hpp"
+#include "harness/config/utf8.hpp"
+
+namespace fedarena::config {
+namespace {
+
+constexpr std::string_view kForm = "section.key=value or algorithms.LABEL.key=value";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// The label as the file gives it, before any check.
+std::string label_of(Table& table) {
+  for (const char* key : {"label", "name"}) {
+    const Setting* setting = table.find(key);
+    if (setting == nullptr || !setting->written.value) continue;
+    if (const auto* text = std::get_if<std::string>(&*setting->written.value)) return *text;
+  }
+  return {};
+}
+
+struct Target {
+  Table* table = nullptr;
+  std::string key;
+};
+
+// Labels may hold dots, so the path is matched against the labels that there are; the longest wins.
+Target algorithm_target(Section* section, std::string_view rest, const Place& place) {
+  Target target;
+  std::size_t longest = 0;
+  std::vector<std::string> labels;
+  if (section != nullptr) {
+    for (Table& table : section->tables) {
+      const std::string label = label_of(table);
+      if (label.empty()) continue;
+      labels.push_back(label);
+      for (const std::string& prefix : {label + ".", in_quotes(label) + "."}) {
+        if (prefix.size() <= longest || !rest.starts_with(prefix)) continue;
+        longest = prefix.size();
+        target = {&table, std::string(rest.substr(prefix.size()))};
+      }
+    }
+  }
+  if (target.table != nullptr) return target;
+  const std::string_view named = rest.substr(0, rest.rfind('.'));
+  complain({.place = place,
+            .found = "no algorithm is labelled " + in_quotes(named),
+            .allowed = labels.empty() ? "none, the file lists no algorithm" : join_names(labels),
+            .nearest = nearest_to(named, labels),
+            .remedy = "write algorithms.LABEL.key=value"});
+}
+
+void put(Table& table, const std::string& key, const Place& place, Written written) {
+  Setting setting{.key = key, .place = place, .written = std::move(written), .overridden = true};
+  if (Setting* present = table.find(key)) {
+    *present = std::move(setting);
+  } else {
+    table.settings.push_back(std::move(setting));
+  }
+}
+
+}  // namespace
+
+void apply_override(Document& document, const std::string& text, const std::vector<SectionSpec>& specs) {
+  // The text is the place, so it must be fit to print.
+  const bool printable =
+      first_invalid_utf8(text) == text.size() &&
+      std::none_of(text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < 0x20; });
+  if (!printable)
+    complain(
+        {.place = {.file = "--set"}, .found = "text with unprintable bytes", .allowed = "one line of UTF-8"});
+  const Place place{.file = "--set " + shortened(text, 200)};
+
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    complain({.place = place, .found = "no \"=\"", .allowed = std::string(kForm)});
+  const std::string_view path = trimmed(std::string_view(text).substr(0, equals));
+  const std::size_t dot = path.find('.');
+  const auto spec = std::find_if(specs.begin(), specs.end(), [&](const SectionSpec& candidate) {
+    return candidate.name == path.substr(0, dot);
+  });
+  if (dot == std::string_view::npos) {
+    if (spec != specs.end()) complain({.place = place, .found = "no key", .allowed = std::string(kForm)});
+    complain_homeless_key(std::string(path), place, specs);
+  }
+  if (spec == specs.end()) complain_unknown_section(std::string(path.substr(0, dot)), place, specs);
+  Written written = parse_value(trimmed(std::string_view(text).substr(equals + 1)), place);
+
+  Section* section = find_section(document, spec->name);
+  const std::string_view rest = path.substr(dot + 1);
+  if (spec->kind == SectionSpec::Kind::kAlgorithms) {
+    const Target target = algorithm_target(section, rest, place);
+    put(*target.table, target.key, place, std::move(written));
+    return;
+  }
+  if (section == nullptr) {
+    document.push_back({.name = spec->name, .place = place, .tables = {Table{place, {}}}});
+    section = &document.back();
+  }
+  // A section of another form is the file's mistake, and reported as such.
+  if (section->form == Section::Form::kTable)
+    put(section->tables.front(), std::string(rest), place, std::move(written));
+}
+
+}  // namespace fedarena::config

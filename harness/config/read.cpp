@@ -1,0 +1,324 @@
+#include "harness/config/read.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/config/document.hpp"
+#include "harness/config/file_text.hpp"
+#include "harness/config/overrides.hpp"
+#include "harness/config/sections.hpp"
+#include "harness/config/unknown.hpp"
+
+namespace fedarena {
+namespace {
+
+using namespace config;
+using Kind = SectionSpec::Kind;
+
+constexpr std::size_t kLongestString = 4096;
+
+// The setting's value, checked against the field; `allowed` and `owner` go into the message.
+Value checked(const Setting& setting, const Field& field, const std::string& allowed,
+              const std::string& owner = "") {
+  const Written& written = setting.written;
+  Complaint complaint{.place = written.place, .allowed = allowed};
+  if (!written.value) {
+    complaint.found = fmt::format("{} is {}", field.name, written.kind);
+  } else if (const auto* text = std::get_if<std::string>(&*written.value);
+             text != nullptr && text->size() > kLongestString) {
+    complaint.found = fmt::format("{} is a string of {} bytes", field.name, text->size());
+    complaint.allowed += fmt::format(", of at most {} bytes", kLongestString);
+  } else {
+    try {
+      return field.checked(*written.value);
+    } catch (const Error& error) {
+      complaint.found = error.complaint().found;
+      complaint.nearest = error.complaint().nearest;
+    }
+  }
+  if (!owner.empty()) complaint.found += fmt::format(" (for {})", owner);
+  complain(std::move(complaint));
+}
+
+Value checked(const Setting& setting, const Key& key) {
+  Value value = checked(setting, key.field, key.allowed());
+  if (key.objection == nullptr) return value;
+  if (const auto objection = key.objection(value)) {
+    Place place = setting.written.place;
+    if (objection->element < setting.written.elements.size()) {
+      std::tie(place.line, place.column) = setting.written.elements[objection->element];
+    }
+    complain({.place = place, .found = objection->found, .allowed = key.allowed()});
+  }
+  return value;
+}
+
+// A default may lie outside the range that is asked of given values; written out, it must read back.
+Value checked_setting(const Setting& setting, const Field& field, const std::string& owner = "") {
+  if (setting.written.value == field.fallback) return field.fallback;
+  return checked(setting, field, field.allowed(), owner);
+}
+
+void add_names(std::vector<std::string>& names, const std::vector<Field>& fields) {
+  for (const Field& field : fields) {
+    if (std::find(names.begin(), names.end(), field.name) == names.end()) names.push_back(field.name);
+  }
+}
+
+class Reader {
+ public:
+  Reader(Document document, std::string file, const std::vector<SectionSpec>& specs)
+      : document_(std::move(document)), file_(std::move(file)), specs_(specs) {}
+
+  Experiment read() {
+    for (const Section& section : document_) check_form(section);
+    for (const SectionSpec& spec : specs_) {
+      if (spec.required() && find_section(document_, spec.name) == nullptr) complain_missing(spec);
+    }
+    for (const SectionSpec& spec : specs_) {
+      if (spec.kind == Kind::kFixed) read_keys(table(spec), spec, spec.part(experiment_));
+      if (spec.kind == Kind::kChoice) read_choice(table(spec), spec);
+      if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
+    }
+    check_cohort();
+    return std::move(experiment_);
+  }
+
+ private:
+  void check_form(const Section& section) const {
+    const auto spec = std::find_if(specs_.begin(), specs_.end(), [&](const SectionSpec& candidate) {
+      return candidate.name == section.name;
+    });
+    if (spec == specs_.end()) {
+      if (section.form == Section::Form::kValue) complain_homeless_key(section.name, section.place, specs_);
+      complain_unknown_section(section.name, section.place, specs_);
+    }
+    const bool repeated = spec->kind == Kind::kAlgorithms;
+    if (section.form == (repeated ? Section::Form::kTables : Section::Form::kTable)) return;
+    const std::string form = section.form == Section::Form::kTable    ? "one section"
+                             : section.form == Section::Form::kTables ? "a list of sections"
+                                                                      : "a value";
+    complain({.place = section.place,
+              .found = fmt::format("\"{}\" is {}", section.name, form),
+              .allowed = repeated ? "a list of sections" : "one section",
+              .remedy = fmt::format("write {}{}", spec->header(),
+                                    repeated ? ", once for each algorithm" : ", once")});
+  }
+
+  [[noreturn]] void complain_missing(const SectionSpec& spec) const {
+    std::vector<std::string> needed;
+    for (const Key& key : spec.keys) {
+      if (key.required) needed.push_back(key.field.name);
+    }
+    complain({.place = {.file = file_},
+              .found = spec.header() + " is missing",
+              .remedy = fmt::format("write {} with {}", spec.header(), join_names(needed))});
+  }
+
+  // The section's settings; an optional section that is not there has none.
+  const Table& table(const SectionSpec& spec) {
+    static const Table kNone{};
+    const Section* section = find_section(document_, spec.name);
+    return section == nullptr ? kNone : section->tables.front();
+  }
+
+  // Stores every key that the section itself declares; the others must be fields of `entry`.
+  void read_keys(const Table& table, const SectionSpec& spec, void* into) const {
+    for (const Setting& setting : table.settings) {
+      if (const Key* key = spec.find(setting.key)) {
+        key->field.store(into, checked(setting, *key));
+      } else if (spec.kind == Kind::kFixed) {
+        complain_unknown_key(setting.key, setting.place, spec, names(spec, nullptr), specs_);
+      }
+    }
+    for (const Key& key : spec.keys) {
+      const bool given = std::any_of(table.settings.begin(), table.settings.end(),
+                                     [&](const Setting& setting) { return setting.key == key.field.name; });
+      if (given) continue;
+      if (key.required) {
+        complain({.place = table.place,
+                  .found = fmt::format("{} has no \"{}\"", spec.header(), key.field.name),
+                  .allowed = key.allowed()});
+      }
+      key.field.store(into, key.field.fallback);
+    }
+  }
+
+  static std::vector<std::string> names(const SectionSpec& spec, const CatalogEntry* entry) {
+    std::vector<std::string> result;
+    for (const Key& key : spec.keys) result.push_back(key.field.name);
+    if (entry != nullptr) add_names(result, entry->fields);
+    return result;
+  }
+
+  const CatalogEntry& chosen(const SectionSpec& spec, const std::string& name, const Place& place) const {
+    const CatalogEntry* entry = find_entry(*spec.entries, name);
+    // Only a catalog with nothing in it lets every name through.
+    if (entry == nullptr)
+      complain({.place = place, .found = fmt::format("{} offers no {}", spec.header(), in_quotes(name))});
+    return *entry;
+  }
+
+  // The entry's settings that the table gives, checked.
+  Settings given_settings(const Table& table, const SectionSpec& spec, const CatalogEntry& entry) const {
+    Settings given;
+    for (const Setting& setting : table.settings) {
+      if (spec.find(setting.key) != nullptr) continue;
+      const Field* field = find_field(entry.fields, setting.key);
+      if (field == nullptr)
+        complain_unknown_key(setting.key, setting.place, spec, names(spec, &entry), specs_);
+      given.emplace_back(field->name, checked_setting(setting, *field));
+    }
+    return given;
+  }
+
+  static Settings filled(const CatalogEntry& entry, const Settings& given) {
+    Settings result;
+    for (const Field& field : entry.fields) {
+      const auto found = std::find_if(given.begin(), given.end(),
+                                      [&](const auto& pair) { return pair.first == field.name; });
+      result.emplace_back(field.name, found == given.end() ? field.fallback : found->second);
+    }
+    return result;
+  }
+
+  void read_choice(const Table& table, const SectionSpec& spec) {
+    auto& choice = *static_cast<Choice*>(spec.part(experiment_));
+    read_keys(table, spec, &choice);
+    const CatalogEntry& entry = chosen(spec, choice.name, table.place);
+    choice.settings = filled(entry, given_settings(table, spec, entry));
+  }
+
+  void read_algorithms(const SectionSpec& spec) {
+    const Section& section = *find_section(document_, spec.name);
+    if (section.tables.empty()) complain_missing(spec);
+    for (const Table& table : section.tables) {
+      AlgorithmEntry algorithm;
+      read_keys(table, spec, &algorithm);
+      chosen(spec, algorithm.name, table.place);
+      if (algorithm.label.empty()) algorithm.label = algorithm.name;
+      experiment_.algorithms.push_back(std::move(algorithm));
+    }
+    check_labels(section);
+    check_training(spec);
+    for (std::size_t index = 0; index < section.tables.size(); ++index) {
+      AlgorithmEntry& algorithm = experiment_.algorithms[index];
+      const CatalogEntry& entry = *find_entry(*spec.entries, algorithm.name);
+      // The algorithm's own come first, and the first of a name is the one that counts.
+      Settings given = given_settings(section.tables[index], spec, entry);
+      for (const Setting& setting : training()) {
+        const Field* field = find_field(entry.fields, setting.key);
+        if (field != nullptr)
+          given.emplace_back(field->name, checked_setting(setting, *field, algorithm.name));
+      }
+      algorithm.settings = filled(entry, given);
+    }
+  }
+
+  static const Place& label_place(const Table& table) {
+    const Setting* place = nullptr;
+    for (const Setting& setting : table.settings) {
+      if (setting.key == "label" || (setting.key == "name" && place == nullptr)) place = &setting;
+    }
+    return place->written.place;
+  }
+
+  void check_labels(const Section& section) const {
+    std::unordered_map<std::string, std::size_t> seen;
+    for (std::size_t index = 0; index < section.tables.size(); ++index) {
+      const std::string& label = experiment_.algorithms[index].label;
+      const auto [first, fresh] = seen.emplace(label, index);
+      if (fresh) continue;
+      complain({.place = label_place(section.tables[index]),
+                .found = fmt::format("two algorithms are labelled {}", in_quotes(label)),
+                .remedy = fmt::format("give one of them another label; the first is at {}",
+                                      label_place(section.tables[first->second]).str())});
+    }
+  }
+
+  const std::vector<Setting>& training() {
+    static const std::vector<Setting> kNone;
+    const Section* section = find_section(document_, "training");
+    return section == nullptr ? kNone : section->tables.front().settings;
+  }
+
+  // Every key of [training] must be of use to somebody.
+  void check_training(const SectionSpec& algorithms) {
+    const std::vector<Setting>& settings = training();
+    if (settings.empty()) return;
+    std::vector<std::string> known;
+    for (const AlgorithmEntry& algorithm : experiment_.algorithms) {
+      add_names(known, find_entry(*algorithms.entries, algorithm.name)->fields);
+    }
+    const auto spec = std::find_if(specs_.begin(), specs_.end(), [](const SectionSpec& candidate) {
+      return candidate.kind == Kind::kTraining;
+    });
+    for (const Setting& setting : settings) {
+      if (std::find(known.begin(), known.end(), setting.key) == known.end()) {
+        complain_unknown_key(setting.key, setting.place, *spec, known, specs_);
+      }
+      if (setting.overridden) check_effect(setting, algorithms);
+    }
+  }
+
+  // A file may give a default that every algorithm replaces; who asks for a value on the command line wants
+  // it.
+  void check_effect(const Setting& setting, const SectionSpec& algorithms) {
+    const std::vector<Table>& tables = find_section(document_, algorithms.name)->tables;
+    for (std::size_t index = 0; index < tables.size(); ++index) {
+      const CatalogEntry& entry = *find_entry(*algorithms.entries, experiment_.algorithms[index].name);
+      const bool own = std::any_of(tables[index].settings.begin(), tables[index].settings.end(),
+                                   [&](const Setting& candidate) { return candidate.key == setting.key; });
+      if (find_field(entry.fields, setting.key) != nullptr && !own) return;
+    }
+    complain({.place = setting.place,
+              .found = fmt::format("no effect: every algorithm that has \"{}\" sets its own", setting.key),
+              .remedy = fmt::format("write algorithms.LABEL.{}=value", setting.key)});
+  }
+
+  void check_cohort() {
+    const Cohort& cohort = experiment_.cohort;
+    Section* section = find_section(document_, "cohort");
+    if (section == nullptr) return;
+    if (cohort.size != 0 && cohort.fraction != 0) {
+      complain({.place = section->tables.front().find("fraction")->place,
+                .found = "both size and fraction are given",
+                .allowed = "one of them",
+                .remedy = "leave one out, or set it to 0"});
+    }
+    const Settings& settings = experiment_.partition.settings;
+    const auto clients = std::find_if(settings.begin(), settings.end(),
+                                      [](const auto& pair) { return pair.first == "clients"; });
+    const auto* count = clients == settings.end() ? nullptr : std::get_if<std::int64_t>(&clients->second);
+    if (count != nullptr && cohort.size > *count) {
+      complain({.place = section->tables.front().find("size")->written.place,
+                .found = fmt::format("size is {}", cohort.size),
+                .allowed = fmt::format("an integer from 0 to {}, the clients of [partition]", *count)});
+    }
+  }
+
+  Document document_;
+  std::string file_;
+  const std::vector<SectionSpec>& specs_;
+  Experiment experiment_;
+};
+
+}  // namespace
+
+Experiment read_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+                           const Catalog& catalog) {
+  return parse_experiment(file_text(file), file.string(), overrides, catalog);
+}
+
+Experiment parse_experiment(std::string_view text, const std::string& file_name,
+                            const std::vector<std::string>& overrides, const Catalog& catalog) {
+  const std::vector<SectionSpec> specs = sections(catalog);
+  Document document = parse_document(text, file_name);
+  for (const std::string& override_text : overrides) apply_override(document, override_text, specs);
+  return Reader(std::move(document), file_name, specs).read();
+}
+
+}  // namespace fedarena

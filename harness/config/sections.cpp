@@ -1,0 +1,192 @@
+#include "harness/config/sections.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena::config {
+namespace {
+
+constexpr std::size_t kLongestFolderName = 100;
+constexpr std::string_view kFolderRule =
+    "letters, digits, '-', '_' and '.', beginning with a letter or digit, at most 100";
+
+std::optional<Objection> unsafe_as_folder(const Value& value) {
+  const auto& text = std::get<std::string>(value);
+  const auto plain = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9');
+  };
+  const bool safe = !text.empty() && text.size() <= kLongestFolderName && plain(text.front()) &&
+                    std::all_of(text.begin(), text.end(), [&](char letter) {
+                      return plain(letter) || letter == '-' || letter == '_' || letter == '.';
+                    });
+  if (safe) return std::nullopt;
+  return Objection{to_text(value) + " is not safe as a folder name"};
+}
+
+std::optional<Objection> empty_or_repeated(const Value& value) {
+  const auto& seeds = std::get<std::vector<std::int64_t>>(value);
+  if (seeds.empty()) return Objection{"seeds is empty"};
+  std::unordered_set<std::int64_t> seen;
+  for (std::size_t index = 0; index < seeds.size(); ++index) {
+    if (!seen.insert(seeds[index]).second)
+      return Objection{fmt::format("seed {} is listed twice", seeds[index]), index};
+  }
+  return std::nullopt;
+}
+
+template <typename Config>
+std::vector<Key> keys_of(const Schema<Config>& schema) {
+  std::vector<Key> keys;
+  for (const Field& field : schema.fields()) keys.push_back({.field = field});
+  return keys;
+}
+
+std::vector<Key> experiment_keys() {
+  auto keys = keys_of(Schema<Experiment>{
+      {"name", &Experiment::name, "Names the experiment and the folder of its runs."},
+      {"seeds", &Experiment::seeds, "One run of every algorithm for each.", Constraint::at_least(0)},
+      {"rounds", &Experiment::rounds, "Rounds of communication in each run.",
+       Constraint::between(1, 1'000'000)},
+      {"device", &Experiment::device, "Where models are trained.", Constraint::one_of({"cpu", "cuda"})},
+      {"dtype", &Experiment::dtype, "The type of the model's weights.",
+       Constraint::one_of({"float32", "float64"})}});
+  keys[0].rule = kFolderRule;
+  keys[0].objection = unsafe_as_folder;
+  keys[1].rule = "a list of distinct integers >= 0, at least one";
+  keys[1].objection = empty_or_repeated;
+  for (std::size_t index = 0; index < 3; ++index) keys[index].required = true;
+  return keys;
+}
+
+std::vector<Key> cohort_keys() {
+  return keys_of(
+      Schema<Cohort>{{"size", &Cohort::size, "Clients in a round; 0: all of them.", Constraint::at_least(0)},
+                     {"fraction", &Cohort::fraction,
+                      "The part of the clients in a round, instead of the size; 0: the size counts.",
+                      Constraint::between(0, 1)}});
+}
+
+std::vector<Key> evaluation_keys() {
+  return keys_of(Schema<Evaluation>{{"every", &Evaluation::every,
+                                     "Rounds between evaluations; the last round is always evaluated.",
+                                     Constraint::at_least(1)}});
+}
+
+std::vector<std::string> names_of(const std::vector<CatalogEntry>& entries) {
+  std::vector<std::string> names;
+  for (const CatalogEntry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
+                             const std::vector<CatalogEntry>& entries) {
+  auto keys = keys_of(Schema<Choice>{{key, &Choice::name, doc, Constraint::one_of(names_of(entries))}});
+  keys[0].required = true;
+  return keys;
+}
+
+std::vector<Key> policy_keys(const std::vector<CatalogEntry>& policies) {
+  auto keys = choice_keys("policy", "What stands between an algorithm and the examples.", policies);
+  keys[0].required = false;
+  keys[0].field.fallback = std::string("none");
+  return keys;
+}
+
+std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
+  auto keys = keys_of(Schema<AlgorithmEntry>{
+      {"name", &AlgorithmEntry::name, "The algorithm.", Constraint::one_of(names_of(algorithms))},
+      {"label", &AlgorithmEntry::label,
+       "Names it in tables and folders, once only; left out: the algorithm's name."}});
+  keys[0].required = true;
+  keys[1].rule = kFolderRule;
+  keys[1].objection = unsafe_as_folder;
+  return keys;
+}
+
+void check_reserved(const SectionSpec& spec) {
+  if (spec.entries == nullptr) return;
+  for (const CatalogEntry& entry : *spec.entries) {
+    for (const Field& field : entry.fields) {
+      if (spec.find(field.name) == nullptr) continue;
+      throw Error::of("\"{}\" declares a setting \"{}\", which {} needs for itself", entry.name, field.name,
+                      spec.header());
+    }
+  }
+}
+
+}  // namespace
+
+std::string SectionSpec::header() const {
+  return kind == Kind::kAlgorithms ? fmt::format("[[{}]]", name) : fmt::format("[{}]", name);
+}
+
+const Key* SectionSpec::find(const std::string& key) const {
+  const auto found = std::find_if(keys.begin(), keys.end(),
+                                  [&](const Key& candidate) { return candidate.field.name == key; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+bool SectionSpec::required() const {
+  return std::any_of(keys.begin(), keys.end(), [](const Key& key) { return key.required; });
+}
+
+std::vector<SectionSpec> sections(const Catalog& catalog) {
+  using Kind = SectionSpec::Kind;
+  std::vector<SectionSpec> result;
+  result.push_back({.name = "experiment",
+                    .doc = "What is run, how often and where.",
+                    .keys = experiment_keys(),
+                    .part = [](Experiment& experiment) { return &experiment; }});
+  result.push_back({.name = "data",
+                    .doc = "The examples.",
+                    .kind = Kind::kChoice,
+                    .keys = choice_keys("name", "The data set.", catalog.datasets),
+                    .part = [](Experiment& experiment) { return &experiment.data; },
+                    .entries = &catalog.datasets});
+  result.push_back({.name = "partition",
+                    .doc = "How the examples are dealt to the clients.",
+                    .kind = Kind::kChoice,
+                    .keys = choice_keys("kind", "The way of dealing.", catalog.partitions),
+                    .part = [](Experiment& experiment) { return &experiment.partition; },
+                    .entries = &catalog.partitions});
+  result.push_back({.name = "model",
+                    .doc = "What is trained.",
+                    .kind = Kind::kChoice,
+                    .keys = choice_keys("name", "The model.", catalog.models),
+                    .part = [](Experiment& experiment) { return &experiment.model; },
+                    .entries = &catalog.models});
+  result.push_back({.name = "cohort",
+                    .doc = "Which clients take part in a round.",
+                    .keys = cohort_keys(),
+                    .part = [](Experiment& experiment) { return &experiment.cohort; }});
+  result.push_back({.name = "evaluation",
+                    .doc = "When the model is tested.",
+                    .keys = evaluation_keys(),
+                    .part = [](Experiment& experiment) { return &experiment.evaluation; }});
+  result.push_back({.name = "privacy",
+                    .doc = "The privacy policy; the ledger computes epsilon, no file can state it.",
+                    .kind = Kind::kChoice,
+                    .keys = policy_keys(catalog.policies),
+                    .part = [](Experiment& experiment) { return &experiment.privacy; },
+                    .entries = &catalog.policies});
+  result.push_back(
+      {.name = "training",
+       .doc = "Hyper-parameters for every listed algorithm that has them; its own entry goes first.",
+       .kind = Kind::kTraining,
+       .keys = {},
+       .entries = &catalog.algorithms});
+  result.push_back({.name = "algorithms",
+                    .doc = "One such section for each algorithm that is compared.",
+                    .kind = Kind::kAlgorithms,
+                    .keys = algorithm_keys(catalog.algorithms),
+                    .entries = &catalog.algorithms});
+  for (const SectionSpec& spec : result) check_reserved(spec);
+  return result;
+}
+
+}  // namespace fedarena::config

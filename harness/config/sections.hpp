@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedarena/base/schema.hpp"
+
+#include "harness/config/catalog.hpp"
+#include "harness/config/experiment.hpp"
+
+namespace fedarena::config {
+
+/// What is wrong with a value that has the right type and range.
+struct Objection {
+  std::string found;
+  std::size_t element = 0;  ///< which element of a list, where it is one
+};
+
+/// A key of a section: a field, and what a field cannot say.
+struct Key {
+  Field field;
+  bool required = false;
+  std::string rule = {};                                          ///< what is allowed, beyond the constraint
+  std::optional<Objection> (*objection)(const Value&) = nullptr;  ///< enforces the rule
+
+  std::string allowed() const { return rule.empty() ? field.allowed() : rule; }
+};
+
+/// The declaration of one section of the experiment file. Reading, writing, messages and help follow from it.
+struct SectionSpec {
+  enum class Kind {
+    kFixed,       ///< its keys, nothing else
+    kChoice,      ///< the first key chooses an entry of the catalog, whose fields are the other keys
+    kTraining,    ///< the fields of the listed algorithms
+    kAlgorithms,  ///< a list; the first key chooses an algorithm, whose fields are further keys
+  };
+
+  std::string name;
+  std::string doc;  ///< one sentence
+  Kind kind = Kind::kFixed;
+  std::vector<Key> keys;
+  std::function<void*(Experiment&)> part = {};  ///< kFixed, kChoice: the struct that the keys store into
+  const std::vector<CatalogEntry>* entries = nullptr;  ///< kChoice, kAlgorithms, kTraining: of the catalog
+
+  /// "[data]", "[[algorithms]]".
+  std::string header() const;
+  const Key* find(const std::string& key) const;
+  bool required() const;
+};
+
+/// Every section, in the order in which files are written. The catalog must outlive them. Throws Error when
+/// an entry of the catalog declares a setting whose name the section needs for itself.
+std::vector<SectionSpec> sections(const Catalog& catalog);
+
+}  // namespace fedarena::config

@@ -1,0 +1,101 @@
+#include "harness/gradients/gradients.hpp"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+// Numbers that the forward pass of a micro-batch may write. Measured with the ConvNet on 32x32 images (0.56 million an
+// example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
+constexpr std::int64_t kActivationsInCache = 5'000'000;
+constexpr std::int64_t kLargestMicroBatch = 256;
+// A GPU wants all the work at once; this bounds its memory.
+constexpr std::int64_t kGpuMicroBatch = 512;
+// Results kept before they are folded; bounds memory for huge batches.
+constexpr std::int64_t kMicroBatchesPerFold = 64;
+
+std::int64_t choose_micro_batch(const Model& model) {
+  if (model.options().device().is_cuda()) return kGpuMicroBatch;
+  const auto fit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
+  return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
+}
+
+// Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
+template <typename Result>
+void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t size,
+                          const std::function<Result(std::int64_t, std::int64_t)>& compute,
+                          const std::function<void(Result&)>& fold) {
+  const std::int64_t pieces = (count + size - 1) / size;
+  for (std::int64_t first = 0; first < pieces; first += kMicroBatchesPerFold) {
+    std::vector<Result> results(static_cast<std::size_t>(std::min(kMicroBatchesPerFold, pieces - first)));
+    const auto one = [&](std::size_t index) {
+      const std::int64_t begin = (first + static_cast<std::int64_t>(index)) * size;
+      results[index] = compute(begin, std::min(count, begin + size));
+    };
+    if (results.size() == 1) {
+      one(0);
+    } else {
+      pool.for_each(results.size(), one);
+    }
+    for (Result& result : results) fold(result);
+  }
+}
+
+}  // namespace
+
+GradientEngine::GradientEngine(const Model& model, const WorkPool& pool)
+    : model_(model), pool_(pool), micro_batch_(choose_micro_batch(model)) {}
+
+Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
+  FEDARENA_CHECK(count, >=, 1);
+  if (count <= micro_batch_) return model_.gradient(at, source(0, count));
+  struct Part {
+    Params gradient;
+    std::int64_t examples = 0;
+  };
+  Params mean = zeros_like(at);
+  for_each_micro_batch<Part>(
+      pool_, count, micro_batch_,
+      [&](std::int64_t begin, std::int64_t end) {
+        return Part{model_.gradient(at, source(begin, end)), end - begin};
+      },
+      [&](Part& part) {
+        mean.add_scaled(static_cast<double>(part.examples) / static_cast<double>(count), part.gradient);
+      });
+  return mean;
+}
+
+Evaluation GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
+  Evaluation total;
+  for_each_micro_batch<Evaluation>(
+      pool_, count, micro_batch_,
+      [&](std::int64_t begin, std::int64_t end) {
+        const torch::NoGradGuard no_graph;
+        const Batch batch = source(begin, end);
+        const torch::Tensor outputs = model_.forward(at, batch.inputs);
+        Evaluation part;
+        part.examples = end - begin;
+        part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
+        if (!batch.targets.is_floating_point()) {
+          part.correct = outputs.argmax(1).eq(batch.targets).sum().item<std::int64_t>();
+        }
+        return part;
+      },
+      [&](Evaluation& part) {
+        total.loss_sum += part.loss_sum;
+        total.correct += part.correct;
+        total.examples += part.examples;
+      });
+  return total;
+}
+
+void use_one_torch_thread() { at::set_num_threads(1); }
+
+}  // namespace fedarena

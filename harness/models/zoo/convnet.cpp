@@ -1,0 +1,68 @@
+// ConvNet: Gidaris and Komodakis, CVPR 2018, as used by Zhao et al., ICLR 2021 (dataset condensation) and by the
+// FedLAP-DP paper: blocks of [3x3 convolution, normalisation, ReLU, 2x2 average pooling], then one affine map.
+#include <fmt/format.h>
+
+#include "harness/models/zoo.hpp"
+
+namespace fedarena {
+namespace {
+
+struct Config {
+  std::int64_t depth = 3;
+  std::int64_t width = 128;
+  std::string norm = "instance";
+
+  static Schema<Config> schema() {
+    return {
+        {"depth", &Config::depth, "blocks; each halves height and width", Constraint::between(1, 8)},
+        {"width", &Config::width, "channels of every block", Constraint::between(1, 4096)},
+        {"norm", &Config::norm, "normalisation: one group a channel, one group in all, or none",
+         Constraint::one_of({"instance", "layer", "none"})},
+    };
+  }
+};
+
+Architecture build(const Settings& settings, const ModelInput& input) {
+  require_classes("convnet", input);
+  const Config config = Config::schema().read(settings);
+  if (input.shape.size() != 3) {
+    throw Error(Complaint{.found = "the model \"convnet\" needs images, but the examples are plain feature vectors",
+                          .remedy = "Use \"mlp\", \"logistic\" or \"linear\"."});
+  }
+  Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {}};
+  std::int64_t channels = input.shape[0];
+  std::int64_t height = input.shape[1];
+  std::int64_t width = input.shape[2];
+  for (std::int64_t block = 0; block < config.depth; ++block) {
+    // The published code pads 28x28 grey images by 3 in the first block, so that they end up as 32x32.
+    const bool small_grey = block == 0 && channels == 1 && height == 28;
+    const std::int64_t padding = small_grey ? 3 : 1;
+    model.layers.push_back(Conv2d{channels, config.width, 3, padding});
+    if (config.norm == "instance") model.layers.push_back(GroupNorm{config.width, config.width});
+    if (config.norm == "layer") model.layers.push_back(GroupNorm{1, config.width});
+    model.layers.push_back(Relu{});
+    model.layers.push_back(AveragePool{2});
+    channels = config.width;
+    height = (height + 2 * padding - 2) / 2;
+    width = (width + 2 * padding - 2) / 2;
+    if (height < 1 || width < 1) {
+      throw Error(Complaint{.found = fmt::format("depth {} pools {}x{} images away to nothing", config.depth,
+                                                 input.shape[1], input.shape[2]),
+                            .allowed = fmt::format("depth <= {}", block)});
+    }
+  }
+  model.layers.push_back(Flatten{});
+  model.layers.push_back(Linear{channels * height * width, input.outputs});
+  return model;
+}
+
+}  // namespace
+
+ModelInfo convnet_model() {
+  return {"convnet",
+          "blocks of 3x3 convolution, normalisation, ReLU and average pooling, then an affine map (Gidaris and "
+          "Komodakis 2018); 317,706 parameters for 28x28 grey images",
+          Config::schema().fields(), build};
+}
+
+}  // namespace fedarena

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "fedarena/model.hpp"
+#include "harness/wire/wire.hpp"
+
+namespace fedarena {
+
+/// What a run needs to continue after a round.
+struct Checkpoint {
+  std::int64_t round = 0;
+  Params params;
+  Message server_state;
+  std::map<std::int64_t, Message> client_states;
+  std::string ledger;  ///< JSON
+};
+
+/// As bytes: "FACP", version, length and checksum (64-bit FNV-1a) of the rest, then each part with its length.
+Bytes pack_checkpoint(const Checkpoint& checkpoint);
+
+/// Throws Error when the bytes are damaged, of another version or of another model.
+Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& model);
+
+}  // namespace fedarena

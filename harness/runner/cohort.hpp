@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fedarena/algorithm.hpp"
+
+namespace fedarena {
+
+/// The clients of a round, ascending: all of them, or `size` drawn without replacement. A function of (seed, round)
+/// alone, so that every algorithm meets the same cohorts.
+std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t size);
+
+/// The decoded messages of a cohort; sums run in client order.
+class CohortUplink final : public Uplink {
+ public:
+  explicit CohortUplink(std::vector<Message> messages) : messages_(std::move(messages)) {}
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(messages_.size()); }
+  Params mean(Key<Params> key) const override;
+  Params mean(Key<Params> key, Key<std::int64_t> weight) const override;
+  std::span<const Message> each() const override { return messages_; }
+
+ private:
+  Params weighted(Key<Params> key, std::span<const double> weights) const;
+
+  std::vector<Message> messages_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,98 @@
+/// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks `local_training.hpp`
+/// and `model_averaging.hpp`; no other header of ours.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/export.hpp"
+#include "fedarena/base/schema.hpp"
+#include "fedarena/message.hpp"
+#include "fedarena/model.hpp"
+#include "fedarena/params.hpp"
+#include "fedarena/plugin.hpp"
+#include "fedarena/random.hpp"
+
+namespace fedarena {
+
+/// How a gradient is asked for.
+struct Query {
+  /// Examples of one batch; 0 means the whole shard at once.
+  std::int64_t batch_size = 0;
+};
+
+/// The one door to a client's examples. Every call is written to the privacy ledger.
+class FEDARENA_API Oracle {
+ public:
+  /// Mean loss gradient at `at` over the next batch, as private as the run demands. Without privacy the shard is
+  /// shuffled once an epoch and dealt in batches, the last of which may be short.
+  virtual Params gradient(const Params& at, const Query& query) = 0;
+  /// Batches in one pass over the shard; 1 when `batch_size` is 0.
+  virtual std::int64_t steps_per_epoch(std::int64_t batch_size) const = 0;
+  /// Mean loss over the whole shard.
+  virtual double loss(const Params& at) = 0;
+  /// Examples of each class, int64 [classes].
+  virtual torch::Tensor label_counts() = 0;
+  /// All raw examples. An exact access: under a privacy policy on records it makes this client's epsilon infinite.
+  virtual Batch exact_batch() = 0;
+  /// Examples in the shard, which the ledger lists as assumed public.
+  virtual std::int64_t size() const = 0;
+
+ protected:
+  ~Oracle() = default;
+};
+
+/// One client in one round, confined to one thread.
+struct FEDARENA_API Client {
+  std::int64_t id;      ///< 0 .. population-1
+  std::int64_t round;   ///< from 1
+  std::int64_t rounds;  ///< planned, for schedules
+  Oracle& oracle;
+  Message& state;      ///< stays on this client between rounds; dropped when the round does not complete
+  const Model& model;  ///< for public or synthetic data
+  Streams streams;
+};
+
+/// The server, in one round or before the first (round 0).
+struct FEDARENA_API Server {
+  std::int64_t round;       ///< from 1; 0 in `start`
+  std::int64_t rounds;      ///< planned, for schedules
+  std::int64_t population;  ///< all clients, taking part or not
+  Params& params;           ///< the global model
+  Message& state;
+  const Model& model;
+  Streams streams;
+};
+
+/// The cohort's messages, decoded from the wire, in the order of client numbers.
+class FEDARENA_API Uplink {
+ public:
+  virtual std::int64_t size() const = 0;
+  /// Mean over the cohort, summed in client order.
+  virtual Params mean(Key<Params> key) const = 0;
+  /// Mean weighted by another entry of each message, such as its number of examples; weights are >= 0, not all 0.
+  virtual Params mean(Key<Params> key, Key<std::int64_t> weight) const = 0;
+  /// One by one. An exact access when the run privatises whole messages.
+  virtual std::span<const Message> each() const = 0;
+
+ protected:
+  ~Uplink() = default;
+};
+
+/// Const throughout: an algorithm is its hyper-parameters; memory lives in `state`, so that stopping and resuming
+/// costs it nothing. Calls come from several threads at once.
+class FEDARENA_API Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+  /// Once before the first round.
+  virtual void start(Server& /*server*/) const {}
+  /// What every client of the cohort receives.
+  virtual Message broadcast(const Server& server) const = 0;
+  /// A client's local work; returns what it sends.
+  virtual Message train(Client& client, const Message& downlink) const = 0;
+  /// Turns the cohort's messages into the next global model.
+  virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fedarena/base/stream.hpp"
+#include "fedarena/layers.hpp"
+#include "fedarena/params.hpp"
+
+namespace fedarena {
+
+/// Examples that a model can work on.
+struct Batch {
+  torch::Tensor inputs;   ///< [n, input shape...], in the model's floating type
+  torch::Tensor targets;  ///< int64 [n] class labels, or floating [n, outputs]
+  std::int64_t size() const { return inputs.size(0); }
+  /// The examples at those positions (int64 [k]).
+  Batch select(const torch::Tensor& positions) const;
+};
+
+/// Whether a gradient can itself be differentiated.
+enum class Graph { kDrop, kKeep };
+
+/// A model as pure functions of (parameters, data): it holds no parameters, so one serves all clients and threads.
+class FEDARENA_API Model {
+ public:
+  /// `options`: floating type and device of parameters and data. Bug when the layers do not fit together.
+  Model(Architecture architecture, torch::TensorOptions options);
+
+  const Architecture& architecture() const { return architecture_; }
+  const std::shared_ptr<const Layout>& layout() const { return layout_; }
+  const torch::TensorOptions& options() const { return options_; }
+  std::int64_t num_classes() const { return architecture_.outputs; }
+  /// {batch, input shape...}
+  std::vector<std::int64_t> input_shape(std::int64_t batch) const;
+  /// Numbers that a forward pass of one example writes; decides how many examples fit into a cache.
+  std::int64_t activations() const { return activations_; }
+
+  /// Fresh weights: uniform in +-1/sqrt(fan in) for weights and biases of convolutions and affine maps (the default
+  /// of PyTorch), ones and zeros for normalisation. Drawn in double, so that both floating types start alike.
+  Params initial(Stream& stream) const;
+  /// Outputs (logits or predictions) [n, outputs].
+  torch::Tensor forward(const Params& at, const torch::Tensor& inputs) const;
+  /// Losses one by one [n].
+  torch::Tensor losses(const torch::Tensor& outputs, const torch::Tensor& targets) const;
+  /// Mean loss, differentiable with respect to `at` and the inputs.
+  torch::Tensor loss(const Params& at, const Batch& batch) const;
+  /// Gradient of the mean loss over one batch with respect to the parameters, in one autograd pass.
+  Params gradient(const Params& at, const Batch& batch, Graph graph = Graph::kDrop) const;
+
+ private:
+  using Tensors = std::vector<torch::Tensor>;
+  torch::Tensor forward(const Tensors& at, torch::Tensor inputs) const;
+
+  Architecture architecture_;
+  torch::TensorOptions options_;
+  std::shared_ptr<const Layout> layout_;
+  std::int64_t activations_ = 0;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,80 @@
+#include "fedarena/params.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+
+void Layout::add(std::string name, std::vector<std::int64_t> shape) {
+  // FNV-1a over the shape; names are for people and may change.
+  const auto mix = [this](std::uint64_t word) { fingerprint_ = (fingerprint_ ^ word) * 0x100000001b3; };
+  std::int64_t numel = 1;
+  mix(shape.size());
+  for (const std::int64_t extent : shape) {
+    mix(static_cast<std::uint64_t>(extent));
+    numel *= extent;
+  }
+  entries_.push_back({std::move(name), std::move(shape), numel_, numel});
+  numel_ += numel;
+}
+
+Params::Params(std::shared_ptr<const Layout> layout, torch::Tensor flat)
+    : layout_(std::move(layout)), flat_(std::move(flat)) {
+  FEDARENA_CHECK(flat_.numel(), ==, layout_->numel());
+}
+
+Params Params::zeros(std::shared_ptr<const Layout> layout, const torch::TensorOptions& options) {
+  torch::Tensor flat = torch::zeros({layout->numel()}, options);
+  return {std::move(layout), std::move(flat)};
+}
+
+Params::Params(const Params& other)
+    : layout_(other.layout_), flat_(other.flat_.defined() ? other.flat_.clone() : torch::Tensor()) {}
+
+Params& Params::operator=(const Params& other) {
+  if (this != &other) *this = Params(other);
+  return *this;
+}
+
+torch::Tensor Params::operator[](std::size_t index) const {
+  const Layout::Entry& entry = (*layout_)[index];
+  return flat_.narrow(0, entry.offset, entry.numel).view(entry.shape);
+}
+
+Params& Params::operator*=(double factor) {
+  flat_.mul_(factor);
+  return *this;
+}
+
+Params& Params::add_scaled(double factor, const Params& other) {
+  FEDARENA_CHECK(flat_.numel(), ==, other.flat_.numel());
+  flat_.add_(other.flat_, factor);
+  return *this;
+}
+
+Params operator+(Params left, const Params& right) {
+  left += right;
+  return left;
+}
+
+Params operator-(Params left, const Params& right) {
+  left -= right;
+  return left;
+}
+
+Params operator*(double factor, Params params) {
+  params *= factor;
+  return params;
+}
+
+Params zeros_like(const Params& params) { return {params.layout(), torch::zeros_like(params.flat())}; }
+
+double dot(const Params& left, const Params& right) {
+  return left.flat().to(torch::kFloat64).dot(right.flat().to(torch::kFloat64)).item<double>();
+}
+
+double norm(const Params& params) { return std::sqrt(dot(params, params)); }
+
+}  // namespace fedarena

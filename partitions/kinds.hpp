@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fedarena/base/schema.hpp"
+#include "fedarena/base/stream.hpp"
+
+#include "partitions/partition.hpp"
+
+namespace fedarena {
+
+/// A kind of partition: one row of the registry in partition.cpp.
+struct PartitionKind {
+  std::string name;
+  std::string summary;  ///< one sentence
+  std::vector<Field> fields;
+  Partition (*deal)(const Settings& settings, const PartitionInput& input, std::uint64_t seed);
+};
+
+PartitionKind iid_kind();
+PartitionKind classes_kind();
+PartitionKind dirichlet_kind();
+
+/// The setting that every kind has.
+struct ClientCount {
+  std::int64_t clients = 5;
+
+  static const Schema<ClientCount>& schema();
+};
+
+/// The partition's random stream number `index`.
+inline Stream partition_stream(std::uint64_t seed, std::uint64_t index) {
+  return Stream({.seed = seed, .purpose = Purpose::kPartition, .index = index});
+}
+
+/// The ascending indices of each class. Throws Error where the data has no class labels.
+std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind, const PartitionInput& input);
+
+}  // namespace fedarena

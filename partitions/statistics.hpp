@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "partitions/partition.hpp"
+
+namespace fedarena {
+
+/// What a paper reports about a partition.
+struct PartitionStatistics {
+  std::vector<std::int64_t> sizes;                      ///< examples of each client
+  std::vector<std::vector<std::int64_t>> class_counts;  ///< [client][class]; empty without labels
+  std::vector<double> label_entropy;                    ///< of each client, in nats; empty without labels
+  std::string index_hash;                               ///< see `index_hash`
+};
+
+/// Counts sizes, classes and entropies.
+PartitionStatistics partition_statistics(const Partition& partition, const PartitionInput& input);
+
+/// Identifies who holds what, as 16 hexadecimal digits: FNV-1a (64 bits) over the number of clients and each
+/// client's size and indices, all as 8 little-endian bytes. Tells partitions apart; does not withstand
+/// forgery.
+std::string index_hash(const Partition& partition);
+
+/// One line for people, such as
+/// "classes: 5 clients, 2 classes each, sizes 11,339-12,690, index hash 1f2e3d4c5b6a7988".
+std::string describe(const std::string& kind, const PartitionStatistics& statistics);
+
+}  // namespace fedarena

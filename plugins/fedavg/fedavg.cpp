@@ -1,0 +1,42 @@
+// FedAvg: McMahan, Moore, Ramage, Hampson, Aguera y Arcas, "Communication-efficient learning of deep networks from
+// decentralized data", AISTATS 2017, Algorithm 1 (arXiv:1602.05629).
+//
+// Differs from the paper: clients send the change of the model instead of the model, so that a server learning rate
+// can scale it (1, the default, is the paper's average); weighting = "uniform" averages clients alike.
+#include <fedarena/algorithm.hpp>
+#include <fedarena/model_averaging.hpp>
+
+namespace {
+
+using namespace fedarena;
+
+class FedAvg final : public Algorithm {
+ public:
+  using Config = ModelAveraging;
+  static Schema<Config> schema() { return Config::schema(); }
+
+  explicit FedAvg(Config config) : config_(std::move(config)) {}
+
+  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
+
+  Message train(Client& client, const Message& downlink) const override {
+    const Params& start = downlink[kModel];
+    return update_message(client, start, train_locally(client, start, config_));
+  }
+
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    average_updates(server, uplink, config_);
+  }
+
+ private:
+  Config config_;
+};
+
+}  // namespace
+
+FEDARENA_PLUGIN("fedavg", "1.0.0") {
+  registry.add<FedAvg>("fedavg", {.summary = "Local SGD on every client, then the average of the models.",
+                                  .citation = "McMahan et al., AISTATS 2017, arXiv:1602.05629",
+                                  .downlink = "model",
+                                  .uplink = "model update, number of examples"});
+}

@@ -1,0 +1,54 @@
+// FedProx: Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated optimization in heterogeneous networks", MLSys 2020,
+// Algorithm 2 (arXiv:1812.06127).
+//
+// Differs from the paper: the inexact solution of the local problem is SGD of a fixed amount of work, as in the
+// published comparisons; clients are weighted by their examples unless weighting = "uniform" (the paper samples them
+// by size and then averages alike); mu = 0 is FedAvg to the bit.
+#include <fedarena/algorithm.hpp>
+#include <fedarena/model_averaging.hpp>
+
+namespace {
+
+using namespace fedarena;
+
+class FedProx final : public Algorithm {
+ public:
+  struct Config : ModelAveraging {
+    double mu = 0.01;
+  };
+
+  static Schema<Config> schema() {
+    return Schema<Config>{{"mu", &Config::mu, "weight of the proximal term mu/2 ||w - w_global||^2",
+                           Constraint::at_least(0)}}
+        .extends(ModelAveraging::schema());
+  }
+
+  explicit FedProx(Config config) : config_(std::move(config)) {}
+
+  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
+
+  Message train(Client& client, const Message& downlink) const override {
+    const Params& start = downlink[kModel];
+    Correction pull;
+    if (config_.mu > 0) {
+      pull = [&](const Params& local, Params& gradient) { gradient.add_scaled(config_.mu, local - start); };
+    }
+    return update_message(client, start, train_locally(client, start, config_, pull));
+  }
+
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    average_updates(server, uplink, config_);
+  }
+
+ private:
+  Config config_;
+};
+
+}  // namespace
+
+FEDARENA_PLUGIN("fedprox", "1.0.0") {
+  registry.add<FedProx>("fedprox", {.summary = "FedAvg whose clients are pulled towards the global model.",
+                                    .citation = "Li et al., MLSys 2020, arXiv:1812.06127",
+                                    .downlink = "model",
+                                    .uplink = "model update, number of examples"});
+}

@@ -1,0 +1,85 @@
+// SCAFFOLD: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, "SCAFFOLD: stochastic controlled averaging for federated
+// learning", ICML 2020, Algorithm 1, options I and II (arXiv:1910.06378).
+//
+// Differs from the paper: momentum and weight decay, 0 by default, may be added to the local steps; with momentum, the
+// control variate of option II is the mean step over the rate, no longer a mean gradient. A client without local steps
+// keeps its control variate.
+#include <fedarena/algorithm.hpp>
+#include <fedarena/local_training.hpp>
+
+namespace {
+
+using namespace fedarena;
+
+constexpr Key<Params> kModel{"model"};
+constexpr Key<Params> kControl{"control"};
+constexpr Key<Params> kModelUpdate{"model_update"};
+constexpr Key<Params> kControlUpdate{"control_update"};
+
+class Scaffold final : public Algorithm {
+ public:
+  struct Config : LocalTraining {
+    std::string option = "II";
+    double server_rate = 1.0;
+  };
+
+  static Schema<Config> schema() {
+    return Schema<Config>{
+        {"option", &Config::option,
+         "new control variate: the full local gradient at the global model (I) or the mean local step (II)",
+         Constraint::one_of({"I", "II"})},
+        {"server_rate", &Config::server_rate, "server learning rate", Constraint::positive()},
+    }
+        .extends(LocalTraining::schema());
+  }
+
+  explicit Scaffold(Config config) : config_(std::move(config)) {}
+
+  void start(Server& server) const override { server.state.put(kControl, zeros_like(server.params)); }
+
+  Message broadcast(const Server& server) const override {
+    return {{kModel, server.params}, {kControl, server.state[kControl]}};
+  }
+
+  Message train(Client& client, const Message& downlink) const override {
+    const Params& start = downlink[kModel];
+    const Params& server_control = downlink[kControl];
+    const Params control = client.state.get_or(kControl, zeros_like(start));
+
+    const Params drift = server_control - control;
+    const Params local = train_locally(client, start, config_,
+                                       [&](const Params&, Params& gradient) { gradient += drift; });
+
+    const Params next = next_control(client, start, local, drift);
+    Message uplink{{kModelUpdate, local - start}, {kControlUpdate, next - control}};
+    client.state.put(kControl, next);
+    return uplink;
+  }
+
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    // Control variates average over all clients: those that sat out contribute no change.
+    const double share = static_cast<double>(uplink.size()) / static_cast<double>(server.population);
+    server.params += config_.server_rate * uplink.mean(kModelUpdate);
+    server.state.put(kControl, server.state[kControl] + share * uplink.mean(kControlUpdate));
+  }
+
+ private:
+  Params next_control(Client& client, const Params& start, const Params& local, const Params& drift) const {
+    if (config_.option == "I") return client.oracle.gradient(start, {.batch_size = 0});
+    const std::int64_t steps = config_.steps(client.oracle);
+    if (steps == 0) return client.state.get_or(kControl, zeros_like(start));
+    const double travel = 1 / (static_cast<double>(steps) * config_.rate_in(client.round, client.rounds));
+    return travel * (start - local) - drift;
+  }
+
+  Config config_;
+};
+
+}  // namespace
+
+FEDARENA_PLUGIN("scaffold", "1.0.0") {
+  registry.add<Scaffold>("scaffold", {.summary = "Local SGD whose drift is corrected by control variates.",
+                                      .citation = "Karimireddy et al., ICML 2020, arXiv:1910.06378",
+                                      .downlink = "model, server control variate",
+                                      .uplink = "model update, control variate update"});
+}

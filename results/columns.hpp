@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/table.hpp"
+
+namespace fedarena::results {
+
+/// One column of a table for readers, in both of its typesettings. A new column is one more entry of
+/// `reader_columns`.
+struct Column {
+  std::string markdown_heading;
+  std::string latex_heading;
+  bool right_aligned = false;
+  std::function<std::string(const Row&)> markdown;
+  std::function<std::string(const Row&)> latex;
+};
+
+/// The columns that this table needs: parts of the setting only where rows differ.
+std::vector<Column> reader_columns(const Table& table);
+
+/// `text` so that Markdown prints it as it is inside a table cell.
+std::string markdown_escaped(std::string_view text);
+
+/// `text` so that LaTeX prints it as it is.
+std::string latex_escaped(std::string_view text);
+
+}  // namespace fedarena::results

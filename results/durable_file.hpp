@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace fedarena::results {
+
+/// The bytes of a file. An Error names the file and the reason.
+std::string read_whole_file(const std::filesystem::path& file);
+
+/// Makes `bytes` the content of `file`, all or nothing: they are written beside it, brought to disk, and
+/// renamed over it. When that fails, the old content stays and an Error says why and what to do.
+void replace_file(const std::filesystem::path& file, std::string_view bytes);
+
+/// Cuts an existing file of `size` bytes to `keep` bytes, adds `bytes` and brings it to disk. When that
+/// fails, what was kept stays as it was and an Error says why. A file of another size is an Error: two
+/// writers share it.
+void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
+                 std::string_view bytes);
+
+/// Throws the Error of a failed system call on `file`: what failed, the reason of `code` (an errno), a
+/// remedy.
+[[noreturn]] void fail_on_file(const std::filesystem::path& file, std::string_view what, int code);
+
+}  // namespace fedarena::results

@@ -1,0 +1,151 @@
+#include "results/json_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::string_view kBroken = "the file is damaged or was edited; restore it, or run this cell again";
+
+// Line and column of a byte of the text, both from 1.
+Place locate(std::string_view text, std::size_t byte, Place place) {
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto lines = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t last = before.rfind('\n');
+  place.line = std::max(place.line, 1) + lines;
+  place.column = static_cast<int>(before.size() - (last == std::string_view::npos ? 0 : last + 1)) + 1;
+  return place;
+}
+
+[[noreturn]] void fail(Place place, std::string found, std::string allowed, std::string remedy) {
+  throw Error(Complaint{.place = std::move(place),
+                        .found = std::move(found),
+                        .allowed = std::move(allowed),
+                        .nearest = {},
+                        .remedy = std::move(remedy)});
+}
+
+std::string excerpt(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  std::string text = one_line(json_text(value, -1));
+  if (text.size() <= kLongest) return text;
+  std::size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+Json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
+}
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+JsonFields::JsonFields(std::string_view text, Place place) : place_(std::move(place)) {
+  try {
+    object_ = Json::parse(text);
+  } catch (const Json::parse_error& failure) {
+    fail(locate(text, failure.byte, place_), "not valid JSON", {}, std::string(kBroken));
+  } catch (const Json::exception&) {  // a number beyond the range of a double
+    fail(place_, "holds a number that is out of range", {}, std::string(kBroken));
+  }
+  if (!object_.is_object())
+    fail(place_, "holds " + excerpt(object_), "one JSON object", std::string(kBroken));
+}
+
+const Json& JsonFields::at(const std::string& name) {
+  asked_.push_back(name);
+  const auto found = object_.find(name);
+  if (found == object_.end()) {
+    fail(place_, fmt::format("field \"{}\" is missing", name), {}, std::string(kBroken));
+  }
+  return *found;
+}
+
+void JsonFields::reject(const std::string& name, std::string allowed, std::string remedy) const {
+  fail(place_, fmt::format("field \"{}\" is {}", name, excerpt(object_.at(name))), std::move(allowed),
+       remedy.empty() ? std::string(kBroken) : std::move(remedy));
+}
+
+std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
+  const Json& value = at(name);
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool fits =
+      value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > kMost);
+  const bool any = least == std::numeric_limits<std::int64_t>::min();
+  if (!fits || value.get<std::int64_t>() < least) {
+    reject(name, any ? "a whole number" : fmt::format("a whole number from {}", least));
+  }
+  return value.get<std::int64_t>();
+}
+
+double JsonFields::number(const std::string& name) {
+  const Json& value = at(name);
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  reject(name, R"(a number, "nan", "inf" or "-inf")");
+}
+
+double JsonFields::amount(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_number() || !(value.get<double>() >= 0)) reject(name, "a number from 0");
+  return value.get<double>();
+}
+
+double JsonFields::fraction(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {
+    reject(name, "a fraction from 0 to 1");
+  }
+  return value.get<double>();
+}
+
+std::string JsonFields::text(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_string()) reject(name, "a text");
+  return value.get<std::string>();
+}
+
+std::string JsonFields::choice(const std::string& name, const std::vector<std::string>& allowed) {
+  std::string value = text(name);
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) reject(name, join_names(allowed));
+  return value;
+}
+
+std::vector<std::pair<std::string, std::string>> JsonFields::texts(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_object()) reject(name, "an object of texts");
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) reject(name, "an object of texts");
+    result.emplace_back(key, text.get<std::string>());
+  }
+  return result;
+}
+
+bool JsonFields::is_null(const std::string& name) { return at(name).is_null(); }
+
+void JsonFields::finish() const {
+  for (const auto& [name, value] : object_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
+    throw Error(Complaint{.place = place_,
+                          .found = fmt::format("field \"{}\" is unknown", one_line(name)),
+                          .allowed = {},
+                          .nearest = nearest_name(name, asked_),
+                          .remedy = std::string(kBroken)});
+  }
+}
+
+}  // namespace fedarena::results

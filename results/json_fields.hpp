@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena::results {
+
+/// JSON whose members keep the order in which they were written, so that files read like their struct.
+using Json = nlohmann::ordered_json;
+
+/// Any double as JSON, which has no word for nan and infinity: they become the texts "nan", "inf" and "-inf".
+Json json_number(double value);
+
+/// JSON text; bytes that are not UTF-8 are replaced, because a record must be written whatever a name holds.
+std::string json_text(const Json& json, int indent);
+
+/// A strict reader of one JSON object. Every failure is an Error that names the place and the field.
+class JsonFields {
+ public:
+  /// Parses `text`, which must be one object. `place.line` is where the text begins, or 0 for the whole file.
+  JsonFields(std::string_view text, Place place);
+
+  /// A whole number, not smaller than `least`.
+  std::int64_t integer(const std::string& name,
+                       std::int64_t least = std::numeric_limits<std::int64_t>::min());
+  /// Any double, also "nan", "inf" and "-inf".
+  double number(const std::string& name);
+  /// A finite number, not negative.
+  double amount(const std::string& name);
+  /// A fraction in [0, 1].
+  double fraction(const std::string& name);
+  std::string text(const std::string& name);
+  /// One of `allowed`.
+  std::string choice(const std::string& name, const std::vector<std::string>& allowed);
+  /// An object whose values are texts, in the order of the file.
+  std::vector<std::pair<std::string, std::string>> texts(const std::string& name);
+  /// Whether the field is there and null.
+  bool is_null(const std::string& name);
+
+  /// Fails when the object holds a field that was never asked for: a misspelt or foreign one.
+  void finish() const;
+  /// Throws the Error for a field whose value is not allowed.
+  [[noreturn]] void reject(const std::string& name, std::string allowed, std::string remedy = {}) const;
+
+ private:
+  const Json& at(const std::string& name);
+
+  Json object_;
+  Place place_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace fedarena::results

@@ -1,0 +1,56 @@
+#include "results/list.hpp"
+
+#include "results/number_format.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Line = std::vector<std::string>;
+
+constexpr std::size_t kSeedColumn = 3;
+constexpr std::size_t kRoundsColumn = 5;
+constexpr std::size_t kAccuracyColumn = 6;
+
+Line line_of(const FoundRun& run, const Summary& summary) {
+  return {one_line(run.path.string()),
+          one_line(summary.experiment),
+          one_line(summary.label),
+          std::to_string(summary.seed),
+          summary.state,
+          fmt::format("{}/{}", summary.rounds_done, summary.rounds),
+          summary.final_test_accuracy ? percent(*summary.final_test_accuracy) + " %" : ""};
+}
+
+std::string aligned(const Line& line, const std::vector<std::size_t>& widths) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool right = i == kSeedColumn || i == kRoundsColumn || i == kAccuracyColumn;
+    text += padded(line[i], widths[i], right) + "  ";
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string render_list(std::span<const FoundRun> runs) {
+  std::vector<Line> lines = {{"run", "experiment", "algorithm", "seed", "state", "rounds", "accuracy"}};
+  // A problem is a sentence: it takes part in no column but the first.
+  for (const FoundRun& run : runs) {
+    lines.push_back(run.summary ? line_of(run, *run.summary) : Line{one_line(run.path.string())});
+  }
+  const std::vector<std::size_t> widths = column_widths(lines);
+  std::string text = aligned(lines.front(), widths);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].summary) {
+      text += aligned(lines[i + 1], widths);
+    } else {
+      text += fmt::format("{}  broken: {}\n", padded(lines[i + 1].front(), widths.front(), false),
+                          runs[i].problem);
+    }
+  }
+  return text;
+}
+
+}  // namespace fedarena::results

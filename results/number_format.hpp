@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace fedarena::results {
+
+/// A number of bytes with three significant digits and a binary unit: "512 B", "1.46 KiB", "10.0 MiB".
+std::string human_bytes(double bytes);
+
+/// Seconds with about three significant digits: "0.42", "12.3", "1234".
+std::string human_seconds(double seconds);
+
+/// A fraction in percent with two decimals: 0.71234 is "71.23".
+std::string percent(double fraction);
+
+/// An epsilon with two decimals, rounded up because a smaller one would not be true; "none" without one, "∞"
+/// where nothing is protected.
+std::string epsilon_text(std::optional<double> epsilon);
+
+/// The shortest decimal text that reads back as the same number; whole numbers have no point; also "nan",
+/// "inf".
+std::string exact_number(double value);
+
+}  // namespace fedarena::results

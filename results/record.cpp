@@ -1,0 +1,161 @@
+#include "results/record.hpp"
+
+#include "results/json_fields.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+
+Json json_optional(std::optional<double> value) { return value ? json_number(*value) : Json(nullptr); }
+
+std::optional<double> optional_number(JsonFields& fields, const std::string& name) {
+  if (fields.is_null(name)) return std::nullopt;
+  return fields.number(name);
+}
+
+std::optional<double> optional_fraction(JsonFields& fields, const std::string& name) {
+  if (fields.is_null(name)) return std::nullopt;
+  return fields.fraction(name);
+}
+
+std::optional<double> read_epsilon(JsonFields& fields, const std::string& privacy) {
+  if (privacy == "none") {
+    fields.choice("epsilon", {"none"});
+    return std::nullopt;
+  }
+  const double epsilon = fields.number("epsilon");
+  if (!(epsilon >= 0)) fields.reject("epsilon", "a number from 0, or \"inf\"");
+  return epsilon;
+}
+
+// A result exists exactly when the run is finished, so that no half-trained model slips into a table.
+void check_state(const Summary& summary, const JsonFields& fields) {
+  if (summary.rounds_done > summary.rounds) {
+    fields.reject("rounds_done", fmt::format("at most the {} planned rounds", summary.rounds));
+  }
+  const bool finished = summary.state == kFinished;
+  if (finished && summary.rounds_done != summary.rounds) {
+    fields.reject("rounds_done", fmt::format("{}, because the state is finished", summary.rounds));
+  }
+  const std::string allowed = finished ? "a number, because the state is finished"
+                                       : fmt::format("null, because the state is {}", summary.state);
+  if (summary.final_test_accuracy.has_value() != finished) fields.reject("final_test_accuracy", allowed);
+  if (summary.final_test_loss.has_value() != finished) fields.reject("final_test_loss", allowed);
+}
+
+}  // namespace
+
+std::string to_json_line(const RoundRecord& record) {
+  Json json;
+  json["round"] = record.round;
+  json["test_loss"] = json_optional(record.test_loss);
+  json["test_accuracy"] = json_optional(record.test_accuracy);
+  json["clients"] = record.clients;
+  json["examples"] = record.examples;
+  json["uplink_bytes"] = record.uplink_bytes;
+  json["downlink_bytes"] = record.downlink_bytes;
+  json["train_seconds"] = json_number(record.train_seconds);
+  json["evaluation_seconds"] = json_number(record.evaluation_seconds);
+  std::string line = json_text(json, -1);
+  try {
+    parse_round(line, {});
+  } catch (const Error& error) {
+    throw Bug(fmt::format("a round record that cannot be read back: {}", error.what()));
+  }
+  return line;
+}
+
+RoundRecord parse_round(std::string_view line, const Place& place) {
+  JsonFields fields(line, place);
+  RoundRecord record;
+  record.round = fields.integer("round", 1);
+  record.test_loss = optional_number(fields, "test_loss");
+  record.test_accuracy = optional_fraction(fields, "test_accuracy");
+  record.clients = fields.integer("clients", 0);
+  record.examples = fields.integer("examples", 0);
+  record.uplink_bytes = fields.integer("uplink_bytes", 0);
+  record.downlink_bytes = fields.integer("downlink_bytes", 0);
+  record.train_seconds = fields.amount("train_seconds");
+  record.evaluation_seconds = fields.amount("evaluation_seconds");
+  fields.finish();
+  return record;
+}
+
+std::string to_json_text(const Summary& summary) {
+  Json json;
+  json["schema"] = summary.schema;
+  json["experiment"] = summary.experiment;
+  json["label"] = summary.label;
+  json["algorithm"] = summary.algorithm;
+  json["dataset"] = summary.dataset;
+  json["dataset_note"] = summary.dataset_note;
+  json["partition"] = summary.partition;
+  json["model"] = summary.model;
+  json["seed"] = summary.seed;
+  json["rounds"] = summary.rounds;
+  json["rounds_done"] = summary.rounds_done;
+  json["clients"] = summary.clients;
+  json["parameters"] = summary.parameters;
+  json["state"] = summary.state;
+  json["final_test_accuracy"] = json_optional(summary.final_test_accuracy);
+  json["final_test_loss"] = json_optional(summary.final_test_loss);
+  json["privacy"] = summary.privacy;
+  json["epsilon"] = summary.epsilon ? json_number(*summary.epsilon) : Json("none");
+  json["uplink_bytes"] = summary.uplink_bytes;
+  json["downlink_bytes"] = summary.downlink_bytes;
+  json["uplink_bytes_per_client_round"] = json_number(summary.uplink_bytes_per_client_round);
+  json["downlink_bytes_per_client_round"] = json_number(summary.downlink_bytes_per_client_round);
+  json["seconds"] = json_number(summary.seconds);
+  json["algorithm_parameters"] = Json::object();
+  for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
+  std::string text = json_text(json, 2) + "\n";
+  // Names that occur twice would have been merged.
+  FEDARENA_CHECK(json["algorithm_parameters"].size(), ==, summary.algorithm_parameters.size());
+  try {
+    parse_summary(text, "");
+  } catch (const Error& error) {
+    throw Bug(fmt::format("a summary that cannot be read back: {}", error.what()));
+  }
+  return text;
+}
+
+Summary parse_summary(std::string_view text, const std::string& file) {
+  JsonFields fields(text, Place{.file = file});
+  // First, because another version may lay out everything else differently.
+  const std::int64_t schema = fields.integer("schema");
+  if (schema != kSchema) {
+    fields.reject("schema", fmt::format("{}", kSchema), "read it with the version of fedarena that wrote it");
+  }
+  Summary summary;
+  summary.schema = static_cast<int>(schema);
+  summary.experiment = fields.text("experiment");
+  summary.label = fields.text("label");
+  summary.algorithm = fields.text("algorithm");
+  summary.dataset = fields.text("dataset");
+  summary.dataset_note = fields.text("dataset_note");
+  summary.partition = fields.text("partition");
+  summary.model = fields.text("model");
+  summary.seed = fields.integer("seed");
+  summary.rounds = fields.integer("rounds", 1);
+  summary.rounds_done = fields.integer("rounds_done", 0);
+  summary.clients = fields.integer("clients", 1);
+  summary.parameters = fields.integer("parameters", 0);
+  summary.state =
+      fields.choice("state", {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
+  summary.final_test_accuracy = optional_fraction(fields, "final_test_accuracy");
+  summary.final_test_loss = optional_number(fields, "final_test_loss");
+  summary.privacy = fields.choice("privacy", {"none", "record", "client"});
+  summary.epsilon = read_epsilon(fields, summary.privacy);
+  summary.uplink_bytes = fields.integer("uplink_bytes", 0);
+  summary.downlink_bytes = fields.integer("downlink_bytes", 0);
+  summary.uplink_bytes_per_client_round = fields.amount("uplink_bytes_per_client_round");
+  summary.downlink_bytes_per_client_round = fields.amount("downlink_bytes_per_client_round");
+  summary.seconds = fields.amount("seconds");
+  summary.algorithm_parameters = fields.texts("algorithm_parameters");
+  fields.finish();
+  check_state(summary, fields);
+  return summary;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena::results {
+
+/// What one round cost and brought: a line of `rounds.jsonl`.
+struct RoundRecord {
+  std::int64_t round = 1;               ///< from 1
+  std::optional<double> test_loss;      ///< none when the round was not evaluated; may be nan or infinite
+  std::optional<double> test_accuracy;  ///< a fraction from 0 to 1; none when the round was not evaluated
+  std::int64_t clients = 0;             ///< the size of the cohort
+  std::int64_t examples = 0;            ///< gradients that were evaluated in this round
+  std::int64_t uplink_bytes = 0;        ///< serialised buffers, summed over the cohort
+  std::int64_t downlink_bytes = 0;      ///< serialised buffers, summed over the cohort
+  double train_seconds = 0;
+  double evaluation_seconds = 0;
+
+  bool operator==(const RoundRecord&) const = default;
+};
+
+/// The state of a run, as `Summary::state` names it.
+inline constexpr std::string_view kRunning = "running";
+inline constexpr std::string_view kInterrupted = "interrupted";
+inline constexpr std::string_view kFinished = "finished";
+
+/// What one cell (one algorithm with one seed) is and brought: `summary.json`.
+struct Summary {
+  int schema = 1;          ///< the version of this layout; readers refuse others
+  std::string experiment;  ///< the experiment's name
+  std::string label;       ///< names the algorithm entry; unique in its experiment
+  std::string algorithm;   ///< the registered name
+  std::string dataset;
+  std::string dataset_note;  ///< what a reader of the table must know about the data, or empty
+  std::string partition;     ///< how examples were dealt to clients, in words
+  std::string model;
+  std::int64_t seed = 0;
+  std::int64_t rounds = 1;       ///< planned
+  std::int64_t rounds_done = 0;  ///< equal to `rounds` once finished
+  std::int64_t clients = 1;      ///< in the federation
+  std::int64_t parameters = 0;   ///< numbers in the model
+  std::string state = std::string(kRunning);
+  std::optional<double> final_test_accuracy;  ///< of the last round; present exactly when finished
+  std::optional<double> final_test_loss;      ///< of the last round; present exactly when finished
+  std::string privacy = "none";               ///< the policy: none, record or client
+  std::optional<double>
+      epsilon;  ///< none exactly under the policy "none"; infinity where nothing is protected
+  std::int64_t uplink_bytes = 0;               ///< of the whole run
+  std::int64_t downlink_bytes = 0;             ///< of the whole run
+  double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
+  double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
+  double seconds = 0;                          ///< of the whole run
+  std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct
+
+  bool operator==(const Summary&) const = default;
+};
+
+/// The JSON line of a record, without a line end. A record that could not be read back is a Bug.
+std::string to_json_line(const RoundRecord& record);
+
+/// The JSON text of a summary, with a last line end. A summary that could not be read back is a Bug.
+std::string to_json_text(const Summary& summary);
+
+/// Reads a line of `rounds.jsonl`. Anything but a whole, valid record is an Error at `place`, naming the
+/// field.
+RoundRecord parse_round(std::string_view line, const Place& place);
+
+/// Reads the text of a `summary.json`. Anything but a whole, valid summary of this schema is an Error that
+/// names `file` and the field.
+Summary parse_summary(std::string_view text, const std::string& file);
+
+}  // namespace fedarena::results

@@ -1,0 +1,61 @@
+#include <cmath>
+
+#include "results/json_fields.hpp"
+#include "results/render.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Bytes are whole unless they are means; as whole numbers they read as such.
+Json json_bytes(double bytes) {
+  constexpr double kLargestExact = 9007199254740992.0;  // 2^53
+  if (bytes == std::floor(bytes) && bytes < kLargestExact) return static_cast<std::int64_t>(bytes);
+  return json_number(bytes);
+}
+
+Json json_of(const SeedResult& seed) {
+  Json json;
+  json["seed"] = seed.seed;
+  json["directory"] = seed.path.generic_string();
+  json["accuracy"] = seed.accuracy;
+  json["loss"] = json_number(seed.loss);
+  json["seconds"] = seed.seconds;
+  json["uplink_bytes_per_client_round"] = json_bytes(seed.uplink_bytes);
+  json["downlink_bytes_per_client_round"] = json_bytes(seed.downlink_bytes);
+  return json;
+}
+
+Json json_of(const Row& row) {
+  Json json;
+  json["experiment"] = row.setting.experiment;
+  json["dataset"] = row.setting.dataset;
+  json["partition"] = row.setting.partition;
+  json["model"] = row.setting.model;
+  json["label"] = row.label;
+  json["algorithm"] = row.algorithm;
+  json["rounds"] = row.rounds;
+  json["accuracy_mean"] = row.accuracy_mean;
+  json["accuracy_std"] = row.accuracy_std ? Json(*row.accuracy_std) : Json(nullptr);
+  json["best"] = row.best;
+  json["privacy"] = row.privacy;
+  json["epsilon"] = row.epsilon ? json_number(*row.epsilon) : Json("none");
+  json["uplink_bytes_per_client_round"] = json_bytes(row.uplink_bytes);
+  json["downlink_bytes_per_client_round"] = json_bytes(row.downlink_bytes);
+  json["seconds"] = row.seconds;
+  json["seeds"] = Json::array();
+  for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed));
+  return json;
+}
+
+}  // namespace
+
+std::string render_json(const Table& table) {
+  Json json;
+  json["schema"] = 1;
+  json["rows"] = Json::array();
+  for (const Row& row : table.rows) json["rows"].push_back(json_of(row));
+  json["notes"] = table.notes;
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include "results/columns.hpp"
+#include "results/render.hpp"
+
+namespace fedarena::results {
+namespace {
+
+std::string line_of(const std::vector<std::string>& cells) {
+  std::string text;
+  for (const std::string& cell : cells) {
+    text += text.empty() ? "    " : " & ";
+    text += cell;
+  }
+  return text + " \\\\\n";
+}
+
+std::string tabular(const Table& table) {
+  const std::vector<Column> columns = reader_columns(table);
+  std::string alignment;
+  std::vector<std::string> headings;
+  for (const Column& column : columns) {
+    alignment += column.right_aligned ? 'r' : 'l';
+    headings.push_back(column.latex_heading);
+  }
+  std::string text = fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", alignment);
+  text += line_of(headings) + "    \\midrule\n";
+  for (const Row& row : table.rows) {
+    std::vector<std::string> cells;
+    for (const Column& column : columns) cells.push_back(column.latex(row));
+    text += line_of(cells);
+  }
+  return text + "    \\bottomrule\n  \\end{tabular}\n";
+}
+
+// The legend's sign is not in every LaTeX input encoding.
+std::string latex_legend() {
+  std::string text = latex_escaped(legend());
+  constexpr std::string_view kSign = "±";
+  const std::size_t at = text.find(kSign);
+  return at == std::string::npos ? text : text.replace(at, kSign.size(), "$\\pm$");
+}
+
+}  // namespace
+
+std::string render_latex(const Table& table) {
+  if (table.rows.empty()) {
+    std::string text = "% No finished run.\n";
+    for (const std::string& note : table.notes) text += fmt::format("% {}\n", note);
+    return text;
+  }
+  std::string text = "\\begin{table}\n  \\centering\n";
+  const std::string common = caption(table);
+  text += fmt::format("  \\caption{{{}{}}}\n", common.empty() ? "" : latex_escaped(common) + ". ",
+                      latex_legend());
+  text += tabular(table);
+  for (const std::string& note : table.notes) {
+    text += fmt::format("  \\par\\smallskip{{\\footnotesize Note: {}.\\par}}\n", latex_escaped(note));
+  }
+  return text + "\\end{table}\n";
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,285 @@
+#include "results/table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "results/natural_order.hpp"
+#include "results/number_format.hpp"
+#include "results/statistics.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+Setting setting_of(const Summary& summary) {
+  return {.experiment = summary.experiment,
+          .dataset = summary.dataset,
+          .partition = summary.partition,
+          .model = summary.model};
+}
+
+// The identity of a row: its setting, then its label, in the order in which rows are printed.
+using RowKey = std::array<std::string, 5>;
+
+RowKey key_of(const Summary& summary) {
+  return {summary.experiment, summary.dataset, summary.partition, summary.model, summary.label};
+}
+
+struct KeyOrder {
+  bool operator()(const RowKey& left, const RowKey& right) const {
+    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end(), natural_less);
+  }
+};
+
+using Groups = std::map<RowKey, std::vector<const FoundRun*>, KeyOrder>;
+
+// Names rows in notes: the label, and those parts of the setting in which the given runs differ.
+class Namer {
+ public:
+  explicit Namer(std::span<const FoundRun> runs) {
+    for (std::size_t i = 0; i < kSettingParts.size(); ++i) {
+      std::set<std::string> values;
+      for (const FoundRun& run : runs) {
+        if (run.summary) values.insert(setting_of(*run.summary).*kSettingParts[i].member);
+      }
+      varies_[i] = values.size() > 1;
+    }
+  }
+
+  // "data set digits, model mlp", or nothing when one setting is all there is.
+  std::string name(const Setting& setting) const {
+    std::string text;
+    for (std::size_t i = 0; i < kSettingParts.size(); ++i) {
+      if (!varies_[i]) continue;
+      if (!text.empty()) text += ", ";
+      text += fmt::format("{} {}", kSettingParts[i].name, setting.*kSettingParts[i].member);
+    }
+    return text;
+  }
+
+  std::string name(const Setting& setting, const std::string& label) const {
+    const std::string where = name(setting);
+    return where.empty() ? label : fmt::format("{} ({})", label, where);
+  }
+
+ private:
+  std::array<bool, kSettingParts.size()> varies_{};
+};
+
+// What the runs of a row must share, as text, so that a mean is never taken over different things.
+std::vector<std::pair<std::string, std::string>> identity(const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"algorithm", summary.algorithm},
+      {"rounds", std::to_string(summary.rounds)},
+      {"clients", std::to_string(summary.clients)},
+      {"parameters", std::to_string(summary.parameters)},
+      {"privacy", summary.privacy},
+      {"dataset_note", summary.dataset_note},
+  };
+  std::string settings;
+  for (const auto& [name, value] : summary.algorithm_parameters) {
+    settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", name, value);
+  }
+  facts.emplace_back("algorithm_parameters", std::move(settings));
+  return facts;
+}
+
+[[noreturn]] void reject_pair(const FoundRun& first, const FoundRun& second, const std::string& what) {
+  throw Error(Complaint{.place = {},
+                        .found = fmt::format("{} and {} {}", first.path.string(), second.path.string(), what),
+                        .allowed = {},
+                        .nearest = {},
+                        .remedy = "name only one of them, or give their algorithm entries different labels"});
+}
+
+void check_same_row(const FoundRun& first, const FoundRun& second) {
+  const auto left = identity(*first.summary);
+  const auto right = identity(*second.summary);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i] == right[i]) continue;
+    reject_pair(first, second,
+                fmt::format("belong to one row, \"{}\", but differ in {}: \"{}\" and \"{}\"",
+                            first.summary->label, left[i].first, left[i].second, right[i].second));
+  }
+  if (first.summary->seed == second.summary->seed) {
+    reject_pair(first, second,
+                fmt::format("both hold seed {} of \"{}\"", first.summary->seed, first.summary->label));
+  }
+}
+
+double mean_of(const std::vector<SeedResult>& seeds, double SeedResult::*member) {
+  std::vector<double> values;
+  for (const SeedResult& seed : seeds) values.push_back(seed.*member);
+  return mean(values);
+}
+
+// The runs come sorted by seed, so that neither sums nor messages depend on the order in which they were
+// given.
+Row make_row(const std::vector<const FoundRun*>& runs) {
+  const Summary& common = *runs.front()->summary;
+  Row row;
+  row.setting = setting_of(common);
+  row.label = common.label;
+  row.algorithm = common.algorithm;
+  row.rounds = common.rounds;
+  row.privacy = common.privacy;
+  std::vector<double> accuracies;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i > 0) check_same_row(*runs[i - 1], *runs[i]);
+    const Summary& summary = *runs[i]->summary;
+    row.seeds.push_back({.seed = summary.seed,
+                         .path = runs[i]->path,
+                         .accuracy = *summary.final_test_accuracy,
+                         .loss = *summary.final_test_loss,
+                         .seconds = summary.seconds,
+                         .uplink_bytes = summary.uplink_bytes_per_client_round,
+                         .downlink_bytes = summary.downlink_bytes_per_client_round});
+    accuracies.push_back(*summary.final_test_accuracy);
+    if (summary.epsilon) row.epsilon = std::max(row.epsilon.value_or(0), *summary.epsilon);
+  }
+  row.accuracy_mean = mean(accuracies);
+  row.accuracy_std = sample_standard_deviation(accuracies);
+  row.uplink_bytes = mean_of(row.seeds, &SeedResult::uplink_bytes);
+  row.downlink_bytes = mean_of(row.seeds, &SeedResult::downlink_bytes);
+  row.seconds = mean_of(row.seeds, &SeedResult::seconds);
+  return row;
+}
+
+std::vector<std::int64_t> seeds_of(const Row& row) {
+  std::vector<std::int64_t> seeds;
+  for (const SeedResult& seed : row.seeds) seeds.push_back(seed.seed);
+  return seeds;
+}
+
+// Marks the best of the rows of one setting, or returns the note that says why they cannot be compared. Rows
+// that print the same accuracy are all best.
+std::string compare(std::span<Row> rows, const std::string& where) {
+  if (rows.size() < 2) return {};
+  const auto differs = [&](auto property) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Row& row) { return property(row) != property(rows.front()); });
+  };
+  if (differs([](const Row& row) { return row.seeds.size(); })) {
+    std::string counts;
+    for (const Row& row : rows) {
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", row.label, row.seeds.size());
+    }
+    return fmt::format("{}rows rest on different numbers of seeds ({}), so none is marked as the best", where,
+                       counts);
+  }
+  const Row& top = *std::max_element(rows.begin(), rows.end(), [](const Row& left, const Row& right) {
+    return left.accuracy_mean < right.accuracy_mean;
+  });
+  const std::string printed = percent(top.accuracy_mean);
+  for (Row& row : rows) row.best = percent(row.accuracy_mean) == printed;
+  if (!differs(seeds_of)) return {};
+  return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
+}
+
+std::vector<std::string> comparison_notes(std::vector<Row>& rows, const Namer& namer) {
+  std::vector<std::string> notes;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const Setting setting = begin->setting;
+    const auto end =
+        std::find_if(begin, rows.end(), [&](const Row& row) { return !(row.setting == setting); });
+    std::string where = namer.name(setting);
+    if (!where.empty()) where += ": ";
+    std::string note = compare({begin, end}, where);
+    if (!note.empty()) notes.push_back(std::move(note));
+    begin = end;
+  }
+  return notes;
+}
+
+std::vector<std::string> dataset_notes(const Groups& finished) {
+  std::set<std::pair<std::string, std::string>, decltype([](const auto& left, const auto& right) {
+             if (left.first != right.first) return natural_less(left.first, right.first);
+             return left.second < right.second;
+           })>
+      notes;
+  for (const auto& [key, runs] : finished) {
+    for (const FoundRun* run : runs) notes.emplace(run->summary->dataset, run->summary->dataset_note);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [dataset, note] : notes) {
+    if (!note.empty()) lines.push_back(fmt::format("data set {}: {}", dataset, note));
+  }
+  return lines;
+}
+
+void sort_by_seed(std::vector<const FoundRun*>& runs) {
+  std::sort(runs.begin(), runs.end(), [](const FoundRun* left, const FoundRun* right) {
+    if (left->summary->seed != right->summary->seed) return left->summary->seed < right->summary->seed;
+    return natural_less(left->path.generic_string(), right->path.generic_string());
+  });
+}
+
+void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    std::string& line = notes.emplace_back(one_line(note));
+    while (line.ends_with('.')) line.pop_back();  // renderers end sentences as they need
+  }
+}
+
+}  // namespace
+
+Table make_table(std::span<const FoundRun> runs) {
+  Groups finished;
+  Groups unfinished;
+  std::vector<std::string> broken;
+  for (const FoundRun& run : runs) {
+    if (run.summary) {
+      (run.summary->state == kFinished ? finished : unfinished)[key_of(*run.summary)].push_back(&run);
+    } else {
+      broken.push_back(fmt::format("{}: {}; not counted", run.path.string(), run.problem));
+    }
+  }
+  std::sort(broken.begin(), broken.end(), natural_less);
+
+  const Namer namer(runs);
+  Table table;
+  for (auto& [key, group] : finished) {
+    sort_by_seed(group);
+    table.rows.push_back(make_row(group));
+  }
+  append(table.notes, dataset_notes(finished));
+  append(table.notes, comparison_notes(table.rows, namer));
+  for (auto& [key, group] : unfinished) {
+    sort_by_seed(group);
+    for (const FoundRun* run : group) {
+      const Summary& summary = *run->summary;
+      append(table.notes, {fmt::format("{}: seed {} is unfinished ({} of {} rounds) and not counted",
+                                       namer.name(setting_of(summary), summary.label), summary.seed,
+                                       summary.rounds_done, summary.rounds)});
+    }
+  }
+  append(table.notes, broken);
+  return table;
+}
+
+bool varies(const Table& table, const SettingPart& part) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+    return row.setting.*part.member != table.rows.front().setting.*part.member;
+  });
+}
+
+std::string caption(const Table& table) {
+  std::string text;
+  if (table.rows.empty()) return text;
+  for (const SettingPart& part : kSettingParts) {
+    if (varies(table, part)) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", part.name, table.rows.front().setting.*part.member);
+  }
+  if (!text.empty()) text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return one_line(text);
+}
+
+std::string legend() {
+  return "Accuracy after the last round: mean ± sample standard deviation over seeds. "
+         "Uplink and downlink: bytes per client and round. Seconds: per run.";
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fedarena::results {
+
+/// The columns of a terminal that UTF-8 text fills, one a code point.
+std::size_t display_width(std::string_view text);
+
+/// `text` with spaces up to `width` columns, before it when `right_aligned`.
+std::string padded(std::string_view text, std::size_t width, bool right_aligned);
+
+/// `text` with every control character as a space, so that it cannot break a line or a terminal.
+std::string one_line(std::string_view text);
+
+/// The greatest display width in each column; rows may be of unequal length.
+std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace fedarena::results

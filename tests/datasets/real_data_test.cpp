@@ -1,0 +1,103 @@
+// The published files themselves, where they are at hand: FEDARENA_TEST_DATA names a folder that holds mnist/
+// and so on.
+#include <cstdio>
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "datasets/registry.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path test_data() {
+  if (const char* folder = std::getenv("FEDARENA_TEST_DATA")) return folder;
+  return fs::path(FEDARENA_SOURCE_DIR).parent_path() / "shared" / "data";
+}
+
+/// Whether one of `files` (paths inside the test data) exists; otherwise prints the one line that says what
+/// is not tested.
+bool at_hand(const std::vector<std::string>& files) {
+  for (const auto& file : files)
+    if (fs::exists(test_data() / file)) return true;
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  fmt::print("real data absent ({} under {}), reduced to nothing: {}.{}\n", files.front(),
+             test_data().string(), test->test_suite_name(), test->name());
+  return false;
+}
+
+/// Checks the stated mean of every channel, and the labels' counts; both within rounding of the literature.
+void expect_published(const Dataset& set, std::vector<std::int64_t> image, std::int64_t train,
+                      std::int64_t test) {
+  for (const auto& [part, count] : {std::pair{&set.train, train}, std::pair{&set.test, test}}) {
+    std::vector<std::int64_t> shape = image;
+    shape.insert(shape.begin(), count);
+    EXPECT_EQ(part->inputs.sizes(), shape);
+    EXPECT_EQ(part->inputs.scalar_type(), torch::kUInt8);
+    EXPECT_TRUE(part->inputs.is_contiguous());
+    EXPECT_EQ(part->targets.sizes(), (std::vector<std::int64_t>{count}));
+    EXPECT_EQ(part->targets.scalar_type(), torch::kInt64);
+  }
+  ASSERT_EQ(set.mean.size(), static_cast<std::size_t>(image.front()));
+  ASSERT_EQ(set.deviation.size(), set.mean.size());
+  for (std::int64_t channel = 0; channel < image.front(); ++channel) {
+    const double mean = set.train.inputs.select(1, channel).sum(torch::kInt64).item<double>() / 255 /
+                        static_cast<double>(set.train.inputs.numel() / image.front());
+    EXPECT_NEAR(mean, set.mean[static_cast<std::size_t>(channel)], 2e-4);
+  }
+}
+
+std::vector<std::int64_t> first_labels(const Examples& part, std::int64_t count) {
+  const auto labels = part.targets.slice(0, 0, count).contiguous();
+  return {labels.data_ptr<std::int64_t>(), labels.data_ptr<std::int64_t>() + count};
+}
+
+TEST(RealData, MnistIsThePublishedOne) {
+  if (!at_hand({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"})) return;
+  const Dataset mnist = load_dataset("mnist", {test_data()});
+  expect_published(mnist, {1, 28, 28}, 60'000, 10'000);
+  EXPECT_THAT(first_labels(mnist.train, 10), testing::ElementsAre(5, 0, 4, 1, 9, 2, 1, 3, 1, 4));
+  EXPECT_THAT(first_labels(mnist.test, 10), testing::ElementsAre(7, 2, 1, 0, 4, 1, 4, 9, 5, 9));
+}
+
+TEST(RealData, FashionMnistIsThePublishedOne) {
+  if (!at_hand({"fashion-mnist/train-images-idx3-ubyte.gz", "fashion-mnist/train-images-idx3-ubyte"})) return;
+  const Dataset fashion = load_dataset("fashion-mnist", {test_data()});
+  expect_published(fashion, {1, 28, 28}, 60'000, 10'000);
+  EXPECT_TRUE(torch::all(torch::bincount(fashion.train.targets) == 6'000).item<bool>());
+}
+
+TEST(RealData, Cifar10IsThePublishedOne) {
+  if (!at_hand({"cifar10/data_batch_1.bin", "cifar10/data_batch_1.bin.gz",
+                "cifar-10-batches-bin/data_batch_1.bin"}))
+    return;
+  const Dataset cifar = load_dataset("cifar10", {test_data()});
+  expect_published(cifar, {3, 32, 32}, 50'000, 10'000);
+  EXPECT_TRUE(torch::all(torch::bincount(cifar.train.targets) == 5'000).item<bool>());
+  EXPECT_THAT(first_labels(cifar.train, 5), testing::ElementsAre(6, 9, 9, 4, 1));
+}
+
+class AlteredRealData : public ScratchFolder {};
+
+TEST_F(AlteredRealData, OfTheRightFormIsRefusedByItsDigest) {
+  const std::string labels = "mnist/t10k-labels-idx1-ubyte.gz";
+  if (!at_hand({labels})) return;
+  // The four files of Fashion-MNIST have the right sizes and labels for MNIST, so that only the digest tells.
+  if (!at_hand({"fashion-mnist/t10k-labels-idx1-ubyte.gz"})) return;
+  for (const auto& entry : fs::directory_iterator(test_data() / "mnist")) {
+    fs::create_directories(folder_ / "mnist");
+    fs::create_symlink(entry.path(), folder_ / "mnist" / entry.path().filename());
+  }
+  fs::remove(folder_ / labels);
+  fs::create_symlink(test_data() / "fashion-mnist/t10k-labels-idx1-ubyte.gz", folder_ / labels);
+  EXPECT_THAT(message_of([&] { load_dataset("mnist", {folder_}); }),
+              testing::AllOf(testing::HasSubstr((folder_ / labels).string()),
+                             testing::HasSubstr("not the published file")));
+}
+
+}  // namespace
+}  // namespace fedarena

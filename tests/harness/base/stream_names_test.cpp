@@ -1,0 +1,123 @@
+// Names of streams: the same name gives the same numbers, another name gives unrelated ones.
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "tests/harness/base/statistical_bounds.hpp"
+
+namespace fedarena {
+namespace {
+
+const StreamName kName = {.seed = 42, .round = 3, .client = 7, .purpose = Purpose::kNoise, .index = 1};
+
+std::vector<StreamName> neighbours() {
+  std::vector<StreamName> names(6, kName);
+  names[1].seed ^= 1;
+  names[2].round += 1;
+  names[3].client = kServer;
+  names[4].purpose = Purpose::kBatches;
+  names[5].index += 1;
+  return names;
+}
+
+// These values are part of every recorded result: a change of them is a new version of the results.
+TEST(StreamName, GivesTheRecordedBits) {
+  Stream stream(kName);
+  for (const std::uint64_t expected : {0x0ece1bc931664b7eU, 0x593eeed6e8d56ab3U, 0xb5a4fd0166dac4f6U,
+                                       0x233975eb719c7060U, 0xb2aa4427c2c6f0a4U}) {
+    EXPECT_EQ(stream(), expected);
+  }
+}
+
+TEST(StreamName, GivesTheRecordedDraws) {
+  EXPECT_EQ(Stream(kName).permutation(8), (std::vector<std::int64_t>{3, 1, 5, 6, 7, 4, 2, 0}));
+  EXPECT_EQ(Stream(kName).sample_without_replacement(20, 5), (std::vector<std::int64_t>{0, 2, 5, 12, 13}));
+  Stream integers(kName);
+  for (const std::uint64_t expected : {57U, 348U, 709U, 137U}) EXPECT_EQ(integers.below(1000), expected);
+}
+
+// Within four units in the last place: the C library may round logarithms and sines differently.
+TEST(StreamName, GivesTheRecordedNumbers) {
+  EXPECT_EQ(Stream(kName).uniform(), 0.057832466716171926);
+  Stream normals(kName);
+  for (const double expected : {-0.20045250304609649, 0.2810038032966371, 1.0205150022695995}) {
+    EXPECT_DOUBLE_EQ(normals.normal(), expected);
+  }
+  Stream gammas(kName);
+  EXPECT_DOUBLE_EQ(gammas.gamma(0.1), 0.13749722675445708);
+  EXPECT_DOUBLE_EQ(gammas.gamma(1), 0.92343286795485879);
+  EXPECT_DOUBLE_EQ(gammas.gamma(5), 3.913417056916392);
+  const std::vector<double> shares = Stream(kName).dirichlet(0.5, 3);
+  EXPECT_DOUBLE_EQ(shares[0], 0.21155076620492705);
+  EXPECT_DOUBLE_EQ(shares[1], 0.36538023725523194);
+  EXPECT_DOUBLE_EQ(shares[2], 0.42306899653984109);
+}
+
+TEST(StreamName, GivesTheSameValuesWhateverElseIsDrawn) {
+  Stream first(kName);
+  std::vector<double> alone;
+  for (int i = 0; i < 100; ++i) alone.push_back(first.normal());
+  Stream again(kName), other({.seed = 42});
+  for (const double value : alone) {
+    other.normal();
+    EXPECT_EQ(again.normal(), value);
+  }
+}
+
+TEST(StreamName, CopiesContinueAlike) {
+  Stream stream(kName);
+  stream.normal();
+  Stream copy = stream;
+  EXPECT_EQ(copy.normal(), stream.normal());  // the spare normal is part of the state
+  EXPECT_EQ(copy(), stream());
+}
+
+TEST(StreamName, EveryPartChangesEveryWord) {
+  std::set<std::uint64_t> words;
+  for (const StreamName& name : neighbours()) {
+    Stream stream(name);
+    for (int i = 0; i < 1000; ++i) words.insert(stream());
+  }
+  EXPECT_EQ(words.size(), 6000U);
+}
+
+// No part may leak into another: the pairs (1, 2) and (2, 1) of any two parts are different streams.
+TEST(StreamName, PartsAreNotInterchangeable) {
+  std::set<std::uint64_t> firsts;
+  for (std::uint64_t seed : {1U, 2U}) {
+    for (std::int64_t round : {1, 2}) {
+      for (std::int64_t client : {1, 2}) {
+        for (std::uint64_t index : {1U, 2U}) {
+          firsts.insert(Stream({.seed = seed, .round = round, .client = client, .index = index})());
+        }
+      }
+    }
+  }
+  EXPECT_EQ(firsts.size(), 16U);
+}
+
+// 15 pairs at 10^-6 each: a false alarm once in 66,000 seeds.
+TEST(StreamName, NeighboursAreUncorrelated) {
+  const std::vector<StreamName> names = neighbours();
+  constexpr int kDraws = 100'000;
+  std::vector<std::vector<double>> normals;
+  for (const StreamName& name : names) {
+    Stream stream(name);
+    normals.emplace_back(kDraws);
+    stream.fill_normal(std::span<double>(normals.back()));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < kDraws; ++k) sum += normals[i][k] * normals[j][k];
+      EXPECT_LT(std::abs(sum / std::sqrt(kDraws)), kNormalBound) << i << " and " << j;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fedarena

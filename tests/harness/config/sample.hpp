@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fedarena/base/schema.hpp"
+
+#include "harness/config/read.hpp"
+
+namespace fedarena {
+
+struct Rates {
+  double rate = 0.01;
+  std::int64_t batch_size = 32;
+};
+
+struct Proximal {
+  double rate = 0.05;
+  std::int64_t batch_size = 32;
+  double mu = 0.01;
+  std::string average = "examples";
+  bool nesterov = false;
+};
+
+struct Sizes {
+  std::int64_t clients = 10;
+  std::int64_t classes_per_client = 2;
+};
+
+struct Width {
+  std::int64_t width = 128;
+  std::vector<std::int64_t> layers = {64, 64};
+};
+
+struct Alpha {
+  std::int64_t clients = 10;
+  double alpha = 0.5;
+};
+
+/// A catalog with a bit of everything.
+inline Catalog sample_catalog() {
+  const auto rates =
+      Schema<Rates>{{"rate", &Rates::rate, "Step size.", Constraint::positive()},
+                    {"batch_size", &Rates::batch_size, "Examples in a batch.", Constraint::at_least(1)}};
+  const auto proximal = Schema<Proximal>{
+      {"rate", &Proximal::rate, "Step size.", Constraint::positive()},
+      {"batch_size", &Proximal::batch_size, "Examples in a batch.", Constraint::at_least(1)},
+      {"mu", &Proximal::mu, "Pull towards the global model.", Constraint::between(0, 10)},
+      {"average", &Proximal::average, "Weights of the mean.", Constraint::one_of({"examples", "clients"})},
+      {"nesterov", &Proximal::nesterov, "Whether momentum looks ahead."}};
+  const auto sizes =
+      Schema<Sizes>{{"clients", &Sizes::clients, "Number of clients.", Constraint::at_least(1)},
+                    {"classes_per_client", &Sizes::classes_per_client, "Classes that a client sees.",
+                     Constraint::at_least(1)}};
+  const auto alpha =
+      Schema<Alpha>{{"clients", &Alpha::clients, "Number of clients.", Constraint::at_least(1)},
+                    {"alpha", &Alpha::alpha, "Concentration.", Constraint::positive()}};
+  const auto width = Schema<Width>{{"width", &Width::width, "Channels.", Constraint::between(1, 4096)},
+                                   {"layers", &Width::layers, "Hidden layers.", Constraint::at_least(1)}};
+  return {
+      .datasets = {{"glyphs", "Drawn letters.", {}}, {"cifar10", "Photographs.", {}}},
+      .partitions = {{"classes", "A few classes each.", sizes.fields()},
+                     {"dirichlet", "Class shares by Dirichlet.", alpha.fields()}},
+      .models = {{"convnet", "Three blocks of convolutions.", width.fields()}, {"linear", "One layer.", {}}},
+      .algorithms = {{"fedavg", "Federated averaging.", rates.fields()},
+                     {"fedprox", "Averaging with a proximal term.", proximal.fields()}}};
+}
+
+/// A valid experiment that uses every section.
+inline const std::string kSample = R"([experiment]
+name = "quickstart"
+seeds = [1, 2, 3]
+rounds = 20
+device = "cpu"
+
+[data]
+name = "glyphs"
+
+[partition]
+kind = "classes"
+clients = 5
+
+[model]
+name = "convnet"
+width = 64
+
+[cohort]
+size = 5
+
+[evaluation]
+every = 2
+
+[privacy]
+policy = "none"
+
+[training]
+rate = 0.5
+batch_size = 64
+
+[[algorithms]]
+name = "fedavg"
+label = "FedAvg"
+
+[[algorithms]]
+name = "fedprox"
+mu = 1
+rate = 0.25
+)";
+
+inline Experiment parse_sample(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(text, "e.toml", overrides, sample_catalog());
+}
+
+/// The message that the text is refused with, or "accepted".
+inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_sample(text, overrides);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// The sample with one piece of text in the place of another.
+inline std::string with(const std::string& piece, const std::string& replacement) {
+  std::string text = kSample;
+  const std::size_t at = text.find(piece);
+  FEDARENA_CHECK(at == std::string::npos, ==, false);
+  return text.replace(at, piece.size(), replacement);
+}
+
+}  // namespace fedarena

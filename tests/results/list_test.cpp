@@ -1,0 +1,26 @@
+#include "results/list.hpp"
+
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+TEST(List, AlignsWhatItShows) {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.71234)),
+                                found(unfinished("fedprox-long", 10, 3))};
+  runs.push_back(
+      {.path = "runs/broken", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
+  EXPECT_EQ(render_list(runs),
+            R"(run                        experiment  algorithm     seed  state        rounds  accuracy
+runs/fedavg-seed-1         quickstart  fedavg           1  finished      20/20   71.23 %
+runs/fedprox-long-seed-10  quickstart  fedprox-long    10  interrupted    3/20
+runs/broken                broken: summary.json: field "seed" is missing
+)");
+}
+
+TEST(List, OfNothingIsItsHeading) {
+  EXPECT_EQ(render_list({}), "run  experiment  algorithm  seed  state  rounds  accuracy\n");
+}
+
+}  // namespace
+}  // namespace fedarena::results

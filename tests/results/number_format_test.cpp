@@ -1,0 +1,67 @@
+#include "results/number_format.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(NumberFormat, GivesBytesThreeSignificantDigits) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(7), "7 B");
+  EXPECT_EQ(human_bytes(0.5), "0.500 B");
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(1000), "0.977 KiB");
+  EXPECT_EQ(human_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(human_bytes(9.996 * 1024), "10.0 KiB");
+  EXPECT_EQ(human_bytes(99.96 * 1024), "100 KiB");
+  EXPECT_EQ(human_bytes(999.4 * 1024), "999 KiB");
+  EXPECT_EQ(human_bytes(999.6 * 1024), "0.976 MiB");
+  EXPECT_EQ(human_bytes(1.2345e9), "1.15 GiB");
+  EXPECT_EQ(human_bytes(5e18), "4547474 TiB");
+}
+
+TEST(NumberFormat, GivesSecondsAboutThreeDigits) {
+  EXPECT_EQ(human_seconds(0.421), "0.42");
+  EXPECT_EQ(human_seconds(12.34), "12.3");
+  EXPECT_EQ(human_seconds(1234.4), "1234");
+}
+
+TEST(NumberFormat, GivesPercentTwoDecimals) {
+  EXPECT_EQ(percent(0.712349), "71.23");
+  EXPECT_EQ(percent(1), "100.00");
+}
+
+TEST(NumberFormat, NeverRoundsEpsilonDown) {
+  EXPECT_EQ(epsilon_text(std::nullopt), "none");
+  EXPECT_EQ(epsilon_text(0.0), "0.00");
+  EXPECT_EQ(epsilon_text(3.1), "3.10");
+  EXPECT_EQ(epsilon_text(2.79), "2.79");
+  EXPECT_EQ(epsilon_text(2.7900001), "2.80");
+  EXPECT_EQ(epsilon_text(kInfinity), "∞");
+}
+
+TEST(NumberFormat, WritesExactNumbersAsShortAsTheyGo) {
+  EXPECT_EQ(exact_number(4096), "4096");
+  EXPECT_EQ(exact_number(0.1), "0.1");
+  EXPECT_EQ(exact_number(std::nan("")), "nan");
+  EXPECT_EQ(exact_number(kInfinity), "inf");
+}
+
+TEST(Text, CountsCodePointsNotBytes) {
+  EXPECT_EQ(display_width("1 ± 2"), 5U);
+  EXPECT_EQ(padded("±", 3, true), "  ±");
+  EXPECT_EQ(padded("±", 3, false), "±  ");
+  EXPECT_EQ(padded("long", 3, false), "long");
+}
+
+TEST(Text, StaysOnOneLine) { EXPECT_EQ(one_line("a\nb\tc\x1b[0m"), "a b c [0m"); }
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,209 @@
+#include "results/render.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two algorithms with three seeds each, an unfinished run and a note about the data.
+Table sample() {
+  std::vector<FoundRun> runs;
+  for (const std::int64_t seed : {1, 2, 3}) {
+    const double offset = 0.01 * static_cast<double>(seed);
+    runs.push_back(found(finished("fedavg", seed, 0.70 + offset)));
+    runs.push_back(found(finished("scaffold_10%", seed, 0.75 + offset)));
+    runs.back().summary->uplink_bytes_per_client_round = 3145728 + 0.5;
+  }
+  for (FoundRun& run : runs) run.summary->dataset_note = "synthetic, not comparable with papers";
+  runs.push_back(found(unfinished("fedprox", 3, 12)));
+  return make_table(runs);
+}
+
+// Rows of two data sets, under privacy.
+Table private_sample() {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)),
+                                found(finished("fedavg", 1, 0.9), "other")};
+  runs[0].summary->privacy = runs[1].summary->privacy = "record";
+  runs[0].summary->epsilon = 2.791;
+  runs[0].summary->dataset = "a|b, \"c\"";
+  runs[1].summary->epsilon = std::numeric_limits<double>::infinity();
+  return make_table(runs);
+}
+
+TEST(Markdown, ReadsWellInATerminal) {
+  EXPECT_EQ(render_markdown(sample()), R"(Experiment quickstart, data set digits, partition iid, model mlp.
+
+| algorithm    | rounds | seeds |     accuracy (%) | epsilon |   uplink | downlink | seconds |
+|:-------------|-------:|------:|-----------------:|--------:|---------:|---------:|--------:|
+| fedavg       |     20 |     3 |     72.00 ± 1.00 |    none | 4.00 KiB | 8.00 KiB |    12.5 |
+| scaffold_10% |     20 |     3 | **77.00 ± 1.00** |    none | 3.00 MiB | 8.00 KiB |    12.5 |
+
+Accuracy after the last round: mean ± sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.
+
+Notes:
+- data set digits: synthetic, not comparable with papers
+- fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted
+)");
+}
+
+TEST(Markdown, AddsColumnsOnlyForWhatVaries) {
+  EXPECT_EQ(render_markdown(private_sample()), R"(Experiment quickstart, partition iid, model mlp.
+
+| data set  | algorithm | rounds | seeds | accuracy (%) | epsilon |   uplink | downlink | seconds |
+|:----------|:----------|-------:|------:|-------------:|--------:|---------:|---------:|--------:|
+| a\|b, "c" | fedavg    |     20 |     1 |        50.00 |    2.80 | 4.00 KiB | 8.00 KiB |    12.5 |
+| digits    | fedavg    |     20 |     1 |        90.00 |       ∞ | 4.00 KiB | 8.00 KiB |    12.5 |
+
+Accuracy after the last round: mean ± sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.
+)");
+}
+
+TEST(Markdown, SaysThatNothingIsFinished) {
+  EXPECT_EQ(render_markdown(make_table(std::vector{found(unfinished("fedprox", 3, 12))})), R"(No finished run.
+
+Notes:
+- fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted
+)");
+}
+
+TEST(Latex, SetsABooktabsTable) {
+  EXPECT_EQ(render_latex(sample()), R"(\begin{table}
+  \centering
+  \caption{Experiment quickstart, data set digits, partition iid, model mlp. Accuracy after the last round: mean $\pm$ sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.}
+  \begin{tabular}{lrrrrrrr}
+    \toprule
+    algorithm & rounds & seeds & accuracy (\%) & $\varepsilon$ & uplink & downlink & seconds \\
+    \midrule
+    fedavg & 20 & 3 & $72.00 \pm 1.00$ & none & 4.00 KiB & 8.00 KiB & 12.5 \\
+    scaffold\_10\% & 20 & 3 & $\mathbf{77.00 \pm 1.00}$ & none & 3.00 MiB & 8.00 KiB & 12.5 \\
+    \bottomrule
+  \end{tabular}
+  \par\smallskip{\footnotesize Note: data set digits: synthetic, not comparable with papers.\par}
+  \par\smallskip{\footnotesize Note: fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted.\par}
+\end{table}
+)");
+}
+
+TEST(Latex, EscapesItsSpecialCharacters) {
+  std::vector<FoundRun> runs = {found(finished(R"(&%$#_{}~^\<>)", 1, 0.5))};
+  EXPECT_THAT(
+      render_latex(make_table(runs)),
+      HasSubstr(
+          R"(\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}\textless{}\textgreater{} &)"));
+}
+
+TEST(Latex, SetsInfinityAsASign) { EXPECT_THAT(render_latex(private_sample()), HasSubstr("& $\\infty$ &")); }
+
+TEST(Latex, OfNothingFinishedIsAComment) {
+  EXPECT_EQ(render_latex(make_table(std::vector{found(unfinished("fedprox", 3, 12))})),
+            "% No finished run.\n% fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted\n");
+}
+
+TEST(Csv, HoldsRawNumbers) {
+  EXPECT_EQ(
+      render_csv(sample()),
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,seeds,accuracy_mean,accuracy_std,privacy,epsilon,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
+quickstart,digits,iid,mlp,fedavg,fedavg,20,3,0.7200000000000001,0.010000000000000009,none,none,4096,8192,12.5
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,3,0.77,0.010000000000000009,none,none,3145728.5,8192,12.5
+)");
+}
+
+TEST(Csv, QuotesAsRfc4180) {
+  EXPECT_EQ(
+      render_csv(private_sample()),
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,seeds,accuracy_mean,accuracy_std,privacy,epsilon,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
+quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,1,0.5,,record,2.791,4096,8192,12.5
+quickstart,digits,iid,mlp,fedavg,fedavg,20,1,0.9,,record,inf,4096,8192,12.5
+)");
+}
+
+TEST(Json, HoldsEverySeed) {
+  EXPECT_EQ(render_json(private_sample()), R"({
+  "schema": 1,
+  "rows": [
+    {
+      "experiment": "quickstart",
+      "dataset": "a|b, \"c\"",
+      "partition": "iid",
+      "model": "mlp",
+      "label": "fedavg",
+      "algorithm": "fedavg",
+      "rounds": 20,
+      "accuracy_mean": 0.5,
+      "accuracy_std": null,
+      "best": false,
+      "privacy": "record",
+      "epsilon": 2.791,
+      "uplink_bytes_per_client_round": 4096,
+      "downlink_bytes_per_client_round": 8192,
+      "seconds": 12.5,
+      "seeds": [
+        {
+          "seed": 1,
+          "directory": "runs/fedavg-seed-1",
+          "accuracy": 0.5,
+          "loss": 0.5,
+          "seconds": 12.5,
+          "uplink_bytes_per_client_round": 4096,
+          "downlink_bytes_per_client_round": 8192
+        }
+      ]
+    },
+    {
+      "experiment": "quickstart",
+      "dataset": "digits",
+      "partition": "iid",
+      "model": "mlp",
+      "label": "fedavg",
+      "algorithm": "fedavg",
+      "rounds": 20,
+      "accuracy_mean": 0.9,
+      "accuracy_std": null,
+      "best": false,
+      "privacy": "record",
+      "epsilon": "inf",
+      "uplink_bytes_per_client_round": 4096,
+      "downlink_bytes_per_client_round": 8192,
+      "seconds": 12.5,
+      "seeds": [
+        {
+          "seed": 1,
+          "directory": "other/fedavg-seed-1",
+          "accuracy": 0.9,
+          "loss": 0.5,
+          "seconds": 12.5,
+          "uplink_bytes_per_client_round": 4096,
+          "downlink_bytes_per_client_round": 8192
+        }
+      ]
+    }
+  ],
+  "notes": []
+}
+)");
+}
+
+TEST(Json, WritesLossesThatAreNotFinite) {
+  Summary summary = finished("fedavg", 1, 0.1);
+  summary.final_test_loss = std::nan("");
+  EXPECT_THAT(render_json(make_table(std::vector{found(summary)})), HasSubstr("\"loss\": \"nan\""));
+}
+
+TEST(Render, OneSeedShowsNoSpread) {
+  const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
+  EXPECT_THAT(render_markdown(table), HasSubstr("50.00 |"));
+  EXPECT_THAT(render_latex(table), HasSubstr("$50.00$"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,none,none,"));
+  EXPECT_THAT(render_json(table), HasSubstr("\"accuracy_std\": null"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "results/find_runs.hpp"
+#include "results/run_directory.hpp"
+
+namespace fedarena::results {
+
+/// A folder that lives as long as one test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "fedarena-results-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    path_ = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline void put(const std::filesystem::path& file, std::string_view bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// A finished run with round numbers.
+inline Summary finished(const std::string& label, std::int64_t seed, double accuracy) {
+  Summary summary;
+  summary.experiment = "quickstart";
+  summary.label = label;
+  summary.algorithm = label;
+  summary.dataset = "digits";
+  summary.partition = "iid";
+  summary.model = "mlp";
+  summary.seed = seed;
+  summary.rounds = 20;
+  summary.rounds_done = 20;
+  summary.clients = 10;
+  summary.parameters = 1000;
+  summary.state = std::string(kFinished);
+  summary.final_test_accuracy = accuracy;
+  summary.final_test_loss = 0.5;
+  summary.uplink_bytes = 20 * 10 * 4096;
+  summary.downlink_bytes = 20 * 10 * 8192;
+  summary.uplink_bytes_per_client_round = 4096;
+  summary.downlink_bytes_per_client_round = 8192;
+  summary.seconds = 12.5;
+  return summary;
+}
+
+inline Summary unfinished(const std::string& label, std::int64_t seed, std::int64_t rounds_done) {
+  Summary summary = finished(label, seed, 0);
+  summary.state = std::string(kInterrupted);
+  summary.rounds_done = rounds_done;
+  summary.final_test_accuracy = std::nullopt;
+  summary.final_test_loss = std::nullopt;
+  return summary;
+}
+
+inline RoundRecord round_record(std::int64_t round) {
+  return {.round = round,
+          .test_loss = 0.25,
+          .test_accuracy = 0.75,
+          .clients = 10,
+          .examples = 640,
+          .uplink_bytes = 40960,
+          .downlink_bytes = 81920,
+          .train_seconds = 1.5,
+          .evaluation_seconds = 0.125};
+}
+
+/// The run as find_runs() would return it, at runs/<label>-seed-<seed>.
+inline FoundRun found(const Summary& summary, const std::string& folder = "runs") {
+  return {.path = folder + "/" + summary.label + "-seed-" + std::to_string(summary.seed),
+          .summary = summary,
+          .problem = {}};
+}
+
+/// The message of the Error that `action` throws; a failure of the test when it throws none or another type.
+template <typename Action>
+std::string message_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return {};
+}
+
+}  // namespace fedarena::results
