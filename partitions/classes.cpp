@@ -78,9 +78,7 @@ std::vector<std::int64_t> resolved_order(const ClassSettings& settings, std::int
     throw Error(Complaint{
         .found = fmt::format("{} use {} of the {} classes and leave the others out", settings.request(),
                              settings.needed(), classes),
-        .remedy =
-            fmt::format("raise clients or classes_per_client, or list the {} classes to use in class_order",
-                        settings.needed())});
+        .remedy = "raise clients or classes_per_client, or list the classes to use in class_order"});
   }
   std::vector<std::int64_t> order(static_cast<std::size_t>(classes));
   std::iota(order.begin(), order.end(), 0);

@@ -93,7 +93,7 @@ std::string Constraint::allowed(const Value& example) const {
     for (const std::string& name : names_) quoted_names.push_back(quoted(name));
     return fmt::format("{}", fmt::join(quoted_names, ", "));
   }
-  const std::string type = type_name(example);
+  std::string type = type_name(example);
   if (has_lowest_ && has_highest_) return fmt::format("{} from {} to {}", type, lowest_, highest_);
   if (has_lowest_) return fmt::format("{} {} {}", type, lowest_excluded_ ? ">" : ">=", lowest_);
   if (std::holds_alternative<bool>(example)) return "true or false";

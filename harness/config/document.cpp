@@ -8,13 +8,11 @@
 
 #include "fedarena/base/nearest.hpp"
 
+#include "harness/config/lexing.hpp"
 #include "harness/config/utf8.hpp"
 
 namespace fedarena::config {
 namespace {
-
-// toml++ destroys nested tables by recursion, and bounds the nesting of values but not that of dotted keys.
-constexpr int kDeepestKey = 64;
 
 constexpr std::size_t kLongestMessagePart = 1000;
 constexpr std::size_t kLongestSlip = 100;
@@ -23,40 +21,8 @@ Place place_of(const toml::source_region& region, const std::string& file) {
   return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-Place place_of_byte(std::string_view text, std::size_t offset, const std::string& file) {
-  const std::string_view before = text.substr(0, offset);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  // Columns count characters, so that they agree with toml++ and with editors.
-  const auto column =
-      std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_start), before.end(),
-                    [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; });
-  return {file, static_cast<int>(line), static_cast<int>(column) + 1};
-}
-
-void check_depth(std::string_view text, const std::string& file) {
-  int dots = 0;
-  for (std::size_t offset = 0; offset < text.size(); ++offset) {
-    if (text[offset] == '\n') dots = 0;
-    if (text[offset] != '.') continue;
-    const std::size_t next = text.find_first_not_of(" \t", offset + 1);
-    const bool joins_nothing = next == std::string_view::npos || text[next] == '.' || text[next] == '\n';
-    if (!joins_nothing && ++dots > kDeepestKey) {
-      complain({.place = place_of_byte(text, offset, file),
-                .found = fmt::format("more than {} dots in one line", kDeepestKey),
-                .allowed = "keys of one or two parts"});
-    }
-  }
-}
-
 toml::table parse_toml(std::string_view text, const std::string& file) {
-  const std::size_t invalid = first_invalid_utf8(text);
-  if (invalid < text.size()) {
-    complain({.place = place_of_byte(text, invalid, file),
-              .found = fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text[invalid])),
-              .allowed = "text in UTF-8"});
-  }
-  check_depth(text, file);
+  check_text(text, file);
   try {
     return toml::parse(text, std::string_view(file));
   } catch (const toml::parse_error& error) {

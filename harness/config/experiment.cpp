@@ -59,7 +59,8 @@ std::string to_toml(const Experiment& experiment) {
   using Kind = config::SectionSpec::Kind;
   std::string text = "# Every setting of the experiment, defaults included.\n";
   Experiment source = experiment;
-  for (const config::SectionSpec& spec : config::sections(Catalog{})) {
+  const Catalog nothing;  // names and settings are in the experiment
+  for (const config::SectionSpec& spec : config::sections(nothing)) {
     const std::string header = fmt::format("\n{}\n", spec.header());
     if (spec.kind == Kind::kFixed) text += header + lines(spec.keys, spec.part(source));
     if (spec.kind == Kind::kChoice) {

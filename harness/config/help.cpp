@@ -23,11 +23,15 @@ Row row(const Key& key) {
           key.field.doc};
 }
 
+// One long list of names should not push every sentence off the screen.
+constexpr std::size_t kWidestColumn = 40;
+
 std::string aligned(const std::vector<Row>& rows, std::size_t indent) {
   std::array<std::size_t, 5> widths{};
   for (const Row& cells : rows) {
     for (std::size_t column = 0; column < cells.size(); ++column) {
-      widths[column] = std::max(widths[column], cells[column].size());
+      if (cells[column].size() <= kWidestColumn)
+        widths[column] = std::max(widths[column], cells[column].size());
     }
   }
   std::string text;

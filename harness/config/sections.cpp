@@ -57,7 +57,7 @@ std::vector<Key> experiment_keys() {
        Constraint::one_of({"float32", "float64"})}});
   keys[0].rule = kFolderRule;
   keys[0].objection = unsafe_as_folder;
-  keys[1].rule = "a list of distinct integers >= 0, at least one";
+  keys[1].rule = "a list of integers >= 0, distinct, at least one";
   keys[1].objection = empty_or_repeated;
   for (std::size_t index = 0; index < 3; ++index) keys[index].required = true;
   return keys;

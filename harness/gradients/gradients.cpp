@@ -1,6 +1,7 @@
 #include "harness/gradients/gradients.hpp"
 
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <bit>
@@ -72,15 +73,15 @@ Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const
   return mean;
 }
 
-Evaluation GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
-  Evaluation total;
-  for_each_micro_batch<Evaluation>(
+Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
+  Score total;
+  for_each_micro_batch<Score>(
       pool_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
         const torch::NoGradGuard no_graph;
         const Batch batch = source(begin, end);
         const torch::Tensor outputs = model_.forward(at, batch.inputs);
-        Evaluation part;
+        Score part;
         part.examples = end - begin;
         part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
         if (!batch.targets.is_floating_point()) {
@@ -88,7 +89,7 @@ Evaluation GradientEngine::evaluate(const Params& at, std::int64_t count, const 
         }
         return part;
       },
-      [&](Evaluation& part) {
+      [&](Score& part) {
         total.loss_sum += part.loss_sum;
         total.correct += part.correct;
         total.examples += part.examples;
@@ -96,6 +97,13 @@ Evaluation GradientEngine::evaluate(const Params& at, std::int64_t count, const 
   return total;
 }
 
-void use_one_torch_thread() { at::set_num_threads(1); }
+void use_one_torch_thread() {
+  at::set_num_threads(1);
+  // OpenBLAS has threads of its own that LibTorch does not govern; several workers that call it at once would wait for
+  // each other's (measured: 12 times slower). It is there or not depending on the LibTorch, so it is asked by name.
+  if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {
+    reinterpret_cast<void (*)(int)>(symbol)(1);
+  }
+}
 
 }  // namespace fedarena

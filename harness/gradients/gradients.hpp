@@ -12,7 +12,7 @@ namespace fedarena {
 using BatchSource = std::function<Batch(std::int64_t begin, std::int64_t end)>;
 
 /// Sums over examples.
-struct Evaluation {
+struct Score {
   double loss_sum = 0;
   std::int64_t correct = 0;  ///< examples whose largest output is their class; 0 for a regression
   std::int64_t examples = 0;
@@ -30,7 +30,7 @@ class GradientEngine {
   /// Gradient of the mean loss over examples [0, count); count >= 1.
   Params mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const;
   /// Loss and top-1 over examples [0, count).
-  Evaluation evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
+  Score evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
 
  private:
   const Model& model_;

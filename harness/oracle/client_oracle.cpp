@@ -60,7 +60,7 @@ std::int64_t ClientOracle::steps_per_epoch(std::int64_t batch_size) const {
 double ClientOracle::loss(const Params& at) {
   accesses_.add(ExactAccess{"loss"});
   if (size() == 0) return 0;
-  const Evaluation sums = setting_.engine.evaluate(at, size(), source(positions_));
+  const Score sums = setting_.engine.evaluate(at, size(), source(positions_));
   return sums.loss_sum / static_cast<double>(sums.examples);
 }
 

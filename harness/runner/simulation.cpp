@@ -134,7 +134,7 @@ results::RoundRecord Simulation::next_round() {
 
 void Simulation::evaluate(results::RoundRecord& record) const {
   const Examples& test = setup_.dataset.test;
-  const Evaluation sums =
+  const Score sums =
       engine_.evaluate(params_, test.size(), [&](std::int64_t begin, std::int64_t end) {
         if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
         return reader_.read(test, torch::arange(begin, end, torch::kInt64));

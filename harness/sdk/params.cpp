@@ -6,6 +6,14 @@
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
+namespace {
+
+void require_same_layout(const Params& left, const Params& right) {
+  FEDARENA_CHECK(left.empty() || right.empty(), ==, false);
+  FEDARENA_CHECK(left.layout()->fingerprint(), ==, right.layout()->fingerprint());
+}
+
+}  // namespace
 
 void Layout::add(std::string name, std::vector<std::int64_t> shape) {
   // FNV-1a over the shape; names are for people and may change.
@@ -49,7 +57,7 @@ Params& Params::operator*=(double factor) {
 }
 
 Params& Params::add_scaled(double factor, const Params& other) {
-  FEDARENA_CHECK(flat_.numel(), ==, other.flat_.numel());
+  require_same_layout(*this, other);
   flat_.add_(other.flat_, factor);
   return *this;
 }
@@ -72,6 +80,7 @@ Params operator*(double factor, Params params) {
 Params zeros_like(const Params& params) { return {params.layout(), torch::zeros_like(params.flat())}; }
 
 double dot(const Params& left, const Params& right) {
+  require_same_layout(left, right);
   return left.flat().to(torch::kFloat64).dot(right.flat().to(torch::kFloat64)).item<double>();
 }
 

@@ -1,5 +1,6 @@
 #include "harness/wire/wire.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -15,6 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
 constexpr std::array kMagic{'F', 'A', 'M', '1'};
+constexpr std::size_t kLargest = std::numeric_limits<std::int64_t>::max();
 enum class Kind : std::uint8_t { kParams = 0, kTensor = 1, kDouble = 2, kInteger = 3 };
 
 // Element types on the wire; numbers are ours, so that they do not change with LibTorch's.
@@ -73,15 +75,20 @@ class Reader {
     return kTypes[index];
   }
   torch::Tensor elements(const std::vector<std::int64_t>& shape, torch::ScalarType type) {
-    // The size is checked against what is left before anything is allocated.
+    // The size is checked against what is left before anything is allocated. `span` counts empty dimensions as 1,
+    // because LibTorch computes strides from it.
     std::size_t size = torch::elementSize(type);
+    std::size_t span = size;
     for (const std::int64_t extent : shape) {
-      if (extent < 0 || (extent > 0 && size > bytes_.size() / static_cast<std::size_t>(extent) + 1)) {
-        fail("it is cut short inside a tensor");
+      const auto factor = static_cast<std::size_t>(extent);
+      if (extent < 0 || __builtin_mul_overflow(span, std::max<std::size_t>(factor, 1), &span) || span > kLargest) {
+        fail("a tensor has an impossible shape");
       }
-      size *= static_cast<std::size_t>(extent);
+      size *= factor;
     }
     const std::byte* data = take(size, "a tensor");
+    const auto odd = [](std::byte byte) { return byte > std::byte{1}; };
+    if (type == torch::kBool && std::any_of(data, data + size, odd)) fail("a boolean is neither 0 nor 1");
     torch::Tensor tensor = torch::empty(shape, type);
     if (size > 0) std::memcpy(tensor.data_ptr(), data, size);
     return tensor;

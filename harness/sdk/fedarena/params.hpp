@@ -39,6 +39,7 @@ class FEDARENA_API Layout {
 
 /// A model's parameters, or anything of their shape (gradient, update, control variate): a vector space, so that an
 /// algorithm reads like its paper. A value: copies share no memory. One contiguous floating tensor on one device.
+/// Operands of different layouts are a Bug.
 class FEDARENA_API Params {
  public:
   /// Empty; assign before use.

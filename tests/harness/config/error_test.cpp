@@ -41,6 +41,32 @@ TEST(ConfigError, PointsAtBytesThatAreNoUtf8) {
   EXPECT_EQ(refusal("#\n#\xe2\x82"), "e.toml:2:2: byte 0xe2 is not UTF-8; allowed: text in UTF-8");
 }
 
+TEST(ConfigError, RefusesWhatTheParserCannotTake) {
+  const std::string headers = ": a header without a name; allowed: [section] or [[section]]";
+  for (const char* header : {"[]", "[[]]", "[=]", "[[[a]]]", "[ ", "  [#]"}) {
+    const int column = header[0] == ' ' ? 3 : 1;
+    EXPECT_EQ(refusal(kSample + header), fmt::format("e.toml:39:{}{}", column, headers)) << header;
+  }
+  expect({{with("rounds", "röunds"),
+           "e.toml:4:2: a letter beyond ASCII outside quotes; allowed: such letters "
+           "within quotes and comments"},
+          {"[é]\n", "e.toml:1:1: a header without a name; allowed: [section] or [[section]]"}});
+}
+
+TEST(ConfigError, LeavesStringsAndCommentsAlone) {
+  const std::string strings = R"(
+"[é" = "# \" [" # é [=] ........................................................................
+'\' = """a"""""
+b = '''
+[=] " é a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a
+'''''
+c = [
+  [[], [ { "x.y" = "}" } ] ],
+]
+)";
+  EXPECT_THAT(refusal("[data]\nname = \"glyphs\"" + strings), StartsWith("e.toml: [experiment] is missing"));
+}
+
 TEST(ConfigError, NamesUnknownSections) {
   expect({
       {with("[evaluation]", "[evalution]"),
@@ -125,7 +151,7 @@ TEST(ConfigError, RefusesEpsilonEverywhere) {
 
 TEST(ConfigError, PointsAtValuesOfTheWrongType) {
   const std::string rounds = "; allowed: an integer from 1 to 1000000";
-  const std::string seeds = "; allowed: a list of distinct integers >= 0, at least one";
+  const std::string seeds = "; allowed: a list of integers >= 0, distinct, at least one";
   expect({
       {with("rounds = 20", "rounds = \"20\""), "e.toml:4:10: rounds is \"20\" (a string)" + rounds},
       {with("rounds = 20", "rounds = 20.0"), "e.toml:4:10: rounds is 20.0 (a number)" + rounds},
@@ -141,7 +167,7 @@ TEST(ConfigError, PointsAtValuesOfTheWrongType) {
 }
 
 TEST(ConfigError, PointsAtValuesOutOfRange) {
-  const std::string seeds = "; allowed: a list of distinct integers >= 0, at least one";
+  const std::string seeds = "; allowed: a list of integers >= 0, distinct, at least one";
   expect({
       {with("rounds = 20", "rounds = 0"), "e.toml:4:10: rounds is 0; allowed: an integer from 1 to 1000000"},
       {with("rounds = 20", "rounds = -1"),

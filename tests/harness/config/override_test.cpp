@@ -79,9 +79,8 @@ TEST(Override, SaysWhatIsWrongWithIt) {
             "--set experiment.rounds=many: rounds is \"many\" (a string); allowed: an integer from 1 to "
             "1000000"},
            {"experiment.seeds=[1, 1]",
-            "--set experiment.seeds=[1, 1]: seed 1 is listed twice; allowed: a list of distinct integers >= "
-            "0, at "
-            "least one"},
+            "--set experiment.seeds=[1, 1]: seed 1 is listed twice; allowed: a list of integers >= 0, "
+            "distinct, at least one"},
            {"experiment.rounds=",
             "--set experiment.rounds=: \"\" is no value; allowed: a value as TOML writes it, such as 5, 0.1, "
             "true, "

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace fedarena {
+
+/// Exit codes of the program.
+inline constexpr int kSuccess = 0;
+inline constexpr int kBug = 1;            ///< a broken invariant of ours
+inline constexpr int kUserError = 2;      ///< bad input of any kind
+inline constexpr int kInterrupted = 130;  ///< stopped by Ctrl-C; a resumable run is left
+
+/// What a command does after its arguments are parsed; returns the exit code.
+using Action = std::function<int()>;
+
+/// Each adds its subcommand to the program and sets `action` when it is the one that was called.
+void add_run_command(CLI::App& app, Action& action);
+void add_table_command(CLI::App& app, Action& action);
+void add_list_command(CLI::App& app, Action& action);
+void add_plugins_command(CLI::App& app, Action& action);
+void add_help_command(CLI::App& app, Action& action);
+
+}  // namespace fedarena

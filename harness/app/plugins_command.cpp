@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "harness/app/commands.hpp"
+#include "harness/app/plugins.hpp"
+#include "harness/config/help.hpp"
+
+namespace fedarena {
+namespace {
+
+struct Arguments {
+  std::string name;
+  std::vector<std::filesystem::path> plugin_path;
+};
+
+void list_all(const PluginHost& host) {
+  std::size_t width = 9;
+  for (const AlgorithmInfo& info : host.registry().algorithms()) width = std::max(width, info.name.size());
+  fmt::print("{:<{}}  {:<16}  {}\n", "algorithm", width, "plugin", "summary");
+  for (const AlgorithmInfo& info : host.registry().algorithms()) {
+    fmt::print("{:<{}}  {:<16}  {}\n", info.name, width, info.plugin, info.description.summary);
+  }
+  fmt::print("\n`fedarena plugins NAME` shows an algorithm's hyper-parameters and its citation.\n");
+}
+
+void show(const AlgorithmInfo& info) {
+  fmt::print("{}: {}\n\n", info.name, info.description.summary);
+  fmt::print("citation     {}\n", info.description.citation);
+  fmt::print("server sends {}\n", info.description.downlink);
+  fmt::print("client sends {}\n", info.description.uplink);
+  fmt::print("plugin       {} ({})\n\n", info.plugin, info.library);
+  fmt::print("{}", fields_help(info.fields));
+}
+
+int run(const Arguments& arguments) {
+  const PluginHost host = load_plugins(arguments.plugin_path);
+  if (arguments.name.empty()) {
+    list_all(host);
+  } else {
+    show(host.info(arguments.name));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
+  PluginHost host;
+  for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
+  for (const PluginReport& report : host.reports()) {
+    if (report.problem.empty()) continue;
+    fmt::print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
+  }
+  return host;
+}
+
+void add_plugins_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("plugins", "List the algorithms, or explain one.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("NAME", arguments->name, "an algorithm");
+  command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")
+      ->allow_extra_args(false);
+  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,75 @@
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/app/commands.hpp"
+#include "results/find_runs.hpp"
+#include "results/list.hpp"
+#include "results/render.hpp"
+#include "results/table.hpp"
+
+namespace fedarena {
+namespace {
+
+struct Arguments {
+  std::vector<std::filesystem::path> folders;
+  std::string format = "markdown";
+};
+
+using Renderer = std::function<std::string(const results::Table&)>;
+
+const std::map<std::string, Renderer>& renderers() {
+  static const std::map<std::string, Renderer> all{{"markdown", results::render_markdown},
+                                                   {"csv", results::render_csv},
+                                                   {"latex", results::render_latex},
+                                                   {"json", results::render_json}};
+  return all;
+}
+
+int print_table(const Arguments& arguments) {
+  const results::Table table = results::make_table(results::find_runs(arguments.folders));
+  fmt::print("{}", renderers().at(arguments.format)(table));
+  // CSV has no place for notes, and a reader of the numbers must not miss them.
+  if (arguments.format == "csv") {
+    for (const std::string& note : table.notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  return kSuccess;
+}
+
+int print_list(const Arguments& arguments) {
+  fmt::print("{}", results::render_list(results::find_runs(arguments.folders)));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_table_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("table", "Print the table of finished runs.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->folders, "folders with run directories")->required();
+  std::vector<std::string> formats;
+  for (const auto& [name, renderer] : renderers()) formats.push_back(name);
+  command->add_option("--format", arguments->format, "csv, json, latex or markdown")
+      ->check(CLI::IsMember(formats))
+      ->capture_default_str();
+  command->callback([arguments, &action] { action = [arguments] { return print_table(*arguments); }; });
+}
+
+void add_list_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("list", "Show runs and their state.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->folders, "folders with run directories; default runs");
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      if (arguments->folders.empty()) arguments->folders.emplace_back("runs");
+      return print_list(*arguments);
+    };
+  });
+}
+
+}  // namespace fedarena

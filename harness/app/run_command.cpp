@@ -1,0 +1,76 @@
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/pool.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/plugins.hpp"
+#include "harness/config/read.hpp"
+#include "harness/runner/catalog.hpp"
+#include "harness/runner/run_experiment.hpp"
+
+namespace fedarena {
+namespace {
+
+std::atomic<bool> stop_requested = false;
+
+// The first Ctrl-C asks for an orderly stop; the second one gets the default action and ends the program at once.
+void request_stop(int signal) {
+  stop_requested.store(true);
+  std::signal(signal, SIG_DFL);
+}
+
+struct Arguments {
+  std::filesystem::path file;
+  std::filesystem::path out;
+  int workers = WorkPool::available_cores();
+  std::string device;
+  std::vector<std::string> overrides;
+  std::vector<std::filesystem::path> plugin_path;
+  bool resume = false;
+};
+
+int run(const Arguments& arguments) {
+  const PluginHost host = load_plugins(arguments.plugin_path);
+  std::vector<std::string> overrides = arguments.overrides;
+  if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
+  const Experiment experiment = read_experiment(arguments.file, overrides, make_catalog(host));
+  RunOptions options;
+  options.out = arguments.out.empty() ? std::filesystem::path("runs") / experiment.name : arguments.out;
+  options.workers = arguments.workers;
+  options.resume = arguments.resume;
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  if (!run_experiment(experiment, host, options, stop_requested)) {
+    fmt::print(stderr, "Stopped after a complete round. The same command with --resume continues.\n");
+    return kInterrupted;
+  }
+  fmt::print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n", options.out.string());
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("run", "Run an experiment file: every algorithm with every seed.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
+  command->add_option("--out", arguments->out, "folder for the run directories; default runs/NAME");
+  command->add_option("--workers", arguments->workers, "threads; changes the time, never the result")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device");
+  command->add_option("--set", arguments->overrides, "section.key=value, replaces what the file says; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--resume", arguments->resume, "keep finished cells, continue unfinished ones");
+  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,28 @@
+#include "harness/runner/catalog.hpp"
+
+#include "datasets/registry.hpp"
+#include "harness/models/zoo.hpp"
+#include "partitions/partition.hpp"
+
+namespace fedarena {
+
+Catalog make_catalog(const PluginHost& host) {
+  Catalog catalog;
+  for (const std::string& name : dataset_names()) {
+    catalog.datasets.push_back({.name = name, .summary = dataset_summary(name), .fields = {}});
+  }
+  for (const std::string& kind : partition_names()) {
+    catalog.partitions.push_back(
+        {.name = kind, .summary = partition_summary(kind), .fields = partition_fields(kind)});
+  }
+  for (const ModelInfo& model : model_zoo()) {
+    catalog.models.push_back({.name = model.name, .summary = model.summary, .fields = model.fields});
+  }
+  for (const AlgorithmInfo& algorithm : host.registry().algorithms()) {
+    catalog.algorithms.push_back(
+        {.name = algorithm.name, .summary = algorithm.description.summary, .fields = algorithm.fields});
+  }
+  return catalog;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,120 @@
+#include "harness/runner/cell_record.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <sstream>
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Between checkpoints; a crash loses at most this much work, and writing them takes well under 1 % of it.
+constexpr std::chrono::seconds kCheckpointInterval{30};
+
+// The first line in which two resolved experiments differ, as "rounds = 10, now rounds = 20".
+std::string first_difference(const std::string& before, const std::string& now) {
+  std::istringstream old_lines(before);
+  std::istringstream new_lines(now);
+  std::string old_line;
+  std::string new_line;
+  while (true) {
+    const bool more_old = static_cast<bool>(std::getline(old_lines, old_line));
+    const bool more_new = static_cast<bool>(std::getline(new_lines, new_line));
+    if (!more_old && !more_new) return "nothing";
+    if (!more_old) return fmt::format("now also {}", new_line);
+    if (!more_new) return fmt::format("{} is gone", old_line);
+    if (old_line != new_line) return fmt::format("it had {}, now {}", old_line, new_line);
+  }
+}
+
+}  // namespace
+
+std::string cell_folder(const std::string& label, std::int64_t seed) { return fmt::format("{}-seed-{}", label, seed); }
+
+void refuse_existing_run(const fs::path& path) {
+  throw Error(Complaint{.place = {path.string()},
+                        .found = "there is a run in this folder already",
+                        .remedy = "Pass --resume to keep what is finished and continue the rest, or give another "
+                                  "folder with --out."});
+}
+
+CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
+                       results::Summary plan, bool resume)
+    : summary_(std::move(plan)), saved_(std::chrono::steady_clock::now()) {
+  const std::string toml = to_toml(cell);
+  if (!fs::exists(path / results::kSummaryFile)) {
+    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_);
+    return;
+  }
+  if (!resume) refuse_existing_run(path);
+  directory_ = results::RunDirectory::open(path);
+  const std::string before = directory_->read_file(results::kExperimentFile);
+  if (before != toml) {
+    throw Error(Complaint{.place = {(path / results::kExperimentFile).string()},
+                          .found = fmt::format("this run belongs to another experiment: {}",
+                                               first_difference(before, toml)),
+                          .remedy = "Undo the change, or give another folder with --out."});
+  }
+  summary_ = directory_->summary();
+}
+
+void CellRecord::restore(Simulation& simulation) {
+  if (directory_->has(results::kCheckpointFile)) {
+    const std::string bytes = directory_->read_file(results::kCheckpointFile);
+    try {
+      simulation.restore(std::as_bytes(std::span(bytes)));
+    } catch (const Error& error) {
+      throw Error(Complaint{.place = {(directory_->path() / results::kCheckpointFile).string()},
+                            .found = error.complaint().found,
+                            .remedy = "Remove the run directory to run this cell again from the start."});
+    }
+  }
+  directory_->truncate_rounds(simulation.rounds_done());
+  write_summary(results::kRunning);
+}
+
+void CellRecord::append(const results::RoundRecord& record, const Simulation& simulation) {
+  directory_->append(record);
+  summary_.rounds_done = record.round;
+  if (std::chrono::steady_clock::now() - saved_ > kCheckpointInterval) checkpoint(simulation);
+}
+
+void CellRecord::checkpoint(const Simulation& simulation) {
+  const Bytes bytes = simulation.save();
+  directory_->write_file_atomically(results::kCheckpointFile,
+                                    {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  write_summary(summary_.state);
+  saved_ = std::chrono::steady_clock::now();
+}
+
+void CellRecord::interrupt(const Simulation& simulation) {
+  checkpoint(simulation);
+  write_summary(results::kInterrupted);
+}
+
+void CellRecord::finish(const Simulation& simulation) {
+  checkpoint(simulation);
+  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
+  double client_rounds = 0;
+  for (const results::RoundRecord& record : directory_->rounds()) {
+    summary_.uplink_bytes += record.uplink_bytes;
+    summary_.downlink_bytes += record.downlink_bytes;
+    summary_.seconds += record.train_seconds + record.evaluation_seconds;
+    client_rounds += static_cast<double>(record.clients);
+    summary_.final_test_accuracy = record.test_accuracy;
+    summary_.final_test_loss = record.test_loss;
+  }
+  summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
+  summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
+  write_summary(results::kFinished);
+}
+
+void CellRecord::write_summary(std::string_view state) {
+  summary_.state = state;
+  summary_.rounds_done = directory_->rounds_recorded();
+  directory_->write_summary(summary_);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harness/config/experiment.hpp"
+#include "harness/runner/simulation.hpp"
+#include "results/run_directory.hpp"
+
+namespace fedarena {
+
+/// The run directory of one cell while it runs: appends rounds, checkpoints, and ends in a summary.
+class CellRecord {
+ public:
+  /// Opens or makes the directory. `plan`: the cell's summary as far as it is known before the first round.
+  /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment.
+  CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
+             results::Summary plan, bool resume);
+
+  /// The summary on disk; its state tells whether anything is left to do.
+  const results::Summary& summary() const { return summary_; }
+  bool finished() const { return summary_.state == results::kFinished; }
+  /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it.
+  void restore(Simulation& simulation);
+  /// Writes the round down, and a checkpoint when the last one is some time ago.
+  void append(const results::RoundRecord& record, const Simulation& simulation);
+  /// Leaves a resumable run.
+  void interrupt(const Simulation& simulation);
+  /// Leaves a finished run.
+  void finish(const Simulation& simulation);
+
+ private:
+  void checkpoint(const Simulation& simulation);
+  void write_summary(std::string_view state);
+
+  results::Summary summary_;
+  std::optional<results::RunDirectory> directory_;
+  std::chrono::steady_clock::time_point saved_;
+};
+
+/// Throws the Error for a folder that holds a run while none is to be resumed.
+[[noreturn]] void refuse_existing_run(const std::filesystem::path& path);
+
+/// The folder name of a cell, such as "fedavg-seed-1".
+std::string cell_folder(const std::string& label, std::int64_t seed);
+
+}  // namespace fedarena

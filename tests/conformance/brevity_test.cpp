@@ -1,0 +1,25 @@
+// The promise that a new algorithm takes about fifty lines.
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace fedarena {
+namespace {
+
+int lines_of(const std::string& plugin) {
+  std::ifstream file(FEDARENA_SOURCE_DIR "/plugins/" + plugin + "/" + plugin + ".cpp");
+  int lines = 0;
+  for (std::string line; std::getline(file, line);) ++lines;
+  EXPECT_GT(lines, 10) << plugin;
+  return lines;
+}
+
+TEST(Plugins, AreBrief) {
+  EXPECT_LE(lines_of("fedavg"), 60);
+  EXPECT_LE(lines_of("fedprox"), 70);
+  EXPECT_LE(lines_of("scaffold"), 110);
+}
+
+}  // namespace
+}  // namespace fedarena

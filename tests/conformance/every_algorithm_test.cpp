@@ -1,0 +1,171 @@
+// What every algorithm of every plugin must do, new ones included: they are read off the registry.
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/conformance/federations.hpp"
+
+namespace fedarena {
+namespace {
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& info : plugins().registry().algorithms()) names.push_back(info.name);
+  return names;
+}
+
+const std::vector<Task>& tasks() {
+  static const std::vector<Task> all{image_task("logistic", {}),
+                                     image_task("convnet", {{"depth", 2}, {"width", 4}})};
+  return all;
+}
+
+class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Little work: whole shards, of which one spans micro-batches, or small batches.
+  Settings settings(std::int64_t batch_size) const {
+    return declared_by(
+        GetParam(), {{"local_epochs", batch_size == 0 ? 3 : 1}, {"batch_size", batch_size}, {"rate", 0.1}});
+  }
+  std::unique_ptr<TestRun> run(const Task& task, std::int64_t batch_size, const RunOptions& options) const {
+    return std::make_unique<TestRun>(task, GetParam(), settings(batch_size), options);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Registered, EveryAlgorithm, ::testing::ValuesIn(algorithm_names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& letter : name)
+                             letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+                           return name;
+                         });
+
+TEST(Plugins, AllLoad) {
+  for (const PluginReport& report : plugins().reports()) EXPECT_EQ(report.problem, "") << report.library;
+  EXPECT_GE(algorithm_names().size(), 3U);
+}
+
+TEST_P(EveryAlgorithm, DescribesItself) {
+  const AlgorithmInfo& info = plugins().info(GetParam());
+  for (const std::string& text :
+       {info.description.summary, info.description.citation, info.description.downlink,
+        info.description.uplink, info.plugin, info.library}) {
+    EXPECT_FALSE(text.empty());
+  }
+  for (const Field& field : info.fields) EXPECT_FALSE(field.doc.empty()) << field.name;
+  EXPECT_NO_THROW(plugins().create(GetParam(), {}));
+}
+
+TEST_P(EveryAlgorithm, GivesTheSameBitsForAnyNumberOfWorkers) {
+  for (const Task& task : tasks()) {
+    for (const std::int64_t batch_size : {0, 16}) {
+      const auto one = run(task, batch_size, {.rounds = 2, .cohort_size = 3, .workers = 1});
+      one->finish();
+      for (const int workers : {2, 7}) {
+        const auto several = run(task, batch_size, {.rounds = 2, .cohort_size = 3, .workers = workers});
+        several->finish();
+        EXPECT_TRUE(same_bits((*one)->params(), (*several)->params())) << task.name << ", " << workers;
+        EXPECT_EQ((*one)->save(), (*several)->save()) << task.name << ", " << workers;
+      }
+    }
+  }
+}
+
+TEST_P(EveryAlgorithm, DependsOnItsSeed) {
+  const Task& task = tasks().front();
+  const auto first = run(task, 16, {.seed = 1, .rounds = 1}), same = run(task, 16, {.seed = 1, .rounds = 1}),
+             other = run(task, 16, {.seed = 2, .rounds = 1});
+  EXPECT_EQ(first->finish().values(), same->finish().values());
+  EXPECT_NE(first->values(), other->finish().values());
+}
+
+TEST_P(EveryAlgorithm, StartsFromTheWeightsThatAllStartFrom) {
+  for (const Task& task : tasks()) {
+    const auto mine = run(task, 16, {});
+    TestRun reference(task, algorithm_names().front(), {}, {});
+    EXPECT_TRUE(same_bits((*mine)->params(), reference->params()));
+  }
+}
+
+TEST_P(EveryAlgorithm, LowersTheLoss) {
+  for (const Task& task : tasks()) {
+    const auto training = run(task, 16, {.rounds = 5});
+    const double first = (*training)->next_round().test_loss.value();
+    double last = first;
+    while (!(*training)->finished()) last = (*training)->next_round().test_loss.value();
+    EXPECT_LT(last, first) << task.name;
+  }
+}
+
+TEST_P(EveryAlgorithm, ContinuesFromEveryRoundToTheSameBits) {
+  for (const Task& task : tasks()) {
+    const RunOptions options{.rounds = 4, .cohort_size = 2};
+    const auto unbroken = run(task, 16, options);
+    std::vector<Bytes> saved{(*unbroken)->save()};
+    while (!(*unbroken)->finished()) {
+      (*unbroken)->next_round();
+      saved.push_back((*unbroken)->save());
+    }
+    for (std::size_t done = 0; done < saved.size(); ++done) {
+      const auto resumed = run(task, 16, options);
+      (*resumed)->restore(saved[done]);
+      EXPECT_EQ((*resumed)->rounds_done(), static_cast<std::int64_t>(done));
+      EXPECT_EQ((*resumed)->save(), saved[done]);
+      resumed->finish();
+      EXPECT_TRUE(same_bits((*resumed)->params(), (*unbroken)->params())) << task.name << " from " << done;
+      EXPECT_EQ((*resumed)->save(), saved.back()) << task.name << " from " << done;
+    }
+  }
+}
+
+// Stopped before, amid or after the clients' work: a round leaves no trace and can be made again.
+TEST_P(EveryAlgorithm, LeavesNoTraceOfAnInterruptedRound) {
+  const Task& task = tasks().back();
+  for (const int workers : {1, 2}) {
+    const RunOptions options{.rounds = 3, .cohort_size = 3, .workers = workers};
+    const auto unbroken = run(task, 16, options);
+    unbroken->finish();
+    for (const int stop_after : {0, 1, 3}) {
+      const auto stopped = run(task, 16, options);
+      (*stopped)->next_round();
+      const Bytes before = (*stopped)->save();
+      std::atomic<int> done = 0;
+      stopped->stop = stop_after == 0;
+      stopped->on_client = [&] {
+        if (++done == stop_after) stopped->stop = true;
+      };
+      EXPECT_THROW((*stopped)->next_round(), Interrupted);
+      EXPECT_EQ((*stopped)->save(), before);
+      stopped->on_client = {};
+      stopped->stop = false;
+      EXPECT_EQ(stopped->finish()->save(), (*unbroken)->save()) << "stopped after " << stop_after;
+    }
+  }
+}
+
+TEST_P(EveryAlgorithm, IsNotTouchedByEvaluation) {
+  const Task& task = tasks().front();
+  const auto often = run(task, 16, {.rounds = 4, .evaluate_every = 1}),
+             rarely = run(task, 16, {.rounds = 4, .evaluate_every = 3});
+  std::vector<bool> evaluated;
+  while (!(*rarely)->finished()) evaluated.push_back((*rarely)->next_round().test_loss.has_value());
+  EXPECT_EQ(evaluated, (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ(often->finish()->save(), (*rarely)->save());
+}
+
+// Partitions leave no client empty, but sub-sampling for an experiment may.
+TEST_P(EveryAlgorithm, BearsAnEmptyShard) {
+  for (Task task : tasks()) {
+    task.partition[1].clear();
+    for (const std::int64_t batch_size : {0, 16}) {
+      const auto training = run(task, batch_size, {.rounds = 3});
+      for (const double value : training->finish().values()) ASSERT_TRUE(std::isfinite(value)) << task.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fedarena/algorithm.hpp"
+
+#include "harness/loader/plugin_host.hpp"
+#include "harness/runner/simulation.hpp"
+
+namespace fedarena {
+
+/// Every plugin of the build tree, loaded once.
+const PluginHost& plugins();
+
+/// Those of the settings that the algorithm declares; for suites that run over all of them.
+Settings declared_by(const std::string& algorithm, const Settings& wanted);
+
+/// A pool whose threads compute as those of the program do.
+WorkPool pool_of(int workers);
+
+/// A linear regression's model in double precision.
+Model linear_model_of(const Dataset& dataset);
+
+/// Examples dealt to clients, and what to train on them.
+struct Task {
+  std::string name;
+  Dataset dataset;
+  Partition partition;
+  std::shared_ptr<const Model> model;
+};
+
+/// Tiny images in three classes and single precision, dealt to four clients of 300, 7, 40 and 81 examples:
+/// the first needs more than one micro-batch.
+Task image_task(const std::string& model, const Settings& settings);
+
+/// What a run of a task needs besides the algorithm.
+struct RunOptions {
+  std::uint64_t seed = 5;
+  std::int64_t rounds = 4;
+  std::int64_t cohort_size = 0;  ///< 0: everyone
+  std::int64_t evaluate_every = 1;
+  int workers = 1;
+};
+
+/// A simulation together with all that must outlive it.
+class TestRun {
+ public:
+  TestRun(const Dataset& dataset, const Partition& partition, const Model& model,
+          std::unique_ptr<const Algorithm> algorithm, const RunOptions& options);
+  TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
+          const RunOptions& options);
+
+  Simulation& operator*() { return *simulation_; }
+  Simulation* operator->() { return simulation_.get(); }
+  /// All rounds that are left.
+  TestRun& finish();
+  std::vector<double> values() const;
+
+  std::atomic<bool> stop = false;
+  std::function<void()> on_client;
+
+ private:
+  std::unique_ptr<const Algorithm> algorithm_;
+  WorkPool pool_;
+  std::unique_ptr<Simulation> simulation_;
+};
+
+/// The numbers of a vector of parameters.
+std::vector<double> values_of(const Params& params);
+/// Whether both hold the same bits.
+bool same_bits(const Params& left, const Params& right);
+
+}  // namespace fedarena

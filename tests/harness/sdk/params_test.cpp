@@ -1,0 +1,174 @@
+#include "fedarena/params.hpp"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+std::shared_ptr<const Layout> layout_of(const std::vector<std::vector<std::int64_t>>& shapes) {
+  Layout layout;
+  for (const auto& shape : shapes) layout.add("tensor", shape);
+  return std::make_shared<const Layout>(layout);
+}
+
+const std::shared_ptr<const Layout> kLayout = layout_of({{2, 3}, {2}});
+
+Params counting(double first, torch::ScalarType type = torch::kFloat64) {
+  return {kLayout, torch::arange(8, torch::kFloat64).add(first).to(type)};
+}
+
+std::vector<double> values(const Params& params) {
+  const torch::Tensor flat = params.flat().to(torch::kFloat64);
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+using Values = std::vector<double>;
+
+TEST(Layout, PlacesTensorsOneBehindTheOther) {
+  EXPECT_EQ(kLayout->size(), 2U);
+  EXPECT_EQ(kLayout->numel(), 8);
+  EXPECT_EQ((*kLayout)[0].offset, 0);
+  EXPECT_EQ((*kLayout)[0].numel, 6);
+  EXPECT_EQ((*kLayout)[1].offset, 6);
+  EXPECT_EQ((*kLayout)[1].shape, (std::vector<std::int64_t>{2}));
+}
+
+TEST(Layout, HasAFingerprintOfItsShapes) {
+  const std::vector<std::vector<std::vector<std::int64_t>>> different{
+      {}, {{}}, {{1}}, {{6}, {2}}, {{2, 3}, {2}}, {{3, 2}, {2}}, {{2}, {2, 3}}, {{2, 3, 2}}, {{8}}, {{2, 3}, {2, 1}}};
+  for (std::size_t i = 0; i < different.size(); ++i) {
+    EXPECT_EQ(layout_of(different[i])->fingerprint(), layout_of(different[i])->fingerprint());
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_NE(layout_of(different[i])->fingerprint(), layout_of(different[j])->fingerprint()) << i << " " << j;
+    }
+  }
+  Layout renamed;
+  renamed.add("other", {2, 3});
+  renamed.add("names", {2});
+  EXPECT_EQ(renamed.fingerprint(), kLayout->fingerprint());
+}
+
+TEST(Params, AreAVectorSpace) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    const Params a = counting(0, type), b = counting(10, type);
+    EXPECT_EQ(values(a + b), (Values{10, 12, 14, 16, 18, 20, 22, 24}));
+    EXPECT_EQ(values(b - a), Values(8, 10.0));
+    EXPECT_EQ(values(-2 * a), (Values{0, -2, -4, -6, -8, -10, -12, -14}));
+    EXPECT_EQ(values(a + b), values(b + a));
+    EXPECT_EQ(values(2 * (a + b)), values(2 * a + 2 * b));
+    EXPECT_EQ(values(a + zeros_like(a)), values(a));
+    Params sum = a;
+    sum.add_scaled(0.5, b);
+    EXPECT_EQ(values(sum), values(a + 0.5 * b));
+    sum -= 0.5 * b;
+    sum *= 3;
+    EXPECT_EQ(values(sum), values(3 * a));
+    EXPECT_EQ(sum.flat().scalar_type(), type);
+  }
+}
+
+TEST(Params, CanBeAddedToThemselves) {
+  Params a = counting(1);
+  a += a;
+  EXPECT_EQ(values(a), values(2 * counting(1)));
+  a -= a;
+  EXPECT_EQ(values(a), Values(8, 0.0));
+}
+
+TEST(Params, ShareNoMemoryWithTheirCopies) {
+  const Params original = counting(0);
+  Params copy = original, assigned;
+  assigned = original;
+  copy *= 5;
+  assigned += original;
+  copy[0].fill_(7);
+  EXPECT_EQ(values(original), values(counting(0)));
+  EXPECT_EQ(values(assigned), values(2 * counting(0)));
+}
+
+TEST(Params, LeaveTheOperandsOfFreeOperatorsAlone) {
+  const Params a = counting(0), b = counting(3);
+  (void)(a + b);
+  (void)(a - b);
+  (void)(2 * a);
+  (void)zeros_like(a);
+  EXPECT_EQ(values(a), values(counting(0)));
+  EXPECT_EQ(values(b), values(counting(3)));
+}
+
+TEST(Params, SurviveAssignmentToThemselves) {
+  Params a = counting(4);
+  const Params& alias = a;
+  a = alias;
+  EXPECT_EQ(values(a), values(counting(4)));
+}
+
+TEST(Params, MoveWithoutACopy) {
+  Params a = counting(4);
+  const void* memory = a.flat().data_ptr();
+  const Params b = std::move(a);
+  EXPECT_EQ(b.flat().data_ptr(), memory);
+  EXPECT_EQ(values(b), values(counting(4)));
+}
+
+TEST(Params, ShowTheirTensorsAsViews) {
+  const Params a = counting(0);
+  EXPECT_EQ(a.size(), 2U);
+  EXPECT_EQ(a[0].sizes().vec(), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(a[0][1][2].item<double>(), 5);
+  EXPECT_EQ(a[1][1].item<double>(), 7);
+  a[1].fill_(-1);
+  EXPECT_EQ(values(a), (Values{0, 1, 2, 3, 4, 5, -1, -1}));
+}
+
+TEST(Params, HaveAnInnerProductAndANorm) {
+  const Params a = counting(0), b = counting(1);
+  EXPECT_EQ(dot(a, b), 0 + 2 + 6 + 12 + 20 + 30 + 42 + 56);
+  EXPECT_DOUBLE_EQ(norm(a), std::sqrt(140.0));
+  EXPECT_EQ(norm(zeros_like(a)), 0);
+}
+
+TEST(Params, SumInDoubleWhateverTheirType) {
+  const auto layout = layout_of({{100'000}});
+  const Params tenths(layout, torch::full({100'000}, 0.1, torch::kFloat32));
+  const double tenth = 0.1F;
+  EXPECT_NEAR(dot(tenths, tenths), 100'000 * tenth * tenth, 1e-9);
+}
+
+TEST(Params, OfOtherLayoutsCannotBeCombined) {
+  Params a = counting(0);
+  for (const auto& layout : {layout_of({{7}}), layout_of({{8}}), layout_of({{3, 2}, {2}})}) {
+    const Params other = Params::zeros(layout, torch::kFloat64);
+    EXPECT_THROW(a += other, Bug);
+    EXPECT_THROW(a -= other, Bug);
+    EXPECT_THROW(a.add_scaled(0, other), Bug);
+    EXPECT_THROW(dot(a, other), Bug);
+  }
+  EXPECT_EQ(values(a), values(counting(0)));
+  a += Params::zeros(layout_of({{2, 3}, {2}}), torch::kFloat64);  // an equal layout of its own
+}
+
+TEST(Params, AreEmptyUntilAssigned) {
+  Params none;
+  EXPECT_TRUE(none.empty());
+  const Params copy = none;
+  EXPECT_TRUE(copy.empty());
+  EXPECT_THROW(none += counting(0), Bug);
+  EXPECT_THROW(counting(0) + none, Bug);
+  none = counting(0);
+  EXPECT_FALSE(none.empty());
+}
+
+TEST(Params, RefuseAVectorOfAnotherLength) {
+  EXPECT_THROW(Params(kLayout, torch::zeros({7})), Bug);
+}
+
+}  // namespace
+}  // namespace fedarena
