@@ -1,5 +1,7 @@
 #include "fedarena/accounting/ledger.hpp"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
@@ -17,10 +19,25 @@ json to_json(const Event& event) {
                     event);
 }
 
+// A field in a message; lists and objects may be of any size and depth.
+std::string shown(const json& field) { return field.is_structured() ? field.type_name() : field.dump(); }
+
+std::string text_of(const json& object, const char* key) {
+  const json& field = object.at(key);
+  if (!field.is_string()) throw Error::of("\"{}\" is {}; allowed: a text", key, shown(field));
+  return field.get<std::string>();
+}
+
+const json& list_of(const json& object, const char* key) {
+  const json& field = object.at(key);
+  if (!field.is_array()) throw Error::of("\"{}\" is {}; allowed: a list", key, shown(field));
+  return field;
+}
+
 Event event_from(const json& object) {
-  const auto kind = object.at("event").get<std::string>();
+  const std::string kind = text_of(object, "event");
   if (kind != kExactAccess) throw Error::of("unknown event \"{}\"; allowed: \"{}\"", kind, kExactAccess);
-  return ExactAccess{object.at("what").get<std::string>()};
+  return ExactAccess{text_of(object, "what")};
 }
 
 json to_json(const Ledger::Segment& segment) {
@@ -39,7 +56,7 @@ json to_json(const Ledger::Segment& segment) {
 std::int64_t at_least(const json& object, const char* key, std::int64_t lowest) {
   const json& field = object.at(key);
   if (!field.is_number_integer() || field.get<std::int64_t>() < lowest) {
-    throw Error::of("\"{}\" is {}; allowed: an integer >= {}", key, field.dump(), lowest);
+    throw Error::of("\"{}\" is {}; allowed: an integer >= {}", key, shown(field), lowest);
   }
   return field.get<std::int64_t>();
 }
@@ -49,10 +66,28 @@ Ledger::Segment segment_from(const json& object) {
   segment.first_round = at_least(object, "first_round", 1);
   segment.last_round = at_least(object, "last_round", segment.first_round);
   segment.participations = at_least(object, "participations", 1);
-  for (const json& access : object.at("accesses")) {
+  const std::int64_t rounds = segment.last_round - segment.first_round + 1;
+  if (segment.participations > rounds) {
+    throw Error::of("\"participations\" is {}; allowed: at most the segment's {} rounds",
+                    segment.participations, rounds);
+  }
+  for (const json& access : list_of(object, "accesses")) {
     segment.accesses.push_back({event_from(access), at_least(access, "count", 1)});
   }
   return segment;
+}
+
+std::vector<Ledger::Segment> segments_from(const json& client) {
+  std::vector<Ledger::Segment> segments;
+  for (const json& object : list_of(client, "segments")) {
+    Ledger::Segment segment = segment_from(object);
+    if (!segments.empty() && segment.first_round <= segments.back().last_round) {
+      throw Error::of("\"first_round\" is {}; allowed: a round after {}, with which the segment before ends",
+                      segment.first_round, segments.back().last_round);
+    }
+    segments.push_back(std::move(segment));
+  }
+  return segments;
 }
 
 }  // namespace
@@ -95,10 +130,9 @@ Ledger Ledger::from_json(std::string_view text) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", document.at("schema").dump(), kSchema);
     }
     Ledger ledger;
-    for (const json& object : document.at("clients")) {
+    for (const json& object : list_of(document, "clients")) {
       const std::int64_t client = at_least(object, "client", 0);
-      ClientRecord record{at_least(object, "examples", 0), {}};
-      for (const json& segment : object.at("segments")) record.segments.push_back(segment_from(segment));
+      ClientRecord record{at_least(object, "examples", 0), segments_from(object)};
       if (!ledger.clients_.emplace(client, std::move(record)).second) {
         throw Error::of("client {} appears twice", client);
       }

@@ -1,7 +1,9 @@
 // The command line: parses arguments, calls a command, and turns what it throws into a message and an exit code.
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -58,7 +60,12 @@ int run(int count, char** arguments) {
                suggestion(app, count, arguments));
     return kUserError;
   }
-  return action();
+  const int code = action();
+  // What is buffered would fail unseen after main.
+  if (std::fflush(stdout) != 0) {
+    throw Error::of("the output cannot be written: {}", std::generic_category().message(errno));
+  }
+  return code;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ int run(const Arguments& arguments) {
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
   if (!run_experiment(experiment, host, options, stop_requested)) {
-    fmt::print(stderr, "Stopped after a complete round. The same command with --resume continues.\n");
+    fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
     return kInterrupted;
   }
   fmt::print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n", options.out.string());
@@ -63,8 +63,9 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--out", arguments->out, "folder for the run directories; default runs/NAME");
   command->add_option("--workers", arguments->workers, "threads; changes the time, never the result")
       ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device");
+      ->default_str("all cores");
+  command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--set", arguments->overrides, "section.key=value, replaces what the file says; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")

@@ -60,14 +60,14 @@ class Walk {
     if (letter == '\n') {
       dots_ = 0;
       in_header_ = false;
-      fresh_line_ = depth_ == 0;
+      fresh_line_ = open_.empty();
     } else if (letter == '[' && fresh_line_) {
       check_header();
       in_header_ = true;
     } else if (!in_header_ && (letter == '[' || letter == '{')) {
-      ++depth_;
+      open_ += letter;
     } else if (!in_header_ && (letter == ']' || letter == '}')) {
-      depth_ = std::max(0, depth_ - 1);
+      close(letter);
     } else if (letter == '.' && ++dots_ > kDeepestKey) {
       refuse(fmt::format("more than {} dots in one line", kDeepestKey), "keys of one or two parts");
     }
@@ -80,6 +80,17 @@ class Walk {
     name = std::min(text_.find_first_not_of(" \t", name), text_.size());
     if (name == text_.size() || !begins_key(text_[name]))
       refuse("a header without a name", "[section] or [[section]]");
+  }
+
+  // toml++ takes for granted that no brace stands where a list ends.
+  void close(char letter) {
+    if (open_.empty()) return;
+    const char opened = open_.back();
+    const char expected = opened == '[' ? ']' : '}';
+    if (letter != expected) {
+      refuse(fmt::format("'{}' closes '{}'", letter, opened), fmt::format("'{}'", expected));
+    }
+    open_.pop_back();
   }
 
   // Moves beyond the string; beyond the line's end where a string of one line is not closed.
@@ -112,7 +123,7 @@ class Walk {
   std::string_view text_;
   const std::string& file_;
   std::size_t at_ = 0;
-  int depth_ = 0;           // of lists and inline tables
+  std::string open_;        // brackets of lists and inline tables
   int dots_ = 0;            // in this line
   bool fresh_line_ = true;  // nothing but blanks since the line began, outside lists
   bool in_header_ = false;

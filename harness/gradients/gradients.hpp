@@ -38,6 +38,9 @@ class GradientEngine {
   std::int64_t micro_batch_;
 };
 
+/// Call once before a run: freed activations stay with the process instead of going back to the system.
+void keep_freed_memory();
+
 /// Call on every worker's thread: LibTorch and BLAS then use this thread only.
 void use_one_torch_thread();
 

@@ -1,11 +1,14 @@
 #include "harness/loader/plugin_host.hpp"
 
+#include <dlfcn.h>
+
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -50,8 +53,11 @@ void PluginHost::load_folder(const fs::path& folder) {
                           .remedy = "Give the folder that holds the plugin's .so file."});
   }
   std::vector<fs::path> libraries;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".so") libraries.push_back(fs::canonical(entry.path()));
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::canonical(folder))) {
+    if (entry.path().extension() != ".so") continue;
+    std::error_code dangling;
+    const fs::path library = fs::canonical(entry.path(), dangling);
+    libraries.push_back(dangling ? entry.path() : library);
   }
   std::sort(libraries.begin(), libraries.end());
   for (const fs::path& library : libraries) {
@@ -66,7 +72,8 @@ void PluginHost::load_file(const fs::path& library) {
   boost::dll::fs::error_code failure;
   dll::shared_library loaded(library.string(), failure, dll::load_mode::rtld_now);
   if (failure) {
-    report.problem = fmt::format("it cannot be loaded: {}", failure.message());
+    const char* reason = dlerror();  // says more than Boost's code, such as which symbol is missing
+    report.problem = fmt::format("it cannot be loaded: {}", reason ? reason : failure.message());
     return;
   }
   if (!loaded.has(kSymbol)) {

@@ -9,7 +9,7 @@ namespace fedarena {
 Architecture build_model(const std::string& name, const Settings& settings, const ModelInput& input) {
   std::vector<std::string> names;
   for (const ModelInfo& info : model_zoo()) {
-    if (info.name == name) return info.build(settings, input);
+    if (info.name == name) return info.build(complete(info.fields, settings), input);
     names.push_back(info.name);
   }
   throw Error(Complaint{.found = fmt::format("unknown model \"{}\"", name),

@@ -44,11 +44,23 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
                        results::Summary plan, bool resume)
     : summary_(std::move(plan)), saved_(std::chrono::steady_clock::now()) {
   const std::string toml = to_toml(cell);
-  if (!fs::exists(path / results::kSummaryFile)) {
-    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_);
-    return;
+  std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
+  const fs::path marker = path / results::kSummaryFile;
+  if (fs::exists(marker, ignored)) {
+    if (!resume) refuse_existing_run(path);
+    open(path, toml);
+    if (finished()) return;
   }
-  if (!resume) refuse_existing_run(path);
+  fs::create_directories(path, ignored);
+  lock_.emplace(path);
+  if (fs::exists(marker, ignored)) {
+    open(path, toml);  // again: its last writer may just have ended
+  } else {
+    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_);
+  }
+}
+
+void CellRecord::open(const fs::path& path, const std::string& toml) {
   directory_ = results::RunDirectory::open(path);
   const std::string before = directory_->read_file(results::kExperimentFile);
   if (before != toml) {

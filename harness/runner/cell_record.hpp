@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/config/experiment.hpp"
+#include "harness/runner/folder_lock.hpp"
 #include "harness/runner/simulation.hpp"
 #include "results/run_directory.hpp"
 
@@ -15,7 +16,8 @@ namespace fedarena {
 class CellRecord {
  public:
   /// Opens or makes the directory. `plan`: the cell's summary as far as it is known before the first round.
-  /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment.
+  /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and when
+  /// another process is at it.
   CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
              results::Summary plan, bool resume);
 
@@ -32,10 +34,12 @@ class CellRecord {
   void finish(const Simulation& simulation);
 
  private:
+  void open(const std::filesystem::path& path, const std::string& toml);
   void checkpoint(const Simulation& simulation);
   void write_summary(std::string_view state);
 
   results::Summary summary_;
+  std::optional<FolderLock> lock_;  // none on a finished run, which is only read
   std::optional<results::RunDirectory> directory_;
   std::chrono::steady_clock::time_point saved_;
 };

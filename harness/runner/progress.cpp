@@ -1,8 +1,13 @@
 #include "harness/runner/progress.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,10 +25,16 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string accuracy_text(const results::RoundRecord& record) {
-  if (record.test_accuracy) return fmt::format("test accuracy {:.2f} %", 100 * *record.test_accuracy);
-  if (record.test_loss) return fmt::format("test loss {:.4g}", *record.test_loss);
+std::string score_text(const std::optional<double>& accuracy, const std::optional<double>& loss) {
+  if (accuracy) return fmt::format("accuracy {:.2f} %", 100 * *accuracy);
+  if (loss) return fmt::format("loss {:.4g}", *loss);
   return {};
+}
+
+// 0 where the terminal does not say.
+std::size_t columns_of(std::FILE* terminal) {
+  winsize size{};
+  return ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
@@ -39,15 +50,15 @@ void Progress::begin_cell(const std::string& name, std::int64_t done) {
   round_ = done;
   rounds_found_ += done;
   clients_done_ = 0;
-  accuracy_.clear();
+  score_.clear();
   draw(true);
 }
 
 void Progress::client_done(std::int64_t done, std::int64_t clients) {
   const std::lock_guard lock(mutex_);
-  clients_done_ = done;
+  clients_done_ = std::max(clients_done_, done);  // threads may report out of order
   clients_ = clients;
-  if (terminal_) draw(false);
+  draw(false);
 }
 
 void Progress::round_done(const results::RoundRecord& record) {
@@ -55,9 +66,12 @@ void Progress::round_done(const results::RoundRecord& record) {
   round_ = record.round;
   ++rounds_run_;
   examples_ += record.examples;
+  train_seconds_ += record.train_seconds;
   seconds_ += record.train_seconds + record.evaluation_seconds;
   clients_done_ = 0;
-  if (std::string text = accuracy_text(record); !text.empty()) accuracy_ = std::move(text);
+  if (std::string text = score_text(record.test_accuracy, record.test_loss); !text.empty()) {
+    score_ = std::move(text);
+  }
   draw(false);
 }
 
@@ -66,10 +80,10 @@ void Progress::end_cell(const results::Summary& summary, bool ran) {
   ++cells_done_;
   if (!ran) rounds_found_ += summary.rounds;
   clear();
-  const std::string accuracy =
-      summary.final_test_accuracy ? fmt::format("test accuracy {:.2f} %", 100 * *summary.final_test_accuracy) : "";
-  fmt::print(output_, "[{}/{}] {}, seed {}: {} rounds, {}, {}{}\n", cells_done_, cells_, summary.label, summary.seed,
-             summary.rounds_done, accuracy, duration_text(summary.seconds), ran ? "" : " (finished before)");
+  fmt::print(output_, "[{}/{}] {}, seed {}: {} {}, test {}, {}{}\n", cells_done_, cells_, summary.label, summary.seed,
+             summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
+             score_text(summary.final_test_accuracy, summary.final_test_loss), duration_text(summary.seconds),
+             ran ? "" : " (finished before)");
   std::fflush(output_);
 }
 
@@ -91,18 +105,33 @@ void Progress::draw(bool force) {
   const auto interval = terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval);
   if (now - drawn_ < interval && !(force && terminal_)) return;
   drawn_ = now;
-  std::string line = fmt::format("[{}/{}] {}: round {}/{}", cells_done_ + 1, cells_, name_, round_, rounds_);
-  if (clients_done_ > 0) line += fmt::format(", client {}/{}", clients_done_, clients_);
-  if (seconds_ > 0) line += fmt::format(", {:.0f} examples/s", static_cast<double>(examples_) / seconds_);
-  if (!accuracy_.empty()) line += ", " + accuracy_;
-  line += ", " + time_left();
   if (terminal_) {
-    fmt::print(output_, "\r\033[K{}", line);
+    fmt::print(output_, "\r\033[K{}", line_within(columns_of(output_)));
     line_open_ = true;
   } else {
-    fmt::print(output_, "{}\n", line);
+    fmt::print(output_, "{}\n", line_within(0));
   }
   std::fflush(output_);
+}
+
+std::string Progress::line_within(std::size_t columns) const {
+  // The round in progress, except right after one ended.
+  const std::int64_t round = clients_done_ > 0 || round_ == 0 ? round_ + 1 : round_;
+  std::vector<std::string> parts{fmt::format("[{}/{}] {}", cells_done_ + 1, cells_, name_),
+                                 fmt::format(": round {}/{}", round, rounds_)};
+  const auto part = [&](bool known, const std::string& text) {
+    if (known) parts.push_back(", " + text);
+  };
+  part(true, time_left());
+  part(train_seconds_ > 0, fmt::format("{:.0f} examples/s", static_cast<double>(examples_) / train_seconds_));
+  part(!score_.empty(), score_);
+  part(clients_done_ > 0, fmt::format("client {}/{}", clients_done_, clients_));
+  // A line that wraps could not be rewritten, so what finds no room is left out.
+  std::string line;
+  for (const std::string& text : parts) {
+    if (columns == 0 || line.size() + text.size() < columns) line += text;
+  }
+  return line.empty() ? parts.front().substr(0, columns - 1) : line;
 }
 
 void Progress::clear() {

@@ -25,7 +25,7 @@ class Progress {
   /// A client of the round in progress finished.
   void client_done(std::int64_t done, std::int64_t clients);
   void round_done(const results::RoundRecord& record);
-  /// A cell ended, or was found finished (`again` false: not run this time).
+  /// A cell ended; `ran` false: it was found finished.
   void end_cell(const results::Summary& summary, bool ran);
   /// A plain line, above the progress line.
   void say(const std::string& line);
@@ -34,6 +34,8 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   void draw(bool force);
+  // The progress line; on a terminal of so many columns without what finds no room (0: there is room for all).
+  std::string line_within(std::size_t columns) const;
   void clear();
   std::string time_left() const;
 
@@ -47,8 +49,8 @@ class Progress {
   std::int64_t clients_done_ = 0, clients_ = 0;
   std::int64_t rounds_run_ = 0, rounds_found_ = 0;
   std::int64_t examples_ = 0;
-  double seconds_ = 0;
-  std::string accuracy_;
+  double seconds_ = 0, train_seconds_ = 0;
+  std::string score_;
   Clock::time_point drawn_;
   bool line_open_ = false;
 };

@@ -159,7 +159,8 @@ void check_folders(const Experiment& experiment, const RunOptions& options) {
   for (const std::int64_t seed : experiment.seeds) {
     for (const AlgorithmEntry& entry : experiment.algorithms) {
       const std::filesystem::path path = options.out / cell_folder(entry.label, seed);
-      if (std::filesystem::exists(path)) refuse_existing_run(path);
+      std::error_code ignored;  // a folder that cannot be looked at cannot be written to; that is said when it is tried
+      if (std::filesystem::exists(path, ignored)) refuse_existing_run(path);
     }
   }
 }
@@ -168,6 +169,7 @@ void check_folders(const Experiment& experiment, const RunOptions& options) {
 
 bool run_experiment(const Experiment& experiment, const PluginHost& host, const RunOptions& options,
                     const std::atomic<bool>& stop) {
+  keep_freed_memory();
   use_one_torch_thread();
   check_folders(experiment, options);
   return Arena(experiment, host, options, stop).run();

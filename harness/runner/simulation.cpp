@@ -1,5 +1,6 @@
 #include "harness/runner/simulation.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -154,11 +155,16 @@ void Simulation::restore(std::span<const std::byte> bytes) {
   if (checkpoint.round > setup_.rounds) {
     throw Error::of("the checkpoint is of round {}, this run has {} rounds", checkpoint.round, setup_.rounds);
   }
+  Ledger ledger = Ledger::from_json(checkpoint.ledger);
+  const auto shard = [](const auto& entry) { return std::pair(entry.first, entry.second.examples); };
+  if (!std::ranges::equal(ledger.clients(), ledger_.clients(), {}, shard, shard)) {
+    throw Error::of("the checkpoint is of another partition: its clients hold other numbers of examples");
+  }
   round_ = checkpoint.round;
   params_ = std::move(checkpoint.params);
   server_state_ = std::move(checkpoint.server_state);
   client_states_ = std::move(checkpoint.client_states);
-  ledger_ = Ledger::from_json(checkpoint.ledger);
+  ledger_ = std::move(ledger);
 }
 
 }  // namespace fedarena

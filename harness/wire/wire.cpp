@@ -160,7 +160,12 @@ Bytes encode(const Message& message) {
   Writer writer;
   std::size_t size = 64;
   for (const Message::Entry& entry : message.entries()) {
-    if (const auto* params = std::get_if<Params>(&entry.content)) size += params->flat().nbytes() + 64;
+    const auto* params = std::get_if<Params>(&entry.content);
+    const auto* tensor = std::get_if<torch::Tensor>(&entry.content);
+    if ((params && params->empty()) || (tensor && !tensor->defined())) {
+      throw Error::of("the entry \"{}\" of a message was never assigned", entry.name);
+    }
+    if (params) size += params->flat().nbytes() + 64;
   }
   writer.reserve(size);
   writer.raw(kMagic.data(), kMagic.size());

@@ -10,13 +10,13 @@ find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
 if(FEDARENA_WITH_TORCH)
-  find_package(Torch 1.13 REQUIRED)
-  # Its own flags decide the C++ library ABI; a LibTorch of the old ABI cannot be linked with the
-  # system's fmt and Boost.
-  if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
+  find_package(LibTorch 1.13 REQUIRED)
+  # A LibTorch of the old C++ library ABI cannot be linked with the system's fmt, oneTBB and Boost.
+  file(STRINGS "${LibTorch_C10_LIBRARY}" new_abi_symbols LIMIT_COUNT 1 REGEX "c10.*__cxx11")
+  if(NOT new_abi_symbols)
     message(FATAL_ERROR
-      "This LibTorch was built with the old C++ library ABI (_GLIBCXX_USE_CXX11_ABI=0), which the "
-      "system's fmt, oneTBB and Boost do not share. Use the system package, a 'cxx11-abi' build of "
+      "The LibTorch at ${LibTorch_C10_LIBRARY} was built with the old C++ library ABI (_GLIBCXX_USE_CXX11_ABI=0), "
+      "which the system's fmt, oneTBB and Boost do not share. Use the system package, a 'cxx11 ABI' archive of "
       "LibTorch, or a pip-installed torch of version 2.7 or newer.")
   endif()
 endif()

@@ -131,7 +131,7 @@ TEST(FedAvg, StopsAtItsBiasedFixedPoint) {
     const Settings settings{{"local_steps", steps}, {"batch_size", std::int64_t{0}}, {"rate", rate}};
     const Vector reached =
         TestRun(federation.dataset, federation.partition, model, plugins().create("fedavg", settings),
-                {.rounds = steps == 1 ? 4000 : 600, .evaluate_every = 5000})
+                {.rounds = steps == 1 ? 1500 : 200, .evaluate_every = 5000})
             .finish()
             .values();
     EXPECT_LE(length(reached - fixed_point), 1e-10 * length(fixed_point));

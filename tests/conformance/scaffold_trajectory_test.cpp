@@ -154,7 +154,7 @@ TEST(Scaffold, ReachesTheOptimumWhereFedAvgDoesNot) {
     settings.insert(settings.end(),
                     {{"local_steps", std::int64_t{10}}, {"batch_size", std::int64_t{0}}, {"rate", 0.08}});
     TestRun run(federation.dataset, federation.partition, model, plugins().create(algorithm, settings),
-                {.rounds = 1500, .evaluate_every = 5000});
+                {.rounds = 400, .evaluate_every = 5000});
     return length(run.finish().values() - optimum) / length(optimum);
   };
   EXPECT_LE(distance("scaffold", {{"option", "I"}}), 1e-10);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "fedarena/base/export.hpp"
 #include "fedarena/base/stream.hpp"
 #include "fedarena/layers.hpp"
 #include "fedarena/params.hpp"
@@ -13,7 +14,7 @@
 namespace fedarena {
 
 /// Examples that a model can work on.
-struct Batch {
+struct FEDARENA_API Batch {
   torch::Tensor inputs;   ///< [n, input shape...], in the model's floating type
   torch::Tensor targets;  ///< int64 [n] class labels, or floating [n, outputs]
   std::int64_t size() const { return inputs.size(0); }

@@ -47,6 +47,7 @@ TEST(ConfigError, RefusesWhatTheParserCannotTake) {
     const int column = header[0] == ' ' ? 3 : 1;
     EXPECT_EQ(refusal(kSample + header), fmt::format("e.toml:39:{}{}", column, headers)) << header;
   }
+  EXPECT_EQ(refusal(with("[1, 2, 3]", "[1, }")), "e.toml:3:13: '}' closes '['; allowed: ']'");
   expect({{with("rounds", "röunds"),
            "e.toml:4:2: a letter beyond ASCII outside quotes; allowed: such letters "
            "within quotes and comments"},

@@ -42,11 +42,13 @@ TEST(Layout, PlacesTensorsOneBehindTheOther) {
 
 TEST(Layout, HasAFingerprintOfItsShapes) {
   const std::vector<std::vector<std::vector<std::int64_t>>> different{
-      {}, {{}}, {{1}}, {{6}, {2}}, {{2, 3}, {2}}, {{3, 2}, {2}}, {{2}, {2, 3}}, {{2, 3, 2}}, {{8}}, {{2, 3}, {2, 1}}};
+      {},          {{}},  {{1}},           {{6}, {2}}, {{2, 3}, {2}}, {{3, 2}, {2}}, {{2}, {2, 3}},
+      {{2, 3, 2}}, {{8}}, {{2, 3}, {2, 1}}};
   for (std::size_t i = 0; i < different.size(); ++i) {
     EXPECT_EQ(layout_of(different[i])->fingerprint(), layout_of(different[i])->fingerprint());
     for (std::size_t j = 0; j < i; ++j) {
-      EXPECT_NE(layout_of(different[i])->fingerprint(), layout_of(different[j])->fingerprint()) << i << " " << j;
+      EXPECT_NE(layout_of(different[i])->fingerprint(), layout_of(different[j])->fingerprint())
+          << i << " " << j;
     }
   }
   Layout renamed;
@@ -166,9 +168,7 @@ TEST(Params, AreEmptyUntilAssigned) {
   EXPECT_FALSE(none.empty());
 }
 
-TEST(Params, RefuseAVectorOfAnotherLength) {
-  EXPECT_THROW(Params(kLayout, torch::zeros({7})), Bug);
-}
+TEST(Params, RefuseAVectorOfAnotherLength) { EXPECT_THROW(Params(kLayout, torch::zeros({7})), Bug); }
 
 }  // namespace
 }  // namespace fedarena

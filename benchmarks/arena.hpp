@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/runner/simulation.hpp"
+
+namespace fedarena::benchmarks {
+
+/// What is trained, on how much random data, by how many workers.
+struct Scenario {
+  std::string model = "convnet";
+  std::vector<std::int64_t> input_shape = {3, 32,
+                                           32};  ///< three numbers: images of bytes; one: plain features
+  std::int64_t outputs = 10;                     ///< classes of images, targets of plain features
+  std::int64_t clients = 1;
+  std::int64_t examples = 512;  ///< of each client
+  std::int64_t test_examples = 1;
+  int workers = WorkPool::available_cores();
+};
+
+Dataset random_dataset(const Scenario& scenario);
+Model make_model(const Scenario& scenario);
+/// The weights that a simulation of an arena starts from.
+Params initial_weights(const Model& model);
+/// The first `count` examples as a model takes them.
+Batch first_examples(const Examples& examples, const ExampleReader& reader, std::int64_t count);
+/// FedAvg from its plugin.
+std::unique_ptr<const Algorithm> fedavg(const Settings& settings);
+
+/// Everything that a simulation refers to, filled with random data; sets up process and threads as a run
+/// does.
+class Arena {
+ public:
+  explicit Arena(const Scenario& scenario);
+
+  /// A run of that algorithm by all clients that is never evaluated; the arena and the algorithm must outlive
+  /// it.
+  Simulation simulate(const Algorithm& algorithm) const;
+
+  const Dataset& dataset() const { return dataset_; }
+  const Model& model() const { return model_; }
+  const WorkPool& pool() const { return pool_; }
+  const ExampleReader& reader() const { return reader_; }
+
+ private:
+  Dataset dataset_;
+  Partition partition_;
+  Model model_;
+  ExampleReader reader_;
+  WorkPool pool_;
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace fedarena::benchmarks

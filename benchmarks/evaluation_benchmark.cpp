@@ -1,0 +1,55 @@
+// Evaluation of the ConvNet on all cores, forward passes only: the harness (bytes in, loss and accuracy out)
+// against plain LibTorch on batches of 256 that are floats already.
+#include <benchmark/benchmark.h>
+
+#include "benchmarks/arena.hpp"
+#include "benchmarks/plain_convnet.hpp"
+#include "benchmarks/rival.hpp"
+#include "benchmarks/speed.hpp"
+
+namespace fedarena::benchmarks {
+namespace {
+
+constexpr int kTurns = 10;
+constexpr std::int64_t kBatch = 256;
+constexpr std::int64_t kExamples = 4 * kBatch;
+const Scenario kScenario{.test_examples = kExamples};
+
+std::function<void()> prepare_plain() {
+  const Dataset dataset = random_dataset(kScenario);
+  const Model model = make_model(kScenario);
+  const Batch examples = first_examples(dataset.test, ExampleReader(dataset, model.options()), kExamples);
+  return [examples, net = PlainConvNet(initial_weights(model))] { plain_evaluation(net, examples, kBatch); };
+}
+
+void evaluation(benchmark::State& state, const Rival& rival) {
+  const Arena arena(kScenario);
+  const GradientEngine engine(arena.model(), arena.pool());
+  const Params weights = initial_weights(arena.model());
+  const BatchSource source = [&](std::int64_t begin, std::int64_t end) {
+    return arena.reader().read(arena.dataset().test, torch::arange(begin, end, torch::kInt64));
+  };
+
+  Duel duel([&] { return seconds_of([&] { engine.evaluate(weights, kExamples, source); }); }, rival);
+  for (auto _ : state) {
+    duel.turn();
+    state.SetIterationTime(duel.our_seconds.back());
+  }
+  duel.report(state, kExamples, flops_of(arena.model().architecture()).forward);
+  state.counters["gemm_gflops_1_thread"] = gemm_gflops();
+}
+
+}  // namespace
+}  // namespace fedarena::benchmarks
+
+int main(int count, char** arguments) {
+  using namespace fedarena::benchmarks;
+  const Rival plain(prepare_plain);
+  benchmark::RegisterBenchmark("evaluation/plain", [&](benchmark::State& state) { evaluation(state, plain); })
+      ->Iterations(kTurns)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}

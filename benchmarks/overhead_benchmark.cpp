@@ -1,0 +1,199 @@
+// What a run costs beyond its gradients: the share of a round with a real model, the time of a client-round
+// when gradients cost nothing, and the memory that rounds leave behind.
+#include <algorithm>
+#include <filesystem>
+#include <stdlib.h>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "benchmarks/arena.hpp"
+#include "benchmarks/speed.hpp"
+#include "results/run_directory.hpp"
+
+namespace fedarena::benchmarks {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Seconds spent in one round.
+struct Tally {
+  double oracle = 0;  // in Oracle::gradient
+  double engine = 0;  // in the same gradients, taken from the engine directly
+  std::int64_t gradients = 0;
+};
+
+// Answers as the true oracle does and, beside each gradient, takes one of as many examples from the engine
+// directly: the two lie within a fraction of a second, so that a change of the machine's speed cancels.
+class PairedOracle final : public Oracle {
+ public:
+  PairedOracle(Oracle& inner, const GradientEngine& engine, const Batch& examples, Tally& tally)
+      : inner_(inner), engine_(engine), examples_(examples), tally_(tally) {}
+
+  Params gradient(const Params& at, const Query& query) override {
+    const bool direct_first = tally_.gradients++ % 2 == 0;
+    if (direct_first) direct(at, query.batch_size);
+    Params result;
+    tally_.oracle += seconds_of([&] { result = inner_.gradient(at, query); });
+    if (!direct_first) direct(at, query.batch_size);
+    return result;
+  }
+  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
+    return inner_.steps_per_epoch(batch_size);
+  }
+  double loss(const Params& at) override { return inner_.loss(at); }
+  torch::Tensor label_counts() override { return inner_.label_counts(); }
+  Batch exact_batch() override { return inner_.exact_batch(); }
+  std::int64_t size() const override { return inner_.size(); }
+
+ private:
+  void direct(const Params& at, std::int64_t batch_size) {
+    tally_.engine += seconds_of([&] {
+      engine_.mean_gradient(at, batch_size, [&](std::int64_t begin, std::int64_t end) {
+        return Batch{examples_.inputs.narrow(0, begin, end - begin),
+                     examples_.targets.narrow(0, begin, end - begin)};
+      });
+    });
+  }
+
+  Oracle& inner_;
+  const GradientEngine& engine_;
+  const Batch& examples_;  // floats already: reading and scaling them counts as overhead
+  Tally& tally_;
+};
+
+// Another algorithm, with every client's oracle paired. For one worker.
+class PairedAlgorithm final : public Algorithm {
+ public:
+  PairedAlgorithm(const Algorithm& inner, const GradientEngine& engine, const Batch& examples, Tally& tally)
+      : inner_(inner), engine_(engine), examples_(examples), tally_(tally) {}
+
+  Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
+  Message train(Client& client, const Message& downlink) const override {
+    PairedOracle oracle(client.oracle, engine_, examples_, tally_);
+    Client view{client.id, client.round, client.rounds, oracle, client.state, client.model, client.streams};
+    return inner_.train(view, downlink);
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override { inner_.aggregate(server, uplink); }
+
+ private:
+  const Algorithm& inner_;
+  const GradientEngine& engine_;
+  const Batch& examples_;
+  Tally& tally_;
+};
+
+// Percent of a round, with the ConvNet, that the same gradients do not take when the engine computes them
+// directly.
+void share_of_a_round(benchmark::State& state) {
+  constexpr std::int64_t kBatch = 64;
+  const Arena arena({.clients = 5, .examples = 10 * kBatch, .workers = 1});
+  const Batch examples = first_examples(arena.dataset().train, arena.reader(), kBatch);
+  const GradientEngine engine(arena.model(), arena.pool());
+  const auto inner = fedavg({{"batch_size", kBatch}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}});
+  Tally tally;
+  const PairedAlgorithm algorithm(*inner, engine, examples, tally);
+  Simulation simulation = arena.simulate(algorithm);
+  simulation.next_round();
+
+  std::vector<double> overheads;
+  std::vector<double> outside;
+  double best_round = 0;
+  for (auto _ : state) {
+    tally = {};
+    const double wall = seconds_of([&] { simulation.next_round(); });
+    const double round = wall - tally.engine;
+    state.SetIterationTime(round);
+    overheads.push_back(100 * (1 - tally.engine / round));
+    outside.push_back(100 * (1 - tally.oracle / round));
+    best_round = best_round == 0 ? round : std::min(best_round, round);
+  }
+  state.counters["not_gradients_percent"] = median(overheads);
+  state.counters["outside_oracle_percent"] = median(outside);
+  state.counters["best_round_s"] = best_round;
+}
+BENCHMARK(share_of_a_round)->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+// A thousand clients of twelve examples, one local epoch of FedAvg each.
+void client_round(benchmark::State& state, const Scenario& shape) {
+  constexpr std::int64_t kClients = 1000;
+  Scenario scenario = shape;
+  scenario.model = "linear";
+  scenario.clients = kClients;
+  scenario.examples = 12;
+  scenario.workers = static_cast<int>(state.range(0));
+  const Arena arena(scenario);
+  const auto algorithm = fedavg({{"rate", 0.001}});
+  Simulation simulation = arena.simulate(*algorithm);
+  simulation.next_round();
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    seconds.push_back(seconds_of([&] { simulation.next_round(); }));
+    state.SetIterationTime(seconds.back());
+  }
+  state.counters["us_per_client_round"] = 1e6 * median(seconds) / kClients;
+  state.counters["best_us"] = 1e6 * smallest(seconds) / kClients;
+}
+BENCHMARK_CAPTURE(client_round, images_784_to_10, {.input_shape = {1, 28, 28}, .outputs = 10})
+    ->ArgName("workers")
+    ->Arg(1)
+    ->Arg(2)
+    ->Iterations(30)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(client_round, regression_10_to_1, {.input_shape = {10}, .outputs = 1})
+    ->ArgName("workers")
+    ->Arg(1)
+    ->Arg(2)
+    ->Iterations(30)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+// A folder of its own that is gone at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~ScratchFolder() { fs::remove_all(path_); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Resident memory after 50 rounds and after 500, with the ledger kept and every round written to a run
+// directory.
+void memory(benchmark::State& state) {
+  constexpr int kSettled = 50;
+  constexpr int kRounds = 500;
+  const Arena arena({.model = "mlp", .input_shape = {1, 28, 28}, .clients = 10, .examples = 64});
+  const auto algorithm = fedavg({{"rate", 0.001}});
+  std::int64_t settled = 0;
+  std::int64_t finished = 0;
+  for (auto _ : state) {
+    Simulation simulation = arena.simulate(*algorithm);
+    const ScratchFolder scratch;
+    results::Summary plan;
+    plan.rounds = kRounds;
+    results::RunDirectory directory = results::RunDirectory::create(scratch.path() / "run", "", "", plan);
+    for (int round = 1; round <= kRounds; ++round) {
+      directory.append(simulation.next_round());
+      if (round == kSettled) settled = resident_kib();
+    }
+    finished = resident_kib();
+  }
+  state.counters["kib_after_50"] = static_cast<double>(settled);
+  state.counters["kib_after_500"] = static_cast<double>(finished);
+  state.counters["growth_kib"] = static_cast<double>(finished - settled);
+}
+BENCHMARK(memory)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace fedarena::benchmarks
+
+BENCHMARK_MAIN();

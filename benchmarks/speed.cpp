@@ -1,0 +1,91 @@
+#include "benchmarks/speed.hpp"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <fstream>
+#include <malloc.h>
+#include <unistd.h>
+#include <variant>
+
+#include <ATen/Parallel.h>
+#include <torch/types.h>
+
+namespace fedarena::benchmarks {
+namespace {
+
+// Follows one example through the layers.
+class Counter {
+ public:
+  explicit Counter(const std::vector<std::int64_t>& shape) : shape_(shape) {}
+
+  void operator()(const Conv2d& layer) {
+    const std::int64_t grown = 2 * layer.padding - layer.kernel + 1;
+    shape_ = {layer.out, shape_[1] + grown, shape_[2] + grown};
+    count(2.0 *
+          static_cast<double>(layer.kernel * layer.kernel * layer.in * layer.out * shape_[1] * shape_[2]));
+  }
+  void operator()(const GroupNorm&) {}
+  void operator()(const Relu&) {}
+  void operator()(const AveragePool& layer) {
+    shape_ = {shape_[0], shape_[1] / layer.size, shape_[2] / layer.size};
+  }
+  void operator()(const Flatten&) {}
+  void operator()(const Linear& layer) { count(2.0 * static_cast<double>(layer.in * layer.out)); }
+
+  Flops total;
+
+ private:
+  void count(double forward) {
+    const bool first = total.forward == 0;
+    total.forward += forward;
+    total.gradient += (first ? 2 : 3) * forward;
+  }
+
+  std::vector<std::int64_t> shape_;
+};
+
+}  // namespace
+
+double seconds_of(const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+Flops flops_of(const Architecture& architecture) {
+  Counter counter(architecture.input_shape);
+  for (const Layer& layer : architecture.layers) std::visit(counter, layer);
+  return counter.total;
+}
+
+double gemm_gflops() {
+  constexpr std::int64_t kSize = 1024;
+  constexpr int kRepetitions = 20;
+  const torch::Tensor left = torch::ones({kSize, kSize});
+  const torch::Tensor right = torch::ones({kSize, kSize});
+  torch::Tensor product = torch::mm(left, right);
+  std::vector<double> seconds;
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    seconds.push_back(seconds_of([&] { torch::mm_out(product, left, right); }));
+  }
+  return 2e-9 * kSize * kSize * kSize / smallest(seconds);
+}
+
+std::int64_t resident_kib() {
+  malloc_trim(0);
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  file >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+}  // namespace fedarena::benchmarks

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+
+namespace fedarena {
+
+/// Keeps other processes of this program from writing to a folder for as long as it lives, also when the process is
+/// killed in the end. Leaves nothing on disk.
+class FolderLock {
+ public:
+  /// Throws Error when another process holds the folder. Does nothing on a file system that knows no locks.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace fedarena

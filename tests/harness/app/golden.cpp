@@ -1,0 +1,92 @@
+#include "tests/harness/app/golden.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+std::string without_machine(const Scratch& scratch, std::string text) {
+  text = replaced(std::move(text), scratch.path().string(), "SCRATCH");
+  text = replaced(std::move(text), FEDARENA_BUILD_DIR, "BUILD");
+  return replaced(std::move(text), FEDARENA_SOURCE_DIR, "SOURCE");
+}
+
+}  // namespace
+
+std::string line_difference(const std::string& expected, const std::string& found) {
+  const std::vector<std::string> left = lines_of(expected);
+  const std::vector<std::string> right = lines_of(found);
+  // common[i][j]: the length of the longest common subsequence of the lines from i and from j on.
+  std::vector<std::vector<std::size_t>> common(left.size() + 1, std::vector<std::size_t>(right.size() + 1));
+  for (std::size_t i = left.size(); i-- > 0;) {
+    for (std::size_t j = right.size(); j-- > 0;) {
+      common[i][j] =
+          left[i] == right[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+    }
+  }
+  std::string text;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < left.size() || j < right.size()) {
+    if (i < left.size() && j < right.size() && left[i] == right[j]) {
+      ++i;
+      ++j;
+    } else if (j == right.size() || (i < left.size() && common[i + 1][j] >= common[i][j + 1])) {
+      text += fmt::format("-{:4} {}\n", i + 1, left[i]);
+      ++i;
+    } else {
+      text += fmt::format("+{:4} {}\n", j + 1, right[j]);
+      ++j;
+    }
+  }
+  return text;
+}
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const fs::path file = fs::path(FEDARENA_SOURCE_DIR) / "tests" / "golden" / name;
+  if (std::getenv("FEDARENA_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << text;
+    return;
+  }
+  const std::string expected = fs::exists(file) ? content_of(file) : "";
+  EXPECT_TRUE(expected == text) << file.string() << " (-) differs from what was printed (+):\n"
+                                << line_difference(expected, text)
+                                << "If the new text is right, run this test with FEDARENA_UPDATE_GOLDEN=1 "
+                                   "and review what git diff shows.";
+}
+
+std::string transcript(const Scratch& scratch, const std::vector<std::string>& arguments,
+                       const Outcome& outcome) {
+  std::string text = "$ fedarena";
+  for (const std::string& word : arguments) {
+    text += word.empty() || word.find_first_of(" '\"") != std::string::npos ? " '" + word + "'" : " " + word;
+  }
+  text += "\n" + outcome.out + outcome.err;
+  if (outcome.exit_code != 0) text += fmt::format("[exit {}]\n", outcome.exit_code);
+  return without_machine(scratch, text + "\n");
+}
+
+}  // namespace fedarena::test

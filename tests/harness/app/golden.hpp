@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/harness/app/program.hpp"
+
+namespace fedarena::test {
+
+/// Compares a text with `tests/golden/<name>`; the failure shows the lines that differ. With
+/// FEDARENA_UPDATE_GOLDEN=1 in the environment the file is written instead.
+void expect_golden(const std::string& name, const std::string& text);
+
+/// A transcript: a command line, all that it printed, and its exit code, with paths of this machine replaced.
+std::string transcript(const Scratch& scratch, const std::vector<std::string>& arguments,
+                       const Outcome& outcome);
+
+/// The lines that differ: its number, and - (expected) or + (found).
+std::string line_difference(const std::string& expected, const std::string& found);
+
+}  // namespace fedarena::test

@@ -1,0 +1,63 @@
+// What the program says about itself: tests/golden/{help,plugins,help_experiment}.txt.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/app/golden.hpp"
+
+namespace fedarena::test {
+namespace {
+
+// The transcript of commands that must succeed without a word on stderr.
+std::string answers(const Scratch& scratch, const std::vector<std::vector<std::string>>& command_lines) {
+  std::string text;
+  for (const std::vector<std::string>& arguments : command_lines) {
+    const Outcome outcome = run_program(scratch, arguments);
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err, "");
+    text += transcript(scratch, arguments, outcome);
+  }
+  return text;
+}
+
+TEST(Help, ExplainsTheProgramAndEveryCommand) {
+  const Scratch scratch;
+  expect_golden("help.txt", answers(scratch, {{"--help"},
+                                              {"run", "--help"},
+                                              {"table", "--help"},
+                                              {"list", "--help"},
+                                              {"plugins", "--help"},
+                                              {"help", "--help"}}));
+}
+
+TEST(Help, TellsTheVersion) {
+  const Outcome outcome = run_program(Scratch(), {"--version"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, testing::MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Help, ExplainsEveryAlgorithm) {
+  const Scratch scratch;
+  std::vector<std::vector<std::string>> command_lines{{"plugins"}};
+  std::istringstream list(run_program(scratch, {"plugins"}).out);
+  std::string line;
+  std::getline(list, line);  // the heading
+  while (std::getline(list, line) && !line.empty()) {
+    command_lines.push_back({"plugins", line.substr(0, line.find(' '))});
+  }
+  EXPECT_GE(command_lines.size(), 4U);
+  expect_golden("plugins.txt", answers(scratch, command_lines));
+}
+
+TEST(Help, ExplainsTheExperimentFile) {
+  const Scratch scratch;
+  expect_golden("help_experiment.txt", answers(scratch, {{"help", "experiment"}}));
+  EXPECT_EQ(run_program(scratch, {"help"}).out, run_program(scratch, {"help", "experiment"}).out);
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,152 @@
+#include "tests/harness/app/program.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace fedarena::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{60};
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+struct Ends {
+  int mine, theirs;
+};
+
+Ends open_pipe() {
+  std::array<int, 2> ends{};
+  checked(pipe2(ends.data(), O_CLOEXEC), "pipe");
+  return {ends[0], ends[1]};
+}
+
+Ends open_terminal(unsigned short columns) {
+  const int mine = checked(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), "posix_openpt");
+  checked(grantpt(mine), "grantpt");
+  checked(unlockpt(mine), "unlockpt");
+  const int theirs = checked(open(ptsname(mine), O_RDWR | O_NOCTTY | O_CLOEXEC), "open");
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  checked(ioctl(theirs, TIOCSWINSZ, &size), "TIOCSWINSZ");
+  return {mine, theirs};
+}
+
+// Nothing of the caller's settings may change what a test sees, except how to find libraries.
+std::vector<std::string> environment_of(const Scratch& scratch, const Start& start) {
+  std::map<std::string, std::string> variables{{"HOME", scratch.path().string()}, {"TERM", "xterm"}};
+  for (const char* kept : {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TMPDIR", "CUDA_VISIBLE_DEVICES"}) {
+    if (const char* value = getenv(kept)) variables[kept] = value;
+  }
+  for (const auto& [name, value] : start.environment) variables[name] = value;
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : variables) texts.push_back(name + "=" + value);
+  return texts;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Program::Program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start) {
+  std::vector<std::string> words{FEDARENA_BUILD_DIR "/bin/fedarena"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = environment_of(scratch, start);
+  const std::vector<char*> argv = pointers_to(words);
+  const std::vector<char*> envp = pointers_to(variables);
+  Ends out = open_pipe();
+  if (!start.out.empty()) {
+    close(std::exchange(out.theirs, checked(open(start.out.c_str(), O_WRONLY | O_CLOEXEC), "open")));
+  }
+  const Ends err = start.terminal ? open_terminal(start.columns) : open_pipe();
+  child_ = checked(fork(), "fork");
+  if (child_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int nothing = open("/dev/null", O_RDONLY);
+    const bool ready = dup2(nothing, STDIN_FILENO) >= 0 && dup2(out.theirs, STDOUT_FILENO) >= 0 &&
+                       dup2(err.theirs, STDERR_FILENO) >= 0 && chdir(scratch.path().c_str()) == 0;
+    if (ready) execve(argv.front(), argv.data(), envp.data());
+    _exit(127);
+  }
+  close(out.theirs);
+  close(err.theirs);
+  out_ = out.mine;
+  err_ = err.mine;
+}
+
+Program::~Program() {
+  if (child_ > 0) {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  for (const int end : {out_, err_}) {
+    if (end >= 0) close(end);
+  }
+}
+
+bool Program::collect(int milliseconds) {
+  // A negative number tells poll() to leave an entry out.
+  std::array<pollfd, 2> ends{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
+  if (out_ < 0 && err_ < 0) return false;
+  if (poll(ends.data(), ends.size(), milliseconds) <= 0) return true;
+  const auto take = [](const pollfd& ready, int& end, std::string& text) {
+    if (ready.revents == 0) return;
+    std::array<char, 4096> block;
+    const ssize_t count = read(end, block.data(), block.size());
+    if (count > 0) {
+      text.append(block.data(), static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {  // the end of a terminal is an error, EIO
+      close(std::exchange(end, -1));
+    }
+  };
+  take(ends[0], out_, outcome_.out);
+  take(ends[1], err_, outcome_.err);
+  return true;
+}
+
+bool Program::wait_until(const std::function<bool()>& condition) {
+  const auto deadline = Clock::now() + kPatience;
+  while (!condition()) {
+    if (Clock::now() > deadline || !collect(5)) return false;
+  }
+  return true;
+}
+
+void Program::send(int signal) const { checked(kill(child_, signal), "kill"); }
+
+Outcome Program::finish() {
+  const auto deadline = Clock::now() + 2 * kPatience;
+  while (collect(100)) {
+    if (Clock::now() > deadline) kill(child_, SIGKILL);
+  }
+  int status = 0;
+  checked(waitpid(std::exchange(child_, -1), &status, 0), "waitpid");
+  if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
+  return outcome_;
+}
+
+Outcome run_program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start) {
+  return Program(scratch, arguments, start).finish();
+}
+
+}  // namespace fedarena::test

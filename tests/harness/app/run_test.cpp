@@ -1,0 +1,165 @@
+// A run from the experiment file to the printed table.
+#include <filesystem>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "results/number_format.hpp"
+#include "results/run_directory.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+Outcome table_of(const Scratch& scratch, const std::string& format) {
+  Outcome outcome = run_program(scratch, {"table", "out", "--format", format});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return outcome;
+}
+
+TEST(Run, LeavesACompleteRunDirectoryForEveryCell) {
+  const Scratch scratch;
+  scratch.write("small.toml",
+                SmallExperiment{.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}}.toml());
+  const Outcome outcome = run_program(scratch, {"run", "small.toml"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err,
+              HasSubstr("Results are in runs/small; `fedarena table runs/small` prints the table."));
+  for (const char* cell : {"fedavg-seed-1", "fedavg-seed-2", "scaffold-seed-1", "scaffold-seed-2"}) {
+    SCOPED_TRACE(cell);
+    const fs::path run = scratch / "runs/small" / cell;
+    const results::Summary summary = summary_of(run);
+    const std::vector<results::RoundRecord> rounds = rounds_of(run);
+    ASSERT_EQ(rounds.size(), 3U);
+    EXPECT_EQ(summary.state, results::kFinished);
+    EXPECT_EQ(summary.rounds_done, 3);
+    EXPECT_EQ(summary.final_test_accuracy, rounds.back().test_accuracy);
+    EXPECT_EQ(summary.final_test_loss, rounds.back().test_loss);
+    EXPECT_EQ(fmt::format("{}-seed-{}", summary.label, summary.seed), cell);
+    EXPECT_GT(summary.seconds, 0);
+    const json environment = json::parse(content_of(run / results::kEnvironmentFile));
+    for (const char* field : {"fedarena", "commit", "libtorch", "processor", "workers", "blas", "plugins"}) {
+      EXPECT_TRUE(environment.contains(field)) << field;
+    }
+    EXPECT_TRUE(json::parse(content_of(run / results::kLedgerFile)).is_object());
+    EXPECT_GT(fs::file_size(run / results::kCheckpointFile), 4 * 7850U);
+    EXPECT_EQ(std::distance(fs::directory_iterator(run), fs::directory_iterator()), 6) << "a stray file";
+  }
+}
+
+TEST(Run, CanBeRepeatedFromTheExperimentFileThatACellRecorded) {
+  const Scratch scratch;
+  const SmallExperiment small{.seeds = "[7]", .cohort = "size = 2", .algorithms = {"fedprox"}};
+  scratch.write("small.toml", small.toml());
+  ASSERT_EQ(
+      run_program(scratch, {"run", "small.toml", "--out", "out", "--set", "training.rate=0.1"}).exit_code, 0);
+  const Outcome again = run_program(scratch, {"run", "out/fedprox-seed-7/experiment.toml", "--out", "again"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(content_of(scratch / "out/fedprox-seed-7/experiment.toml"), HasSubstr("rate = 0.1"));
+  EXPECT_EQ(content_of(scratch / "out/fedprox-seed-7/experiment.toml"),
+            content_of(scratch / "again/fedprox-seed-7/experiment.toml"));
+  expect_same_run(scratch / "out/fedprox-seed-7", scratch / "again/fedprox-seed-7");
+}
+
+TEST(Run, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.evaluate_every = 2}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  // Round 3 is not a multiple of 2, but the last one is always evaluated.
+  const std::vector<results::RoundRecord> rounds = rounds_of(scratch / "out/fedavg-seed-1");
+  ASSERT_EQ(rounds.size(), 3U);
+  EXPECT_FALSE(rounds[0].test_accuracy.has_value());
+  EXPECT_TRUE(rounds[1].test_accuracy.has_value());
+  ASSERT_TRUE(rounds[2].test_accuracy.has_value());
+  const double accuracy = *rounds[2].test_accuracy;
+
+  EXPECT_THAT(table_of(scratch, "markdown").out, HasSubstr(fmt::format(" {} |", results::percent(accuracy))));
+  EXPECT_THAT(table_of(scratch, "latex").out, HasSubstr(fmt::format("${}$", results::percent(accuracy))));
+  const json document = json::parse(table_of(scratch, "json").out);
+  EXPECT_EQ(document["rows"][0]["seeds"][0]["accuracy"].get<double>(), accuracy);
+  EXPECT_EQ(document["rows"][0]["accuracy_mean"].get<double>(), accuracy);
+
+  const Outcome csv = table_of(scratch, "csv");
+  EXPECT_THAT(csv.out, HasSubstr(fmt::format(",{},", results::exact_number(accuracy))));
+  EXPECT_THAT(csv.err, HasSubstr("note: glyphs is synthetic"));
+}
+
+TEST(Run, ListShowsEveryRunAndItsState) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.seeds = "[1, 2]"}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml"}).exit_code, 0);
+  const Outcome list = run_program(scratch, {"list"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_THAT(list.out, testing::ContainsRegex("runs/small/fedavg-seed-1 +small +fedavg +1 +finished +3/3 "));
+  EXPECT_THAT(list.out, testing::ContainsRegex("runs/small/fedavg-seed-2 +small +fedavg +2 +finished +3/3 "));
+}
+
+// The wire format: 8 bytes of header; an entry is its name (length, letters), a byte of kind, and for
+// parameters a byte of type, their number and a fingerprint (8 bytes each) and the floats, for an integer 8
+// bytes.
+TEST(Run, CountsTheBytesOfTheWireFormat) {
+  constexpr std::int64_t kHeader = 8;
+  constexpr std::int64_t kParams = 1 + 1 + 8 + 8 + 4 * (28 * 28 * 10 + 10);
+  constexpr std::int64_t kDownlink = kHeader + (1 + 5) + kParams;                    // "model"
+  constexpr std::int64_t kUplink = kHeader + (1 + 6) + kParams + (1 + 8) + (1 + 8);  // "update", "examples"
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.rounds = 2, .cohort = "size = 3"}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  for (const results::RoundRecord& round : rounds_of(scratch / "out/fedavg-seed-1")) {
+    EXPECT_EQ(round.clients, 3);
+    EXPECT_EQ(round.examples, 3 * 4 * 16);
+    EXPECT_EQ(round.uplink_bytes, 3 * kUplink);
+    EXPECT_EQ(round.downlink_bytes, 3 * kDownlink);
+  }
+  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
+  EXPECT_EQ(summary.uplink_bytes, 2 * 3 * kUplink);
+  EXPECT_EQ(summary.downlink_bytes_per_client_round, static_cast<double>(kDownlink));
+}
+
+TEST(Run, GivesEveryAlgorithmTheSamePartitionAndStart) {
+  const Scratch scratch;
+  // With no pull towards the global model FedProx is FedAvg, so that everything else must be equal.
+  SmallExperiment small{.cohort = "size = 2", .algorithms = {"fedavg", "fedprox"}};
+  scratch.write("small.toml", small.toml() + "mu = 0.0\n");
+  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::vector<results::RoundRecord> fedavg = rounds_of(scratch / "out/fedavg-seed-1");
+  const std::vector<results::RoundRecord> fedprox = rounds_of(scratch / "out/fedprox-seed-1");
+  ASSERT_EQ(fedavg.size(), fedprox.size());
+  for (std::size_t i = 0; i < fedavg.size(); ++i) EXPECT_EQ(fedavg[i].test_loss, fedprox[i].test_loss);
+}
+
+TEST(Run, RecordsARunThatDiverged) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.training = "local_steps = 50\nrate = 1e30"}.toml());
+  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
+  EXPECT_EQ(table_of(scratch, "json").exit_code, 0);
+}
+
+TEST(Run, FindsPluginsInFurtherFoldersAndLivesWithBrokenOnes) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.rounds = 1}.toml());
+  scratch.write("further/broken.so", "This is no library.\n");
+  const Start start{.environment = {{"FEDARENA_PLUGIN_PATH", (scratch / "further").string()}}};
+  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"}, start);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: plugin " + (scratch / "further/broken.so").string() +
+                                     " is not in use: it cannot be loaded"));
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,194 @@
+#include "harness/gradients/gradients.hpp"
+
+#include <cmath>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "tests/harness/sdk/finite_differences.hpp"
+
+namespace fedarena {
+namespace {
+
+// 21,764 numbers an example in the first, so that 128 make a micro-batch; few in the second, which has the
+// largest.
+Architecture images() {
+  return {
+      .input_shape = {1, 16, 16},
+      .outputs = 4,
+      .layers = {Conv2d{1, 24, 3, 1}, GroupNorm{24, 24}, Relu{}, AveragePool{2}, Flatten{}, Linear{1536, 4}}};
+}
+Architecture features() {
+  return {.input_shape = {6}, .outputs = 3, .layers = {Linear{6, 8}, Relu{}, Linear{8, 3}}};
+}
+
+BatchSource slices_of(const Batch& batch) {
+  return [&batch](std::int64_t begin, std::int64_t end) {
+    return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
+  };
+}
+
+class Engines : public ::testing::Test {
+ protected:
+  Engines() { use_one_torch_thread(); }
+  WorkPool one{1, use_one_torch_thread}, two{2, use_one_torch_thread}, seven{7, use_one_torch_thread};
+};
+
+std::vector<std::int64_t> sizes_around(std::int64_t micro_batch) {
+  return {1,
+          2,
+          micro_batch - 1,
+          micro_batch,
+          micro_batch + 1,
+          2 * micro_batch,
+          2 * micro_batch + 1,
+          3 * micro_batch - 1};
+}
+
+TEST_F(Engines, AverageMicroBatchesToTheGradientOfTheWholeBatch) {
+  for (const auto& architecture : {images(), features()}) {
+    for (const auto& [type, tolerance] : std::vector<std::pair<torch::ScalarType, double>>{
+             {torch::kFloat32, 1e-5}, {torch::kFloat64, 1e-12}}) {
+      const Model model(architecture, type);
+      const GradientEngine engine(model, one);
+      const Params at = random_params(model);
+      for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+        const Batch batch = random_batch(model, count);
+        const Params whole = model.gradient(at, batch);
+        EXPECT_LE(norm(engine.mean_gradient(at, count, slices_of(batch)) - whole), tolerance * norm(whole))
+            << count;
+      }
+    }
+  }
+}
+
+TEST_F(Engines, GiveTheSameBitsForAnyNumberOfWorkers) {
+  for (const auto& architecture : {images(), features()}) {
+    const Model model(architecture, torch::kFloat32);
+    const Params at = random_params(model);
+    const std::int64_t count = 5 * GradientEngine(model, one).micro_batch() + 3;
+    const Batch batch = random_batch(model, count);
+    const Params expected = GradientEngine(model, one).mean_gradient(at, count, slices_of(batch));
+    const Score score = GradientEngine(model, one).evaluate(at, count, slices_of(batch));
+    for (const WorkPool* pool : {&two, &seven}) {
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        const GradientEngine engine(model, *pool);
+        EXPECT_TRUE(torch::equal(engine.mean_gradient(at, count, slices_of(batch)).flat(), expected.flat()));
+        EXPECT_EQ(engine.evaluate(at, count, slices_of(batch)).loss_sum, score.loss_sum);
+      }
+    }
+  }
+}
+
+TEST_F(Engines, AskForEveryExampleOnceInPiecesThatDependOnTheModelAlone) {
+  const Model model(features(), torch::kFloat64);
+  const std::int64_t count =
+      70 * GradientEngine(model, one).micro_batch() + 5;  // more than are folded at once
+  const Batch batch = random_batch(model, count);
+  std::set<std::pair<std::int64_t, std::int64_t>> all[2];
+  for (const int turn : {0, 1}) {
+    const GradientEngine engine(model, turn == 0 ? one : seven);
+    std::mutex mutex;
+    engine.evaluate(random_params(model), count, [&](std::int64_t begin, std::int64_t end) {
+      const std::lock_guard lock(mutex);
+      EXPECT_TRUE(all[turn].emplace(begin, end).second);
+      return slices_of(batch)(begin, end);
+    });
+  }
+  EXPECT_EQ(all[0], all[1]);
+  std::int64_t next = 0;
+  for (const auto& [begin, end] : all[0]) {
+    EXPECT_EQ(begin, next);
+    EXPECT_LE(end - begin, GradientEngine(model, one).micro_batch());
+    next = end;
+  }
+  EXPECT_EQ(next, count);
+}
+
+TEST_F(Engines, EvaluateAsIsDoneByHand) {
+  const Model model(features(), torch::kFloat64);
+  const Params at = random_params(model);
+  const GradientEngine engine(model, two);
+  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+    const Batch batch = random_batch(model, count);
+    const torch::Tensor outputs = model.forward(at, batch.inputs);
+    double loss = 0;
+    std::int64_t correct = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto label = batch.targets[i].item<std::int64_t>();
+      double sum = 0, largest = -1e300;
+      std::int64_t best = -1;
+      for (std::int64_t c = 0; c < 3; ++c) {
+        const auto output = outputs[i][c].item<double>();
+        sum += std::exp(output);
+        if (output > largest) std::tie(largest, best) = std::pair(output, c);
+      }
+      loss += std::log(sum) - outputs[i][label].item<double>();
+      correct += best == label;
+    }
+    const Score score = engine.evaluate(at, count, slices_of(batch));
+    EXPECT_NEAR(score.loss_sum, loss, 1e-12 * loss);
+    EXPECT_EQ(score.correct, correct);
+    EXPECT_EQ(score.examples, count);
+  }
+}
+
+TEST_F(Engines, CountNothingCorrectInARegression) {
+  const Model model({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}, .loss = Loss::kSquaredError},
+                    torch::kFloat64);
+  const Batch batch = random_batch(model, 9);
+  const Params at = random_params(model);
+  const Score score = GradientEngine(model, one).evaluate(at, 9, slices_of(batch));
+  EXPECT_EQ(score.correct, 0);
+  EXPECT_NEAR(score.loss_sum,
+              0.5 * (model.forward(at, batch.inputs) - batch.targets).square().sum().item<double>(), 1e-12);
+}
+
+TEST_F(Engines, EvaluateNothing) {
+  const Model model(features(), torch::kFloat64);
+  const Score score =
+      GradientEngine(model, one).evaluate(random_params(model), 0, [](std::int64_t, std::int64_t) {
+        ADD_FAILURE();
+        return Batch{};
+      });
+  EXPECT_EQ(score.examples, 0);
+  EXPECT_EQ(score.loss_sum, 0);
+}
+
+TEST_F(Engines, RefuseAGradientOfNothing) {
+  const Model model(features(), torch::kFloat64);
+  const Batch batch = random_batch(model, 1);
+  EXPECT_THROW(GradientEngine(model, one).mean_gradient(random_params(model), 0, slices_of(batch)), Bug);
+}
+
+TEST_F(Engines, PassOnWhatTheSourceThrows) {
+  const Model model(features(), torch::kFloat64);
+  const GradientEngine engine(model, seven);
+  const std::int64_t count = 4 * engine.micro_batch();
+  const Batch batch = random_batch(model, count);
+  const auto failing = [&](std::int64_t begin, std::int64_t end) -> Batch {
+    if (begin > 0) throw Interrupted();
+    return slices_of(batch)(begin, end);
+  };
+  EXPECT_THROW(engine.mean_gradient(random_params(model), count, failing), Interrupted);
+  EXPECT_THROW(engine.evaluate(random_params(model), count, failing), Interrupted);
+}
+
+TEST_F(Engines, TakeSmallerMicroBatchesForLargerModels) {
+  const Model small(features(), torch::kFloat32), large(images(), torch::kFloat32);
+  EXPECT_EQ(GradientEngine(small, one).micro_batch(), 256);
+  EXPECT_EQ(GradientEngine(large, one).micro_batch(), 128);
+  const Architecture huge{.input_shape = {1, 200, 200},
+                          .outputs = 1,
+                          .layers = {Conv2d{1, 64, 3, 1}, AveragePool{200}, Flatten{}, Linear{64, 1}}};
+  EXPECT_EQ(GradientEngine(Model(huge, torch::kFloat32), one).micro_batch(), 1);
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,103 @@
+// Whatever a plugin throws becomes an Error that names the plugin, the algorithm and the call.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "harness/loader/plugin_host.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const PluginHost& host() {
+  static const auto* const loaded = [] {
+    auto* fresh = new PluginHost();
+    fresh->load_folder(PLUGIN_FOLDER);
+    return fresh;
+  }();
+  return *loaded;
+}
+
+class NoData final : public Oracle {
+ public:
+  Params gradient(const Params& at, const Query&) override { return zeros_like(at); }
+  std::int64_t steps_per_epoch(std::int64_t) const override { return 0; }
+  double loss(const Params&) override { return 0; }
+  torch::Tensor label_counts() override { return {}; }
+  Batch exact_batch() override { return {}; }
+  std::int64_t size() const override { return 0; }
+};
+
+class NoUplink final : public Uplink {
+ public:
+  std::int64_t size() const override { return 0; }
+  Params mean(Key<Params>) const override { return {}; }
+  Params mean(Key<Params>, Key<std::int64_t>) const override { return {}; }
+  std::span<const Message> each() const override { return {}; }
+};
+
+// Makes every call of an algorithm once, in round 3 with client 7.
+void run(const std::string& where, const std::string& what) {
+  const auto algorithm = host().create("thrower", {{"where", where}, {"what", what}});
+  const Model model({.input_shape = {1}, .outputs = 1, .layers = {Linear{1, 1}}}, torch::kFloat32);
+  Params params = Params::zeros(model.layout(), torch::kFloat32);
+  Message state;
+  Server server{3, 5, 10, params, state, model, Streams(0, 3, kServer)};
+  algorithm->start(server);
+  const Message downlink = algorithm->broadcast(server);
+  EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
+  NoData oracle;
+  Client client{7, 3, 5, oracle, state, model, Streams(0, 3, 7)};
+  EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
+  algorithm->aggregate(server, NoUplink());
+}
+
+std::string failure(const std::string& where, const std::string& what) {
+  try {
+    run(where, what);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+struct Call {
+  std::string where, named;
+};
+
+const std::vector<Call> kCalls{{"constructor", "its constructor"},
+                               {"start", "start"},
+                               {"broadcast", "broadcast, round 3"},
+                               {"train", "train, round 3, client 7"},
+                               {"aggregate", "aggregate, round 3"}};
+
+TEST(Guard, PassesCallsThrough) { EXPECT_NO_THROW(run("nowhere", "exception")); }
+
+TEST(Guard, NamesPluginAlgorithmAndCall) {
+  for (const Call& call : kCalls) {
+    const std::string origin = "algorithm \"thrower\" of plugin good 1.2.3 failed in " + call.named + ": ";
+    EXPECT_EQ(failure(call.where, "exception"), origin + "the exception's text");
+    EXPECT_EQ(failure(call.where, "number"), origin + "something that is no std::exception");
+    EXPECT_EQ(failure(call.where, "torch"), origin + "the tensor's text");
+    EXPECT_THAT(failure(call.where, "bug"), StartsWith(origin));
+    EXPECT_THAT(failure(call.where, "bug"), HasSubstr("check failed: 1 == 2 (1 vs 2)"));
+  }
+}
+
+TEST(Guard, KeepsThePartsOfAnError) {
+  for (const Call& call : kCalls) {
+    EXPECT_EQ(failure(call.where, "error"), "wrong number (algorithm \"thrower\" of plugin good 1.2.3, in " +
+                                                call.named + "); allowed: a right one\n  Count again.");
+  }
+}
+
+TEST(Guard, LetsInterruptionsPass) {
+  for (const Call& call : kCalls) EXPECT_THROW(run(call.where, "interrupted"), Interrupted) << call.where;
+}
+
+}  // namespace
+}  // namespace fedarena

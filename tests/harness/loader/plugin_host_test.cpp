@@ -1,0 +1,130 @@
+#include "harness/loader/plugin_host.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Host : public ::testing::Test {
+ protected:
+  Host() { host.load_folder(PLUGIN_FOLDER); }
+
+  const PluginReport& report(const std::string& file) const {
+    for (const PluginReport& report : host.reports()) {
+      if (report.library.filename() == file) return report;
+    }
+    throw std::runtime_error("no report of " + file);
+  }
+  std::string problem(const std::string& file) const { return report(file).problem; }
+
+  PluginHost host;
+};
+
+TEST_F(Host, LoadsAGoodPluginAmongBadOnes) {
+  const PluginReport& good = report("good.so");
+  EXPECT_EQ(good.problem, "");
+  EXPECT_EQ(good.name, "good");
+  EXPECT_EQ(good.version, "1.2.3");
+  EXPECT_EQ(good.algorithms, (std::vector<std::string>{"thrower", "second"}));
+  EXPECT_EQ(host.registry().algorithms().size(), 2U);
+  EXPECT_EQ(host.info("thrower").plugin, "good 1.2.3");
+  EXPECT_EQ(host.info("thrower").library, good.library.string());
+  EXPECT_NE(host.create("thrower", {}), nullptr);
+}
+
+TEST_F(Host, ReportsEveryFileInOrderAndNothingElse) {
+  std::vector<std::string> files;
+  for (const PluginReport& report : host.reports()) files.push_back(report.library.filename());
+  EXPECT_EQ(files, (std::vector<std::string>{
+                       "dangling.so", "good.so", "install_throws.so", "install_throws_number.so",
+                       "no_symbol.so", "short_description.so", "text.so", "undefined_symbol.so",
+                       "wrong_abi.so", "wrong_build.so", "z_duplicate.so", "z_twice.so"}));
+}
+
+TEST_F(Host, SaysWhatIsWrongWithEachBadPlugin) {
+  EXPECT_THAT(problem("dangling.so"), AllOf(HasSubstr("it cannot be loaded"), HasSubstr("No such file")));
+  EXPECT_THAT(problem("text.so"), AllOf(HasSubstr("it cannot be loaded"), HasSubstr("text.so")));
+  EXPECT_THAT(problem("undefined_symbol.so"),
+              AllOf(HasSubstr("it cannot be loaded"), HasSubstr("a_function_that_nobody_has")));
+  EXPECT_EQ(problem("no_symbol.so"),
+            "it exports no \"fedarena_plugin\"; write FEDARENA_PLUGIN(name, version) { ... } in it");
+  EXPECT_THAT(problem("short_description.so"), HasSubstr("description of 8 bytes"));
+  EXPECT_THAT(problem("wrong_abi.so"), HasSubstr("SDK ABI: the plugin has 999"));
+  EXPECT_THAT(problem("wrong_build.so"), AllOf(HasSubstr("compiler: the plugin has gcc 1"),
+                                               HasSubstr("LibTorch: the plugin has 0.4.1")));
+  EXPECT_EQ(problem("install_throws.so"), "the disk is full");
+  EXPECT_EQ(problem("install_throws_number.so"),
+            "its install function threw something that is no std::exception");
+  EXPECT_THAT(problem("z_duplicate.so"),
+              AllOf(HasSubstr("its algorithm name \"thrower\" is already taken by"), HasSubstr("good.so")));
+  EXPECT_EQ(problem("z_twice.so"), "the algorithm name \"twin\" is already taken by the same plugin");
+}
+
+TEST_F(Host, TakesAllOfAPluginOrNothing) {
+  EXPECT_EQ(host.registry().find("half_installed"), nullptr);
+  EXPECT_EQ(host.registry().find("free"), nullptr);
+  EXPECT_EQ(host.registry().find("twin"), nullptr);
+  for (const PluginReport& report : host.reports()) {
+    EXPECT_TRUE(report.problem.empty() || report.algorithms.empty()) << report.library;
+  }
+}
+
+TEST_F(Host, NamesABadPluginThatCouldBeRead) {
+  EXPECT_EQ(report("wrong_abi.so").name, "future");
+  EXPECT_EQ(report("wrong_abi.so").version, "9.0.0");
+  EXPECT_EQ(report("short_description.so").name, "");
+}
+
+TEST_F(Host, LoadsNoFileTwice) {
+  const std::size_t before = host.reports().size();
+  host.load_folder(PLUGIN_FOLDER);
+  host.load_folder(PLUGIN_FOLDER "/../loader_plugins");
+  EXPECT_EQ(host.reports().size(), before);
+  EXPECT_EQ(problem("good.so"), "");
+}
+
+template <typename Call>
+std::string refusal(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST_F(Host, SuggestsTheNearestAlgorithm) {
+  EXPECT_THAT(
+      refusal([&] { host.info("throwers"); }),
+      AllOf(HasSubstr("unknown algorithm \"throwers\"; allowed: thrower, second; did you mean \"thrower\"?"),
+            HasSubstr("fedarena plugins")));
+  EXPECT_THAT(refusal([&] { (void)host.create("xyz", {}); }), HasSubstr("unknown algorithm \"xyz\""));
+}
+
+TEST_F(Host, ChecksSettings) {
+  EXPECT_THAT(refusal([&] {
+                (void)host.create("thrower", {{"wher", "train"}});
+              }),
+              AllOf(HasSubstr("wher"), HasSubstr("where")));
+}
+
+TEST(EmptyHost, SaysThatNoPluginWasFound) {
+  EXPECT_THAT(refusal([] { PluginHost().info("fedavg"); }), HasSubstr("none, for no plugin was found"));
+}
+
+TEST(EmptyHost, RefusesAMissingFolder) {
+  EXPECT_THAT(refusal([] { PluginHost().load_folder(PLUGIN_FOLDER "/missing"); }),
+              AllOf(HasSubstr("/missing: the plugin path is not a folder"), HasSubstr("Give the folder")));
+  EXPECT_THAT(refusal([] { PluginHost().load_folder(PLUGIN_FOLDER "/text.so"); }),
+              HasSubstr("is not a folder"));
+}
+
+}  // namespace
+}  // namespace fedarena

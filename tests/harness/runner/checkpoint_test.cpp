@@ -1,0 +1,134 @@
+#include "harness/runner/checkpoint.hpp"
+
+#include <cstring>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/stream.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr Key<Params> kControl{"control"};
+
+Model model_of(std::int64_t features, torch::ScalarType type = torch::kFloat32) {
+  return {{.input_shape = {features}, .outputs = 2, .layers = {Linear{features, 2}}}, type};
+}
+
+Checkpoint sample(const Model& model) {
+  const Params params(model.layout(), torch::arange(model.layout()->numel()).to(model.options()));
+  return {.round = 12,
+          .params = params,
+          .server_state = {{kControl, 2 * params}},
+          .client_states = {{0, {{kControl, 3 * params}}}, {41, {{Key<double>{"loss"}, 0.5}}}},
+          .ledger = "{\"any\": \"text\"}\n"};
+}
+
+std::string refusal(std::span<const std::byte> bytes, const Model& model) {
+  try {
+    unpack_checkpoint(bytes, model);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Checkpoint, ReadsBackWhatItHeld) {
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    const Model model = model_of(3, type);
+    const Checkpoint original = sample(model);
+    const Bytes bytes = pack_checkpoint(original);
+    const Checkpoint copy = unpack_checkpoint(bytes, model);
+    EXPECT_EQ(copy.round, 12);
+    EXPECT_TRUE(torch::equal(copy.params.flat(), original.params.flat()));
+    EXPECT_TRUE(torch::equal(copy.server_state[kControl].flat(), original.server_state[kControl].flat()));
+    EXPECT_EQ(copy.client_states.size(), 2U);
+    EXPECT_EQ(copy.client_states.at(41)[Key<double>{"loss"}], 0.5);
+    EXPECT_EQ(copy.ledger, original.ledger);
+    EXPECT_EQ(pack_checkpoint(copy), bytes);
+  }
+}
+
+TEST(Checkpoint, EveryTruncationIsRefused) {
+  const Model model = model_of(3);
+  const Bytes bytes = pack_checkpoint(sample(model));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_NE(refusal(std::span(bytes).first(size), model), "none") << size;
+  }
+  EXPECT_EQ(refusal(bytes, model), "none");
+}
+
+TEST(Checkpoint, EveryFlippedBitIsNoticed) {
+  const Model model = model_of(3);
+  Bytes bytes = pack_checkpoint(sample(model));
+  for (std::byte& byte : bytes) {
+    for (int bit = 0; bit < 8; ++bit) {
+      byte ^= std::byte{1} << bit;
+      EXPECT_NE(refusal(bytes, model), "none");
+      byte ^= std::byte{1} << bit;
+    }
+  }
+}
+
+TEST(Checkpoint, RandomMutationsAreNoticed) {
+  const Model model = model_of(3);
+  const Bytes original = pack_checkpoint(sample(model));
+  Stream stream({.seed = 8});
+  for (int repeat = 0; repeat < 5'000; ++repeat) {
+    Bytes bytes = original;
+    for (std::uint64_t change = 0, changes = 1 + stream.below(20); change < changes; ++change) {
+      bytes[stream.below(bytes.size())] = static_cast<std::byte>(stream.below(256));
+    }
+    if (stream.below(5) == 0) bytes.resize(stream.below(2 * bytes.size()));
+    if (bytes == original) continue;
+    EXPECT_NE(refusal(bytes, model), "none");  // missed by chance: 2^-64
+  }
+}
+
+// Damage behind a right checksum: what a program of another version might leave.
+TEST(Checkpoint, ForeignContentIsRefused) {
+  const Model model = model_of(3);
+  const Bytes original = pack_checkpoint(sample(model));
+  constexpr std::size_t kHeader = 24, kChecksumAt = 16;
+  Stream stream({.seed = 9});
+  for (int repeat = 0; repeat < 5'000; ++repeat) {
+    Bytes bytes = original;
+    bytes[kHeader + stream.below(bytes.size() - kHeader)] = static_cast<std::byte>(stream.below(256));
+    std::uint64_t checksum = 0xcbf29ce484222325;
+    for (std::size_t i = kHeader; i < bytes.size(); ++i) {
+      checksum = (checksum ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3;
+    }
+    std::memcpy(bytes.data() + kChecksumAt, &checksum, sizeof(checksum));
+    try {
+      (void)unpack_checkpoint(bytes, model);
+    } catch (const Error&) {
+    } catch (const Bug&) {  // the entry "params" has another name
+    }
+  }
+}
+
+TEST(Checkpoint, SaysWhatIsWrong) {
+  const Model model = model_of(3);
+  Bytes bytes = pack_checkpoint(sample(model));
+  EXPECT_EQ(refusal(std::span(bytes).first(10), model), "the checkpoint is cut short");
+  Bytes damaged = bytes;
+  damaged.back() ^= std::byte{1};
+  EXPECT_EQ(refusal(damaged, model), "the checkpoint is damaged: its checksum does not match");
+  Bytes later = bytes;
+  later[4] = std::byte{9};
+  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 1");
+  bytes[0] = std::byte{'Z'};
+  EXPECT_EQ(refusal(bytes, model), "this is no checkpoint of fedarena");
+}
+
+TEST(Checkpoint, OfAnotherModelIsRefused) {
+  const Bytes bytes = pack_checkpoint(sample(model_of(3)));
+  EXPECT_THAT(refusal(bytes, model_of(4)), ::testing::HasSubstr("parameters of another model (8 numbers"));
+  EXPECT_EQ(refusal(bytes, model_of(3, torch::kFloat64)),
+            "the checkpoint's parameters are Float, this run's are Double");
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,157 @@
+#include "fedarena/model.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "tests/harness/sdk/finite_differences.hpp"
+
+namespace fedarena {
+namespace {
+
+const Architecture kConvolutional{
+    .input_shape = {3, 8, 6},
+    .outputs = 10,
+    .layers = {Conv2d{3, 16, 3, 1}, GroupNorm{16, 16}, Relu{}, AveragePool{2}, Flatten{}, Linear{192, 10}}};
+
+TEST(Model, NamesAndShapesItsParameters) {
+  const Model model(kConvolutional, torch::kFloat32);
+  const Layout& layout = *model.layout();
+  const std::vector<std::pair<std::string, std::vector<std::int64_t>>> expected{
+      {"conv1.weight", {16, 3, 3, 3}}, {"conv1.bias", {16}},  {"norm2.weight", {16}}, {"norm2.bias", {16}},
+      {"linear3.weight", {10, 192}},   {"linear3.bias", {10}}};
+  ASSERT_EQ(layout.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(layout[i].name, expected[i].first);
+    EXPECT_EQ(layout[i].shape, expected[i].second);
+  }
+  EXPECT_EQ(layout.numel(), 432 + 16 + 32 + 1920 + 10);
+  EXPECT_EQ(model.input_shape(5), (std::vector<std::int64_t>{5, 3, 8, 6}));
+  EXPECT_EQ(model.num_classes(), 10);
+}
+
+TEST(Model, CountsWhatAForwardPassWrites) {
+  const Model model(kConvolutional, torch::kFloat32);
+  const std::int64_t wide = 16 * 8 * 6, pooled = 16 * 4 * 3;
+  EXPECT_EQ(model.activations(), 3 * 8 * 6 + 3 * wide + pooled + pooled + 10);
+}
+
+TEST(Model, GivesOneRowAnExample) {
+  const Model model(kConvolutional, torch::kFloat32);
+  const Batch batch = random_batch(model, 7);
+  const torch::Tensor outputs = model.forward(random_params(model), batch.inputs);
+  EXPECT_EQ(outputs.sizes().vec(), (std::vector<std::int64_t>{7, 10}));
+  EXPECT_EQ(model.losses(outputs, batch.targets).sizes().vec(), (std::vector<std::int64_t>{7}));
+}
+
+TEST(Model, RefusesLayersThatDoNotFit) {
+  const auto build = [](std::vector<std::int64_t> shape, std::vector<Layer> layers) {
+    return Model({.input_shape = std::move(shape), .outputs = 2, .layers = std::move(layers)},
+                 torch::kFloat32);
+  };
+  EXPECT_THROW(build({4}, {Linear{3, 2}}), Bug);
+  EXPECT_THROW(build({4}, {Linear{4, 3}}), Bug);        // three outputs, two wanted
+  EXPECT_THROW(build({4}, {Conv2d{4, 2, 3, 1}}), Bug);  // no image
+  EXPECT_THROW(build({3, 4, 4}, {Conv2d{1, 2, 3, 1}, Flatten{}, Linear{32, 2}}), Bug);
+  EXPECT_THROW(build({3, 4, 4}, {GroupNorm{2, 3}, Flatten{}, Linear{48, 2}}), Bug);
+  EXPECT_THROW(build({3, 4, 4}, {GroupNorm{2, 4}, Flatten{}, Linear{48, 2}}), Bug);
+  EXPECT_THROW(build({3, 4, 4}, {Linear{48, 2}}), Bug);
+  EXPECT_THROW(build({3, 4, 4}, {}), Bug);
+  EXPECT_NO_THROW(build({3, 4, 4}, {Flatten{}, Linear{48, 2}}));
+}
+
+TEST(InitialWeights, AreUniformWithinOneOverTheRootOfTheFanIn) {
+  const Model model(kConvolutional, torch::kFloat64);
+  Stream stream({.seed = 4});
+  const Params weights = model.initial(stream);
+  const std::vector<double> fan_in{27, 27, 0, 0, 192, 192};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (fan_in[i] == 0) continue;
+    const double bound = 1 / std::sqrt(fan_in[i]);
+    EXPECT_LE(weights[i].abs().max().item<double>(), bound);
+    EXPECT_GE(weights[i].abs().max().item<double>(), 0.6 * bound);
+  }
+  EXPECT_TRUE(weights[2].eq(1).all().item<bool>());
+  EXPECT_TRUE(weights[3].eq(0).all().item<bool>());
+  // Mean and variance of 1,920 uniforms, each off by more than 4.9 standard errors with probability 1e-6.
+  const torch::Tensor unit = weights[4].mul(std::sqrt(192.0));
+  EXPECT_LE(std::abs(unit.mean().item<double>()), 4.9 * std::sqrt(1.0 / 3 / 1920));
+  EXPECT_LE(std::abs(unit.square().mean().item<double>() - 1.0 / 3), 4.9 * std::sqrt(4.0 / 45 / 1920));
+}
+
+TEST(InitialWeights, AreAFunctionOfTheirStreamAlikeInBothTypes) {
+  const Model wide(kConvolutional, torch::kFloat64), narrow(kConvolutional, torch::kFloat32);
+  Stream first({.seed = 4}), second({.seed = 4}), third({.seed = 5});
+  const Params drawn = wide.initial(first);
+  const Params rounded = narrow.initial(second);
+  EXPECT_EQ(rounded.flat().scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(torch::equal(drawn.flat().to(torch::kFloat32), rounded.flat()));
+  EXPECT_FALSE(torch::equal(drawn.flat(), wide.initial(third).flat()));
+}
+
+TEST(Forward, IsWhatIsWrittenDown) {
+  const Model model({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}}, torch::kFloat64);
+  const Params at(model.layout(), torch::tensor({1.0, 2.0, -3.0, 4.0, 0.5, -1.0}, torch::kFloat64));
+  const torch::Tensor outputs = model.forward(at, torch::tensor({{1.0, -1.0}, {2.0, 3.0}}, torch::kFloat64));
+  EXPECT_TRUE(torch::equal(outputs, torch::tensor({{0.0, 0.0}, {8.5, 5.0}}, torch::kFloat64)));
+}
+
+TEST(Forward, AveragesWindowsAndDropsTheRest) {
+  const Model model({.input_shape = {1, 3, 5}, .outputs = 2, .layers = {AveragePool{2}, Flatten{}}},
+                    torch::kFloat64);
+  const Params none(model.layout(), torch::empty({0}, torch::kFloat64));
+  const torch::Tensor outputs = model.forward(none, torch::arange(15, torch::kFloat64).view({1, 1, 3, 5}));
+  EXPECT_TRUE(torch::equal(outputs, torch::tensor({{3.0, 5.0}}, torch::kFloat64)));
+}
+
+TEST(Forward, NormalisesEachGroupOfEachExample) {
+  const Model model({.input_shape = {2, 1, 2}, .outputs = 4, .layers = {GroupNorm{2, 2, 0.0}, Flatten{}}},
+                    torch::kFloat64);
+  const Params at(model.layout(), torch::tensor({2.0, 1.0, 0.5, 0.0}, torch::kFloat64));  // scales, shifts
+  const torch::Tensor outputs =
+      model.forward(at, torch::tensor({1.0, 3.0, 10.0, 20.0}, torch::kFloat64).view({1, 2, 1, 2}));
+  EXPECT_LE(largest_difference(outputs, torch::tensor({{-1.5, 2.5, -1.0, 1.0}}, torch::kFloat64)), 1e-12);
+}
+
+TEST(Losses, OfCrossEntropyAreMinusTheLogProbability) {
+  const Model model({.input_shape = {3}, .outputs = 3, .layers = {Linear{3, 3}}}, torch::kFloat64);
+  const torch::Tensor outputs =
+      torch::tensor({{0.0, 0.0, 0.0}, {1.0, 2.0, -1.0}, {900.0, 0.0, 0.0}}, torch::kFloat64);
+  const torch::Tensor losses = model.losses(outputs, torch::tensor({1, 0, 1}));
+  EXPECT_NEAR(losses[0].item<double>(), std::log(3.0), 1e-15);
+  EXPECT_NEAR(losses[1].item<double>(), std::log(std::exp(1.0) + std::exp(2.0) + std::exp(-1.0)) - 1, 1e-15);
+  EXPECT_NEAR(losses[2].item<double>(), 900, 1e-12);  // no overflow
+}
+
+TEST(Losses, OfSquaredErrorAreHalfTheSquaredDistance) {
+  const Model model({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}}, .loss = Loss::kSquaredError},
+                    torch::kFloat64);
+  const torch::Tensor outputs = torch::tensor({{1.0, 2.0}, {0.0, -3.0}}, torch::kFloat64);
+  const torch::Tensor regression = torch::tensor({{0.0, 2.0}, {1.0, 1.0}}, torch::kFloat64);
+  EXPECT_TRUE(torch::equal(model.losses(outputs, regression), torch::tensor({0.5, 8.5}, torch::kFloat64)));
+  // Labels 1 and 0 are the targets (0, 1) and (1, 0).
+  EXPECT_TRUE(
+      torch::equal(model.losses(outputs, torch::tensor({1, 0})), torch::tensor({1.0, 5.0}, torch::kFloat64)));
+}
+
+TEST(Loss, IsTheMeanOverTheBatch) {
+  const Model model(kConvolutional, torch::kFloat64);
+  const Batch batch = random_batch(model, 5);
+  const Params at = random_params(model);
+  const torch::Tensor losses = model.losses(model.forward(at, batch.inputs), batch.targets);
+  EXPECT_NEAR(model.loss(at, batch).item<double>(), losses.mean().item<double>(), 1e-14);
+}
+
+TEST(Batch, SelectsExamplesByPosition) {
+  const Batch batch{torch::arange(6).view({3, 2}).to(torch::kFloat64), torch::tensor({7, 8, 9})};
+  const Batch selected = batch.select(torch::tensor({2, 0, 2}));
+  EXPECT_EQ(selected.size(), 3);
+  EXPECT_TRUE(torch::equal(selected.targets, torch::tensor({9, 7, 9})));
+  EXPECT_EQ(selected.inputs[0][1].item<double>(), 5);
+}
+
+}  // namespace
+}  // namespace fedarena
