@@ -1,4 +1,5 @@
 // The command line: parses arguments, calls a command, and turns what it throws into a message and an exit code.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -15,29 +16,36 @@
 namespace fedarena {
 namespace {
 
-// CLI11 says that an argument was not expected; this adds what was probably meant.
-std::string suggestion(const CLI::App& app, int count, char** arguments) {
-  const CLI::App* place = &app;
-  for (int index = 1; index < count; ++index) {
-    const std::string word = arguments[index];
-    std::vector<std::string> names;
+// What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows what was
+// probably meant.
+Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& words, const CLI::ParseError& error) {
+  const CLI::App* command = nullptr;
+  std::vector<std::string> commands;
+  for (const CLI::App* offered : app.get_subcommands({})) commands.push_back(offered->get_name());
+  for (const std::string& word : words) {
+    if (word == "--") break;
     if (word.rfind("--", 0) == 0) {
-      for (const CLI::Option* option : place->get_options()) {
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      std::vector<std::string> options;
+      for (const CLI::Option* option : (command ? command : &app)->get_options()) {
+        for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
       }
-    } else if (place == &app) {
-      for (const CLI::App* command : app.get_subcommands({})) {
-        names.push_back(command->get_name());
-        if (command->get_name() == word) place = command;
-      }
-    } else {
-      continue;
+      const std::string option = word.substr(0, word.find('='));
+      if (std::find(options.begin(), options.end(), option) != options.end()) continue;
+      return {.found = fmt::format("unknown option \"{}\"", option),
+              .allowed = join_names(options),
+              .nearest = nearest_name(option, options)};
     }
-    const std::string name = word.substr(0, word.find('='));
-    const std::string nearest = nearest_name(name, names);
-    if (!nearest.empty() && nearest != name) return fmt::format("; did you mean \"{}\"?", nearest);
+    if (command || word.rfind('-', 0) == 0) continue;
+    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+      return {.found = fmt::format("unknown command \"{}\"", word),
+              .allowed = join_names(commands),
+              .nearest = nearest_name(word, commands)};
+    }
+    command = app.get_subcommand(word);
   }
-  return {};
+  if (!command) return {.found = "no command is given", .allowed = join_names(commands)};
+  return {.found = error.what(),
+          .remedy = fmt::format("`fedarena {} --help` explains the command.", command->get_name())};
 }
 
 int run(int count, char** arguments) {
@@ -56,9 +64,7 @@ int run(int count, char** arguments) {
   } catch (const CLI::Success& asked_for_help) {
     return app.exit(asked_for_help);
   } catch (const CLI::ParseError& wrong) {
-    fmt::print(stderr, "fedarena: {}{}\n  `fedarena --help` lists the commands.\n", wrong.what(),
-               suggestion(app, count, arguments));
-    return kUserError;
+    throw Error(complaint_about(app, {arguments + 1, arguments + count}, wrong));
   }
   const int code = action();
   // What is buffered would fail unseen after main.

@@ -32,6 +32,7 @@ void show(const AlgorithmInfo& info) {
   fmt::print("server sends {}\n", info.description.downlink);
   fmt::print("client sends {}\n", info.description.uplink);
   fmt::print("plugin       {} ({})\n\n", info.plugin, info.library);
+  fmt::print("Hyper-parameters: name, type, default, what is allowed, what it means.\n");
   fmt::print("{}", fields_help(info.fields));
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/find_runs.hpp"
 #include "results/list.hpp"
@@ -54,9 +55,9 @@ void add_table_command(CLI::App& app, Action& action) {
   command->add_option("DIR", arguments->folders, "folders with run directories")->required();
   std::vector<std::string> formats;
   for (const auto& [name, renderer] : renderers()) formats.push_back(name);
-  command->add_option("--format", arguments->format, "csv, json, latex or markdown")
-      ->check(CLI::IsMember(formats))
-      ->capture_default_str();
+  command->add_option("--format", arguments->format, "csv, json, latex or markdown (the default)")
+      ->type_name("NAME")
+      ->check(one_of(formats));
   command->callback([arguments, &action] { action = [arguments] { return print_table(*arguments); }; });
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/pool.hpp"
+#include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/plugins.hpp"
 #include "harness/config/read.hpp"
@@ -61,11 +62,12 @@ void add_run_command(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
   command->add_option("--out", arguments->out, "folder for the run directories; default runs/NAME");
-  command->add_option("--workers", arguments->workers, "threads; changes the time, never the result")
-      ->check(CLI::Range(1, 1024))
-      ->default_str("all cores");
+  command->add_option("--workers", arguments->workers, "threads, by default one a core; changes the time, never the result")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
   command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+      ->type_name("NAME")
+      ->check(one_of({"cpu", "cuda"}));
   command->add_option("--set", arguments->overrides, "section.key=value, replaces what the file says; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")

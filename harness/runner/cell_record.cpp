@@ -29,15 +29,31 @@ std::string first_difference(const std::string& before, const std::string& now) 
   }
 }
 
-}  // namespace
-
-std::string cell_folder(const std::string& label, std::int64_t seed) { return fmt::format("{}-seed-{}", label, seed); }
-
-void refuse_existing_run(const fs::path& path) {
+[[noreturn]] void refuse_existing_run(const fs::path& path) {
   throw Error(Complaint{.place = {path.string()},
                         .found = "there is a run in this folder already",
                         .remedy = "Pass --resume to keep what is finished and continue the rest, or give another "
                                   "folder with --out."});
+}
+
+results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
+  results::RunDirectory run = results::RunDirectory::open(path);
+  const std::string before = run.read_file(results::kExperimentFile);
+  if (before == toml) return run;
+  throw Error(Complaint{.place = {(path / results::kExperimentFile).string()},
+                        .found = fmt::format("this run belongs to another experiment: {}",
+                                             first_difference(before, toml)),
+                        .remedy = "Undo the change, or give another folder with --out."});
+}
+
+}  // namespace
+
+std::string cell_folder(const std::string& label, std::int64_t seed) { return fmt::format("{}-seed-{}", label, seed); }
+
+void check_folder(const fs::path& path, const Experiment& cell, bool resume) {
+  std::error_code ignored;  // a folder that cannot be looked at cannot be written to; that is said when it is tried
+  if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
+  if (fs::exists(path / results::kSummaryFile, ignored)) open_same_run(path, to_toml(cell));
 }
 
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
@@ -61,14 +77,7 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
 }
 
 void CellRecord::open(const fs::path& path, const std::string& toml) {
-  directory_ = results::RunDirectory::open(path);
-  const std::string before = directory_->read_file(results::kExperimentFile);
-  if (before != toml) {
-    throw Error(Complaint{.place = {(path / results::kExperimentFile).string()},
-                          .found = fmt::format("this run belongs to another experiment: {}",
-                                               first_difference(before, toml)),
-                          .remedy = "Undo the change, or give another folder with --out."});
-  }
+  directory_ = open_same_run(path, toml);
   summary_ = directory_->summary();
 }
 

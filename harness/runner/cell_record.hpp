@@ -44,8 +44,8 @@ class CellRecord {
   std::chrono::steady_clock::time_point saved_;
 };
 
-/// Throws the Error for a folder that holds a run while none is to be resumed.
-[[noreturn]] void refuse_existing_run(const std::filesystem::path& path);
+/// Throws the Error that a CellRecord of this cell would throw, without writing anything.
+void check_folder(const std::filesystem::path& path, const Experiment& cell, bool resume);
 
 /// The folder name of a cell, such as "fedavg-seed-1".
 std::string cell_folder(const std::string& label, std::int64_t seed);

@@ -155,12 +155,9 @@ class Arena {
 
 // Says what is wrong with any cell's folder before hours are spent on the cells before it.
 void check_folders(const Experiment& experiment, const RunOptions& options) {
-  if (options.resume) return;
   for (const std::int64_t seed : experiment.seeds) {
     for (const AlgorithmEntry& entry : experiment.algorithms) {
-      const std::filesystem::path path = options.out / cell_folder(entry.label, seed);
-      std::error_code ignored;  // a folder that cannot be looked at cannot be written to; that is said when it is tried
-      if (std::filesystem::exists(path, ignored)) refuse_existing_run(path);
+      check_folder(options.out / cell_folder(entry.label, seed), cell(experiment, entry, seed), options.resume);
     }
   }
 }

@@ -50,9 +50,22 @@ find_package_handle_standard_args(LibTorch
 holds its lib/ and include/, for a pip-installed torch the folder site-packages/torch.")
 
 if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
+  # Some LibTorches carry headers of fmt without its library; they would hide those of the fmt that we link. Then a
+  # folder of links stands for LibTorch's, with all but those.
+  set(_include "${LibTorch_INCLUDE_DIR}")
+  if(EXISTS "${_include}/fmt" AND NOT _include IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    set(_include "${PROJECT_BINARY_DIR}/libtorch-include")
+    file(REMOVE_RECURSE "${_include}")
+    file(MAKE_DIRECTORY "${_include}")
+    file(GLOB _entries RELATIVE "${LibTorch_INCLUDE_DIR}" "${LibTorch_INCLUDE_DIR}/*")
+    list(REMOVE_ITEM _entries fmt)
+    foreach(_entry IN LISTS _entries)
+      file(CREATE_LINK "${LibTorch_INCLUDE_DIR}/${_entry}" "${_include}/${_entry}" SYMBOLIC)
+    endforeach()
+  endif()
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   set_target_properties(LibTorch::LibTorch PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_INCLUDE_DIR};${_api}"
+    INTERFACE_INCLUDE_DIRECTORIES "${_include};${_include}/torch/csrc/api/include"
     INTERFACE_LINK_LIBRARIES "${LibTorch_CPU_LIBRARY};${LibTorch_C10_LIBRARY}")
   if(LibTorch_CUDA)
     # Nothing of ours refers to the CUDA parts, they register themselves when they are loaded: keep them linked.

@@ -1,0 +1,51 @@
+# What `cmake --install` puts where. The prefix can be moved afterwards: nothing in it names the build tree.
+#
+#   component    files
+#   program      bin/fedarena, lib/libfedarena_{base,sdk}.so.*
+#   plugins      lib/fedarena/plugins/*.so, where the program looks
+#   development  include/fedarena, lib/cmake/fedarena, lib/libfedarena_{base,sdk}.so
+include(CMakePackageConfigHelpers)
+
+# A LibTorch outside the system's folders is found where it was at build time; our own libraries, wherever the prefix is.
+set_target_properties(fedarena PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(fedarena_base fedarena_sdk PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(fedarena_base PROPERTIES EXPORT_NAME base)
+set_target_properties(fedarena_sdk PROPERTIES EXPORT_NAME sdk)
+
+# In the tree LibTorch is a list of files of this machine; the package looks for it again.
+get_target_property(sdk_links fedarena_sdk INTERFACE_LINK_LIBRARIES)
+list(TRANSFORM sdk_links REPLACE "^fedarena_torch$" "$<BUILD_INTERFACE:fedarena_torch>")
+set_target_properties(fedarena_sdk PROPERTIES
+  INTERFACE_LINK_LIBRARIES "${sdk_links};$<INSTALL_INTERFACE:fedarena::torch>")
+
+install(TARGETS fedarena RUNTIME DESTINATION bin COMPONENT program)
+install(TARGETS fedarena_base fedarena_sdk EXPORT fedarena
+  LIBRARY DESTINATION lib COMPONENT program NAMELINK_COMPONENT development)
+
+# Every plugin of the tree, whatever its folder.
+get_property(plugin_folders DIRECTORY "${PROJECT_SOURCE_DIR}/plugins" PROPERTY SUBDIRECTORIES)
+foreach(folder IN LISTS plugin_folders)
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "MODULE_LIBRARY")
+      set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
+      install(TARGETS ${target} LIBRARY DESTINATION lib/fedarena/plugins COMPONENT plugins)
+    endif()
+  endforeach()
+endforeach()
+
+install(DIRECTORY harness/base/fedarena harness/sdk/fedarena DESTINATION include COMPONENT development
+  FILES_MATCHING PATTERN "*.hpp")
+
+set(package_folder lib/cmake/fedarena)
+install(EXPORT fedarena FILE fedarena-targets.cmake NAMESPACE fedarena:: DESTINATION ${package_folder}
+  COMPONENT development)
+configure_package_config_file(scripts/cmake/fedarena-config.cmake.in
+  "${PROJECT_BINARY_DIR}/package/fedarena-config.cmake" INSTALL_DESTINATION ${package_folder})
+# Before 1.0 every minor version may change the binary interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/fedarena-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/package/fedarena-config.cmake" "${PROJECT_BINARY_DIR}/package/fedarena-config-version.cmake"
+  DESTINATION ${package_folder} COMPONENT development)

