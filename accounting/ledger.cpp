@@ -15,8 +15,11 @@ constexpr int kSchema = 1;
 constexpr const char* kExactAccess = "exact access";
 
 json to_json(const Event& event) {
-  return std::visit([](const ExactAccess& access) { return json{{"event", kExactAccess}, {"what", access.what}}; },
-                    event);
+  return std::visit(
+      [](const ExactAccess& access) {
+        return json{{"event", kExactAccess}, {"what", access.what}};
+      },
+      event);
 }
 
 // A field in a message; lists and objects may be of any size and depth.
@@ -127,7 +130,8 @@ Ledger Ledger::from_json(std::string_view text) {
   try {
     const json document = json::parse(text);
     if (at_least(document, "schema", 1) != kSchema) {
-      throw Error::of("a ledger of schema {}; this program reads schema {}", document.at("schema").dump(), kSchema);
+      throw Error::of("a ledger of schema {}; this program reads schema {}", document.at("schema").dump(),
+                      kSchema);
     }
     Ledger ledger;
     for (const json& object : list_of(document, "clients")) {

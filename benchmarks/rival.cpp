@@ -9,8 +9,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "benchmarks/speed.hpp"
-
 namespace fedarena::benchmarks {
 namespace {
 
@@ -19,8 +17,8 @@ namespace {
   try {
     const std::function<void()> work = prepare();
     for (char request = 0; read(requests, &request, 1) == 1;) {
-      const double seconds = seconds_of(work);
-      if (write(answers, &seconds, sizeof(seconds)) != sizeof(seconds)) break;
+      const Cost cost = cost_of(work);
+      if (write(answers, &cost, sizeof(cost)) != sizeof(cost)) break;
     }
   } catch (const std::exception& failure) {
     fmt::print(stderr, "the other side of the comparison failed: {}\n", failure.what());
@@ -58,39 +56,38 @@ Rival::~Rival() {
   waitpid(process_, nullptr, 0);
 }
 
-double Rival::turn_seconds() const {
+Cost Rival::turn() const {
   const char request = 0;
-  double seconds = 0;
+  Cost cost;
   FEDARENA_CHECK(write(requests_, &request, 1), ==, 1);
-  FEDARENA_CHECK(read(answers_, &seconds, sizeof(seconds)), ==, static_cast<ssize_t>(sizeof(seconds)));
-  return seconds;
+  FEDARENA_CHECK(read(answers_, &cost, sizeof(cost)), ==, static_cast<ssize_t>(sizeof(cost)));
+  return cost;
 }
 
-void Duel::turn() {
-  const bool we_are_first = our_seconds.size() % 2 == 0;
-  if (we_are_first) our_seconds.push_back(ours_());
+double Duel::turn() {
+  const bool we_are_first = our_wall_.size() % 2 == 0;
+  Cost ours;
+  if (we_are_first) ours = cost_of(ours_);
   let_threads_fall_asleep();
-  their_seconds.push_back(rival_.turn_seconds());
+  const Cost theirs = rival_.turn();
   let_threads_fall_asleep();
-  if (!we_are_first) our_seconds.push_back(ours_());
-}
-
-double Duel::ratio() const {
-  std::vector<double> ratios;
-  for (std::size_t turn = 0; turn < our_seconds.size(); ++turn) {
-    ratios.push_back(their_seconds[turn] / our_seconds[turn]);
-  }
-  return median(ratios);
+  if (!we_are_first) ours = cost_of(ours_);
+  our_wall_.push_back(ours.wall);
+  their_wall_.push_back(theirs.wall);
+  wall_ratios_.push_back(theirs.wall / ours.wall);
+  cpu_ratios_.push_back(theirs.cpu / ours.cpu);
+  return ours.wall;
 }
 
 void Duel::report(benchmark::State& state, double samples, double flops_per_sample) const {
-  state.counters["ratio"] = ratio();
-  state.counters["ratio_of_best"] = smallest(their_seconds) / smallest(our_seconds);
-  state.counters["samples_s"] = samples / median(our_seconds);
-  state.counters["samples_s_best"] = samples / smallest(our_seconds);
-  state.counters["rival_samples_s"] = samples / median(their_seconds);
-  state.counters["rival_samples_s_best"] = samples / smallest(their_seconds);
-  state.counters["gflops_best"] = 1e-9 * samples * flops_per_sample / smallest(our_seconds);
+  state.counters["ratio"] = median(wall_ratios_);
+  state.counters["ratio_best"] = smallest(their_wall_) / smallest(our_wall_);
+  state.counters["ratio_cpu"] = median(cpu_ratios_);
+  state.counters["samples_s"] = samples / median(our_wall_);
+  state.counters["samples_s_best"] = samples / smallest(our_wall_);
+  state.counters["rival_s"] = samples / median(their_wall_);
+  state.counters["rival_s_best"] = samples / smallest(their_wall_);
+  state.counters["gflops_best"] = 1e-9 * samples * flops_per_sample / smallest(our_wall_);
 }
 
 }  // namespace fedarena::benchmarks

@@ -7,6 +7,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "benchmarks/speed.hpp"
+
 namespace fedarena::benchmarks {
 
 /// The other side of a comparison in a process of its own, where nothing of the harness has touched threads,
@@ -20,8 +22,8 @@ class Rival {
   Rival(const Rival&) = delete;
   Rival& operator=(const Rival&) = delete;
 
-  /// Wall time of one turn of the work, as the other process measures it.
-  double turn_seconds() const;
+  /// Does one turn of the work.
+  Cost turn() const;
 
  private:
   pid_t process_;
@@ -29,27 +31,24 @@ class Rival {
   int answers_ = -1;
 };
 
-/// Two sides that take turns.
+/// Two sides that take turns with the same amount of work.
 class Duel {
  public:
-  /// `ours` returns the seconds of one turn. Each side has one turn that does not count.
-  Duel(std::function<double()> ours, const Rival& rival) : ours_(std::move(ours)), rival_(rival) {
+  /// Each side has one turn that does not count.
+  Duel(std::function<void()> ours, const Rival& rival) : ours_(std::move(ours)), rival_(rival) {
     ours_();
-    rival_.turn_seconds();
+    rival_.turn();
   }
 
-  /// One turn of each; the first is another one each time.
-  void turn();
-  /// Median of their time over ours, turn by turn.
-  double ratio() const;
+  /// One turn of each, in another order each time. Returns the seconds of ours.
+  double turn();
   /// Writes the counters of a benchmark whose turns worked on that many samples.
   void report(benchmark::State& state, double samples, double flops_per_sample) const;
 
-  std::vector<double> our_seconds, their_seconds;
-
  private:
-  std::function<double()> ours_;
+  std::function<void()> ours_;
   const Rival& rival_;
+  std::vector<double> our_wall_, their_wall_, wall_ratios_, cpu_ratios_;
 };
 
 }  // namespace fedarena::benchmarks

@@ -1,6 +1,7 @@
 #include "benchmarks/speed.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <dlfcn.h>
 #include <fstream>
 #include <malloc.h>
@@ -50,6 +51,12 @@ double seconds_of(const std::function<void()>& body) {
   const auto start = std::chrono::steady_clock::now();
   body();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Cost cost_of(const std::function<void()>& body) {
+  const std::clock_t start = std::clock();
+  const double wall = seconds_of(body);
+  return {wall, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC};
 }
 
 double median(std::vector<double> values) {

@@ -12,6 +12,13 @@ namespace fedarena::benchmarks {
 /// Wall time that a call takes.
 double seconds_of(const std::function<void()>& body);
 
+/// What a call takes.
+struct Cost {
+  double wall = 0;  ///< seconds
+  double cpu = 0;   ///< seconds of all threads of this process together
+};
+Cost cost_of(const std::function<void()>& body);
+
 double median(std::vector<double> values);
 double smallest(const std::vector<double>& values);
 

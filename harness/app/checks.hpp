@@ -1,13 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 namespace fedarena {
 
-/// Checks of arguments whose messages say what is allowed and which name is nearest, whatever CLI11's version.
+/// Checks of arguments whose messages say what is allowed and which name is nearest, whatever CLI11's
+/// version.
 CLI::Validator one_of(std::vector<std::string> names);
 CLI::Validator whole_number(int least, int most);
 

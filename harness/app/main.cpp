@@ -1,4 +1,5 @@
-// The command line: parses arguments, calls a command, and turns what it throws into a message and an exit code.
+// The command line: parses arguments, calls a command, and turns what it throws into a message and an exit
+// code.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,14 +12,16 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+
 #include "harness/app/commands.hpp"
 
 namespace fedarena {
 namespace {
 
-// What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows what was
-// probably meant.
-Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& words, const CLI::ParseError& error) {
+// What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows
+// what was probably meant.
+Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& words,
+                          const CLI::ParseError& error) {
   const CLI::App* command = nullptr;
   std::vector<std::string> commands;
   for (const CLI::App* offered : app.get_subcommands({})) commands.push_back(offered->get_name());
@@ -49,7 +52,8 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
 }
 
 int run(int count, char** arguments) {
-  CLI::App app("fedarena: a benchmark harness for federated learning under differential privacy.", "fedarena");
+  CLI::App app("fedarena: a benchmark harness for federated learning under differential privacy.",
+               "fedarena");
   app.set_version_flag("--version", "fedarena " FEDARENA_VERSION);
   app.require_subcommand(1);
   app.footer("`fedarena COMMAND --help` explains a command, `fedarena help experiment` the experiment file.");

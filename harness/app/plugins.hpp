@@ -7,7 +7,8 @@
 
 namespace fedarena {
 
-/// Loads the plugins of the standard folders and of `plugin_path`. Broken ones are named on stderr, with the reason.
+/// Loads the plugins of the standard folders and of `plugin_path`. Broken ones are named on stderr, with the
+/// reason.
 PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path);
 
 }  // namespace fedarena

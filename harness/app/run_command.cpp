@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/pool.hpp"
+
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/plugins.hpp"
@@ -20,7 +21,8 @@ namespace {
 
 std::atomic<bool> stop_requested = false;
 
-// The first Ctrl-C asks for an orderly stop; the second one gets the default action and ends the program at once.
+// The first Ctrl-C asks for an orderly stop; the second one gets the default action and ends the program at
+// once.
 void request_stop(int signal) {
   stop_requested.store(true);
   std::signal(signal, SIG_DFL);
@@ -62,13 +64,17 @@ void add_run_command(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
   command->add_option("--out", arguments->out, "folder for the run directories; default runs/NAME");
-  command->add_option("--workers", arguments->workers, "threads, by default one a core; changes the time, never the result")
+  command
+      ->add_option("--workers", arguments->workers,
+                   "threads, by default one a core; changes the time, never the result")
       ->type_name("N")
       ->check(whole_number(1, 1024));
   command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
       ->type_name("NAME")
       ->check(one_of({"cpu", "cuda"}));
-  command->add_option("--set", arguments->overrides, "section.key=value, replaces what the file says; may be repeated")
+  command
+      ->add_option("--set", arguments->overrides,
+                   "section.key=value, replaces what the file says; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")
       ->allow_extra_args(false);

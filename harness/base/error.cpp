@@ -22,7 +22,8 @@ std::string Place::str() const {
   return text;
 }
 
-Error::Error(Complaint complaint) : std::runtime_error(compose(complaint)), complaint_(std::move(complaint)) {}
+Error::Error(Complaint complaint)
+    : std::runtime_error(compose(complaint)), complaint_(std::move(complaint)) {}
 
 namespace detail {
 

@@ -47,6 +47,8 @@ std::string nearest_name(std::string_view found, std::span<const std::string> na
   return best;
 }
 
-std::string join_names(std::span<const std::string> names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string join_names(std::span<const std::string> names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 }  // namespace fedarena

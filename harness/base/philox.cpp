@@ -22,7 +22,8 @@ Product multiply(std::uint64_t left, std::uint64_t right) {
 
 }  // namespace
 
-std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter, std::array<std::uint64_t, 2> key) {
+std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter,
+                                        std::array<std::uint64_t, 2> key) {
   for (int round = 0; round < kRounds; ++round) {
     const Product first = multiply(kMultiplier0, counter[0]);
     const Product second = multiply(kMultiplier1, counter[2]);

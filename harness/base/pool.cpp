@@ -1,17 +1,17 @@
 #include "fedarena/base/pool.hpp"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
-#include <oneapi/tbb/task_scheduler_observer.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <utility>
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -57,8 +57,9 @@ class FirstFailure {
   std::size_t index_ = 0;
 };
 
-// oneTBB starts no more threads than there are cores, unless a limit says otherwise, and of several limits the smallest
-// holds. So the process has one, as high as its largest pool asked for; each pool's arena keeps to its own number.
+// oneTBB starts no more threads than there are cores, unless a limit says otherwise, and of several limits
+// the smallest holds. So the process has one, as high as its largest pool asked for; each pool's arena keeps
+// to its own number.
 void allow_threads(std::size_t threads) {
   static std::mutex mutex;
   static std::unique_ptr<tbb::global_control> limit;
@@ -72,8 +73,7 @@ void allow_threads(std::size_t threads) {
 }  // namespace
 
 struct WorkPool::Impl {
-  Impl(int workers, std::function<void()> on_entry)
-      : arena(workers), observer(arena, std::move(on_entry)) {}
+  Impl(int workers, std::function<void()> on_entry) : arena(workers), observer(arena, std::move(on_entry)) {}
 
   tbb::task_arena arena;
   EntryObserver observer;
@@ -103,11 +103,12 @@ void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)
   };
   impl_->arena.execute([&] {
     tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1),
-                        [&](const tbb::blocked_range<std::size_t>& range) {
-                          for (std::size_t index = range.begin(); index != range.end(); ++index) guarded(index);
-                        },
-                        tbb::simple_partitioner());
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, count, 1),
+          [&](const tbb::blocked_range<std::size_t>& range) {
+            for (std::size_t index = range.begin(); index != range.end(); ++index) guarded(index);
+          },
+          tbb::simple_partitioner());
     });
   });
   failure.rethrow();

@@ -54,11 +54,10 @@ std::string to_text(const Value& value) {
 }
 
 std::string type_name(const Value& value) {
-  return std::visit(
-      Overload{[](bool) { return "a boolean"; }, [](std::int64_t) { return "an integer"; },
-               [](double) { return "a number"; }, [](const std::string&) { return "a string"; },
-               [](const std::vector<std::int64_t>&) { return "a list of integers"; }},
-      value);
+  return std::visit(Overload{[](bool) { return "a boolean"; }, [](std::int64_t) { return "an integer"; },
+                             [](double) { return "a number"; }, [](const std::string&) { return "a string"; },
+                             [](const std::vector<std::int64_t>&) { return "a list of integers"; }},
+                    value);
 }
 
 Constraint Constraint::between(double lowest, double highest) {
@@ -107,22 +106,23 @@ bool Constraint::holds_number(double value) const {
 }
 
 bool Constraint::holds(const Value& value) const {
-  return std::visit(Overload{[](bool) { return true; },
-                             [this](std::int64_t number) { return holds_number(static_cast<double>(number)); },
-                             [this](double number) { return holds_number(number); },
-                             [this](const std::string& text) {
-                               for (const std::string& name : names_) {
-                                 if (name == text) return true;
-                               }
-                               return names_.empty();
-                             },
-                             [this](const std::vector<std::int64_t>& list) {
-                               for (const std::int64_t number : list) {
-                                 if (!holds_number(static_cast<double>(number))) return false;
-                               }
-                               return true;
-                             }},
-                    value);
+  return std::visit(
+      Overload{[](bool) { return true; },
+               [this](std::int64_t number) { return holds_number(static_cast<double>(number)); },
+               [this](double number) { return holds_number(number); },
+               [this](const std::string& text) {
+                 for (const std::string& name : names_) {
+                   if (name == text) return true;
+                 }
+                 return names_.empty();
+               },
+               [this](const std::vector<std::int64_t>& list) {
+                 for (const std::int64_t number : list) {
+                   if (!holds_number(static_cast<double>(number))) return false;
+                 }
+                 return true;
+               }},
+      value);
 }
 
 Value Field::checked(const Value& value) const {
@@ -132,9 +132,9 @@ Value Field::checked(const Value& value) const {
   }
   const auto complain = [&](std::string found) {
     std::string nearest;
-    if (const auto* text = std::get_if<std::string>(&value)) nearest = nearest_name(*text, constraint.names());
-    throw Error(
-        Complaint{.found = std::move(found), .allowed = allowed(), .nearest = std::move(nearest)});
+    if (const auto* text = std::get_if<std::string>(&value))
+      nearest = nearest_name(*text, constraint.names());
+    throw Error(Complaint{.found = std::move(found), .allowed = allowed(), .nearest = std::move(nearest)});
   };
   if (converted.index() != fallback.index()) {
     complain(fmt::format("{} is {} ({})", name, to_text(value), type_name(value)));

@@ -11,11 +11,12 @@
 
 namespace fedarena {
 
-// The name is packed into key and counter without hashing, so different names can never collide; the first counter
-// word numbers the blocks of one stream.
+// The name is packed into key and counter without hashing, so different names can never collide; the first
+// counter word numbers the blocks of one stream.
 Stream::Stream(const StreamName& name)
     : key_{name.seed, static_cast<std::uint64_t>(name.purpose)},
-      counter_{0, static_cast<std::uint64_t>(name.round), static_cast<std::uint64_t>(name.client), name.index} {}
+      counter_{0, static_cast<std::uint64_t>(name.round), static_cast<std::uint64_t>(name.client),
+               name.index} {}
 
 Stream::result_type Stream::operator()() {
   if (used_ == block_.size()) {
@@ -56,7 +57,8 @@ double Stream::gamma(double shape) {
   FEDARENA_CHECK(shape, >, 0.0);
   FEDARENA_CHECK(shape, <, std::numeric_limits<double>::infinity());
   if (shape < 1) {
-    // Gamma(shape) = Gamma(shape + 1) * U^(1/shape). Two statements, because operands have no order of evaluation.
+    // Gamma(shape) = Gamma(shape + 1) * U^(1/shape). Two statements, because operands have no order of
+    // evaluation.
     const double larger = gamma(shape + 1);
     return larger * std::pow(1 - uniform(), 1 / shape);
   }
@@ -72,8 +74,8 @@ double Stream::gamma(double shape) {
 std::vector<double> Stream::dirichlet(double alpha, std::size_t size) {
   FEDARENA_CHECK(alpha, >, 0.0);
   FEDARENA_CHECK(size, >=, 1U);
-  // In logarithms: for tiny alpha every gamma variate underflows, their ratios do not. Below 1e-300 the quotient
-  // would overflow; one category has everything there, as it has at 1e-300.
+  // In logarithms: for tiny alpha every gamma variate underflows, their ratios do not. Below 1e-300 the
+  // quotient would overflow; one category has everything there, as it has at 1e-300.
   const double divisor = std::max(alpha, 1e-300);
   std::vector<double> logs(size);
   for (double& value : logs) {

@@ -1,22 +1,22 @@
 #include "harness/gradients/gradients.hpp"
 
-#include <ATen/Parallel.h>
-#include <dlfcn.h>
-#include <malloc.h>
-
 #include <algorithm>
 #include <bit>
+#include <dlfcn.h>
 #include <limits>
+#include <malloc.h>
 #include <utility>
 #include <vector>
+
+#include <ATen/Parallel.h>
 
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
 namespace {
 
-// Numbers that the forward pass of a micro-batch may write. Measured with the ConvNet on 32x32 images (0.56 million an
-// example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
+// Numbers that the forward pass of a micro-batch may write. Measured with the ConvNet on 32x32 images (0.56
+// million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
 constexpr std::int64_t kActivationsInCache = 5'000'000;
 constexpr std::int64_t kLargestMicroBatch = 256;
 // A GPU wants all the work at once; this bounds its memory.
@@ -26,7 +26,8 @@ constexpr std::int64_t kMicroBatchesPerFold = 64;
 
 std::int64_t choose_micro_batch(const Model& model) {
   if (model.options().device().is_cuda()) return kGpuMicroBatch;
-  const auto fit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
+  const auto fit =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
   return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
 }
 
@@ -101,8 +102,9 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
 
 void keep_freed_memory() {
 #ifdef __GLIBC__
-  // By default glibc hands blocks of this size back to the system at once and gets them again, page by page, for the
-  // next layer. Measured with a 32-channel ConvNet: 500,000 page faults became 2,000 and a third of the time went.
+  // By default glibc hands blocks of this size back to the system at once and gets them again, page by page,
+  // for the next layer. Measured with a 32-channel ConvNet: 500,000 page faults became 2,000 and a third of
+  // the time went.
   constexpr int kNeverTrim = std::numeric_limits<int>::max();
   constexpr int kLargestOnHeap = 1 << 30;
   mallopt(M_TRIM_THRESHOLD, kNeverTrim);
@@ -112,8 +114,9 @@ void keep_freed_memory() {
 
 void use_one_torch_thread() {
   at::set_num_threads(1);
-  // OpenBLAS has threads of its own that LibTorch does not govern; several workers that call it at once would wait for
-  // each other's (measured: 12 times slower). It is there or not depending on the LibTorch, so it is asked by name.
+  // OpenBLAS has threads of its own that LibTorch does not govern; several workers that call it at once would
+  // wait for each other's (measured: 12 times slower). It is there or not depending on the LibTorch, so it is
+  // asked by name.
   if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {
     reinterpret_cast<void (*)(int)>(symbol)(1);
   }

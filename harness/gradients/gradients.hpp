@@ -18,9 +18,9 @@ struct Score {
   std::int64_t examples = 0;
 };
 
-/// Gradients and evaluations of one model on a pool of workers. Examples are cut into micro-batches whose size depends
-/// on the model alone, each runs on one thread with its activations in cache, and their results are folded in order:
-/// the same bits for any number of workers.
+/// Gradients and evaluations of one model on a pool of workers. Examples are cut into micro-batches whose
+/// size depends on the model alone, each runs on one thread with its activations in cache, and their results
+/// are folded in order: the same bits for any number of workers.
 class GradientEngine {
  public:
   GradientEngine(const Model& model, const WorkPool& pool);

@@ -10,15 +10,16 @@ namespace {
 void compare(std::vector<std::string>& problems, const char* what, const char* theirs, const char* ours,
              const char* remedy) {
   if (theirs != nullptr && std::strcmp(theirs, ours) == 0) return;
-  problems.push_back(
-      fmt::format("{}: the plugin has {}, the program {}; {}", what, theirs ? theirs : "nothing", ours, remedy));
+  problems.push_back(fmt::format("{}: the plugin has {}, the program {}; {}", what,
+                                 theirs ? theirs : "nothing", ours, remedy));
 }
 
 }  // namespace
 
 const Plugin& own_build() {
-  static const Plugin build{sizeof(Plugin), kPluginAbi,    FEDARENA_COMPILER, FEDARENA_CXX_ABI,
-                            TORCH_VERSION,  "fedarena", "",                nullptr};
+  static const Plugin build{
+      sizeof(Plugin), kPluginAbi, FEDARENA_COMPILER, FEDARENA_CXX_ABI, TORCH_VERSION, "fedarena", "",
+      nullptr};
   return build;
 }
 
@@ -26,15 +27,16 @@ std::vector<std::string> mismatches(const Plugin& plugin) {
   const Plugin& own = own_build();
   std::vector<std::string> problems;
   if (plugin.size < sizeof(Plugin)) {
-    problems.push_back(
-        fmt::format("description of {} bytes, the program expects {}; rebuild the plugin against this program's SDK",
-                    plugin.size, sizeof(Plugin)));
+    problems.push_back(fmt::format(
+        "description of {} bytes, the program expects {}; rebuild the plugin against this program's SDK",
+        plugin.size, sizeof(Plugin)));
     return problems;  // the other fields may not be there
   }
   if (plugin.abi != own.abi) {
     problems.push_back(fmt::format("SDK ABI: the plugin has {}, the program {}; {}", plugin.abi, own.abi,
-                                   plugin.abi < own.abi ? "rebuild the plugin against this program's SDK"
-                                                        : "update fedarena, or build the plugin with its older SDK"));
+                                   plugin.abi < own.abi
+                                       ? "rebuild the plugin against this program's SDK"
+                                       : "update fedarena, or build the plugin with its older SDK"));
   }
   compare(problems, "compiler", plugin.compiler, own.compiler, "build both with the same compiler");
   compare(problems, "C++ library", plugin.cxx_abi, own.cxx_abi, "build both with the same C++ library ABI");

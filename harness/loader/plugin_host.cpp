@@ -1,19 +1,18 @@
 #include "harness/loader/plugin_host.hpp"
 
-#include <dlfcn.h>
-
-#include <boost/dll/runtime_symbol_info.hpp>
-#include <boost/dll/shared_library.hpp>
-
 #include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <exception>
 #include <system_error>
 #include <utility>
 
+#include <boost/dll/runtime_symbol_info.hpp>
+#include <boost/dll/shared_library.hpp>
 #include <fmt/ranges.h>
 
 #include "fedarena/base/nearest.hpp"
+
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
 
@@ -77,7 +76,8 @@ void PluginHost::load_file(const fs::path& library) {
     return;
   }
   if (!loaded.has(kSymbol)) {
-    report.problem = fmt::format("it exports no \"{}\"; write FEDARENA_PLUGIN(name, version) {{ ... }} in it", kSymbol);
+    report.problem =
+        fmt::format("it exports no \"{}\"; write FEDARENA_PLUGIN(name, version) {{ ... }} in it", kSymbol);
     return;
   }
   const Plugin& plugin = loaded.get<const Plugin>(kSymbol);
@@ -114,13 +114,15 @@ void PluginHost::load_file(const fs::path& library) {
 const AlgorithmInfo& PluginHost::info(const std::string& algorithm) const {
   if (const AlgorithmInfo* found = registry_.find(algorithm)) return *found;
   const std::vector<std::string> names = names_of(registry_);
-  throw Error(Complaint{.found = fmt::format("unknown algorithm \"{}\"", algorithm),
-                        .allowed = names.empty() ? "none, for no plugin was found" : join_names(names),
-                        .nearest = nearest_name(algorithm, names),
-                        .remedy = "`fedarena plugins` shows every plugin that was found, and why some are not in use."});
+  throw Error(Complaint{
+      .found = fmt::format("unknown algorithm \"{}\"", algorithm),
+      .allowed = names.empty() ? "none, for no plugin was found" : join_names(names),
+      .nearest = nearest_name(algorithm, names),
+      .remedy = "`fedarena plugins` shows every plugin that was found, and why some are not in use."});
 }
 
-std::unique_ptr<const Algorithm> PluginHost::create(const std::string& algorithm, const Settings& settings) const {
+std::unique_ptr<const Algorithm> PluginHost::create(const std::string& algorithm,
+                                                    const Settings& settings) const {
   return guarded(info(algorithm), settings);
 }
 

@@ -19,8 +19,8 @@ struct PluginReport {
   std::string problem = {};  ///< why it is not in use; empty when it is
 };
 
-/// Finds, checks and loads plugins. A loaded plugin is never unloaded: exceptions and objects of its types may live
-/// until the end. A broken plugin is reported and does not stop the others.
+/// Finds, checks and loads plugins. A loaded plugin is never unloaded: exceptions and objects of its types
+/// may live until the end. A broken plugin is reported and does not stop the others.
 class PluginHost {
  public:
   /// Loads every plugin in the folder, in order of file name. Error when the folder does not exist.
@@ -28,8 +28,8 @@ class PluginHost {
 
   const Registry& registry() const { return registry_; }
   const std::vector<PluginReport>& reports() const { return reports_; }
-  /// The algorithm with those settings; what it throws is translated so that it names plugin, algorithm and call.
-  /// Error with the nearest name when there is none.
+  /// The algorithm with those settings; what it throws is translated so that it names plugin, algorithm and
+  /// call. Error with the nearest name when there is none.
   std::unique_ptr<const Algorithm> create(const std::string& algorithm, const Settings& settings) const;
   /// The description of that algorithm; Error with the nearest name when there is none.
   const AlgorithmInfo& info(const std::string& algorithm) const;
@@ -41,8 +41,8 @@ class PluginHost {
   std::vector<PluginReport> reports_;
 };
 
-/// Where plugins are looked for: beside the running program (build tree or installation), then `given`, then the
-/// entries of FEDARENA_PLUGIN_PATH (separated by colons).
+/// Where plugins are looked for: beside the running program (build tree or installation), then `given`, then
+/// the entries of FEDARENA_PLUGIN_PATH (separated by colons).
 std::vector<std::filesystem::path> plugin_folders(std::span<const std::filesystem::path> given);
 
 }  // namespace fedarena

@@ -19,8 +19,9 @@ Architecture build_model(const std::string& name, const Settings& settings, cons
 
 void require_classes(const std::string& model, const ModelInput& input) {
   if (!input.regression) return;
-  throw Error(Complaint{.found = fmt::format("the model \"{}\" classifies, but the data set is a regression", model),
-                        .remedy = "Use the model \"linear\", or a data set with classes."});
+  throw Error(
+      Complaint{.found = fmt::format("the model \"{}\" classifies, but the data set is a regression", model),
+                .remedy = "Use the model \"linear\", or a data set with classes."});
 }
 
 }  // namespace fedarena

@@ -16,7 +16,8 @@ struct ModelInput {
   bool regression = false;
 };
 
-/// A model of the zoo. To add one, put a file NAME.cpp into harness/models/zoo that defines `ModelInfo NAME_model()`.
+/// A model of the zoo. To add one, put a file NAME.cpp into harness/models/zoo that defines `ModelInfo
+/// NAME_model()`.
 struct ModelInfo {
   std::string name;
   std::string summary;  ///< one sentence, with the source

@@ -5,7 +5,8 @@
 
 namespace fedarena {
 
-ExampleReader::ExampleReader(const Dataset& dataset, torch::TensorOptions options) : options_(std::move(options)) {
+ExampleReader::ExampleReader(const Dataset& dataset, torch::TensorOptions options)
+    : options_(std::move(options)) {
   if (dataset.mean.empty()) return;
   const torch::Tensor mean = torch::tensor(dataset.mean, torch::kFloat64);
   const torch::Tensor deviation = torch::tensor(dataset.deviation, torch::kFloat64);

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "datasets/dataset.hpp"
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/algorithm.hpp"
+
+#include "datasets/dataset.hpp"
 #include "harness/gradients/gradients.hpp"
 
 namespace fedarena {

@@ -5,8 +5,8 @@
 
 namespace fedarena {
 
-/// What experiments can choose from: every data set, partition and model of this program, and the algorithms of the
-/// plugins that were loaded.
+/// What experiments can choose from: every data set, partition and model of this program, and the algorithms
+/// of the plugins that were loaded.
 Catalog make_catalog(const PluginHost& host);
 
 }  // namespace fedarena

@@ -1,9 +1,9 @@
 #include "harness/runner/cell_record.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <sstream>
+
+#include <fmt/format.h>
 
 namespace fedarena {
 namespace {
@@ -13,45 +13,52 @@ namespace fs = std::filesystem;
 // Between checkpoints; a crash loses at most this much work, and writing them takes well under 1 % of it.
 constexpr std::chrono::seconds kCheckpointInterval{30};
 
-// The first line in which two resolved experiments differ, as "rounds = 10, now rounds = 20".
+// The first line in which two resolved experiments differ, as "in [experiment] it had rounds = 10, now rounds
+// = 20".
 std::string first_difference(const std::string& before, const std::string& now) {
   std::istringstream old_lines(before);
   std::istringstream new_lines(now);
   std::string old_line;
   std::string new_line;
+  std::string section;
   while (true) {
     const bool more_old = static_cast<bool>(std::getline(old_lines, old_line));
     const bool more_new = static_cast<bool>(std::getline(new_lines, new_line));
     if (!more_old && !more_new) return "nothing";
     if (!more_old) return fmt::format("now also {}", new_line);
     if (!more_new) return fmt::format("{} is gone", old_line);
-    if (old_line != new_line) return fmt::format("it had {}, now {}", old_line, new_line);
+    if (old_line != new_line) return fmt::format("in {} it had {}, now {}", section, old_line, new_line);
+    if (new_line.rfind('[', 0) == 0) section = new_line;
   }
 }
 
 [[noreturn]] void refuse_existing_run(const fs::path& path) {
   throw Error(Complaint{.place = {path.string()},
                         .found = "there is a run in this folder already",
-                        .remedy = "Pass --resume to keep what is finished and continue the rest, or give another "
-                                  "folder with --out."});
+                        .remedy =
+                            "Pass --resume to keep what is finished and continue the rest, or give another "
+                            "folder with --out."});
 }
 
 results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
   results::RunDirectory run = results::RunDirectory::open(path);
   const std::string before = run.read_file(results::kExperimentFile);
   if (before == toml) return run;
-  throw Error(Complaint{.place = {(path / results::kExperimentFile).string()},
-                        .found = fmt::format("this run belongs to another experiment: {}",
-                                             first_difference(before, toml)),
-                        .remedy = "Undo the change, or give another folder with --out."});
+  throw Error(Complaint{
+      .place = {(path / results::kExperimentFile).string()},
+      .found = fmt::format("this run belongs to another experiment: {}", first_difference(before, toml)),
+      .remedy = "Undo the change, or give another folder with --out."});
 }
 
 }  // namespace
 
-std::string cell_folder(const std::string& label, std::int64_t seed) { return fmt::format("{}-seed-{}", label, seed); }
+std::string cell_folder(const std::string& label, std::int64_t seed) {
+  return fmt::format("{}-seed-{}", label, seed);
+}
 
 void check_folder(const fs::path& path, const Experiment& cell, bool resume) {
-  std::error_code ignored;  // a folder that cannot be looked at cannot be written to; that is said when it is tried
+  std::error_code
+      ignored;  // a folder that cannot be looked at cannot be written to; that is said when it is tried
   if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
   if (fs::exists(path / results::kSummaryFile, ignored)) open_same_run(path, to_toml(cell));
 }

@@ -16,8 +16,8 @@ namespace fedarena {
 class CellRecord {
  public:
   /// Opens or makes the directory. `plan`: the cell's summary as far as it is known before the first round.
-  /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and when
-  /// another process is at it.
+  /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and
+  /// when another process is at it.
   CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
              results::Summary plan, bool resume);
 

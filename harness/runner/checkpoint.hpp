@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fedarena/model.hpp"
+
 #include "harness/wire/wire.hpp"
 
 namespace fedarena {
@@ -19,7 +20,8 @@ struct Checkpoint {
   std::string ledger;  ///< JSON
 };
 
-/// As bytes: "FACP", version, length and checksum (64-bit FNV-1a) of the rest, then each part with its length.
+/// As bytes: "FACP", version, length and checksum (64-bit FNV-1a) of the rest, then each part with its
+/// length.
 Bytes pack_checkpoint(const Checkpoint& checkpoint);
 
 /// Throws Error when the bytes are damaged, of another version or of another model.

@@ -8,8 +8,8 @@
 
 namespace fedarena {
 
-/// The clients of a round, ascending: all of them, or `size` drawn without replacement. A function of (seed, round)
-/// alone, so that every algorithm meets the same cohorts.
+/// The clients of a round, ascending: all of them, or `size` drawn without replacement. A function of (seed,
+/// round) alone, so that every algorithm meets the same cohorts.
 std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
                                         std::int64_t size);
 

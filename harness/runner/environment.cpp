@@ -1,17 +1,15 @@
 #include "harness/runner/environment.hpp"
 
-#include <sys/utsname.h>
-
-#include <torch/types.h>
-#include <torch/version.h>
-
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <sys/utsname.h>
 #include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <torch/types.h>
+#include <torch/version.h>
 
 #include "fedarena/plugin.hpp"
 

@@ -8,9 +8,9 @@ namespace fedarena {
 
 /// What a run ran on, for `environment.json`.
 struct Environment {
-  std::string blas;           ///< path of the BLAS library, or "built into LibTorch"
-  double blas_gflops = 0;     ///< of one thread, on a 384x384 matrix product of floats
-  std::string json;           ///< versions, processor, BLAS, workers, plugins, as JSON
+  std::string blas;        ///< path of the BLAS library, or "built into LibTorch"
+  double blas_gflops = 0;  ///< of one thread, on a 384x384 matrix product of floats
+  std::string json;        ///< versions, processor, BLAS, workers, plugins, as JSON
 };
 
 /// Looks at machine and build; takes some milliseconds. `workers` and `device` are recorded as given.

@@ -1,10 +1,9 @@
 #include "harness/runner/folder_lock.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 #include "fedarena/base/error.hpp"
 
@@ -15,9 +14,10 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
   if (descriptor_ < 0) return;  // whoever writes to the folder next says what is wrong with it
   if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   close(descriptor_);
-  throw Error(Complaint{.place = {folder.string()},
-                        .found = "another fedarena is running this cell",
-                        .remedy = "Wait for it or stop it, then pass --resume; or give another folder with --out."});
+  throw Error(
+      Complaint{.place = {folder.string()},
+                .found = "another fedarena is running this cell",
+                .remedy = "Wait for it or stop it, then pass --resume; or give another folder with --out."});
 }
 
 FolderLock::~FolderLock() {

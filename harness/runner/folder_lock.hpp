@@ -4,8 +4,8 @@
 
 namespace fedarena {
 
-/// Keeps other processes of this program from writing to a folder for as long as it lives, also when the process is
-/// killed in the end. Leaves nothing on disk.
+/// Keeps other processes of this program from writing to a folder for as long as it lives, also when the
+/// process is killed in the end. Leaves nothing on disk.
 class FolderLock {
  public:
   /// Throws Error when another process holds the folder. Does nothing on a file system that knows no locks.

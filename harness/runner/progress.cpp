@@ -1,11 +1,10 @@
 #include "harness/runner/progress.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -40,7 +39,11 @@ std::size_t columns_of(std::FILE* terminal) {
 }  // namespace
 
 Progress::Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds)
-    : output_(output), terminal_(isatty(fileno(output)) != 0), cells_(cells), rounds_(rounds), drawn_(Clock::now()) {}
+    : output_(output),
+      terminal_(isatty(fileno(output)) != 0),
+      cells_(cells),
+      rounds_(rounds),
+      drawn_(Clock::now()) {}
 
 Progress::~Progress() { clear(); }
 
@@ -80,8 +83,8 @@ void Progress::end_cell(const results::Summary& summary, bool ran) {
   ++cells_done_;
   if (!ran) rounds_found_ += summary.rounds;
   clear();
-  fmt::print(output_, "[{}/{}] {}, seed {}: {} {}, test {}, {}{}\n", cells_done_, cells_, summary.label, summary.seed,
-             summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
+  fmt::print(output_, "[{}/{}] {}, seed {}: {} {}, test {}, {}{}\n", cells_done_, cells_, summary.label,
+             summary.seed, summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
              score_text(summary.final_test_accuracy, summary.final_test_loss), duration_text(summary.seconds),
              ran ? "" : " (finished before)");
   std::fflush(output_);

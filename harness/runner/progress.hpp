@@ -10,8 +10,8 @@
 
 namespace fedarena {
 
-/// Tells a person how a run goes: one line that rewrites itself on a terminal, plain lines now and then elsewhere.
-/// Safe to call from several threads.
+/// Tells a person how a run goes: one line that rewrites itself on a terminal, plain lines now and then
+/// elsewhere. Safe to call from several threads.
 class Progress {
  public:
   /// `cells` x `rounds` are to be done in all; `output` is the terminal or file to write to.
@@ -34,7 +34,8 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   void draw(bool force);
-  // The progress line; on a terminal of so many columns without what finds no room (0: there is room for all).
+  // The progress line; on a terminal of so many columns without what finds no room (0: there is room for
+  // all).
   std::string line_within(std::size_t columns) const;
   void clear();
   std::string time_left() const;

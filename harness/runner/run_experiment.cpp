@@ -1,11 +1,10 @@
 #include "harness/runner/run_experiment.hpp"
 
-#include <torch/cuda.h>
-
-#include <fmt/ranges.h>
-
 #include <span>
 #include <string>
+
+#include <fmt/ranges.h>
+#include <torch/cuda.h>
 
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
@@ -21,14 +20,16 @@ namespace {
 // "classes (clients = 5, classes_per_client = 2)"
 std::string choice_text(const Choice& choice) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : choice.settings) parts.push_back(fmt::format("{} = {}", name, to_text(value)));
+  for (const auto& [name, value] : choice.settings)
+    parts.push_back(fmt::format("{} = {}", name, to_text(value)));
   return parts.empty() ? choice.name : fmt::format("{} ({})", choice.name, fmt::join(parts, ", "));
 }
 
 torch::TensorOptions tensor_options(const Experiment& experiment) {
   if (experiment.device == "cuda" && !torch::cuda::is_available()) {
-    throw Error(Complaint{.found = "the device \"cuda\" is asked for, but LibTorch sees no GPU",
-                          .remedy = "Use --device cpu, or configure with a CUDA build of LibTorch (see README.md)."});
+    throw Error(
+        Complaint{.found = "the device \"cuda\" is asked for, but LibTorch sees no GPU",
+                  .remedy = "Use --device cpu, or configure with a CUDA build of LibTorch (see README.md)."});
   }
   return torch::TensorOptions()
       .dtype(experiment.dtype == "float64" ? torch::kFloat64 : torch::kFloat32)
@@ -38,7 +39,8 @@ torch::TensorOptions tensor_options(const Experiment& experiment) {
 // What all cells of an experiment share.
 class Arena {
  public:
-  Arena(const Experiment& experiment, const PluginHost& host, const RunOptions& options, const std::atomic<bool>& stop)
+  Arena(const Experiment& experiment, const PluginHost& host, const RunOptions& options,
+        const std::atomic<bool>& stop)
       : experiment_(experiment),
         host_(host),
         options_(options),
@@ -59,8 +61,9 @@ class Arena {
     for (const std::int64_t seed : experiment_.seeds) {
       const Partition partition = make_partition(experiment_.partition.name, experiment_.partition.settings,
                                                  partition_input(), static_cast<std::uint64_t>(seed));
-      progress_.say(fmt::format("seed {}: {}", seed, describe(experiment_.partition.name,
-                                                              partition_statistics(partition, partition_input()))));
+      progress_.say(fmt::format(
+          "seed {}: {}", seed,
+          describe(experiment_.partition.name, partition_statistics(partition, partition_input()))));
       for (const AlgorithmEntry& entry : experiment_.algorithms) {
         if (!run_cell(entry, seed, partition)) return false;
       }
@@ -100,7 +103,8 @@ class Arena {
     summary.clients = static_cast<std::int64_t>(partition.size());
     summary.parameters = model_.layout()->numel();
     summary.privacy = experiment_.privacy.name;
-    for (const auto& [name, value] : entry.settings) summary.algorithm_parameters.emplace_back(name, to_text(value));
+    for (const auto& [name, value] : entry.settings)
+      summary.algorithm_parameters.emplace_back(name, to_text(value));
     return summary;
   }
 
@@ -124,7 +128,9 @@ class Arena {
          .rounds = experiment_.rounds,
          .cohort_size = experiment_.cohort_size(static_cast<std::int64_t>(partition.size())),
          .evaluate_every = experiment_.evaluation.every,
-         .on_client = [this](std::int64_t done, std::int64_t clients) { progress_.client_done(done, clients); }});
+         .on_client = [this](std::int64_t done, std::int64_t clients) {
+           progress_.client_done(done, clients);
+         }});
     record.restore(simulation);
     progress_.begin_cell(fmt::format("{}, seed {}", entry.label, seed), simulation.rounds_done());
     try {
@@ -157,7 +163,8 @@ class Arena {
 void check_folders(const Experiment& experiment, const RunOptions& options) {
   for (const std::int64_t seed : experiment.seeds) {
     for (const AlgorithmEntry& entry : experiment.algorithms) {
-      check_folder(options.out / cell_folder(entry.label, seed), cell(experiment, entry, seed), options.resume);
+      check_folder(options.out / cell_folder(entry.label, seed), cell(experiment, entry, seed),
+                   options.resume);
     }
   }
 }

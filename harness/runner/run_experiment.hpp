@@ -17,9 +17,9 @@ struct RunOptions {
   std::FILE* messages = stderr;
 };
 
-/// Runs every cell of the experiment, seed by seed, and records each in a run directory. Returns false when `stop` was
-/// set: the cell in progress is then left at its last complete round, to be resumed. Throws Error when the folder
-/// holds runs already (without resume), or runs of another experiment (with it).
+/// Runs every cell of the experiment, seed by seed, and records each in a run directory. Returns false when
+/// `stop` was set: the cell in progress is then left at its last complete round, to be resumed. Throws Error
+/// when the folder holds runs already (without resume), or runs of another experiment (with it).
 bool run_experiment(const Experiment& experiment, const PluginHost& host, const RunOptions& options,
                     const std::atomic<bool>& stop);
 

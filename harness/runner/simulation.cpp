@@ -20,7 +20,8 @@ double seconds_since(Clock::time_point start) {
 // Puts things back when a round does not complete.
 class Rollback {
  public:
-  Rollback(Params& params, Message& state) : params_(params), state_(state), old_params_(params), old_state_(state) {}
+  Rollback(Params& params, Message& state)
+      : params_(params), state_(state), old_params_(params), old_state_(state) {}
   ~Rollback() {
     if (committed_) return;
     params_ = std::move(old_params_);
@@ -44,7 +45,8 @@ Simulation::Simulation(const SimulationSetup& setup)
     : setup_(setup),
       reader_(setup.dataset, setup.model.options()),
       engine_(setup.model, setup.pool),
-      oracle_setting_{setup_.dataset.train, reader_, setup_.model, engine_, setup_.stop, setup_.dataset.classes} {
+      oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
+                      setup_.dataset.classes} {
   Stream weights(
       {.seed = setup_.seed, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
   params_ = setup_.model.initial(weights);
@@ -69,7 +71,8 @@ Server Simulation::server_view(std::int64_t round) {
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
                                                  const Message& downlink) const {
   LocalResult result;
-  if (const auto state = client_states_.find(client); state != client_states_.end()) result.state = state->second;
+  if (const auto state = client_states_.find(client); state != client_states_.end())
+    result.state = state->second;
   const std::vector<std::int64_t>& shard = setup_.partition[static_cast<std::size_t>(client)];
   const Streams streams(setup_.seed, round, client);
   ClientOracle oracle(oracle_setting_, torch::tensor(shard, torch::kInt64), streams);
@@ -91,8 +94,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
 results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
-  const std::vector<std::int64_t> cohort =
-      choose_cohort(setup_.seed, round, static_cast<std::int64_t>(setup_.partition.size()), setup_.cohort_size);
+  const std::vector<std::int64_t> cohort = choose_cohort(
+      setup_.seed, round, static_cast<std::int64_t>(setup_.partition.size()), setup_.cohort_size);
   Rollback rollback(params_, server_state_);
   Server server = server_view(round);
 
@@ -135,11 +138,10 @@ results::RoundRecord Simulation::next_round() {
 
 void Simulation::evaluate(results::RoundRecord& record) const {
   const Examples& test = setup_.dataset.test;
-  const Score sums =
-      engine_.evaluate(params_, test.size(), [&](std::int64_t begin, std::int64_t end) {
-        if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-        return reader_.read(test, torch::arange(begin, end, torch::kInt64));
-      });
+  const Score sums = engine_.evaluate(params_, test.size(), [&](std::int64_t begin, std::int64_t end) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    return reader_.read(test, torch::arange(begin, end, torch::kInt64));
+  });
   record.test_loss = sums.loss_sum / static_cast<double>(sums.examples);
   if (setup_.dataset.classes > 0) {
     record.test_accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.examples);

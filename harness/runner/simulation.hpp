@@ -7,10 +7,11 @@
 #include <span>
 #include <string>
 
-#include "datasets/dataset.hpp"
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/algorithm.hpp"
 #include "fedarena/base/pool.hpp"
+
+#include "datasets/dataset.hpp"
 #include "harness/gradients/gradients.hpp"
 #include "harness/oracle/client_oracle.hpp"
 #include "harness/wire/wire.hpp"
@@ -29,9 +30,10 @@ struct SimulationSetup {
   const std::atomic<bool>& stop;  ///< set on Ctrl-C: the round in progress then throws Interrupted
   std::uint64_t seed = 0;
   std::int64_t rounds = 1;
-  std::int64_t cohort_size = 1;      ///< clients in each round
-  std::int64_t evaluate_every = 1;   ///< rounds between evaluations; the last round is always evaluated
-  std::function<void(std::int64_t clients_done, std::int64_t clients)> on_client = {};  ///< called from any thread
+  std::int64_t cohort_size = 1;     ///< clients in each round
+  std::int64_t evaluate_every = 1;  ///< rounds between evaluations; the last round is always evaluated
+  std::function<void(std::int64_t clients_done, std::int64_t clients)> on_client =
+      {};  ///< called from any thread
 };
 
 /// Runs a federated algorithm round by round, in memory. A round either completes or leaves no trace.

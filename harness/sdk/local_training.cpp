@@ -25,7 +25,8 @@ Schema<LocalTraining> LocalTraining::schema() {
       {"minimum_rate", &LocalTraining::minimum_rate, "lowest rate of the schedule \"cosine\"",
        Constraint::at_least(0)},
       {"momentum", &LocalTraining::momentum, "momentum of the local SGD", Constraint::between(0, 1)},
-      {"weight_decay", &LocalTraining::weight_decay, "weight decay of the local SGD", Constraint::at_least(0)},
+      {"weight_decay", &LocalTraining::weight_decay, "weight decay of the local SGD",
+       Constraint::at_least(0)},
   };
 }
 
@@ -44,7 +45,8 @@ std::int64_t LocalTraining::steps(const Oracle& oracle) const {
   return local_steps > 0 ? local_steps : local_epochs * oracle.steps_per_epoch(batch_size);
 }
 
-Params train_locally(Client& client, const Params& start, const LocalTraining& config, const Correction& correct) {
+Params train_locally(Client& client, const Params& start, const LocalTraining& config,
+                     const Correction& correct) {
   const double rate = config.rate_in(client.round, client.rounds);
   const std::int64_t steps = config.steps(client.oracle);
   Params local = start;

@@ -20,7 +20,8 @@ void Message::put_entry(Entry entry) {
 }
 
 bool Message::contains(std::string_view name) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.name == name; });
 }
 
 const Message::Content& Message::find(std::string_view name, std::size_t type) const {

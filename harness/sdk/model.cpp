@@ -1,10 +1,10 @@
 #include "fedarena/model.hpp"
 
-#include <torch/csrc/autograd/autograd.h>
-
 #include <cmath>
 #include <numeric>
 #include <utility>
+
+#include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/random.hpp"

@@ -5,7 +5,8 @@ namespace fedarena {
 Schema<ModelAveraging> ModelAveraging::schema() {
   return Schema<ModelAveraging>{
       {"server_rate", &ModelAveraging::server_rate, "server learning rate", Constraint::positive()},
-      {"weighting", &ModelAveraging::weighting, "weights of the clients in the average: by examples, or all alike",
+      {"weighting", &ModelAveraging::weighting,
+       "weights of the clients in the average: by examples, or all alike",
        Constraint::one_of({"examples", "uniform"})},
   }
       .extends(LocalTraining::schema());

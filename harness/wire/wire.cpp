@@ -20,7 +20,8 @@ constexpr std::size_t kLargest = std::numeric_limits<std::int64_t>::max();
 enum class Kind : std::uint8_t { kParams = 0, kTensor = 1, kDouble = 2, kInteger = 3 };
 
 // Element types on the wire; numbers are ours, so that they do not change with LibTorch's.
-constexpr std::array kTypes{torch::kFloat32, torch::kFloat64, torch::kInt64, torch::kInt32, torch::kUInt8, torch::kBool};
+constexpr std::array kTypes{torch::kFloat32, torch::kFloat64, torch::kInt64,
+                            torch::kInt32,   torch::kUInt8,   torch::kBool};
 
 class Writer {
  public:
@@ -41,8 +42,9 @@ class Writer {
     for (std::size_t index = 0; index < kTypes.size(); ++index) {
       if (kTypes[index] == value) return number(static_cast<std::uint8_t>(index));
     }
-    throw Error::of("a message holds a tensor of type {}; allowed: float32, float64, int64, int32, uint8, bool",
-                    torch::toString(value));
+    throw Error::of(
+        "a message holds a tensor of type {}; allowed: float32, float64, int64, int32, uint8, bool",
+        torch::toString(value));
   }
   void elements(const torch::Tensor& tensor) {
     const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
@@ -75,13 +77,14 @@ class Reader {
     return kTypes[index];
   }
   torch::Tensor elements(const std::vector<std::int64_t>& shape, torch::ScalarType type) {
-    // The size is checked against what is left before anything is allocated. `span` counts empty dimensions as 1,
-    // because LibTorch computes strides from it.
+    // The size is checked against what is left before anything is allocated. `span` counts empty dimensions
+    // as 1, because LibTorch computes strides from it.
     std::size_t size = torch::elementSize(type);
     std::size_t span = size;
     for (const std::int64_t extent : shape) {
       const auto factor = static_cast<std::size_t>(extent);
-      if (extent < 0 || __builtin_mul_overflow(span, std::max<std::size_t>(factor, 1), &span) || span > kLargest) {
+      if (extent < 0 || __builtin_mul_overflow(span, std::max<std::size_t>(factor, 1), &span) ||
+          span > kLargest) {
         fail("a tensor has an impossible shape");
       }
       size *= factor;
@@ -95,7 +98,9 @@ class Reader {
   }
   std::size_t left() const { return bytes_.size(); }
 
-  [[noreturn]] static void fail(const std::string& why) { throw Error::of("cannot decode a message: {}", why); }
+  [[noreturn]] static void fail(const std::string& why) {
+    throw Error::of("cannot decode a message: {}", why);
+  }
 
  private:
   const std::byte* take(std::size_t size, const char* what) {
@@ -177,7 +182,8 @@ Bytes encode(const Message& message) {
   return writer.take();
 }
 
-Message decode(std::span<const std::byte> bytes, const std::shared_ptr<const Layout>& layout, torch::Device device) {
+Message decode(std::span<const std::byte> bytes, const std::shared_ptr<const Layout>& layout,
+               torch::Device device) {
   Reader reader(bytes);
   for (const char letter : kMagic) {
     if (reader.number<char>("the header") != letter) Reader::fail("it does not begin with FAM1");

@@ -1,8 +1,9 @@
-// FedAvg: McMahan, Moore, Ramage, Hampson, Aguera y Arcas, "Communication-efficient learning of deep networks from
-// decentralized data", AISTATS 2017, Algorithm 1 (arXiv:1602.05629).
+// FedAvg: McMahan, Moore, Ramage, Hampson, Aguera y Arcas, "Communication-efficient learning of deep networks
+// from decentralized data", AISTATS 2017, Algorithm 1 (arXiv:1602.05629).
 //
-// Differs from the paper: clients send the change of the model instead of the model, so that a server learning rate
-// can scale it (1, the default, is the paper's average); weighting = "uniform" averages clients alike.
+// Differs from the paper: clients send the change of the model instead of the model, so that a server
+// learning rate can scale it (1, the default, is the paper's average); weighting = "uniform" averages clients
+// alike.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/model_averaging.hpp>
 

@@ -1,9 +1,9 @@
-// FedProx: Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated optimization in heterogeneous networks", MLSys 2020,
-// Algorithm 2 (arXiv:1812.06127).
+// FedProx: Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, "Federated optimization in heterogeneous networks",
+// MLSys 2020, Algorithm 2 (arXiv:1812.06127).
 //
-// Differs from the paper: the inexact solution of the local problem is SGD of a fixed amount of work, as in the
-// published comparisons; clients are weighted by their examples unless weighting = "uniform" (the paper samples them
-// by size and then averages alike); mu = 0 is FedAvg to the bit.
+// Differs from the paper: the inexact solution of the local problem is SGD of a fixed amount of work, as in
+// the published comparisons; clients are weighted by their examples unless weighting = "uniform" (the paper
+// samples them by size and then averages alike); mu = 0 is FedAvg to the bit.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/model_averaging.hpp>
 
@@ -18,8 +18,8 @@ class FedProx final : public Algorithm {
   };
 
   static Schema<Config> schema() {
-    return Schema<Config>{{"mu", &Config::mu, "weight of the proximal term mu/2 ||w - w_global||^2",
-                           Constraint::at_least(0)}}
+    return Schema<Config>{
+        {"mu", &Config::mu, "weight of the proximal term mu/2 ||w - w_global||^2", Constraint::at_least(0)}}
         .extends(ModelAveraging::schema());
   }
 

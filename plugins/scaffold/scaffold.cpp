@@ -1,9 +1,9 @@
-// SCAFFOLD: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, "SCAFFOLD: stochastic controlled averaging for federated
-// learning", ICML 2020, Algorithm 1, options I and II (arXiv:1910.06378).
+// SCAFFOLD: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, "SCAFFOLD: stochastic controlled averaging for
+// federated learning", ICML 2020, Algorithm 1, options I and II (arXiv:1910.06378).
 //
-// Differs from the paper: momentum and weight decay, 0 by default, may be added to the local steps; with momentum, the
-// control variate of option II is the mean step over the rate, no longer a mean gradient. A client without local steps
-// keeps its control variate.
+// Differs from the paper: momentum and weight decay, 0 by default, may be added to the local steps; with
+// momentum, the control variate of option II is the mean step over the rate, no longer a mean gradient. A
+// client without local steps keeps its control variate.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/local_training.hpp>
 
@@ -47,8 +47,8 @@ class Scaffold final : public Algorithm {
     const Params control = client.state.get_or(kControl, zeros_like(start));
 
     const Params drift = server_control - control;
-    const Params local = train_locally(client, start, config_,
-                                       [&](const Params&, Params& gradient) { gradient += drift; });
+    const Params local =
+        train_locally(client, start, config_, [&](const Params&, Params& gradient) { gradient += drift; });
 
     const Params next = next_control(client, start, local, drift);
     Message uplink{{kModelUpdate, local - start}, {kControlUpdate, next - control}};

@@ -12,11 +12,11 @@ set_target_properties(fedarena_base fedarena_sdk PROPERTIES INSTALL_RPATH "$ORIG
 set_target_properties(fedarena_base PROPERTIES EXPORT_NAME base)
 set_target_properties(fedarena_sdk PROPERTIES EXPORT_NAME sdk)
 
-# In the tree LibTorch is a list of files of this machine; the package looks for it again.
+# The package does not know fedarena_torch; it finds LibTorch as the tree does, wherever that is by then.
 get_target_property(sdk_links fedarena_sdk INTERFACE_LINK_LIBRARIES)
 list(TRANSFORM sdk_links REPLACE "^fedarena_torch$" "$<BUILD_INTERFACE:fedarena_torch>")
 set_target_properties(fedarena_sdk PROPERTIES
-  INTERFACE_LINK_LIBRARIES "${sdk_links};$<INSTALL_INTERFACE:fedarena::torch>")
+  INTERFACE_LINK_LIBRARIES "${sdk_links};$<INSTALL_INTERFACE:LibTorch::LibTorch>")
 
 install(TARGETS fedarena RUNTIME DESTINATION bin COMPONENT program)
 install(TARGETS fedarena_base fedarena_sdk EXPORT fedarena
@@ -48,4 +48,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/fedarena-config-
   COMPATIBILITY SameMinorVersion)
 install(FILES
   "${PROJECT_BINARY_DIR}/package/fedarena-config.cmake" "${PROJECT_BINARY_DIR}/package/fedarena-config-version.cmake"
+  scripts/cmake/FindLibTorch.cmake
   DESTINATION ${package_folder} COMPONENT development)

@@ -45,19 +45,39 @@ function(fedarena_module name)
   endif()
 endfunction()
 
+# What every test program shares, and the one precompiled header of those that see LibTorch.
+function(fedarena_test_settings target)
+  fedarena_compile_settings(${target})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE
+    FEDARENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FEDARENA_BUILD_DIR="${PROJECT_BINARY_DIR}")
+  # CMake compiles programs with -fPIE and libraries with -fPIC, and a precompiled header serves one of them only.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+endfunction()
+
+function(fedarena_use_torch_in_tests target)
+  if(NOT TARGET fedarena_test_pch)
+    add_library(fedarena_test_pch STATIC "${PROJECT_SOURCE_DIR}/harness/torch_pch.cpp")
+    fedarena_test_settings(fedarena_test_pch)
+    target_link_libraries(fedarena_test_pch PRIVATE fedarena_torch fmt::fmt GTest::gmock)
+    target_precompile_headers(fedarena_test_pch PRIVATE
+      <torch/types.h> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h>
+      <functional> <map> <memory> <optional> <span> <string> <variant> <vector>)
+  endif()
+  target_link_libraries(${target} PRIVATE fedarena_torch)
+  target_precompile_headers(${target} REUSE_FROM fedarena_test_pch)
+endfunction()
+
 # fedarena_test(NAME [TORCH] SOURCES ... LINK ...): a GoogleTest program; each test becomes a ctest entry.
 function(fedarena_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  fedarena_compile_settings(${name})
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${name} PRIVATE
-    FEDARENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FEDARENA_BUILD_DIR="${PROJECT_BINARY_DIR}")
+  fedarena_test_settings(${name})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
   if(arg_TORCH)
-    target_link_libraries(${name} PRIVATE fedarena_torch)
-    target_precompile_headers(${name} PRIVATE <torch/types.h> <gtest/gtest.h>)
+    fedarena_use_torch_in_tests(${name})
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

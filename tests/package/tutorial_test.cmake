@@ -1,4 +1,5 @@
 # Every C++ and CMake block of the tutorial must be part of a file that the build or the package test compiles.
+cmake_minimum_required(VERSION 3.22)
 file(READ "${source}/docs/adding-an-algorithm.md" tutorial)
 set(compiled "")
 foreach(file IN ITEMS

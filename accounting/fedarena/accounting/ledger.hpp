@@ -28,8 +28,8 @@ class FEDARENA_API RoundAccesses {
   std::vector<Access> accesses_;
 };
 
-/// What happened to each client's data over a run. Consecutive participations with equal accesses are one segment, so
-/// that a ledger does not grow with the number of rounds. It records facts and states no epsilon.
+/// What happened to each client's data over a run. Consecutive participations with equal accesses are one
+/// segment, so that a ledger does not grow with the number of rounds. It records facts and states no epsilon.
 class FEDARENA_API Ledger {
  public:
   struct Segment {

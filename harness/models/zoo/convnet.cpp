@@ -1,5 +1,6 @@
-// ConvNet: Gidaris and Komodakis, CVPR 2018, as used by Zhao et al., ICLR 2021 (dataset condensation) and by the
-// FedLAP-DP paper: blocks of [3x3 convolution, normalisation, ReLU, 2x2 average pooling], then one affine map.
+// ConvNet: Gidaris and Komodakis, CVPR 2018, as used by Zhao et al., ICLR 2021 (dataset condensation) and by
+// the FedLAP-DP paper: blocks of [3x3 convolution, normalisation, ReLU, 2x2 average pooling], then one affine
+// map.
 #include <fmt/format.h>
 
 #include "harness/models/zoo.hpp"
@@ -26,8 +27,9 @@ Architecture build(const Settings& settings, const ModelInput& input) {
   require_classes("convnet", input);
   const Config config = Config::schema().read(settings);
   if (input.shape.size() != 3) {
-    throw Error(Complaint{.found = "the model \"convnet\" needs images, but the examples are plain feature vectors",
-                          .remedy = "Use \"mlp\", \"logistic\" or \"linear\"."});
+    throw Error(
+        Complaint{.found = "the model \"convnet\" needs images, but the examples are plain feature vectors",
+                  .remedy = "Use \"mlp\", \"logistic\" or \"linear\"."});
   }
   Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {}};
   std::int64_t channels = input.shape[0];
@@ -59,10 +61,11 @@ Architecture build(const Settings& settings, const ModelInput& input) {
 }  // namespace
 
 ModelInfo convnet_model() {
-  return {"convnet",
-          "blocks of 3x3 convolution, normalisation, ReLU and average pooling, then an affine map (Gidaris and "
-          "Komodakis 2018); 317,706 parameters for 28x28 grey images",
-          Config::schema().fields(), build};
+  return {
+      "convnet",
+      "blocks of 3x3 convolution, normalisation, ReLU and average pooling, then an affine map (Gidaris and "
+      "Komodakis 2018); 317,706 parameters for 28x28 grey images",
+      Config::schema().fields(), build};
 }
 
 }  // namespace fedarena

@@ -1,5 +1,6 @@
-// Linear regression: one affine map trained on half the squared error. Its loss is a quadratic, so trajectories of
-// federated methods have closed forms. Class labels become one-hot targets (least-squares classification).
+// Linear regression: one affine map trained on half the squared error. Its loss is a quadratic, so
+// trajectories of federated methods have closed forms. Class labels become one-hot targets (least-squares
+// classification).
 #include <numeric>
 
 #include "harness/models/zoo.hpp"
@@ -7,7 +8,8 @@
 namespace fedarena {
 
 ModelInfo linear_model() {
-  return {"linear", "one affine map, half the squared error; class labels become one-hot targets",
+  return {"linear",
+          "one affine map, half the squared error; class labels become one-hot targets",
           {},
           [](const Settings& /*settings*/, const ModelInput& input) {
             const std::int64_t features =

@@ -6,7 +6,8 @@
 namespace fedarena {
 
 ModelInfo logistic_model() {
-  return {"logistic", "multinomial logistic regression: one affine map, softmax cross-entropy",
+  return {"logistic",
+          "multinomial logistic regression: one affine map, softmax cross-entropy",
           {},
           [](const Settings& /*settings*/, const ModelInput& input) {
             require_classes("logistic", input);

@@ -1,5 +1,5 @@
-// Multi-layer perceptron with ReLU; the default is the "2NN" of McMahan et al., AISTATS 2017 (two hidden layers of
-// 200 units, 199,210 parameters for 28x28 grey images and ten classes).
+// Multi-layer perceptron with ReLU; the default is the "2NN" of McMahan et al., AISTATS 2017 (two hidden
+// layers of 200 units, 199,210 parameters for 28x28 grey images and ten classes).
 #include <numeric>
 
 #include "harness/models/zoo.hpp"

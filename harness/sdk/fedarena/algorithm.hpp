@@ -1,5 +1,5 @@
-/// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks `local_training.hpp`
-/// and `model_averaging.hpp`; no other header of ours.
+/// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks
+/// `local_training.hpp` and `model_averaging.hpp`; no other header of ours.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Query {
 /// The one door to a client's examples. Every call is written to the privacy ledger.
 class FEDARENA_API Oracle {
  public:
-  /// Mean loss gradient at `at` over the next batch, as private as the run demands. Without privacy the shard is
-  /// shuffled once an epoch and dealt in batches, the last of which may be short.
+  /// Mean loss gradient at `at` over the next batch, as private as the run demands. Without privacy the shard
+  /// is shuffled once an epoch and dealt in batches, the last of which may be short.
   virtual Params gradient(const Params& at, const Query& query) = 0;
   /// Batches in one pass over the shard; 1 when `batch_size` is 0.
   virtual std::int64_t steps_per_epoch(std::int64_t batch_size) const = 0;
@@ -34,7 +34,8 @@ class FEDARENA_API Oracle {
   virtual double loss(const Params& at) = 0;
   /// Examples of each class, int64 [classes].
   virtual torch::Tensor label_counts() = 0;
-  /// All raw examples. An exact access: under a privacy policy on records it makes this client's epsilon infinite.
+  /// All raw examples. An exact access: under a privacy policy on records it makes this client's epsilon
+  /// infinite.
   virtual Batch exact_batch() = 0;
   /// Examples in the shard, which the ledger lists as assumed public.
   virtual std::int64_t size() const = 0;
@@ -71,7 +72,8 @@ class FEDARENA_API Uplink {
   virtual std::int64_t size() const = 0;
   /// Mean over the cohort, summed in client order.
   virtual Params mean(Key<Params> key) const = 0;
-  /// Mean weighted by another entry of each message, such as its number of examples; weights are >= 0, not all 0.
+  /// Mean weighted by another entry of each message, such as its number of examples; weights are >= 0, not
+  /// all 0.
   virtual Params mean(Key<Params> key, Key<std::int64_t> weight) const = 0;
   /// One by one. An exact access when the run privatises whole messages.
   virtual std::span<const Message> each() const = 0;
@@ -80,8 +82,8 @@ class FEDARENA_API Uplink {
   ~Uplink() = default;
 };
 
-/// Const throughout: an algorithm is its hyper-parameters; memory lives in `state`, so that stopping and resuming
-/// costs it nothing. Calls come from several threads at once.
+/// Const throughout: an algorithm is its hyper-parameters; memory lives in `state`, so that stopping and
+/// resuming costs it nothing. Calls come from several threads at once.
 class FEDARENA_API Algorithm {
  public:
   virtual ~Algorithm() = default;

@@ -27,8 +27,8 @@ struct Linear {
   std::int64_t in, out;
 };
 
-/// One step of a model. Models are data: forward passes, parameter counts and gradient rules are all read off the
-/// same list of layers.
+/// One step of a model. Models are data: forward passes, parameter counts and gradient rules are all read off
+/// the same list of layers.
 using Layer = std::variant<Conv2d, GroupNorm, Relu, AveragePool, Flatten, Linear>;
 
 /// What training minimises; both are means over the batch.

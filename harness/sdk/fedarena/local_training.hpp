@@ -7,8 +7,8 @@
 
 namespace fedarena {
 
-/// The hyper-parameters that every algorithm with local SGD has: derive your Config from it. One local SGD for all
-/// keeps FedAvg, FedProx and SCAFFOLD apart only where their papers differ.
+/// The hyper-parameters that every algorithm with local SGD has: derive your Config from it. One local SGD
+/// for all keeps FedAvg, FedProx and SCAFFOLD apart only where their papers differ.
 struct FEDARENA_API LocalTraining {
   std::int64_t local_epochs = 1;
   std::int64_t local_steps = 0;
@@ -23,18 +23,21 @@ struct FEDARENA_API LocalTraining {
 
   static Schema<LocalTraining> schema();
 
-  /// Learning rate of a round (from 1) of `rounds`. constant: `rate`. step: rate * schedule_factor^floor((round-1) /
-  /// schedule_step). cosine: rate * (1 + cos(pi (round-1) / (rounds-1))) / 2, at least minimum_rate.
+  /// Learning rate of a round (from 1) of `rounds`. constant: `rate`. step: rate *
+  /// schedule_factor^floor((round-1) / schedule_step). cosine: rate * (1 + cos(pi (round-1) / (rounds-1))) /
+  /// 2, at least minimum_rate.
   double rate_in(std::int64_t round, std::int64_t rounds) const;
   /// SGD steps of one client in one round: local_steps, or local_epochs passes over its shard when that is 0.
   std::int64_t steps(const Oracle& oracle) const;
 };
 
-/// What an algorithm adds to the gradient of each step; called with the current local parameters and the gradient.
+/// What an algorithm adds to the gradient of each step; called with the current local parameters and the
+/// gradient.
 using Correction = std::function<void(const Params& local, Params& gradient)>;
 
-/// SGD on a client's own data from `start`, with momentum v <- momentum v + g and weight decay added to the gradient
-/// (both as in PyTorch's SGD; the momentum starts at zero each round). Returns the trained parameters.
+/// SGD on a client's own data from `start`, with momentum v <- momentum v + g and weight decay added to the
+/// gradient (both as in PyTorch's SGD; the momentum starts at zero each round). Returns the trained
+/// parameters.
 FEDARENA_API Params train_locally(Client& client, const Params& start, const LocalTraining& config,
                                   const Correction& correct = {});
 

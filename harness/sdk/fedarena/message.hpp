@@ -18,8 +18,9 @@ struct Key {
   const char* name;
 };
 
-/// What server and clients send each other, and what they remember: a few named values, in the order they were put.
-/// A value: copies of Params are deep, tensors must not be changed in place once they are in a message.
+/// What server and clients send each other, and what they remember: a few named values, in the order they
+/// were put. A value: copies of Params are deep, tensors must not be changed in place once they are in a
+/// message.
 class FEDARENA_API Message {
  public:
   using Content = std::variant<Params, torch::Tensor, double, std::int64_t>;

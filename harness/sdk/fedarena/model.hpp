@@ -1,10 +1,10 @@
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+#include <torch/types.h>
 
 #include "fedarena/base/export.hpp"
 #include "fedarena/base/stream.hpp"
@@ -25,7 +25,8 @@ struct FEDARENA_API Batch {
 /// Whether a gradient can itself be differentiated.
 enum class Graph { kDrop, kKeep };
 
-/// A model as pure functions of (parameters, data): it holds no parameters, so one serves all clients and threads.
+/// A model as pure functions of (parameters, data): it holds no parameters, so one serves all clients and
+/// threads.
 class FEDARENA_API Model {
  public:
   /// `options`: floating type and device of parameters and data. Bug when the layers do not fit together.
@@ -40,8 +41,9 @@ class FEDARENA_API Model {
   /// Numbers that a forward pass of one example writes; decides how many examples fit into a cache.
   std::int64_t activations() const { return activations_; }
 
-  /// Fresh weights: uniform in +-1/sqrt(fan in) for weights and biases of convolutions and affine maps (the default
-  /// of PyTorch), ones and zeros for normalisation. Drawn in double, so that both floating types start alike.
+  /// Fresh weights: uniform in +-1/sqrt(fan in) for weights and biases of convolutions and affine maps (the
+  /// default of PyTorch), ones and zeros for normalisation. Drawn in double, so that both floating types
+  /// start alike.
   Params initial(Stream& stream) const;
   /// Outputs (logits or predictions) [n, outputs].
   torch::Tensor forward(const Params& at, const torch::Tensor& inputs) const;

@@ -15,7 +15,8 @@ struct FEDARENA_API ModelAveraging : LocalTraining {
   static Schema<ModelAveraging> schema();
 };
 
-/// Entries of the messages below: the global model on the way down, its change and the number of examples on the way up.
+/// Entries of the messages below: the global model on the way down, its change and the number of examples on
+/// the way up.
 inline constexpr Key<Params> kModel{"model"};
 inline constexpr Key<Params> kUpdate{"update"};
 inline constexpr Key<std::int64_t> kExamples{"examples"};

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <torch/types.h>
 
 #include "fedarena/base/export.hpp"
 
@@ -28,7 +28,8 @@ class FEDARENA_API Layout {
   const Entry& operator[](std::size_t index) const { return entries_[index]; }
   /// The number of parameters, all tensors together.
   std::int64_t numel() const { return numel_; }
-  /// A number that differs, but for chance, between layouts of different shapes; checked when a message is decoded.
+  /// A number that differs, but for chance, between layouts of different shapes; checked when a message is
+  /// decoded.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -37,9 +38,9 @@ class FEDARENA_API Layout {
   std::uint64_t fingerprint_ = 0xcbf29ce484222325;
 };
 
-/// A model's parameters, or anything of their shape (gradient, update, control variate): a vector space, so that an
-/// algorithm reads like its paper. A value: copies share no memory. One contiguous floating tensor on one device.
-/// Operands of different layouts are a Bug.
+/// A model's parameters, or anything of their shape (gradient, update, control variate): a vector space, so
+/// that an algorithm reads like its paper. A value: copies share no memory. One contiguous floating tensor on
+/// one device. Operands of different layouts are a Bug.
 class FEDARENA_API Params {
  public:
   /// Empty; assign before use.

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <torch/version.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <torch/version.h>
 
 #include "fedarena/base/export.hpp"
 #include "fedarena/base/schema.hpp"
@@ -16,7 +16,8 @@ namespace fedarena {
 class Algorithm;
 class Registry;
 
-/// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK header.
+/// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK
+/// header.
 inline constexpr std::uint32_t kPluginAbi = 1;
 
 /// What a table, a paper and `fedarena plugins NAME` say of an algorithm.
@@ -43,11 +44,14 @@ class FEDARENA_API Registry {
   /// A has a nested `Config`, a static `schema()` and a constructor from a Config.
   template <typename A>
   void add(std::string name, Description description) {
-    add(AlgorithmInfo{std::move(name), std::move(description), A::schema().fields(),
+    add(AlgorithmInfo{std::move(name),
+                      std::move(description),
+                      A::schema().fields(),
                       [](const Settings& settings) -> std::unique_ptr<const Algorithm> {
                         return std::make_unique<A>(A::schema().read(settings));
                       },
-                      {}, {}});
+                      {},
+                      {}});
   }
   /// Throws Error when the name is taken.
   void add(AlgorithmInfo info);
@@ -60,8 +64,8 @@ class FEDARENA_API Registry {
   std::vector<AlgorithmInfo> algorithms_;
 };
 
-/// What a plugin's file exports under the C name `fedarena_plugin`: plain data, checked in full before any C++ call
-/// crosses the boundary. Fields are only ever appended.
+/// What a plugin's file exports under the C name `fedarena_plugin`: plain data, checked in full before any
+/// C++ call crosses the boundary. Fields are only ever appended.
 struct Plugin {
   std::uint32_t size;         ///< sizeof(Plugin) at the plugin's build
   std::uint32_t abi;          ///< kPluginAbi at the plugin's build
@@ -96,7 +100,12 @@ struct Plugin {
 #define FEDARENA_PLUGIN(plugin_name, plugin_version)                                              \
   static void fedarena_install(::fedarena::Registry& registry);                                   \
   extern "C" FEDARENA_API const ::fedarena::Plugin fedarena_plugin;                               \
-  extern "C" FEDARENA_API const ::fedarena::Plugin fedarena_plugin = {                            \
-      sizeof(::fedarena::Plugin), ::fedarena::kPluginAbi, FEDARENA_COMPILER,   FEDARENA_CXX_ABI,  \
-      TORCH_VERSION,              plugin_name,            plugin_version,      &fedarena_install}; \
+  extern "C" FEDARENA_API const ::fedarena::Plugin fedarena_plugin = {sizeof(::fedarena::Plugin), \
+                                                                      ::fedarena::kPluginAbi,     \
+                                                                      FEDARENA_COMPILER,          \
+                                                                      FEDARENA_CXX_ABI,           \
+                                                                      TORCH_VERSION,              \
+                                                                      plugin_name,                \
+                                                                      plugin_version,             \
+                                                                      &fedarena_install};         \
   static void fedarena_install([[maybe_unused]] ::fedarena::Registry& registry)

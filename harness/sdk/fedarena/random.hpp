@@ -1,18 +1,18 @@
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "fedarena/base/stream.hpp"
+#include <torch/types.h>
+
 #include "fedarena/base/export.hpp"
+#include "fedarena/base/stream.hpp"
 
 namespace fedarena {
 
-/// The random streams of one client (or the server) in one round: `streams(Purpose::kSynthetic)`. The same name gives
-/// the same numbers, whoever asks and whenever.
+/// The random streams of one client (or the server) in one round: `streams(Purpose::kSynthetic)`. The same
+/// name gives the same numbers, whoever asks and whenever.
 class FEDARENA_API Streams {
  public:
   Streams(std::uint64_t seed, std::int64_t round, std::int64_t client) : name_{seed, round, client, {}, 0} {}
@@ -30,6 +30,7 @@ class FEDARENA_API Streams {
 /// Independent standard normals, float64 on the CPU.
 FEDARENA_API torch::Tensor normal(Stream& stream, const std::vector<std::int64_t>& shape);
 /// Independent uniforms in [low, high), float64 on the CPU.
-FEDARENA_API torch::Tensor uniform(Stream& stream, const std::vector<std::int64_t>& shape, double low, double high);
+FEDARENA_API torch::Tensor uniform(Stream& stream, const std::vector<std::int64_t>& shape, double low,
+                                   double high);
 
 }  // namespace fedarena

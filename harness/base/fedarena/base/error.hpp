@@ -68,12 +68,12 @@ namespace detail {
 }  // namespace fedarena
 
 /// Throws Bug with the operands when `left op right` does not hold.
-#define FEDARENA_CHECK(left, op, right)                                                            \
-  do {                                                                                             \
-    const auto& fedarena_left = (left);                                                            \
-    const auto& fedarena_right = (right);                                                          \
-    if (!(fedarena_left op fedarena_right))                                                        \
-      ::fedarena::detail::fail_check(#left " " #op " " #right,                                     \
-                                     ::fmt::format("{} vs {}", fedarena_left, fedarena_right),     \
-                                     __FILE__, __LINE__);                                          \
+#define FEDARENA_CHECK(left, op, right)                                                                  \
+  do {                                                                                                   \
+    const auto& fedarena_left = (left);                                                                  \
+    const auto& fedarena_right = (right);                                                                \
+    if (!(fedarena_left op fedarena_right))                                                              \
+      ::fedarena::detail::fail_check(#left " " #op " " #right,                                           \
+                                     ::fmt::format("{} vs {}", fedarena_left, fedarena_right), __FILE__, \
+                                     __LINE__);                                                          \
   } while (false)

@@ -8,8 +8,8 @@
 namespace fedarena {
 
 /// Philox-4x64 with ten rounds: a keyed bijection on 256-bit counters whose outputs pass as independent
-/// uniform words. Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011, section 4.3.
-/// The same function of (counter, key) on every machine; not a cryptographic generator.
+/// uniform words. Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011,
+/// section 4.3. The same function of (counter, key) on every machine; not a cryptographic generator.
 FEDARENA_API std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter,
                                                      std::array<std::uint64_t, 2> key);
 

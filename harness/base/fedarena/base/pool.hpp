@@ -8,12 +8,12 @@
 
 namespace fedarena {
 
-/// A fixed number of workers that share loops. Loops may nest: a worker that waits for an inner loop helps with
-/// that loop and with nothing else, so that it never holds two outer pieces of work at once.
+/// A fixed number of workers that share loops. Loops may nest: a worker that waits for an inner loop helps
+/// with that loop and with nothing else, so that it never holds two outer pieces of work at once.
 class FEDARENA_API WorkPool {
  public:
-  /// `workers` >= 1, the calling thread included; `on_entry` runs on a thread whenever it joins, so at least once
-  /// before the first piece of work there.
+  /// `workers` >= 1, the calling thread included; `on_entry` runs on a thread whenever it joins, so at least
+  /// once before the first piece of work there.
   explicit WorkPool(int workers, std::function<void()> on_entry = {});
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
@@ -23,9 +23,9 @@ class FEDARENA_API WorkPool {
   /// The number of processor cores that this process may use.
   static int available_cores();
 
-  /// Calls body(0), ..., body(count - 1), each once, in any order and on any worker; returns when all are done.
-  /// When bodies throw, the exception of the lowest index that throws is rethrown, for any number of workers; every
-  /// lower index has run, and higher ones may not have.
+  /// Calls body(0), ..., body(count - 1), each once, in any order and on any worker; returns when all are
+  /// done. When bodies throw, the exception of the lowest index that throws is rethrown, for any number of
+  /// workers; every lower index has run, and higher ones may not have.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& body) const;
 
  private:

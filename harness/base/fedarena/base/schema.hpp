@@ -18,14 +18,16 @@ namespace fedarena {
 /// What a setting can hold.
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 
-/// The value as an experiment file writes it: true, 10, 0.1, "text", [1, 2]. Doubles print the shortest text that
-/// reads back to the same bits, always recognisable as a float.
+/// The value as an experiment file writes it: true, 10, 0.1, "text", [1, 2]. Doubles print the shortest text
+/// that reads back to the same bits, always recognisable as a float.
 FEDARENA_API std::string to_text(const Value& value);
 
-/// The name of the value's type in messages: "a boolean", "an integer", "a number", "a string", "a list of integers".
+/// The name of the value's type in messages: "a boolean", "an integer", "a number", "a string", "a list of
+/// integers".
 FEDARENA_API std::string type_name(const Value& value);
 
-/// Which values of a setting are allowed. Numbers must be finite and no NaN in any case, lists obey it per element.
+/// Which values of a setting are allowed. Numbers must be finite and no NaN in any case, lists obey it per
+/// element.
 class FEDARENA_API Constraint {
  public:
   Constraint() = default;
@@ -51,15 +53,15 @@ class FEDARENA_API Constraint {
   std::vector<std::string> names_;
 };
 
-/// One declared setting, type-erased: said once in a Schema, used by the parser, the error messages, the help, the
-/// documentation and the recorded run.
+/// One declared setting, type-erased: said once in a Schema, used by the parser, the error messages, the
+/// help, the documentation and the recorded run.
 struct FEDARENA_API Field {
   std::string name;
   std::string doc;  ///< one sentence
   Value fallback;   ///< the default; its alternative is the field's type
   Constraint constraint;
   std::function<void(void* config, const Value& value)> store;  ///< stores a value that `checked` returned
-  std::function<Value(const void* config)> load = {};  ///< the value that the config holds
+  std::function<Value(const void* config)> load = {};           ///< the value that the config holds
 
   /// The value in the field's type (an integer becomes a number where a number is asked for).
   /// Throws Error with found, allowed and nearest name, without a place.
@@ -78,22 +80,28 @@ FEDARENA_API Settings complete(const std::vector<Field>& fields, const Settings&
 
 /// A config struct may have `void validate() const` for rules that span fields; it throws Error.
 template <typename Config>
-concept Validated = requires(const Config& config) { config.validate(); };
+concept Validated = requires(const Config& config) {
+  config.validate();
+};
 
-/// The declaration of a config struct: name, member, sentence and constraint of each setting. Defaults are the
-/// struct's own member initialisers.
+/// The declaration of a config struct: name, member, sentence and constraint of each setting. Defaults are
+/// the struct's own member initialisers.
 template <typename Config>
 class Schema {
  public:
   struct Entry {
     template <typename Owner, typename Member>
-      requires std::derived_from<Config, Owner>
-    Entry(std::string name, Member Owner::* member, std::string doc, Constraint constraint = {})
-        : field{std::move(name), std::move(doc), Value(Config{}.*member), std::move(constraint),
+    requires std::derived_from<Config, Owner> Entry(std::string name, Member Owner::*member, std::string doc,
+                                                    Constraint constraint = {})
+        : field{std::move(name),
+                std::move(doc),
+                Value(Config{}.*member),
+                std::move(constraint),
                 [member](void* config, const Value& value) {
                   static_cast<Config*>(config)->*member = std::get<Member>(value);
                 },
-                [member](const void* config) { return Value(static_cast<const Config*>(config)->*member); }} {}
+                [member](const void* config) { return Value(static_cast<const Config*>(config)->*member); }} {
+    }
     Field field;
   };
 
@@ -103,8 +111,7 @@ class Schema {
 
   /// Puts the settings of a base struct before these: `Schema<Config>{...}.extends(LocalTraining::schema())`.
   template <typename Base>
-    requires std::derived_from<Config, Base>
-  Schema extends(const Schema<Base>& base) && {
+  requires std::derived_from<Config, Base> Schema extends(const Schema<Base>& base) && {
     std::vector<Field> fields = base.fields();
     for (Field& field : fields) {
       field.store = [store = field.store](void* config, const Value& value) {
@@ -124,7 +131,8 @@ class Schema {
   /// A config with the given settings over the defaults, checked field by field and as a whole.
   Config read(const Settings& given) const {
     Config config;
-    for (const auto& [name, value] : complete(fields_, given)) find_field(fields_, name)->store(&config, value);
+    for (const auto& [name, value] : complete(fields_, given))
+      find_field(fields_, name)->store(&config, value);
     if constexpr (Validated<Config>) config.validate();
     return config;
   }

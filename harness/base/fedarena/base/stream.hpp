@@ -35,8 +35,9 @@ struct FEDARENA_API StreamName {
   std::uint64_t index = 0;  ///< tells apart several streams of one purpose, such as one a class
 };
 
-/// A sequence of random numbers that is a pure function of its name: the same on every machine, for any number
-/// of workers, whatever was drawn elsewhere. For reproducible science, not for protecting real records.
+/// A sequence of random numbers that is a pure function of its name: the same on every machine, for any
+/// number of workers, whatever was drawn elsewhere. For reproducible science, not for protecting real
+/// records.
 class FEDARENA_API Stream {
  public:
   using result_type = std::uint64_t;
