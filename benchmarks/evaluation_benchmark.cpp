@@ -16,6 +16,7 @@ constexpr std::int64_t kExamples = 4 * kBatch;
 const Scenario kScenario{.test_examples = kExamples};
 
 std::function<void()> prepare_plain() {
+  use_all_cores();
   const Dataset dataset = random_dataset(kScenario);
   const Model model = make_model(kScenario);
   const Batch examples = first_examples(dataset.test, ExampleReader(dataset, model.options()), kExamples);

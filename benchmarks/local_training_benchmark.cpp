@@ -34,6 +34,7 @@ PlainSide make_plain_side() {
 }
 
 std::function<void()> prepare_plain() {
+  use_all_cores();
   return [side = std::make_shared<PlainSide>(make_plain_side())] {
     plain_training(side->net, side->examples, kBatch, kRate);
   };

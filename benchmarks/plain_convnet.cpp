@@ -1,8 +1,12 @@
 #include "benchmarks/plain_convnet.hpp"
 
 #include <algorithm>
+#include <dlfcn.h>
+
+#include <ATen/Parallel.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/pool.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -46,6 +50,14 @@ torch::Tensor PlainConvNet::flat_gradient() const {
   std::vector<torch::Tensor> slopes;
   for (const torch::Tensor& weight : weights_) slopes.push_back(weight.grad().flatten());
   return torch::cat(slopes);
+}
+
+void use_all_cores() {
+  const int cores = WorkPool::available_cores();
+  at::set_num_threads(cores);
+  if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {
+    reinterpret_cast<void (*)(int)>(symbol)(cores);
+  }
 }
 
 void plain_training(PlainConvNet& net, const Batch& examples, std::int64_t batch_size, double rate) {

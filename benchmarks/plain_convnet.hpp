@@ -23,6 +23,11 @@ class PlainConvNet {
   std::vector<torch::Tensor> weights_;
 };
 
+/// Gives LibTorch, oneDNN and BLAS all cores. Their own default may be fewer (LibTorch 1.13 of Debian takes
+/// one on some virtual machines; OMP_NUM_THREADS may be set), and a comparison with a side that is held back
+/// says nothing.
+void use_all_cores();
+
 /// One pass over the examples in batches of that size: SGD steps, or forward passes and losses only.
 void plain_training(PlainConvNet& net, const Batch& examples, std::int64_t batch_size, double rate);
 void plain_evaluation(const PlainConvNet& net, const Batch& examples, std::int64_t batch_size);

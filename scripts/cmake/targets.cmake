@@ -79,7 +79,8 @@ function(fedarena_test name)
   if(arg_TORCH)
     fedarena_use_torch_in_tests(${name})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  # Parameters have names of their own; their bytes, which the default would append, differ from run to run.
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 
 # fedarena_plugin(NAME SOURCES ...): an algorithm plugin, found by the program in its build tree.
