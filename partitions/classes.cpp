@@ -20,7 +20,7 @@ struct ClassSettings : ClientCount {
   bool equal_sizes = false;
 
   static const Schema<ClassSettings>& schema() {
-    static const Schema<ClassSettings> schema =
+    static const Schema<ClassSettings> kSchema =
         Schema<ClassSettings>{
             {"classes_per_client", &ClassSettings::classes_per_client,
              "How many classes each client holds alone.", Constraint::between(1, 1'000'000)},
@@ -30,7 +30,7 @@ struct ClassSettings : ClientCount {
             {"equal_sizes", &ClassSettings::equal_sizes,
              "Whether every client drops examples at random down to the size of the smallest client."}}
             .extends(ClientCount::schema());
-    return schema;
+    return kSchema;
   }
 
   std::int64_t needed() const { return clients * classes_per_client; }

@@ -24,14 +24,14 @@ struct DirichletSettings : ClientCount {
   std::int64_t min_examples = 10;
 
   static const Schema<DirichletSettings>& schema() {
-    static const Schema<DirichletSettings> schema = Schema<DirichletSettings>{
+    static const Schema<DirichletSettings> kSchema = Schema<DirichletSettings>{
         {"alpha", &DirichletSettings::alpha,
          "The concentration: small values give each class to few clients, large ones approach equal shares.",
          Constraint::positive()},
         {"min_examples", &DirichletSettings::min_examples,
          "The least number of examples of a client; proportions are drawn again until every client has it.",
          Constraint::between(1, 1e9)}}.extends(ClientCount::schema());
-    return schema;
+    return kSchema;
   }
 };
 

@@ -52,10 +52,10 @@ void check_enough_examples(const PartitionKind& kind, const Settings& settings, 
 }  // namespace
 
 const Schema<ClientCount>& ClientCount::schema() {
-  static const Schema<ClientCount> schema = {{"clients", &ClientCount::clients,
+  static const Schema<ClientCount> kSchema = {{"clients", &ClientCount::clients,
                                               "How many clients share the training examples.",
                                               Constraint::between(1, 1'000'000)}};
-  return schema;
+  return kSchema;
 }
 
 std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind,

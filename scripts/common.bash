@@ -42,11 +42,21 @@ job_count() {
   echo "${FEDARENA_JOBS:-$((cores < room ? cores : room))}"
 }
 
+# Where scripts/install-dependencies puts a LibTorch when the system has no package for it.
+pip_torch=build/pip-torch
+
+# Names that LibTorch to CMake, unless the user named another.
+use_pip_torch() {
+  local folders=("$PWD/$pip_torch"/lib/python3*/site-packages/torch)
+  [[ -n ${CMAKE_PREFIX_PATH:-} || ! -d ${folders[0]} ]] || export CMAKE_PREFIX_PATH=${folders[0]}
+}
+
 # Installs what is missing; --without-torch when CMAKE_PREFIX_PATH brings another LibTorch.
 install_dependencies() {
   local prefix options=("$@")
   while read -r -d: prefix; do
-    if [[ -n $prefix && -e $prefix/share/cmake/Torch/TorchConfig.cmake ]]; then
+    # Either the folder that holds lib/ and include/, or share/cmake below it.
+    if [[ -e $prefix/lib/libtorch_cpu.so || -e $prefix/../../lib/libtorch_cpu.so ]]; then
       options+=(--without-torch)
       break
     fi
@@ -59,6 +69,7 @@ configure() {
   local preset=$1 log=build/$1/configure.log
   shift
   mkdir -p "$(dirname "$log")"
+  use_pip_torch
   cmake --preset "$preset" "$@" >"$log" 2>&1 </dev/null && return
   cat "$log" >&2
   say "Configuring the preset '$preset' failed: the message above says why. If build/$preset dates from other settings (another LibTorch, say), remove it and try again." >&2

@@ -1,5 +1,7 @@
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,11 +15,16 @@ namespace fedarena {
 
 void add_help_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("help", "Explain the experiment file: `fedarena help experiment`.");
-  const auto topic = std::make_shared<std::string>("experiment");
-  command->add_option("TOPIC", *topic, "what to explain")->check(one_of({"experiment"}));
-  command->callback([topic, &action] {
-    action = [topic] {
-      fmt::print("{}", experiment_help(make_catalog(load_plugins({}))));
+  struct Arguments {
+    std::string topic = "experiment";
+    std::vector<std::filesystem::path> plugin_path;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("TOPIC", arguments->topic, "what to explain")->check(one_of({"experiment"}));
+  add_plugin_path(*command, arguments->plugin_path);
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      fmt::print("{}", experiment_help(make_catalog(load_plugins(arguments->plugin_path))));
       return kSuccess;
     };
   });

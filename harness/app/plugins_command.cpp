@@ -58,12 +58,16 @@ PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
   return host;
 }
 
+void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
+  command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
+      ->allow_extra_args(false);
+}
+
 void add_plugins_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("plugins", "List the algorithms, or explain one.");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("NAME", arguments->name, "an algorithm");
-  command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")
-      ->allow_extra_args(false);
+  add_plugin_path(*command, arguments->plugin_path);
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

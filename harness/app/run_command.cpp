@@ -76,8 +76,7 @@ void add_run_command(CLI::App& app, Action& action) {
       ->add_option("--set", arguments->overrides,
                    "section.key=value, replaces what the file says; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--plugin-path", arguments->plugin_path, "folder with further plugins; may be repeated")
-      ->allow_extra_args(false);
+  add_plugin_path(*command, arguments->plugin_path);
   command->add_flag("--resume", arguments->resume, "keep finished cells, continue unfinished ones");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }

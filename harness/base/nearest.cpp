@@ -35,6 +35,8 @@ std::size_t distance(std::string_view left, std::string_view right) {
 }  // namespace
 
 std::string nearest_name(std::string_view found, std::span<const std::string> names) {
+  constexpr std::size_t kLongest = 200;  // nobody mistypes a name into more, and the cost grows with it
+  if (found.size() > kLongest) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, found.size() / 3 + 1);
   for (const std::string& name : names) {

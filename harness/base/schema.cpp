@@ -5,16 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/overload.hpp"
 
 namespace fedarena {
 namespace {
-
-template <typename... Visitors>
-struct Overload : Visitors... {
-  using Visitors::operator()...;
-};
-template <typename... Visitors>
-Overload(Visitors...) -> Overload<Visitors...>;
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";

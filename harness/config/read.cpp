@@ -219,9 +219,10 @@ class Reader {
   }
 
   static const Place& label_place(const Table& table) {
-    const Setting* place = nullptr;
+    const Setting* place = &table.settings.front();
     for (const Setting& setting : table.settings) {
-      if (setting.key == "label" || (setting.key == "name" && place == nullptr)) place = &setting;
+      if (setting.key == "label") return setting.written.place;
+      if (setting.key == "name") place = &setting;
     }
     return place->written.place;
   }

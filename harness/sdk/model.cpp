@@ -7,17 +7,11 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/overload.hpp"
 #include "fedarena/random.hpp"
 
 namespace fedarena {
 namespace {
-
-template <typename... Visitors>
-struct Overload : Visitors... {
-  using Visitors::operator()...;
-};
-template <typename... Visitors>
-Overload(Visitors...) -> Overload<Visitors...>;
 
 std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());

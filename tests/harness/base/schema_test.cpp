@@ -253,5 +253,12 @@ TEST(Complete, SaysThatNoKeyIsAllowedWhereThereIsNone) {
   }
 }
 
+TEST(Schema, RefusesAFieldThatTheBaseHasToo) {
+  const auto twice = [] {
+    return Schema<Training>{{"rate", &Training::decay, "The same name again."}}.extends(Optimizer::schema());
+  };
+  EXPECT_THROW(twice(), Bug);
+}
+
 }  // namespace
 }  // namespace fedarena

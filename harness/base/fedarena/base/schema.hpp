@@ -113,6 +113,9 @@ class Schema {
   template <typename Base>
   requires std::derived_from<Config, Base> Schema extends(const Schema<Base>& base) && {
     std::vector<Field> fields = base.fields();
+    for (const Field& own : fields_) {
+      if (find_field(fields, own.name)) throw Bug("two settings are called \"" + own.name + "\"");
+    }
     for (Field& field : fields) {
       field.store = [store = field.store](void* config, const Value& value) {
         store(static_cast<Base*>(static_cast<Config*>(config)), value);
