@@ -53,8 +53,8 @@ void check_enough_examples(const PartitionKind& kind, const Settings& settings, 
 
 const Schema<ClientCount>& ClientCount::schema() {
   static const Schema<ClientCount> kSchema = {{"clients", &ClientCount::clients,
-                                              "How many clients share the training examples.",
-                                              Constraint::between(1, 1'000'000)}};
+                                               "How many clients share the training examples.",
+                                               Constraint::between(1, 1'000'000)}};
   return kSchema;
 }
 

@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 // Between checkpoints; a crash loses at most this much work, and writing them takes well under 1 % of it.
 constexpr std::chrono::seconds kCheckpointInterval{30};
 
-// The first line in which two resolved experiments differ, as "in [experiment] it had rounds = 10, now rounds
-// = 20".
+// The first line in which two resolved experiments differ, such as
+// "in [experiment] it had rounds = 10, now rounds = 20".
 std::string first_difference(const std::string& before, const std::string& now) {
   std::istringstream old_lines(before);
   std::istringstream new_lines(now);
@@ -57,8 +57,8 @@ std::string cell_folder(const std::string& label, std::int64_t seed) {
 }
 
 void check_folder(const fs::path& path, const Experiment& cell, bool resume) {
-  std::error_code
-      ignored;  // a folder that cannot be looked at cannot be written to; that is said when it is tried
+  // A folder that cannot be looked at cannot be written to; that is said when it is tried.
+  std::error_code ignored;
   if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
   if (fs::exists(path / results::kSummaryFile, ignored)) open_same_run(path, to_toml(cell));
 }
