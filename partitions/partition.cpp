@@ -9,12 +9,12 @@ namespace fedarena {
 namespace {
 
 const std::vector<PartitionKind>& kinds() {
-  static const std::vector<PartitionKind> table = {
+  static const std::vector<PartitionKind> kTable = {
       iid_kind(),
       classes_kind(),
       dirichlet_kind(),
   };
-  return table;
+  return kTable;
 }
 
 const PartitionKind& find_kind(const std::string& name) {

@@ -12,7 +12,8 @@ namespace fedarena::results {
 namespace {
 
 // A column whose cells are plain text in both typesettings.
-Column plain(std::string heading, bool right_aligned, std::function<std::string(const Row&)> text) {
+Column plain(const std::string& heading, bool right_aligned,
+             const std::function<std::string(const Row&)>& text) {
   return {.markdown_heading = markdown_escaped(heading),
           .latex_heading = latex_escaped(heading),
           .right_aligned = right_aligned,

@@ -80,7 +80,7 @@ std::string read_whole_file(const std::filesystem::path& file) {
   const Descriptor descriptor(file, O_RDONLY);
   if (!descriptor.open()) fail_on_file(file, "cannot be read", errno);
   std::string bytes;
-  std::array<char, 1 << 16> block;
+  std::array<char, 1 << 16> block{};
   while (true) {
     const ssize_t count = ::read(descriptor.number(), block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;

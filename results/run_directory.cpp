@@ -86,7 +86,7 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
   std::filesystem::create_directories(path, failure);
   if (failure) fail_on_file(path, "cannot be created", failure.value());
   check_free(path);
-  const RunDirectory run(path);
+  RunDirectory run(path);
   run.write_file_atomically(kExperimentFile, experiment_toml);
   run.write_file_atomically(kEnvironmentFile, environment_json);
   run.write_file_atomically(kRoundsFile, "");
