@@ -8,6 +8,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(FFTW3 REQUIRED)
 
 if(FEDARENA_WITH_TORCH)
   find_package(LibTorch 1.13 REQUIRED)

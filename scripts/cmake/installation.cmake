@@ -1,16 +1,16 @@
 # What `cmake --install` puts where. The prefix can be moved afterwards: nothing in it names the build tree.
 #
 #   component    files
-#   program      bin/fedarena, lib/libfedarena_{base,sdk}.so.*
+#   accounting   what accounting_package.cmake says: libfedarena_base and the accountants, which all else builds on
+#   program      bin/fedarena, lib/libfedarena_sdk.so.*
 #   plugins      lib/fedarena/plugins/*.so, where the program looks
-#   development  include/fedarena, lib/cmake/fedarena, lib/libfedarena_{base,sdk}.so
+#   development  include/fedarena, lib/cmake/fedarena, lib/libfedarena_sdk.so
 include(CMakePackageConfigHelpers)
 
 # A LibTorch outside the system's folders is found where it was at build time; our own libraries, wherever the prefix is.
 set_target_properties(fedarena PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
-set_target_properties(fedarena_base fedarena_sdk PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
-set_target_properties(fedarena_base PROPERTIES EXPORT_NAME base)
-set_target_properties(fedarena_sdk PROPERTIES EXPORT_NAME sdk)
+set_target_properties(fedarena_sdk PROPERTIES
+  INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON EXPORT_NAME sdk)
 
 # The package does not know fedarena_torch; it finds LibTorch as the tree does, wherever that is by then.
 get_target_property(sdk_links fedarena_sdk INTERFACE_LINK_LIBRARIES)
@@ -19,7 +19,7 @@ set_target_properties(fedarena_sdk PROPERTIES
   INTERFACE_LINK_LIBRARIES "${sdk_links};$<INSTALL_INTERFACE:LibTorch::LibTorch>")
 
 install(TARGETS fedarena RUNTIME DESTINATION bin COMPONENT program)
-install(TARGETS fedarena_base fedarena_sdk EXPORT fedarena
+install(TARGETS fedarena_sdk EXPORT fedarena
   LIBRARY DESTINATION lib COMPONENT program NAMELINK_COMPONENT development)
 
 # Every plugin of the tree, whatever its folder.
@@ -35,7 +35,7 @@ foreach(folder IN LISTS plugin_folders)
   endforeach()
 endforeach()
 
-install(DIRECTORY harness/base/fedarena harness/sdk/fedarena DESTINATION include COMPONENT development
+install(DIRECTORY harness/sdk/fedarena DESTINATION include COMPONENT development
   FILES_MATCHING PATTERN "*.hpp")
 
 set(package_folder lib/cmake/fedarena)

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,9 +26,9 @@ std::string refusal(const std::string& text) {
   return "none";
 }
 
-// What is said of the sample after a change to its JSON.
-std::string refusal_after(const std::function<void(json&)>& change) {
-  json document = json::parse(sample_ledger().to_json());
+// What is said of a ledger after a change to its JSON.
+std::string refusal_after(const std::function<void(json&)>& change, const Ledger& ledger = sample_ledger()) {
+  json document = json::parse(ledger.to_json());
   change(document);
   return refusal(document.dump());
 }
@@ -38,11 +39,58 @@ TEST(LedgerJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(Ledger::from_json(sample_ledger().to_json()), sample_ledger());
   EXPECT_EQ(Ledger::from_json(sample_ledger().to_json()).to_json(), sample_ledger().to_json());
   EXPECT_EQ(Ledger::from_json(Ledger().to_json()), Ledger());
+  EXPECT_EQ(Ledger::from_json(full_ledger().to_json()), full_ledger());
+  EXPECT_EQ(Ledger::from_json(full_ledger().to_json()).to_json(), full_ledger().to_json());
+  for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {
+    EXPECT_EQ(Ledger::from_json(sample_ledger(unit).to_json()).unit(), unit);
+  }
+}
+
+// To the last bit, so that a recomputed epsilon is the same number.
+TEST(LedgerJson, KeepsEveryNumberExactly) {
+  Stream stream({.seed = 7});
+  for (int repeat = 0; repeat < 1'000; ++repeat) {
+    const double rate = std::ldexp(stream.uniform(), -static_cast<int>(stream.below(60)));
+    const double noise = std::ldexp(stream.uniform(), static_cast<int>(stream.below(600)) - 300);
+    Ledger ledger(Unit::kClient);
+    ledger.record_population(
+        1, RoundAccesses({{SampledGaussian{Sampling::kPoisson, rate, {noise, 1 / noise}, {}}, 1},
+                          {Laplace{1, 1 / noise}, 3}}));
+    ASSERT_EQ(Ledger::from_json(ledger.to_json()), ledger) << rate << ", " << noise;
+  }
+}
+
+// The largest numbers that are read multiply to one that 64 bits hold.
+TEST(LedgerJson, HoldsCountsThatMultiplyWithoutOverflow) {
+  constexpr std::int64_t kAccesses = 1'000'000'000'000, kRounds = 1'000'000;
+  const auto changed = [](json& document, const json& count, const json& rounds) {
+    json& part = document["population"][0];
+    part["accesses"] = {
+        {{"event", "gaussian"}, {"noise_multiplier", 1.0}, {"adjacency", "add-remove"}, {"count", count}}};
+    part["last_round"] = rounds;
+    part["participations"] = rounds;
+    document["population"].erase(1);
+  };
+  json document = json::parse(full_ledger().to_json());
+  changed(document, kAccesses, kRounds);
+  EXPECT_EQ(Ledger::from_json(document.dump()).charged(-1),
+            (std::vector<Access>{{Gaussian{1}, 1'000'000'000'000'000'000}}));
+  const auto refused = [&](const json& count, const json& rounds) {
+    return refusal_after([&](json& other) { changed(other, count, rounds); }, full_ledger());
+  };
+  EXPECT_THAT(refused(kAccesses + 1, 1), HasSubstr("\"count\" is 1000000000001"));
+  EXPECT_THAT(refused(1, kRounds + 1), HasSubstr("\"last_round\" is 1000001"));
+  EXPECT_THAT(refused(9223372036854775807, 1), HasSubstr("\"count\""));
+  EXPECT_THAT(refused(18446744073709551615ULL, 1), HasSubstr("\"count\""));
+  EXPECT_THAT(refused(1e12, 1), HasSubstr("\"count\" is 1000000000000.0; allowed: an integer"));
 }
 
 TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
-  EXPECT_EQ(document["schema"], 1);
+  EXPECT_EQ(document["schema"], 2);
+  EXPECT_EQ(document["unit"], "none");
+  EXPECT_EQ(document["population"], json::array());
+  EXPECT_EQ(document["as_if"], json::array());
   EXPECT_EQ(document["clients"].size(), 3U);
   const json expected = json::parse(R"({
     "client": 7, "examples": 41,
@@ -50,6 +98,29 @@ TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
       {"event": "exact access", "what": "label counts", "count": 1},
       {"event": "exact access", "what": "gradient", "count": 3}]}]})");
   EXPECT_EQ(document["clients"][2], expected);
+}
+
+TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
+  const json document = json::parse(full_ledger().to_json());
+  EXPECT_EQ(document["unit"], "client");
+  const json expected = json::parse(R"([
+    {"event": "exact access", "what": "loss", "count": 1},
+    {"event": "gaussian", "noise_multiplier": 0.14285714285714285, "adjacency": "replace-one", "count": 1},
+    {"event": "sampled gaussian", "sampling": "poisson", "rate": 0.0256, "noise_multipliers": [1.1],
+     "adjacency": "add-remove", "count": 1},
+    {"event": "sampled gaussian", "sampling": "without-replacement", "rate": 0.3333333333333333,
+     "noise_multipliers": [0.7, 40.0], "adjacency": "replace-one", "count": 1},
+    {"event": "laplace", "dimension": 3, "epsilon": 0.1, "count": 1},
+    {"event": "randomized response", "categories": 10, "epsilon": 2.3, "count": 1},
+    {"event": "composition", "count": 1, "parts": [
+      {"event": "sampled gaussian", "sampling": "poisson", "rate": 0.0256, "noise_multipliers": [1.1],
+       "adjacency": "add-remove", "count": 4},
+      {"event": "composition", "count": 5, "parts": [{"event": "laplace", "dimension": 1, "epsilon": 0.3, "count": 2}]}
+    ]}])");
+  EXPECT_EQ(document["population"][0]["accesses"], expected);
+  EXPECT_EQ(document["population"][0]["participations"], 3);
+  EXPECT_EQ(document["population"].size(), 2U);
+  EXPECT_EQ(document["as_if"].size(), 1U);
 }
 
 TEST(LedgerJson, CanBeContinued) {
@@ -64,13 +135,13 @@ TEST(LedgerJson, NamesTheFieldThatIsWrong) {
   const auto set = [](const char* key, const json& value) {
     return refusal_after([&](json& document) { segment(document)[key] = value; });
   };
-  EXPECT_EQ(set("first_round", 0), "\"first_round\" is 0; allowed: an integer >= 1");
-  EXPECT_EQ(set("first_round", 6), "\"last_round\" is 5; allowed: an integer >= 6");
-  EXPECT_EQ(set("last_round", "five"), "\"last_round\" is \"five\"; allowed: an integer >= 1");
-  EXPECT_EQ(set("last_round", 5.5), "\"last_round\" is 5.5; allowed: an integer >= 1");
+  EXPECT_EQ(set("first_round", 0), "\"first_round\" is 0; allowed: an integer from 1 to 1000000");
+  EXPECT_EQ(set("first_round", 6), "\"last_round\" is 5; allowed: an integer from 6 to 1000000");
+  EXPECT_EQ(set("last_round", "five"), "\"last_round\" is \"five\"; allowed: an integer from 1 to 1000000");
+  EXPECT_EQ(set("last_round", 5.5), "\"last_round\" is 5.5; allowed: an integer from 1 to 1000000");
   EXPECT_EQ(set("last_round", 18446744073709551615ULL),
-            "\"last_round\" is 18446744073709551615; allowed: an integer >= 1");
-  EXPECT_EQ(set("participations", 0), "\"participations\" is 0; allowed: an integer >= 1");
+            "\"last_round\" is 18446744073709551615; allowed: an integer from 1 to 1000000");
+  EXPECT_EQ(set("participations", 0), "\"participations\" is 0; allowed: an integer from 1 to 1000000");
   EXPECT_EQ(set("participations", 6), "\"participations\" is 6; allowed: at most the segment's 5 rounds");
   EXPECT_EQ(set("accesses", nullptr), "\"accesses\" is null; allowed: a list");
   EXPECT_THAT(set("accesses", json::object()), HasSubstr("\"accesses\" is object; allowed: a list"));
@@ -80,11 +151,64 @@ TEST(LedgerJson, NamesTheEventThatIsWrong) {
   const auto set = [](const char* key, const json& value) {
     return refusal_after([&](json& document) { segment(document)["accesses"][0][key] = value; });
   };
-  EXPECT_EQ(set("event", "gaussian"), "unknown event \"gaussian\"; allowed: \"exact access\"");
+  EXPECT_THAT(set("event", "gausian"), HasSubstr("unknown event \"gausian\""));
+  EXPECT_THAT(set("event", "gausian"), HasSubstr("did you mean \"gaussian\"?"));
   EXPECT_EQ(set("event", 3), "\"event\" is 3; allowed: a text");
   EXPECT_EQ(set("what", nullptr), "\"what\" is null; allowed: a text");
-  EXPECT_EQ(set("count", 0), "\"count\" is 0; allowed: an integer >= 1");
-  EXPECT_EQ(set("count", -7), "\"count\" is -7; allowed: an integer >= 1");
+  EXPECT_EQ(set("count", 0), "\"count\" is 0; allowed: an integer from 1 to 1000000000000");
+  EXPECT_EQ(set("count", -7), "\"count\" is -7; allowed: an integer from 1 to 1000000000000");
+}
+
+// Numbers outside what an event's documentation says are refused when they are read.
+TEST(LedgerJson, NamesTheNumberThatIsNoEvents) {
+  const auto set = [](std::size_t event, const char* key, const json& value) {
+    return refusal_after([&](json& document) { document["population"][0]["accesses"][event][key] = value; },
+                         full_ledger());
+  };
+  constexpr std::size_t kGaussian = 1, kSampled = 2, kLaplace = 4, kResponse = 5, kComposition = 6;
+  EXPECT_THAT(set(kGaussian, "noise_multiplier", -0.1), HasSubstr("noise multiplier is -0.1"));
+  EXPECT_THAT(set(kGaussian, "noise_multiplier", "1"),
+              HasSubstr("\"noise_multiplier\" is \"1\"; allowed: a number"));
+  EXPECT_THAT(set(kGaussian, "adjacency", "add-remov"), HasSubstr("did you mean \"add-remove\"?"));
+  EXPECT_THAT(set(kSampled, "rate", 1.5), HasSubstr("sampling rate is 1.5"));
+  EXPECT_THAT(set(kSampled, "rate", -1e-9), HasSubstr("sampling rate is -1e-09"));
+  EXPECT_THAT(set(kSampled, "noise_multipliers", json::array()), HasSubstr("at least one"));
+  EXPECT_THAT(set(kSampled, "noise_multipliers", {1, "2"}), HasSubstr("\"noise_multipliers\" holds \"2\""));
+  EXPECT_THAT(set(kSampled, "noise_multipliers", {1, -2}), HasSubstr("noise multiplier is -2"));
+  EXPECT_THAT(set(kSampled, "sampling", "uniform"), HasSubstr("\"sampling\" is \"uniform\""));
+  EXPECT_THAT(set(kLaplace, "dimension", 0), HasSubstr("\"dimension\" is 0"));
+  EXPECT_THAT(set(kLaplace, "epsilon", 0), HasSubstr("epsilon of a Laplace mechanism is 0"));
+  EXPECT_THAT(set(kResponse, "categories", 1), HasSubstr("\"categories\" is 1"));
+  EXPECT_THAT(set(kResponse, "epsilon", -1), HasSubstr("epsilon of a randomised response is -1"));
+  EXPECT_THAT(set(kComposition, "parts", nullptr), HasSubstr("\"parts\" is null; allowed: a list"));
+}
+
+TEST(LedgerJson, RefusesFieldsThatItDoesNotKnow) {
+  const auto added = [](const std::function<json&(json&)>& object) {
+    return refusal_after([&](json& document) { object(document)["counts"] = 1; }, full_ledger());
+  };
+  EXPECT_THAT(added([](json& document) -> json& { return document; }),
+              HasSubstr("the ledger has an unknown \"counts\""));
+  EXPECT_THAT(added([](json& document) -> json& { return document["clients"][0]; }),
+              HasSubstr("a client has an unknown \"counts\""));
+  EXPECT_THAT(added([](json& document) -> json& { return document["population"][0]; }),
+              HasSubstr("a segment has an unknown \"counts\""));
+  const std::string in_access =
+      added([](json& document) -> json& { return document["population"][0]["accesses"][4]; });
+  EXPECT_THAT(in_access, HasSubstr("an access has an unknown \"counts\""));
+  EXPECT_THAT(in_access, HasSubstr("did you mean \"count\"?"));
+}
+
+TEST(LedgerJson, RefusesCompositionsThatNeverEnd) {
+  const auto nested = [](int depth) {
+    Event event = Gaussian{1};
+    for (int level = 0; level < depth; ++level) event = Composition{{{event, 1}}};
+    Ledger ledger(Unit::kClient);
+    ledger.record_population(1, RoundAccesses({{event, 1}}));
+    return refusal(ledger.to_json());
+  };
+  EXPECT_EQ(nested(8), "none");
+  EXPECT_EQ(nested(9), "compositions lie more than 8 deep in each other");
 }
 
 TEST(LedgerJson, RefusesRoundsThatDoNotAscend) {
@@ -104,13 +228,21 @@ TEST(LedgerJson, RefusesClientsThatCannotBe) {
 }
 
 TEST(LedgerJson, RefusesAnotherSchema) {
-  EXPECT_EQ(refusal_after([](json& document) { document["schema"] = 2; }),
-            "a ledger of schema 2; this program reads schema 1");
+  EXPECT_EQ(refusal_after([](json& document) { document["schema"] = 1; }),
+            "a ledger of schema 1; this program reads schema 2");
+  EXPECT_EQ(refusal_after([](json& document) { document["schema"] = 3; }),
+            "a ledger of schema 3; this program reads schema 2");
+}
+
+TEST(LedgerJson, RefusesAnotherUnit) {
+  const std::string said = refusal_after([](json& document) { document["unit"] = "records"; });
+  EXPECT_THAT(said, HasSubstr("\"unit\" is \"records\""));
+  EXPECT_THAT(said, HasSubstr("did you mean \"record\"?"));
 }
 
 TEST(LedgerJson, RefusesWhatIsNoLedger) {
   for (const std::string text :
-       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 1}", "\xff\xfe"}) {
+       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 2}", "\xff\xfe"}) {
     EXPECT_NE(refusal(text), "none") << text;
   }
 }
@@ -128,26 +260,28 @@ void visit(json& node, const std::function<void(json& parent, const std::string&
 }
 
 TEST(LedgerJson, MissesEveryFieldThatIsGone) {
-  json document = json::parse(sample_ledger().to_json());
+  json document = json::parse(full_ledger().to_json());
   int fields = 0;
   visit(document, [&](json& parent, const std::string& key) {
     const json kept = parent[key];
     parent.erase(key);
     EXPECT_THAT(refusal(document.dump()), HasSubstr(key)) << key;
-    for (const json& nonsense : {json(nullptr), json(true), json(0.5), json(-1), json::array({1})}) {
+    const bool fraction = key == "noise_multiplier" || key == "rate" || key == "epsilon";
+    for (const json& nonsense : {json(nullptr), json(true), json(-1), json::array({-1}), json(0.5)}) {
+      if (nonsense == 0.5 && fraction) continue;
       parent[key] = nonsense;
       EXPECT_NE(refusal(document.dump()), "none") << key << " = " << nonsense;
     }
     parent[key] = kept;
     ++fields;
   });
-  EXPECT_GT(fields, 30);
+  EXPECT_GT(fields, 60);
   EXPECT_EQ(refusal(document.dump()), "none");
 }
 
 // Text damaged at random is refused with Error or is a ledger again; nothing else is thrown.
 TEST(LedgerJson, SurvivesRandomMutations) {
-  const std::string original = sample_ledger().to_json();
+  const std::string original = full_ledger().to_json();
   const std::string letters = "{}[]\":,0123456789-.eEtfn \\\n\xc3\x28";
   Stream stream({.seed = 6});
   int refused = 0;
@@ -179,8 +313,9 @@ TEST(LedgerJson, SurvivesRandomMutations) {
 TEST(LedgerJson, SurvivesDeepNesting) {
   const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_NE(refusal(std::string(100'000, '[')), "none");
-  EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), "\"schema\" is array; allowed: an integer >= 1");
-  EXPECT_NE(refusal("{\"schema\": 1, \"clients\": " + nested + "}"), "none");
+  EXPECT_EQ(refusal("{\"schema\": " + nested + "}"),
+            "\"schema\" is array; allowed: an integer from 1 to 1000000000000");
+  EXPECT_NE(refusal("{\"schema\": 2, \"unit\": \"none\", \"clients\": " + nested + "}"), "none");
 }
 
 }  // namespace

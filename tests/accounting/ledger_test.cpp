@@ -63,6 +63,80 @@ TEST(Ledger, LosesNoAccess) {
   EXPECT_EQ(total, 3 * 10 + 11 + 4);
 }
 
+TEST(Ledger, KeepsThePopulationsAccessesApart) {
+  Ledger ledger = sample_ledger(Unit::kClient);
+  const auto before = ledger.clients();
+  for (const std::int64_t round : {1, 2, 4})
+    ledger.record_population(round, RoundAccesses({{Gaussian{2}, 1}}));
+  ledger.record_population(5, RoundAccesses({{Gaussian{3}, 1}}));
+  ledger.record_as_if(1, RoundAccesses({{Gaussian{9}, 1}}));
+  EXPECT_EQ(ledger.clients(), before);
+  EXPECT_EQ(ledger.population(),
+            (std::vector<Segment>{{1, 4, 3, {{Gaussian{2}, 1}}}, {5, 5, 1, {{Gaussian{3}, 1}}}}));
+  EXPECT_EQ(ledger.as_if(), (std::vector<Segment>{{1, 1, 1, {{Gaussian{9}, 1}}}}));
+  EXPECT_THROW(ledger.record_population(5, {}), Bug);
+  EXPECT_THROW(ledger.record_as_if(1, {}), Bug);
+}
+
+TEST(Ledger, ChargesARecordForWhatItsClientAndTheServerDid) {
+  Ledger ledger = sample_ledger(Unit::kRecord);
+  ledger.record_population(3, RoundAccesses({{Gaussian{2}, 5}}));
+  ledger.record_population(4, RoundAccesses({{Gaussian{2}, 5}}));
+  EXPECT_EQ(ledger.charged(0), (std::vector<Access>{{ExactAccess{"gradient"}, 30},
+                                                    {ExactAccess{"gradient"}, 10},
+                                                    {ExactAccess{"loss"}, 1},
+                                                    {Gaussian{2}, 10}}));
+  EXPECT_EQ(ledger.charged(3), (std::vector<Access>{{Gaussian{2}, 10}}));
+  EXPECT_EQ(ledger.charged(7).size(), 3U);
+  EXPECT_TRUE(ledger.charged_as_if().empty());
+  EXPECT_THROW(ledger.charged(1), Bug);
+}
+
+// What a client's own training does stays on the client, and whoever sits a round out is charged too: that
+// it did is the secret that sampling amplifies.
+TEST(Ledger, ChargesAClientForThePopulationAlone) {
+  Ledger ledger = sample_ledger(Unit::kClient);
+  for (const std::int64_t round : {1, 2, 3})
+    ledger.record_population(round, RoundAccesses({{Gaussian{2}, 1}}));
+  for (const std::int64_t client : {0, 3, 7, -1}) {
+    EXPECT_EQ(ledger.charged(client), (std::vector<Access>{{Gaussian{2}, 3}})) << client;
+  }
+  for (const std::int64_t round : {1, 2}) ledger.record_as_if(round, RoundAccesses({{Gaussian{4}, 7}}));
+  EXPECT_EQ(ledger.charged_as_if(), (std::vector<Access>{{Gaussian{4}, 14}}));
+}
+
+TEST(Ledger, ChargesNobodyWithoutAClaim) {
+  Ledger ledger = sample_ledger();
+  ledger.record_population(1, RoundAccesses({{Gaussian{2}, 1}}));
+  EXPECT_TRUE(ledger.charged(0).empty());
+}
+
+TEST(Ledger, NamesItsUnits) {
+  EXPECT_EQ(name(Unit::kNothing), "none");
+  EXPECT_EQ(name(Unit::kRecord), "record");
+  EXPECT_EQ(name(Unit::kClient), "client");
+  EXPECT_EQ(name(Adjacency::kAddRemove), "add-remove");
+  EXPECT_EQ(name(Adjacency::kReplaceOne), "replace-one");
+}
+
+// Equal to the last bit, or another event: what is alike for a person is not the same access.
+TEST(RoundAccesses, TellApartEventsThatDifferInOneNumber) {
+  const std::vector<Event> events = event_of_each_kind();
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    for (std::size_t j = 0; j < events.size(); ++j) {
+      RoundAccesses pair;
+      pair.add(events[i]);
+      pair.add(events[j]);
+      EXPECT_EQ(pair.list().size(), i == j ? 1U : 2U) << i << ", " << j;
+    }
+  }
+  RoundAccesses close;
+  close.add(Gaussian{1});
+  close.add(Gaussian{1 + 0x1p-52});
+  close.add(Gaussian{1, Adjacency::kReplaceOne});
+  EXPECT_EQ(close.list().size(), 3U);
+}
+
 TEST(Ledger, RefusesWhatCannotBe) {
   Ledger ledger = sample_ledger();
   EXPECT_THROW(ledger.add_client(0, 600), Bug);

@@ -1,17 +1,101 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
+
+#include "fedarena/base/export.hpp"
 
 namespace fedarena {
 
-/// An access to private data that nothing privatised. Its epsilon is infinite.
-struct ExactAccess {
-  std::string what;  ///< "gradient", "loss", "label counts" or "examples"
-  bool operator==(const ExactAccess&) const = default;
+/// Which data sets count as neighbours: those that an observer must not be able to tell apart.
+enum class Adjacency {
+  kAddRemove,   ///< one unit more or less
+  kReplaceOne,  ///< one unit exchanged for another; their number is public
 };
 
-/// Something that happened to private data, as a value whose meaning never changes; new kinds are appended.
-using Event = std::variant<ExactAccess>;
+/// How the units (records or clients) that enter an answer were chosen.
+enum class Sampling {
+  kPoisson,             ///< each on its own with probability `rate`
+  kWithoutReplacement,  ///< a fixed part `rate` of them, every such subset equally likely
+};
+
+// clang-tidy 14 takes the zero that a defaulted <=> is compared with for a pointer.
+// NOLINTBEGIN(modernize-use-nullptr)
+
+/// An access to private data that nothing privatised. Its epsilon is infinite.
+struct FEDARENA_API ExactAccess {
+  std::string what;  ///< "gradient", "loss", "label counts", "examples" or "messages"
+  auto operator<=>(const ExactAccess&) const = default;
+};
+
+/// The Gaussian mechanism on everything: a sum to which each unit contributes at most the clip norm
+/// (Euclidean), plus noise of standard deviation noise_multiplier * clip norm. Exchanging a unit moves the
+/// sum by twice the clip norm, hence what it costs depends on the adjacency.
+struct FEDARENA_API Gaussian {
+  double noise_multiplier = 0;  ///< >= 0; 0 is an exact answer
+  Adjacency adjacency = Adjacency::kAddRemove;
+  auto operator<=>(const Gaussian&) const = default;
+};
+
+/// The Gaussian mechanism on a random sample of the units.
+struct FEDARENA_API SampledGaussian {
+  Sampling sampling = Sampling::kPoisson;
+  double rate = 1;  ///< in [0, 1]; at 1 the same as Gaussian, at 0 nothing is looked at
+  /// Of every sum that is answered on the same sample, each over its own clip norm; at least one.
+  std::vector<double> noise_multipliers;
+  Adjacency adjacency = Adjacency::kAddRemove;
+  auto operator<=>(const SampledGaussian&) const = default;
+};
+
+/// The Laplace mechanism in R^n under Euclidean distance: noise of density proportional to exp(-epsilon ||x||
+/// / d) where neighbours lie at most d apart (Chatzikokolakis et al., PETS 2013; n = 1 is the classic one).
+struct FEDARENA_API Laplace {
+  std::int64_t dimension = 1;  ///< n >= 1
+  double epsilon = 0;          ///< > 0, for one access
+  auto operator<=>(const Laplace&) const = default;
+};
+
+/// k-ary randomised response (Warner 1965): the true category with probability e^epsilon / (e^epsilon + k -
+/// 1), else another one, all alike.
+struct FEDARENA_API RandomizedResponse {
+  std::int64_t categories = 2;  ///< k >= 2
+  double epsilon = 0;           ///< > 0, for one access
+  auto operator<=>(const RandomizedResponse&) const = default;
+};
+
+// NOLINTEND(modernize-use-nullptr)
+
+struct Access;
+
+/// Several accesses that count as one event, in order.
+struct FEDARENA_API Composition {
+  std::vector<Access> parts;
+  bool operator==(const Composition&) const;
+  std::partial_ordering operator<=>(const Composition&) const;
+};
+
+/// Something that happened to private data, as a value with an order; its meaning never changes, new kinds
+/// are appended.
+using Event = std::variant<ExactAccess, Gaussian, SampledGaussian, Laplace, RandomizedResponse, Composition>;
+
+/// Equal events in a row.
+struct FEDARENA_API Access {
+  Event event;
+  std::int64_t count = 0;
+  bool operator==(const Access&) const;
+  std::partial_ordering operator<=>(const Access&) const;
+};
+
+/// "Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1)": one line for a report.
+FEDARENA_API std::string describe(const Event& event);
+/// Throws Error when a number of the event lies outside what its documentation says, or is no number; naming
+/// it.
+FEDARENA_API void validate(const Event& event);
+/// The noise multiplier of one Gaussian that tells as much as several on the same sample: (sum z_i^-2)^(-1/2)
+/// (Andrew et al., NeurIPS 2021, Theorem 1).
+FEDARENA_API double joint_noise_multiplier(const SampledGaussian& event);
 
 }  // namespace fedarena

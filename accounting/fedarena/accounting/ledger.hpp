@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fedarena/accounting/event.hpp"
@@ -11,16 +12,18 @@
 
 namespace fedarena {
 
-/// Equal events in a row.
-struct Access {
-  Event event;
-  std::int64_t count = 0;
-  bool operator==(const Access&) const = default;
+/// Whose contribution a run hides.
+enum class Unit {
+  kNothing,  ///< nobody's: the run makes no privacy claim
+  kRecord,   ///< one example of one client; clients hold disjoint examples
+  kClient,   ///< everything that one client holds
 };
 
-/// The accesses of one client in one round, in order, runs of equal events counted.
+/// The accesses of one round, in order, runs of equal events counted.
 class FEDARENA_API RoundAccesses {
  public:
+  RoundAccesses() = default;
+  explicit RoundAccesses(std::vector<Access> accesses) : accesses_(std::move(accesses)) {}
   void add(const Event& event);
   const std::vector<Access>& list() const { return accesses_; }
 
@@ -28,13 +31,13 @@ class FEDARENA_API RoundAccesses {
   std::vector<Access> accesses_;
 };
 
-/// What happened to each client's data over a run. Consecutive participations with equal accesses are one
-/// segment, so that a ledger does not grow with the number of rounds. It records facts and states no epsilon.
+/// What happened to each client's data over a run. Consecutive rounds with equal accesses are one segment, so
+/// that a ledger does not grow with the number of rounds. It records facts and states no epsilon.
 class FEDARENA_API Ledger {
  public:
   struct Segment {
     std::int64_t first_round = 0, last_round = 0;
-    std::int64_t participations = 0;  ///< client-rounds in it; fewer than rounds when the client sat some out
+    std::int64_t participations = 0;  ///< rounds in it that count; fewer than all when a client sat some out
     std::vector<Access> accesses;     ///< of each of them
     bool operator==(const Segment&) const = default;
   };
@@ -44,19 +47,43 @@ class FEDARENA_API Ledger {
     bool operator==(const ClientRecord&) const = default;
   };
 
+  explicit Ledger(Unit unit = Unit::kNothing) : unit_(unit) {}
+
   /// Adds a client; every client is added once, before its first round.
   void add_client(std::int64_t client, std::int64_t examples);
-  /// Appends the accesses of one client-round; rounds of one client ascend.
+  /// Appends what one client's own training did to its examples in a round; rounds of one client ascend.
   void record(std::int64_t round, std::int64_t client, const RoundAccesses& accesses);
+  /// Appends what happened in a round to the whole population at once, whoever took part: that is a secret of
+  /// the mechanism. Rounds ascend.
+  void record_population(std::int64_t round, const RoundAccesses& accesses);
+  /// Appends what `record_population` would have appended in the larger population that a simulation with
+  /// rescaled noise stands for.
+  void record_as_if(std::int64_t round, const RoundAccesses& accesses);
 
+  Unit unit() const { return unit_; }
   const std::map<std::int64_t, ClientRecord>& clients() const { return clients_; }
+  const std::vector<Segment>& population() const { return population_; }
+  const std::vector<Segment>& as_if() const { return as_if_; }
+  /// All accesses that count for one unit of this client, rounds multiplied out: its own when records are the
+  /// unit, the population's when clients are, none when nothing is.
+  std::vector<Access> charged(std::int64_t client) const;
+  /// The same for the population that the simulation stands for; empty when it stands for itself.
+  std::vector<Access> charged_as_if() const;
   /// JSON with a schema version; `from_json` throws Error naming the field that is wrong.
   std::string to_json() const;
   static Ledger from_json(std::string_view text);
   bool operator==(const Ledger&) const = default;
 
  private:
+  Unit unit_;
   std::map<std::int64_t, ClientRecord> clients_;
+  std::vector<Segment> population_;
+  std::vector<Segment> as_if_;
 };
+
+/// "none", "record", "client".
+FEDARENA_API std::string_view name(Unit unit);
+/// "add-remove", "replace-one".
+FEDARENA_API std::string_view name(Adjacency adjacency);
 
 }  // namespace fedarena

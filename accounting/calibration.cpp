@@ -1,0 +1,187 @@
+#include "fedarena/accounting/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "fedarena/accounting/rdp.hpp"
+#include "fedarena/base/error.hpp"
+
+#include "accounting/safe_root.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kMostNoise = 1 << 20;
+constexpr double kLeastNoise = 1.0 / (1 << 20);
+constexpr double kLeastRate = 1e-12;
+constexpr double kLeastDelta = 1e-300;
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 50;
+constexpr double kWidth = 1e-13;  // of the logarithm of the solution
+
+void check(const Knowns& knowns) {
+  const int absent =
+      !knowns.noise_multiplier + !knowns.rate + !knowns.steps + !knowns.delta + !knowns.epsilon;
+  if (absent != 1) {
+    throw Error(
+        Complaint{.found = fmt::format("{} of noise multiplier, sampling rate, steps, delta and epsilon "
+                                       "are not given",
+                                       absent),
+                  .allowed = "exactly one, which is computed from the others"});
+  }
+  if (knowns.noise_multiplier && !(*knowns.noise_multiplier >= 0 && *knowns.noise_multiplier < kInfinity)) {
+    throw Error::of("the noise multiplier is {}; allowed: a finite number >= 0", *knowns.noise_multiplier);
+  }
+  if (knowns.rate && !(*knowns.rate >= 0 && *knowns.rate <= 1)) {
+    throw Error::of("the sampling rate is {}; allowed: 0 <= rate <= 1", *knowns.rate);
+  }
+  if (knowns.steps && *knowns.steps < 1) {
+    throw Error::of("the number of steps is {}; allowed: an integer >= 1", *knowns.steps);
+  }
+  if (knowns.delta && !(*knowns.delta >= 0 && *knowns.delta < 1)) {
+    throw Error::of("delta is {}; allowed: 0 <= delta < 1", *knowns.delta);
+  }
+  if (knowns.epsilon && !(*knowns.epsilon >= 0 && *knowns.epsilon < kInfinity)) {
+    throw Error::of("epsilon is {}; allowed: a finite number >= 0", *knowns.epsilon);
+  }
+}
+
+// A quantity that is sought.
+struct Unknown {
+  const char* name;
+  std::function<void(Setting&, double)> set;
+};
+
+class Search {
+ public:
+  Search(const EpsilonOf& epsilon_of, Setting setting, double target)
+      : epsilon_of_(epsilon_of), setting_(setting), target_(target) {}
+
+  // Of noise multipliers, the range is searched outwards from 1, because an accountant may be slow far from
+  // it.
+  Solution least_noise() {
+    const Unknown noise{"noise multiplier", [](Setting& setting, double z) { setting.noise_multiplier = z; }};
+    double safe = 1;
+    while (!fits(noise, safe)) {
+      if (safe >= kMostNoise) refuse_unreachable(noise, safe);
+      safe *= 2;
+    }
+    double unsafe = safe / 2;
+    while (fits(noise, unsafe)) {
+      if (unsafe <= kLeastNoise) refuse_unbounded(noise);
+      safe = std::exchange(unsafe, unsafe / 2);
+    }
+    return between(noise, unsafe, safe);
+  }
+
+  Solution largest_rate() {
+    const Unknown rate{"sampling rate", [](Setting& setting, double q) { setting.rate = q; }};
+    if (fits(rate, 1)) return solution(rate, 1);
+    if (!fits(rate, kLeastRate)) refuse_unreachable(rate, kLeastRate);
+    return between(rate, 1, kLeastRate);
+  }
+
+  Solution least_delta() {
+    const Unknown delta{"delta", [](Setting& setting, double d) { setting.delta = d; }};
+    if (fits(delta, 0)) return solution(delta, 0);
+    const double most = std::nextafter(1.0, 0.0);
+    if (!fits(delta, most)) refuse_unreachable(delta, most);
+    if (fits(delta, kLeastDelta)) return solution(delta, kLeastDelta);
+    return between(delta, kLeastDelta, most);
+  }
+
+  Solution most_steps() {
+    const auto at = [&](std::int64_t steps) {
+      setting_.steps = steps;
+      return epsilon_of_(setting_);
+    };
+    if (const double one = at(1); !(one <= target_)) {
+      throw Error(Complaint{
+          .found = fmt::format("one step already has epsilon {}, more than {}", one, target_),
+          .remedy =
+              "Raise the noise multiplier, lower the sampling rate, or allow a larger epsilon or delta"});
+    }
+    std::int64_t safe = 1, unsafe = 2;
+    while (at(unsafe) <= target_) {
+      if (unsafe >= kMostSteps) {
+        throw Error::of("any number of steps has an epsilon of at most {}", target_);
+      }
+      safe = std::exchange(unsafe, 2 * unsafe);
+    }
+    while (unsafe - safe > 1) {
+      const std::int64_t middle = safe + (unsafe - safe) / 2;
+      (at(middle) <= target_ ? safe : unsafe) = middle;
+    }
+    const double epsilon = at(safe);
+    return {setting_, epsilon};
+  }
+
+ private:
+  double epsilon_at(const Unknown& unknown, double value) {
+    unknown.set(setting_, value);
+    return epsilon_of_(setting_);
+  }
+  bool fits(const Unknown& unknown, double value) { return epsilon_at(unknown, value) <= target_; }
+
+  Solution solution(const Unknown& unknown, double value) {
+    const double epsilon = epsilon_at(unknown, value);
+    return {setting_, epsilon};
+  }
+
+  // Epsilon is closest to a power law in each quantity, hence the logarithms of both.
+  Solution between(const Unknown& unknown, double unsafe, double safe) {
+    const auto excess = [&](double log_value) {
+      const double epsilon = epsilon_at(unknown, std::exp(log_value));
+      if (epsilon <= target_) return epsilon == 0 ? -1.0 : std::max(std::log(epsilon / target_), -1.0);
+      return target_ == 0 ? 1.0 : std::clamp(std::log(epsilon / target_), 1e-300, 1.0);
+    };
+    const double root = std::exp(safe_root(excess, std::log(unsafe), std::log(safe), kWidth));
+    return solution(unknown, root);
+  }
+
+  [[noreturn]] void refuse_unreachable(const Unknown& unknown, double extreme) {
+    const double least = epsilon_at(unknown, extreme);
+    throw Error(Complaint{
+        .found = fmt::format("no {} reaches epsilon {}: at {} it is still {}", unknown.name, target_, extreme,
+                             least),
+        .remedy = "Allow a larger epsilon or delta, or take an accountant or orders that are tighter there"});
+  }
+  [[noreturn]] void refuse_unbounded(const Unknown& unknown) const {
+    throw Error::of("every {} down to {} has an epsilon of at most {}", unknown.name, kLeastNoise, target_);
+  }
+
+  const EpsilonOf& epsilon_of_;
+  Setting setting_;
+  double target_;
+};
+
+}  // namespace
+
+Solution calibrate(const Knowns& knowns, const EpsilonOf& epsilon_of) {
+  check(knowns);
+  const Setting setting{.noise_multiplier = knowns.noise_multiplier.value_or(1),
+                        .rate = knowns.rate.value_or(1),
+                        .steps = knowns.steps.value_or(1),
+                        .delta = knowns.delta.value_or(0)};
+  if (!knowns.epsilon) return {setting, epsilon_of(setting)};
+  Search search(epsilon_of, setting, *knowns.epsilon);
+  if (!knowns.noise_multiplier) return search.least_noise();
+  if (!knowns.rate) return search.largest_rate();
+  if (!knowns.steps) return search.most_steps();
+  return search.least_delta();
+}
+
+EpsilonOf epsilon_by_rdp(std::vector<double> orders, Conversion conversion, Sampling sampling,
+                         Adjacency adjacency, bool assume_poisson) {
+  return [=, orders = std::move(orders)](const Setting& setting) {
+    RdpAccountant accountant(orders, assume_poisson);
+    accountant.add(SampledGaussian{sampling, setting.rate, {setting.noise_multiplier}, adjacency},
+                   setting.steps);
+    return accountant.epsilon(setting.delta, conversion).epsilon;
+  };
+}
+
+}  // namespace fedarena

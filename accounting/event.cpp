@@ -1,0 +1,138 @@
+#include "fedarena/accounting/event.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <string_view>
+
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/overload.hpp"
+
+namespace fedarena {
+namespace {
+
+void check_noise(double noise_multiplier) {
+  if (!(noise_multiplier >= 0 && std::isfinite(noise_multiplier))) {
+    throw Error::of("a noise multiplier is {}; allowed: a finite number >= 0", noise_multiplier);
+  }
+}
+
+void check_epsilon(double epsilon, std::string_view of) {
+  if (!(epsilon > 0 && std::isfinite(epsilon))) {
+    throw Error::of("the epsilon of {} is {}; allowed: a finite number > 0", of, epsilon);
+  }
+}
+
+void check(const SampledGaussian& event) {
+  if (!(event.rate >= 0 && event.rate <= 1)) {
+    throw Error::of("a sampling rate is {}; allowed: 0 <= rate <= 1", event.rate);
+  }
+  if (event.noise_multipliers.empty()) {
+    throw Error::of("a sampled Gaussian without noise multipliers; allowed: at least one");
+  }
+  for (const double noise : event.noise_multipliers) check_noise(noise);
+}
+
+void check(const Laplace& event) {
+  if (event.dimension < 1) {
+    throw Error::of("the dimension of a Laplace mechanism is {}; allowed: an integer >= 1", event.dimension);
+  }
+  check_epsilon(event.epsilon, "a Laplace mechanism");
+}
+
+void check(const RandomizedResponse& event) {
+  if (event.categories < 2) {
+    throw Error::of("a randomised response has {} categories; allowed: an integer >= 2", event.categories);
+  }
+  check_epsilon(event.epsilon, "a randomised response");
+}
+
+void check(const Composition& event) {
+  for (const Access& part : event.parts) {
+    if (part.count < 1) {
+      throw Error::of("a part of a composition is counted {} times; allowed: an integer >= 1", part.count);
+    }
+    validate(part.event);
+  }
+}
+
+const char* adjacency_note(Adjacency adjacency) {
+  return adjacency == Adjacency::kReplaceOne ? ", replace-one" : "";
+}
+
+std::string describe_sampled(const SampledGaussian& event) {
+  return fmt::format("{} Gaussian (rate {}, noise multiplier{} {}{})",
+                     event.sampling == Sampling::kPoisson ? "Poisson-sampled" : "fixed-size sampled",
+                     event.rate, event.noise_multipliers.size() > 1 ? "s" : "",
+                     fmt::join(event.noise_multipliers, " and "), adjacency_note(event.adjacency));
+}
+
+std::string describe_composition(const Composition& event) {
+  std::string parts;
+  for (const Access& part : event.parts) {
+    if (!parts.empty()) parts += " and ";
+    if (part.count != 1) parts += fmt::format("{} x ", part.count);
+    parts += describe(part.event);
+  }
+  return parts.empty() ? "nothing" : "[" + parts + "]";
+}
+
+}  // namespace
+
+// Not defaulted in the header: an event, a composition and an access hold each other, and clang 14 does not
+// survive finding out which of them can be compared.
+bool Composition::operator==(const Composition& other) const { return parts == other.parts; }
+
+std::partial_ordering Composition::operator<=>(const Composition& other) const {
+  return std::lexicographical_compare_three_way(parts.begin(), parts.end(), other.parts.begin(),
+                                                other.parts.end());
+}
+
+bool Access::operator==(const Access& other) const { return count == other.count && event == other.event; }
+
+std::partial_ordering Access::operator<=>(const Access& other) const {
+  const std::partial_ordering by_event = event <=> other.event;
+  return std::is_neq(by_event) ? by_event : std::partial_ordering(count <=> other.count);
+}
+
+std::string describe(const Event& event) {
+  return std::visit(
+      Overload{[](const ExactAccess& access) { return fmt::format("exact access ({})", access.what); },
+               [](const Gaussian& gauss) {
+                 return fmt::format("Gaussian (noise multiplier {}{})", gauss.noise_multiplier,
+                                    adjacency_note(gauss.adjacency));
+               },
+               [](const SampledGaussian& sampled) { return describe_sampled(sampled); },
+               [](const Laplace& laplace) {
+                 return fmt::format("Laplace in R^{} (epsilon {})", laplace.dimension, laplace.epsilon);
+               },
+               [](const RandomizedResponse& response) {
+                 return fmt::format("{}-ary randomised response (epsilon {})", response.categories,
+                                    response.epsilon);
+               },
+               [](const Composition& composition) { return describe_composition(composition); }},
+      event);
+}
+
+void validate(const Event& event) {
+  std::visit(
+      Overload{[](const ExactAccess&) {}, [](const Gaussian& gauss) { check_noise(gauss.noise_multiplier); },
+               [](const auto& other) { check(other); }},
+      event);
+}
+
+double joint_noise_multiplier(const SampledGaussian& event) {
+  if (event.noise_multipliers.empty()) {
+    throw Error::of("a sampled Gaussian without noise multipliers; allowed: at least one");
+  }
+  // Relative to the least, so that no square leaves the range of double.
+  const double least = *std::min_element(event.noise_multipliers.begin(), event.noise_multipliers.end());
+  if (event.noise_multipliers.size() == 1 || least == 0) return least;
+  double sum = 0;
+  for (const double noise : event.noise_multipliers) sum += (least / noise) * (least / noise);
+  return least / std::sqrt(sum);
+}
+
+}  // namespace fedarena

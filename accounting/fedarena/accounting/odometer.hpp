@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "fedarena/accounting/account.hpp"
+
+namespace fedarena {
+
+class RdpReader;
+
+/// Reads the RDP epsilon of a growing ledger again and again: the curve of an event is computed when it is
+/// first met. At any time it says what `account` says of the ledger.
+class FEDARENA_API Odometer {
+ public:
+  /// Throws Error for settings that no accountant knows.
+  explicit Odometer(const AccountSettings& settings);
+  /// The run's epsilon so far.
+  Claim epsilon(const Ledger& ledger) const;
+
+ private:
+  std::shared_ptr<const RdpReader> reader_;
+};
+
+}  // namespace fedarena

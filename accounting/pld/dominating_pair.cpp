@@ -1,0 +1,156 @@
+#include "accounting/pld/dominating_pair.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "fedarena/accounting/unproven.hpp"
+
+#include "accounting/pld/pure_loss.hpp"
+
+namespace fedarena::pld {
+namespace {
+
+constexpr double kLeastSigma = 1e-3;
+constexpr double kLeastRate = 1e-100;
+constexpr double kMostSteps = 1e15;
+
+class Collector {
+ public:
+  explicit Collector(bool assume_poisson) : assume_poisson_(assume_poisson) {}
+
+  void add(const Access& access, double times) {
+    if (access.count < 0) throw Error::of("an access counts {} times; allowed: 0 or more", access.count);
+    validate(access.event);
+    const double count = times * static_cast<double>(access.count);
+    if (count > kMostSteps) throw Error::of("{} accesses in all; allowed: at most {}", count, kMostSteps);
+    if (count > 0) std::visit([&](const auto& event) { add_event(event, count); }, access.event);
+  }
+
+  Terms finish() {
+    if (precision_ > 0) push(PoissonPair{{1, 1 / std::sqrt(precision_)}}, 1);
+    return std::move(terms_);
+  }
+
+ private:
+  void add_event(const ExactAccess& /*event*/, double /*count*/) { terms_.exact = true; }
+  void add_event(const Gaussian& event, double count) {
+    meet(event.adjacency);
+    add_plain(event.noise_multiplier, event.adjacency, count);
+  }
+  void add_event(const SampledGaussian& event, double count) {
+    meet(event.adjacency);
+    const double sigma = joint_noise_multiplier(event);
+    if (event.rate == 0) return;
+    if (event.rate == 1) return add_plain(sigma, event.adjacency, count);
+    const bool replaces = event.adjacency == Adjacency::kReplaceOne;
+    const bool fixed_size = event.sampling == Sampling::kWithoutReplacement;
+    if (fixed_size && !replaces && !assume_poisson_) {
+      throw Unproven(Complaint{
+          .found = fmt::format("no dominating pair is known for a {} under add/remove", describe(event)),
+          .allowed = "Poisson sampling, or replace-one neighbours",
+          .remedy =
+              "Sample by Poisson, account under replace-one, or state the assumption of Poisson sampling"});
+    }
+    if (sigma == 0) {
+      terms_.exact = true;
+      return;
+    }
+    const bool assumed = fixed_size && assume_poisson_;
+    const SampledNormal normal{event.rate, replaces && !assumed ? sigma / 2 : sigma};
+    if (normal.sigma < kLeastSigma) {
+      throw Error::of("a {}: privacy loss distributions take noise multipliers from {} on", describe(event),
+                      replaces ? 2 * kLeastSigma : kLeastSigma);
+    }
+    if (event.rate < kLeastRate) {
+      throw Error::of("a {}: privacy loss distributions take rates from {} on", describe(event), kLeastRate);
+    }
+    if (replaces && !assumed) return push(ReplacePair{normal}, count);
+    terms_.two_sided = true;
+    push(PoissonPair{normal}, count);
+  }
+  void add_event(const Laplace& event, double count) {
+    if (event.dimension == 1) return push(LaplacePair{event.epsilon}, count);
+    push(ResponsePair{event.epsilon, 2}, count);
+  }
+  void add_event(const RandomizedResponse& event, double count) {
+    push(ResponsePair{event.epsilon, static_cast<double>(event.categories)}, count);
+  }
+  void add_event(const Composition& event, double count) {
+    for (const Access& part : event.parts) add(part, count);
+  }
+
+  void add_plain(double sigma, Adjacency adjacency, double count) {
+    if (sigma == 0) {
+      terms_.exact = true;
+      return;
+    }
+    const double distance = adjacency == Adjacency::kReplaceOne ? 2 / sigma : 1 / sigma;
+    precision_ += count * distance * distance * (1 + 8 * kRounding);
+  }
+
+  void push(const auto& pair, double count) {
+    for (Term& term : terms_.list) {
+      const auto* same = std::get_if<std::decay_t<decltype(pair)>>(&term.pair);
+      if (same && *same == pair) {
+        term.count += count;
+        return;
+      }
+    }
+    terms_.list.push_back({pair, count});
+  }
+
+  // An epsilon is about one notion of neighbours.
+  void meet(Adjacency adjacency) {
+    if (adjacency_ && *adjacency_ != adjacency) {
+      throw Unproven(Complaint{.found = "accesses under add/remove and under replace-one are composed",
+                               .allowed = "one adjacency for all"});
+    }
+    adjacency_ = adjacency;
+  }
+
+  bool assume_poisson_;
+  std::optional<Adjacency> adjacency_;
+  double precision_ = 0;  // of all plain Gaussians together: sum of (distance / sigma)^2
+  Terms terms_;
+};
+
+Law law_of_pair(const PoissonPair& pair, Direction direction, double tail) {
+  Law law;
+  law.segments.push_back(direction == Direction::kRemove || pair.normal.rate == 1
+                             ? removal_loss(pair.normal, tail, false)
+                             : addition_loss(pair.normal, tail, false));
+  return law;
+}
+
+// Delta is at most that of the removal's pair where epsilon > 0 and that of the addition's where epsilon < 0;
+// the loss that has both curves takes its parts from them and the rest of the probability at 0.
+Law law_of_pair(const ReplacePair& pair, Direction /*direction*/, double tail) {
+  Law law;
+  law.segments.push_back(removal_loss(pair.normal, tail, true));
+  law.segments.push_back(addition_loss(pair.normal, tail, true));
+  law.atoms.push_back({0, (1 - pair.normal.rate) * std::erf(0.5 / (pair.normal.sigma * std::sqrt(2.0)))});
+  return law;
+}
+
+Law law_of_pair(const LaplacePair& pair, Direction /*direction*/, double /*tail*/) {
+  return laplace_loss(pair.epsilon);
+}
+
+Law law_of_pair(const ResponsePair& pair, Direction /*direction*/, double /*tail*/) {
+  return response_loss(pair.epsilon, pair.categories);
+}
+
+}  // namespace
+
+Terms terms_of(std::span<const Access> accesses, bool assume_poisson) {
+  Collector collector(assume_poisson);
+  for (const Access& access : accesses) collector.add(access, 1);
+  return collector.finish();
+}
+
+Law law_of(const Term& term, Direction direction, double tail) {
+  return std::visit([&](const auto& pair) { return law_of_pair(pair, direction, tail); }, term.pair);
+}
+
+}  // namespace fedarena::pld

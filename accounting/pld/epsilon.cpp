@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <cmath>
+
+#include "fedarena/accounting/gaussian.hpp"
+#include "fedarena/accounting/pld.hpp"
+#include "fedarena/base/error.hpp"
+
+#include "accounting/pld/refine.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr double kLeastDelta = 1e-250;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void check(const PldSettings& settings) {
+  if (!(settings.relative_error >= 1e-6 && settings.relative_error <= 1)) {
+    throw Error::of("relative error {}; allowed: 1e-6 to 1", settings.relative_error);
+  }
+}
+
+// Gaussians alone have a closed form.
+constexpr double kClosedForm = 1e-10;  // far above its error
+std::optional<double> plain_sigma(const pld::Terms& terms) {
+  if (terms.list.size() != 1) return std::nullopt;
+  const auto* pair = std::get_if<pld::PoissonPair>(&terms.list.front().pair);
+  return pair && pair->normal.rate == 1 ? std::optional(pair->normal.sigma) : std::nullopt;
+}
+
+// The sum of the largest losses: no epsilon is larger.
+double largest_loss(const pld::Terms& terms, pld::Direction direction) {
+  double sum = 0;
+  for (const pld::Term& term : terms.list) {
+    if (const auto* laplace = std::get_if<pld::LaplacePair>(&term.pair)) {
+      sum += term.count * laplace->epsilon;
+    } else if (const auto* response = std::get_if<pld::ResponsePair>(&term.pair)) {
+      sum += term.count * response->epsilon;
+    } else if (const auto* pair = std::get_if<pld::PoissonPair>(&term.pair);
+               pair && direction == pld::Direction::kAdd && pair->normal.rate < 1) {
+      sum -= term.count * std::log1p(-pair->normal.rate);
+    } else {
+      return kInfinity;
+    }
+  }
+  return sum * (1 + 1e-12);
+}
+
+// At least delta at epsilon 0: the sum of the total variations of all pairs.
+struct TotalVariation {
+  double operator()(const pld::PoissonPair& pair) const { return of(pair.normal); }
+  double operator()(const pld::ReplacePair& pair) const { return of(pair.normal); }
+  double operator()(const pld::LaplacePair& pair) const { return -std::expm1(-pair.epsilon / 2); }
+  double operator()(const pld::ResponsePair& pair) const { return std::tanh(pair.epsilon / 2); }
+  static double of(const pld::SampledNormal& normal) {
+    return normal.rate * std::erf(0.5 / (normal.sigma * std::sqrt(2.0)));
+  }
+};
+double total_variation(const pld::Terms& terms) {
+  double sum = 0;
+  for (const pld::Term& term : terms.list) sum += term.count * std::visit(TotalVariation{}, term.pair);
+  return sum * (1 + 1e-12);
+}
+
+}  // namespace
+
+PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const PldSettings& settings) {
+  check(settings);
+  if (!(delta == 0 || (delta >= kLeastDelta && delta <= 1))) {
+    throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastDelta);
+  }
+  const pld::Terms terms = pld::terms_of(accesses, settings.assume_poisson);
+  const auto result = [&](double upper, double lower) {
+    return PldEpsilon{upper, settings.lower_bound ? std::optional(lower) : std::nullopt};
+  };
+  if (terms.exact) return result(kInfinity, kInfinity);
+  if (delta == 1 || total_variation(terms) <= delta) return result(0, 0);
+  if (const auto sigma = plain_sigma(terms)) {
+    const double exact = gaussian_epsilon(delta, *sigma);
+    return result(exact * (1 + kClosedForm), exact * (1 - kClosedForm));
+  }
+  const double most = largest_loss(terms, pld::Direction::kRemove);
+  if (delta == 0) return result(most, most * (1 - 2e-12));
+
+  pld::Query query{terms.list, pld::Direction::kRemove, settings.relative_error};
+  pld::Bracket bracket = pld::bracket_epsilon(query, delta, 0);
+  const double most_added = largest_loss(terms, pld::Direction::kAdd);
+  if (terms.two_sided && most_added > bracket.lower) {
+    query.direction = pld::Direction::kAdd;
+    const pld::Bracket other = pld::bracket_epsilon(query, delta, bracket.lower);
+    bracket = {std::max(bracket.lower, other.lower),
+               std::max(bracket.upper, std::min(most_added, other.upper))};
+  }
+  return result(std::min(bracket.upper, most), bracket.lower);
+}
+
+double pld_delta(std::span<const Access> accesses, double epsilon, const PldSettings& settings) {
+  check(settings);
+  if (!(epsilon >= 0)) throw Error::of("epsilon {}; allowed: 0 or more", epsilon);
+  const pld::Terms terms = pld::terms_of(accesses, settings.assume_poisson);
+  if (terms.exact) return 1;
+  if (const auto sigma = plain_sigma(terms)) return gaussian_delta(epsilon, *sigma) * (1 + kClosedForm);
+  if (terms.list.empty() || epsilon >= largest_loss(terms, pld::Direction::kRemove)) return 0;
+
+  pld::Query query{terms.list, pld::Direction::kRemove, settings.relative_error};
+  pld::Bracket bracket = pld::bracket_delta(query, epsilon, 0);
+  if (terms.two_sided && epsilon < largest_loss(terms, pld::Direction::kAdd)) {
+    query.direction = pld::Direction::kAdd;
+    bracket.upper = std::max(bracket.upper, pld::bracket_delta(query, epsilon, bracket.lower).upper);
+  }
+  return bracket.upper;
+}
+
+}  // namespace fedarena

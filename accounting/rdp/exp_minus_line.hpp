@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cmath>
+
+namespace fedarena {
+
+/// exp(y) - 1 - y >= 0 for |y| <= kSmallExponent, to full precision: its Taylor series, without a branch so
+/// that loops over it can be vectorised.
+constexpr double kSmallExponent = 0.5;
+inline double exp_minus_line_of_small(double y) {
+  double sum = 1.0 / 1307674368000;  // 1/15!
+  sum = sum * y + 1.0 / 87178291200;
+  sum = sum * y + 1.0 / 6227020800;
+  sum = sum * y + 1.0 / 479001600;
+  sum = sum * y + 1.0 / 39916800;
+  sum = sum * y + 1.0 / 3628800;
+  sum = sum * y + 1.0 / 362880;
+  sum = sum * y + 1.0 / 40320;
+  sum = sum * y + 1.0 / 5040;
+  sum = sum * y + 1.0 / 720;
+  sum = sum * y + 1.0 / 120;
+  sum = sum * y + 1.0 / 24;
+  sum = sum * y + 1.0 / 6;
+  sum = sum * y + 1.0 / 2;
+  return sum * y * y;
+}
+
+/// exp(y) - 1 - y >= 0 for every y, to full precision.
+inline double exp_minus_line(double y) {
+  return std::abs(y) <= kSmallExponent ? exp_minus_line_of_small(y) : std::exp(y) - 1 - y;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,151 @@
+// Sampling without replacement: Wang, Balle, Kasiviswanathan, "Subsampled Rényi Differential Privacy and
+// Analytical Moments Accountant", AISTATS 2019, Theorem 9, with the smaller of its two terms for each power
+// j: the one that holds for every mechanism, 2 exp((j-1) eps(j)), and the one by moments of the likelihood
+// ratio (their section on tighter bounds), 4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))). Poisson sampling: the same
+// expansion for P = (1-q) p0 + q p1 and Q = (1-q) p0 + q p1', whose centres lie 1, 1 and 2 apart;
+// docs/accounting.md, "Poisson sampling under replace-one", proves it. Integer orders; between them log A is
+// interpolated, which is a bound because it is convex in the order.
+#include "accounting/rdp/replace_one.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+#include <set>
+
+namespace fedarena {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLargestOrder = 1024;  // above, the bound without sampling
+constexpr int kLargestMoment =
+    256;  // above, and for distances above kFar, ratio_moment is not worth its time
+constexpr double kFar = 2;
+
+double log_of_sum(double a, double b) {
+  const double larger = std::max(a, b);
+  return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
+}
+
+// log(1 + exp(y)) without overflow.
+double log_one_plus_exp(double y) { return y > 0 ? y + std::log1p(std::exp(-y)) : std::log1p(std::exp(y)); }
+
+// log(exp(y) - 1), y > 0.
+double log_expm1(double y) { return y > 1 ? y + std::log1p(-std::exp(-y)) : std::log(std::expm1(y)); }
+
+// log B(k) for k = 2, 3, ..., B(k) = E_r|p/r - 1|^k for Gaussians of unit variance `distance` apart. Even k
+// by the trapezoidal rule, whose sum has no negative terms where forward differences would cancel; odd k are
+// bounded by Cauchy and Schwarz.
+class RatioMoments {
+ public:
+  RatioMoments(double distance, int up_to) : distance_(distance) {
+    if (distance > kFar || up_to < 2) return;
+    const int largest = std::min(up_to + 1, kLargestMoment);
+    constexpr double kStep = 0.4, kReach = 9.5;
+    // Off the point where p = r.
+    const double origin = distance / 2 + kStep / 2;
+    const auto below = static_cast<int>((kReach + origin) / kStep) + 1;
+    const auto above = static_cast<int>((largest * distance + kReach + std::sqrt(largest)) / kStep) + 1;
+    for (int j = -below; j <= above; ++j) {
+      const double z = origin + j * kStep, power = distance * (z - distance / 2);
+      log_ratio_.push_back(power > 0 ? log_expm1(power) : std::log(-std::expm1(power)));
+      log_weight_.push_back(std::log(kStep / std::sqrt(2 * std::numbers::pi)) - z * z / 2);
+    }
+    even_.push_back(log_expm1(distance * distance));
+    for (int k = 4; k <= largest; k += 2) even_.push_back(even_moment(k));
+  }
+  // Infinity where not computed.
+  double log(int k) const {
+    const std::size_t low = static_cast<std::size_t>(k / 2) - 1,
+                      high = static_cast<std::size_t>((k + 1) / 2) - 1;
+    return high < even_.size() ? (even_[low] + even_[high]) / 2 : kInfinity;
+  }
+  // (k-1) times the divergence of order k.
+  double log_power(int k) const { return 0.5 * k * (k - 1) * distance_ * distance_; }
+
+ private:
+  double even_moment(int k) const {
+    constexpr double kNegligible = 44;
+    double largest = -kInfinity, sum = 0;
+    for (std::size_t j = 0; j < log_ratio_.size(); ++j) {
+      largest = std::max(largest, k * log_ratio_[j] + log_weight_[j]);
+    }
+    for (std::size_t j = 0; j < log_ratio_.size(); ++j) {
+      const double exponent = k * log_ratio_[j] + log_weight_[j] - largest;
+      if (exponent > -kNegligible) sum += std::exp(exponent);
+    }
+    return std::isinf(largest) ? largest : largest + std::log(sum);
+  }
+
+  double distance_;
+  std::vector<double> log_ratio_, log_weight_;
+  std::vector<double> even_;
+};
+
+// log of the j-th coefficient of q^j: a bound on the integral of |p1 - p1'|^j / r^(j-1).
+std::vector<double> coefficients(Sampling sampling, double rate, double noise, int up_to) {
+  const double ln2 = std::numbers::ln2;
+  const RatioMoments one(1 / noise, sampling == Sampling::kPoisson ? up_to : 0), two(2 / noise, up_to);
+  std::vector<double> logs(static_cast<std::size_t>(up_to) + 1, -kInfinity);
+  for (int j = 2; j <= up_to; ++j) {
+    double& log = logs[static_cast<std::size_t>(j)];
+    if (sampling == Sampling::kWithoutReplacement) {
+      log = std::min(2 * ln2 + two.log(j), ln2 + two.log_power(j));
+      continue;
+    }
+    const double square = 1 / (noise * noise);
+    const double apart = j == 2 ? 2 * ln2 + square + std::log(-std::expm1(-2 * square)) - ln2
+                                : std::min(j * ln2 + one.log(j), ln2 + one.log_power(j));
+    const double along =
+        j == 2 ? log_expm1(4 * square) : std::min(two.log(j), log_one_plus_exp(two.log_power(j)));
+    log = log_of_sum(std::log1p(-rate) + apart, std::log(rate) + along);
+  }
+  return logs;
+}
+
+}  // namespace
+
+std::vector<double> replace_one_log_moments(Sampling sampling, double rate, double noise_multiplier,
+                                            std::span<const double> orders) {
+  const auto unsampled = [&](double order) {
+    return 2 * (order - 1) * order / (noise_multiplier * noise_multiplier);
+  };
+  std::set<int> whole;
+  for (const double order : orders) {
+    if (order > kLargestOrder) continue;
+    whole.insert({static_cast<int>(std::floor(order)), static_cast<int>(std::ceil(order))});
+  }
+  const int up_to = whole.empty() ? 1 : *whole.rbegin();
+  const std::vector<double> logs = coefficients(sampling, rate, noise_multiplier, up_to);
+  std::vector<double> moments(logs.size(), 0), terms(logs.size(), 0), log_factorial(logs.size(), 0);
+  for (std::size_t j = 2; j < logs.size(); ++j) {
+    log_factorial[j] = log_factorial[j - 1] + std::log(static_cast<double>(j));
+  }
+  const double log_rate = std::log(rate);
+  for (const int order : whole) {
+    double largest = -kInfinity, sum = 0;
+    for (int j = 2; j <= order; ++j) {
+      const auto at = static_cast<std::size_t>(j), of = static_cast<std::size_t>(order);
+      terms[at] = log_factorial[of] - log_factorial[at] - log_factorial[of - at] + j * log_rate + logs[at];
+      largest = std::max(largest, terms[at]);
+    }
+    for (int j = 2; j <= order; ++j) sum += std::exp(terms[static_cast<std::size_t>(j)] - largest);
+    const double log_excess = std::isinf(largest) ? largest : largest + std::log(sum);
+    moments[static_cast<std::size_t>(order)] = std::min(log_one_plus_exp(log_excess), unsampled(order));
+  }
+  std::vector<double> result;
+  for (const double order : orders) {
+    double moment = unsampled(order);
+    if (order <= kLargestOrder) {
+      const double low = std::floor(order), part = order - low;
+      const double below = moments[static_cast<std::size_t>(low)];
+      moment = std::min(
+          moment, part == 0 ? below : (1 - part) * below + part * moments[static_cast<std::size_t>(low) + 1]);
+    }
+    result.push_back(std::max(moment, (order - 1) * std::numeric_limits<double>::min()));
+  }
+  return result;
+}
+
+}  // namespace fedarena

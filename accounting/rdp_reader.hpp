@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "fedarena/accounting/account.hpp"
+#include "fedarena/accounting/rdp.hpp"
+
+namespace fedarena {
+
+/// What one list of accesses is worth by RDP.
+struct RdpWorth {
+  Claim claim;
+  double order = 0;  ///< the best one; 0 without a finite epsilon
+};
+
+/// A ledger as the RDP accountant reads it.
+struct RdpReading {
+  Claim claim;  ///< of the whole run
+  std::set<Adjacency> adjacencies;
+  std::vector<ClientAccount> clients;
+  /// The worth of every distinct list of accesses: clients with equal accesses share one.
+  std::map<std::vector<Access>, RdpWorth> worths;
+};
+
+/// Reads ledgers under fixed settings; keeps the curves of the events it has met.
+class RdpReader {
+ public:
+  /// Throws Error for settings that no accountant knows.
+  explicit RdpReader(const AccountSettings& settings);
+  /// Throws Error for an invalid event.
+  RdpReading read(const Ledger& ledger) const;
+  RdpWorth worth(const std::vector<Access>& accesses) const;
+
+ private:
+  RdpAccountant nothing_spent_;  // its copies share the curves of events
+  bool assume_poisson_;
+  double delta_;
+  Conversion conversion_;
+};
+
+/// Whether fixed-size sampling counts as Poisson sampling. Error for an unknown assumption.
+bool assumes_poisson(const AccountSettings& settings);
+
+/// Error unless 0 <= delta < 1.
+void check_delta(double delta);
+
+/// The claim that needs no accountant, if there is one: 0 of nothing, infinity of an exact access, none of a
+/// mix of adjacencies. An exact access comes first: whatever else there is, infinity is true.
+std::optional<Claim> plain_claim(const std::vector<Access>& accesses, bool assume_poisson);
+
+/// The claim of both, each a bound on something else that is disjoint (parallel composition): infinity is
+/// true whatever an unproven claim may be.
+const Claim& larger(const Claim& left, const Claim& right);
+
+}  // namespace fedarena

@@ -1,0 +1,229 @@
+#include "fedarena/accounting/account.hpp"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/accounting/pld.hpp"
+#include "fedarena/accounting/rdp.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const AccountSettings kOpacus{.delta = 1e-5, .orders = "opacus"};
+
+RoundAccesses times(const Event& event, int count = 1) {
+  RoundAccesses result;
+  for (int i = 0; i < count; ++i) result.add(event);
+  return result;
+}
+
+SampledGaussian sampled(double rate, double noise, Sampling sampling = Sampling::kPoisson) {
+  return {.sampling = sampling, .rate = rate, .noise_multipliers = {noise}};
+}
+
+SampledGaussian fixed_size(double rate, double noise) {
+  return sampled(rate, noise, Sampling::kWithoutReplacement);
+}
+
+SampledGaussian replace_one(SampledGaussian event) {
+  event.adjacency = Adjacency::kReplaceOne;
+  return event;
+}
+
+// A ledger whose clients made these accesses in round 1.
+Ledger records(const std::vector<RoundAccesses>& clients) {
+  Ledger ledger(Unit::kRecord);
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const auto client = static_cast<std::int64_t>(i);
+    ledger.add_client(client, 100);
+    if (!clients[i].list().empty()) ledger.record(1, client, clients[i]);
+  }
+  return ledger;
+}
+
+// PROTOCOLS.md, private run: 2.7866 for one round, 3.6737 for two.
+TEST(Account, AgreesWithThePaper) {
+  Ledger ledger(Unit::kRecord);
+  ledger.add_client(0, 10'000);
+  ledger.add_client(1, 10'000);
+  for (std::int64_t round = 1; round <= 2; ++round) ledger.record(round, 0, times(sampled(0.0256, 1), 200));
+  ledger.record(1, 1, times(sampled(0.0256, 1), 200));
+  const Account result = account(ledger, kOpacus);
+  ASSERT_EQ(result.clients.size(), 2U);
+  EXPECT_NEAR(*result.clients[0].rdp.epsilon, 3.6737, 5e-5);
+  EXPECT_NEAR(*result.clients[1].rdp.epsilon, 2.7866, 5e-5);
+  EXPECT_GT(result.clients[0].order, 1);
+  EXPECT_EQ(result.rdp, result.clients[0].rdp);
+  EXPECT_LT(*result.pld.epsilon, *result.rdp.epsilon);
+  EXPECT_GT(*result.pld.epsilon, 0.5 * *result.rdp.epsilon);
+  EXPECT_EQ(result.unit, Unit::kRecord);
+  EXPECT_EQ(result.adjacency, Adjacency::kAddRemove);
+  EXPECT_FALSE(result.as_if_rdp);
+  EXPECT_FALSE(result.as_if_pld);
+}
+
+// Whatever was skipped: the PLD claim is the maximum of all of them.
+TEST(Account, PldIsTheLargestOfAllClients) {
+  const Ledger ledger = records({times(sampled(0.02, 1), 50), times(sampled(0.01, 0.8), 20),
+                                 times(Gaussian{.noise_multiplier = 3}), times(sampled(0.02, 1), 50),
+                                 times(Laplace{.dimension = 1, .epsilon = 0.9})});
+  const Account result = account(ledger, kOpacus);
+  double rdp = 0;
+  double pld = 0;
+  for (const auto& [client, record] : ledger.clients()) {
+    pld = std::max(pld, *pld_claim(ledger.charged(client), kOpacus).epsilon);
+    rdp = std::max(rdp, *result.clients[static_cast<std::size_t>(client)].rdp.epsilon);
+  }
+  EXPECT_EQ(result.rdp.epsilon, rdp);
+  EXPECT_EQ(result.pld.epsilon, pld);
+  EXPECT_EQ(result.clients[0].rdp, result.clients[3].rdp);
+}
+
+TEST(Account, ChargesThePopulationWhenClientsAreTheUnit) {
+  Ledger ledger(Unit::kClient);
+  ledger.add_client(0, 100);
+  ledger.add_client(1, 100);
+  ledger.record(1, 0, times(ExactAccess{"gradient"}));
+  ledger.record_population(1, times(sampled(0.1, 1)));
+  ledger.record_as_if(1, times(sampled(0.001, 1)));
+  const Account result = account(ledger, kOpacus);
+  ASSERT_EQ(result.clients.size(), 1U);
+  EXPECT_EQ(result.clients[0].client, -1);
+  EXPECT_EQ(result.clients[0].rdp, result.rdp);
+  EXPECT_EQ(result.pld, pld_claim({{sampled(0.1, 1), 1}}, kOpacus));
+  EXPECT_LT(*result.as_if_rdp->epsilon, *result.rdp.epsilon);
+  EXPECT_EQ(*result.as_if_pld, pld_claim({{sampled(0.001, 1), 1}}, kOpacus));
+}
+
+TEST(Account, AnExactAccessLeavesNothing) {
+  for (const Event& exact : {Event(ExactAccess{"loss"}), Event(Composition{{{ExactAccess{"loss"}, 2}}})}) {
+    const Account result =
+        account(records({times(sampled(0.1, 1)), times(exact), times(fixed_size(0.1, 1))}), kOpacus);
+    EXPECT_EQ(result.rdp.epsilon, kInfinity);
+    EXPECT_EQ(result.pld.epsilon, kInfinity);
+    EXPECT_LT(*result.clients[0].rdp.epsilon, 5);
+    EXPECT_EQ(result.clients[1].rdp.epsilon, kInfinity);
+    EXPECT_EQ(result.clients[1].order, 0);
+  }
+}
+
+TEST(Account, NoiseOfNothingProtectsNobody) {
+  const Account result = account(records({times(Gaussian{.noise_multiplier = 0})}), kOpacus);
+  EXPECT_EQ(result.rdp.epsilon, kInfinity);
+  EXPECT_EQ(result.clients[0].order, 0);
+  EXPECT_EQ(result.pld.epsilon, kInfinity);
+}
+
+TEST(Account, NoAccessCostsNothing) {
+  const Account result = account(records({{}, {}}), kOpacus);
+  EXPECT_EQ(result.rdp.epsilon, 0);
+  EXPECT_EQ(result.pld.epsilon, 0);
+  EXPECT_EQ(result.adjacency, std::nullopt);
+  EXPECT_EQ(account(Ledger(Unit::kClient), kOpacus).rdp.epsilon, 0);
+}
+
+TEST(Account, WithoutAPolicyNothingIsClaimed) {
+  Ledger ledger;
+  ledger.add_client(0, 100);
+  ledger.record(1, 0, times(ExactAccess{"gradient"}));
+  const Account result = account(ledger, kOpacus);
+  EXPECT_EQ(result.rdp.epsilon, std::nullopt);
+  EXPECT_THAT(result.rdp.unproven, HasSubstr("no privacy policy"));
+  EXPECT_EQ(result.pld, result.rdp);
+  EXPECT_THAT(result.clients, IsEmpty());
+}
+
+TEST(Account, ClaimsNoNumberForWhatIsUnproven) {
+  const Ledger ledger = records({times(sampled(0.1, 1)), times(fixed_size(0.1, 1))});
+  const Account result = account(ledger, kOpacus);
+  EXPECT_EQ(result.rdp.epsilon, std::nullopt);
+  EXPECT_NE(result.rdp.unproven, "");
+  EXPECT_EQ(result.pld.epsilon, std::nullopt);
+  EXPECT_NE(result.pld.unproven, "");
+  EXPECT_TRUE(result.clients[0].rdp.epsilon);
+  EXPECT_FALSE(result.clients[1].rdp.epsilon);
+  EXPECT_EQ(result.clients[1].order, 0);
+}
+
+TEST(Account, AssumesWhatItIsTold) {
+  AccountSettings assuming = kOpacus;
+  assuming.assume = "poisson";
+  const Account result = account(records({times(fixed_size(0.1, 1))}), assuming);
+  EXPECT_EQ(result.rdp, account(records({times(sampled(0.1, 1))}), kOpacus).rdp);
+  EXPECT_EQ(result.pld, account(records({times(sampled(0.1, 1))}), kOpacus).pld);
+  // The claim is about the neighbours of Poisson samples, whatever the samples' own.
+  const Account exchanged = account(records({times(replace_one(fixed_size(0.1, 1)))}), assuming);
+  EXPECT_EQ(exchanged.rdp, result.rdp);
+  EXPECT_EQ(exchanged.adjacency, Adjacency::kAddRemove);
+}
+
+TEST(Account, RefusesToMixAdjacencies) {
+  const SampledGaussian add_remove = sampled(0.1, 2);
+  const SampledGaussian other = replace_one(fixed_size(0.1, 2));
+  EXPECT_TRUE(account(records({times(other)}), kOpacus).rdp.epsilon);
+  EXPECT_EQ(account(records({times(other)}), kOpacus).adjacency, Adjacency::kReplaceOne);
+  // In one client, between two, and within a composition.
+  RoundAccesses both = times(add_remove);
+  both.add(other);
+  for (const Ledger& ledger : {records({both}), records({times(add_remove), times(other)}),
+                               records({times(Composition{{{add_remove, 1}, {other, 1}}})})}) {
+    const Account result = account(ledger, kOpacus);
+    EXPECT_THAT(result.rdp.unproven, HasSubstr("mix add-remove and replace-one"));
+    EXPECT_THAT(result.pld.unproven, HasSubstr("mix add-remove and replace-one"));
+    EXPECT_EQ(result.adjacency, std::nullopt);
+  }
+  EXPECT_THAT(pld_claim(both.list(), kOpacus).unproven, HasSubstr("mix"));
+}
+
+TEST(Account, FollowsItsSettings) {
+  const Ledger ledger = records({times(sampled(0.0256, 1), 200)});
+  AccountSettings settings = kOpacus;
+  const double opacus = *account(ledger, settings).rdp.epsilon;
+  settings.orders = "default";
+  EXPECT_LE(*account(ledger, settings).rdp.epsilon, opacus);
+  settings.conversion = "classic";
+  EXPECT_GT(*account(ledger, settings).rdp.epsilon, opacus);
+  settings = kOpacus;
+  settings.delta = 1e-6;
+  EXPECT_GT(*account(ledger, settings).rdp.epsilon, opacus);
+  EXPECT_GT(*account(ledger, settings).pld.epsilon, *account(ledger, kOpacus).pld.epsilon);
+}
+
+TEST(Account, RefusesInvalidSettings) {
+  const Ledger ledger = records({{}});
+  for (const double delta : {-1e-5, 1.0, 2.0, kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
+    AccountSettings settings = kOpacus;
+    settings.delta = delta;
+    EXPECT_THROW(account(ledger, settings), Error) << delta;
+    EXPECT_THROW(pld_claim({}, settings), Error) << delta;
+  }
+  const auto refused = [&](const std::function<void(AccountSettings&)>& change) {
+    AccountSettings settings = kOpacus;
+    change(settings);
+    EXPECT_THROW(account(ledger, settings), Error);
+  };
+  refused([](AccountSettings& settings) { settings.orders = "few"; });
+  refused([](AccountSettings& settings) { settings.conversion = "new"; });
+  refused([](AccountSettings& settings) { settings.assume = "luck"; });
+}
+
+TEST(Account, RefusesInvalidEvents) {
+  EXPECT_THROW(account(records({times(sampled(1.5, 1))}), kOpacus), Error);
+  EXPECT_THROW(pld_claim({{Gaussian{.noise_multiplier = -1}, 1}}, kOpacus), Error);
+}
+
+// What the accountant's numerics do not cover must not end a run that has finished.
+TEST(Account, SaysSoWherePldHasNoNumber) {
+  const Account result = account(records({times(sampled(0.1, 1e-4))}), kOpacus);
+  EXPECT_TRUE(result.rdp.epsilon);
+  EXPECT_FALSE(result.pld.epsilon);
+  EXPECT_NE(result.pld.unproven, "");
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,134 @@
+#include "fedarena/accounting/gaussian.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/accounting/rdp.hpp"
+
+#include "tests/accounting/reference_files.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Blocks = std::vector<GaussianBlock>;
+
+TEST(ExactGaussian, ReproducesReferenceNumbers) {
+  expect_relative(gaussian_delta(4, 1), 4.7122412007931199e-5, 1e-13);
+  expect_relative(gaussian_delta(2.5, 3), 4.7238409352907017e-15, 1e-13);
+  expect_relative(gaussian_epsilon(1e-5, 1), 4.3771780956812246, 1e-14);
+  expect_relative(gaussian_epsilon(1e-12, 5), 1.3241111431653735, 1e-14);
+  expect_relative(gaussian_noise_multiplier(1, 1e-6), 4.2246788893268353, 1e-14);
+  expect_relative(gaussian_noise_multiplier(50, 1e-5), 1.4976060756083602e-1, 1e-14);
+  EXPECT_EQ(gaussian_epsilon(0.05, 10), 0);
+}
+
+TEST(ExactGaussian, ReproducesTheTablesOfReference) {
+  for (const ReferenceRow& row : reference_rows("gaussian_delta.csv")) {
+    expect_relative(gaussian_delta(row.number("eps"), row.number("sigma")), row.number("delta"), 1e-13);
+  }
+  for (const ReferenceRow& row : reference_rows("gaussian_eps.csv")) {
+    expect_relative(gaussian_epsilon(row.number("delta"), row.number("sigma")), row.number("eps"), 1e-13);
+  }
+  for (const ReferenceRow& row : reference_rows("gaussian_sigma.csv")) {
+    expect_relative(gaussian_noise_multiplier(row.number("eps"), row.number("delta")), row.number("sigma"),
+                    1e-13);
+  }
+  for (const ReferenceRow& row : reference_rows("gaussian_composition.csv")) {
+    Blocks blocks;
+    double divergence = 0;
+    for (const auto& block : nlohmann::json::parse(row.text("blocks"))) {
+      blocks.push_back({block[0], block[1]});
+      divergence += blocks.back().count * rdp(Gaussian{blocks.back().noise_multiplier}, 2);
+    }
+    const double noise = composed_noise_multiplier(blocks);
+    expect_relative(noise, row.number("sigma_eff"), 1e-15);
+    expect_relative(gaussian_epsilon(row.number("delta"), noise), row.number("eps_exact"), 1e-13);
+    expect_relative(divergence, row.number("rdp_at_2"), 1e-15);
+  }
+}
+
+// Half of the total variation distance times two: delta at epsilon 0 is erf(1 / (2 sqrt(2) noise)).
+TEST(ExactGaussian, AtEpsilonZeroIsTheTotalVariation) {
+  for (const double noise : {1e-3, 0.1, 0.9, 1.1, 10.0, 1e6, 1e12}) {
+    expect_relative(gaussian_delta(0, noise), std::erf(1 / (2 * std::sqrt(2) * noise)), 1e-13);
+  }
+}
+
+TEST(ExactGaussian, InvertsItself) {
+  for (const double noise : {0.05, 0.7, 3.0, 200.0}) {
+    for (const double delta : {1e-300, 1e-30, 1e-10, 1e-3}) {
+      const double epsilon = gaussian_epsilon(delta, noise);
+      if (epsilon == 0) continue;
+      EXPECT_LE(gaussian_delta(epsilon, noise), delta * (1 + 1e-12));
+      expect_relative(gaussian_delta(epsilon, noise), delta, 1e-9 * (1 + epsilon));
+      expect_relative(gaussian_noise_multiplier(epsilon, delta), noise, 1e-11);
+    }
+  }
+}
+
+TEST(ExactGaussian, FallsWithEpsilonAndNoise) {
+  double before = 1;
+  for (double epsilon = 0; epsilon < 12; epsilon += 0.01) {
+    const double delta = gaussian_delta(epsilon, 0.99);
+    EXPECT_LT(delta, before);
+    EXPECT_GT(delta, gaussian_delta(epsilon, 1.01));  // across the change of formula
+    before = delta;
+  }
+}
+
+TEST(ExactGaussian, IsBelowRdp) {
+  for (const double noise : {0.3, 1.0, 8.0}) {
+    RdpAccountant accountant(rdp_orders("default"));
+    accountant.add(Gaussian{noise});
+    EXPECT_LE(gaussian_epsilon(1e-5, noise), accountant.epsilon(1e-5).epsilon);
+  }
+}
+
+TEST(ExactGaussian, HandlesTheEndsOfTheRanges) {
+  EXPECT_EQ(gaussian_delta(3, 0), 1);
+  EXPECT_EQ(gaussian_delta(kInfinity, 1), 0);
+  EXPECT_EQ(gaussian_delta(1, 1e-300), 1);
+  EXPECT_EQ(gaussian_epsilon(0, 1), kInfinity);
+  EXPECT_EQ(gaussian_epsilon(1e-5, 0), kInfinity);
+  EXPECT_GT(gaussian_epsilon(1e-5, 0.01), 5000);
+  EXPECT_LT(gaussian_epsilon(1e-5, 0.01), 5500);
+  EXPECT_EQ(gaussian_noise_multiplier(kInfinity, 1e-5), 0);
+  EXPECT_GT(gaussian_noise_multiplier(0, 1e-5), 1e4);
+}
+
+TEST(ExactGaussian, ComposesIntoOne) {
+  EXPECT_DOUBLE_EQ(composed_noise_multiplier(Blocks{{3, 1}, {4, 1}}), 2.4);
+  EXPECT_DOUBLE_EQ(composed_noise_multiplier(Blocks{{10, 100}}), 1);
+  EXPECT_DOUBLE_EQ(composed_noise_multiplier(Blocks{{1e-200, 4}}), 5e-201);
+  EXPECT_EQ(composed_noise_multiplier(Blocks{{3, 1}, {0, 1}}), 0);
+  EXPECT_EQ(composed_noise_multiplier(Blocks{{3, 0}, {0, 0}}), kInfinity);
+}
+
+TEST(ExactGaussian, RefusesWhatIsOutside) {
+  const double nan = std::nan("");
+  for (const double noise : {-1.0, nan, kInfinity}) {
+    EXPECT_THAT(refusal_of<Error>([&] { gaussian_delta(1, noise); }), HasSubstr("noise multiplier"));
+    EXPECT_THAT(refusal_of<Error>([&] { gaussian_epsilon(1e-5, noise); }), HasSubstr("noise multiplier"));
+    EXPECT_THROW(composed_noise_multiplier(Blocks{{noise, 1}}), Error);
+  }
+  for (const double epsilon : {-1.0, nan}) {
+    EXPECT_THAT(refusal_of<Error>([&] { gaussian_delta(epsilon, 1); }), HasSubstr("epsilon is"));
+    EXPECT_THAT(refusal_of<Error>([&] { gaussian_noise_multiplier(epsilon, 0.1); }), HasSubstr("epsilon is"));
+  }
+  for (const double delta : {-1.0, 1.0, nan}) {
+    EXPECT_THAT(refusal_of<Error>([&] { gaussian_epsilon(delta, 1); }), HasSubstr("0 <= delta < 1"));
+    EXPECT_THAT(refusal_of<Error>([&] { gaussian_noise_multiplier(1, delta); }), HasSubstr("0 < delta < 1"));
+  }
+  EXPECT_THROW(gaussian_noise_multiplier(1, 0), Error);
+  EXPECT_THROW(composed_noise_multiplier(Blocks{{1, -1}}), Error);
+}
+
+}  // namespace
+}  // namespace fedarena
