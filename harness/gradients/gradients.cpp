@@ -12,6 +12,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/gradients/per_example.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -59,7 +61,7 @@ GradientEngine::GradientEngine(const Model& model, const WorkPool& pool)
 
 Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
   FEDARENA_CHECK(count, >=, 1);
-  if (count <= micro_batch_) return model_.gradient(at, source(0, count));
+  if (count <= micro_batch_) return mean_by_rules(model_, at, source(0, count));
   struct Part {
     Params gradient;
     std::int64_t examples = 0;
@@ -68,12 +70,30 @@ Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const
   for_each_micro_batch<Part>(
       pool_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
-        return Part{model_.gradient(at, source(begin, end)), end - begin};
+        return Part{mean_by_rules(model_, at, source(begin, end)), end - begin};
       },
       [&](Part& part) {
         mean.add_scaled(static_cast<double>(part.examples) / static_cast<double>(count), part.gradient);
       });
   return mean;
+}
+
+ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_norm, std::int64_t count,
+                                                const BatchSource& source) const {
+  FEDARENA_CHECK(clip_norm, >=, 0);
+  FEDARENA_CHECK(count, >=, 0);
+  require_per_example_gradients(model_.architecture());
+  ClippedSum total{.sum = zeros_like(at), .examples = count};
+  for_each_micro_batch<ClippedSum>(
+      pool_, count, micro_batch_,
+      [&](std::int64_t begin, std::int64_t end) {
+        return clipped_by_rules(model_, at, clip_norm, source(begin, end));
+      },
+      [&](ClippedSum& part) {
+        total.sum += part.sum;
+        total.clipped += part.clipped;
+      });
+  return total;
 }
 
 Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {

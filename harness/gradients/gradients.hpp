@@ -18,6 +18,15 @@ struct Score {
   std::int64_t examples = 0;
 };
 
+/// Sum of clipped per-example gradients.
+struct ClippedSum {
+  Params sum;
+  std::int64_t examples = 0;
+  /// Examples whose gradient was longer than the bound, or not finite: those whose contribution is not their
+  /// gradient.
+  std::int64_t clipped = 0;
+};
+
 /// Gradients and evaluations of one model on a pool of workers. Examples are cut into micro-batches whose
 /// size depends on the model alone, each runs on one thread with its activations in cache, and their results
 /// are folded in order: the same bits for any number of workers.
@@ -29,6 +38,14 @@ class GradientEngine {
   std::int64_t micro_batch() const { return micro_batch_; }
   /// Gradient of the mean loss over examples [0, count); count >= 1.
   Params mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const;
+  /// Sum over examples [0, count) of g_i * min(1, clip_norm / ||g_i||), where g_i is the gradient of the i-th
+  /// loss in all parameters together (Abadi et al. 2016, algorithm 1, before the noise). clip_norm >= 0, and
+  /// infinity gives the plain sum; count >= 0. A gradient with NaN or infinite parts contributes nothing. The
+  /// norm of every contribution is at most clip_norm, rounding included: factors below one are smaller than
+  /// stated by 2^-19 (single precision) or 2^-40 (double), which is more than norms, factors and products
+  /// lose. What the sum of contributions loses is not covered. Error when the model has a BatchNorm layer.
+  ClippedSum clipped_gradient_sum(const Params& at, double clip_norm, std::int64_t count,
+                                  const BatchSource& source) const;
   /// Loss and top-1 over examples [0, count).
   Score evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
 

@@ -52,16 +52,43 @@ class Tracer {
     add("bias", {layer.out});
     shape_ = {layer.out};
   }
+  void operator()(const Embedding& layer) {
+    constexpr std::int64_t kExactInSinglePrecision = 1 << 24;
+    FEDARENA_CHECK(first_, ==, true);  // data has whole numbers, not what layers compute
+    FEDARENA_CHECK(layer.count, >=, 1);
+    FEDARENA_CHECK(layer.count, <=, kExactInSinglePrecision);
+    name("embedding");
+    add("weight", {layer.count, layer.dimension});
+    shape_.push_back(layer.dimension);
+  }
+  void operator()(const BatchNorm& layer) {
+    FEDARENA_CHECK(shape_[0], ==, layer.channels);
+    name("batchnorm");
+    add("weight", {layer.channels});
+    add("bias", {layer.channels});
+  }
+  void operator()(const Custom& layer) {
+    name(layer.name);
+    int index = 0;
+    for (const Custom::Shape& extents : layer.parameters) add(std::to_string(index++), extents);
+    shape_ = layer.output_shape(shape_);
+  }
+
+  void step(const Layer& layer) {
+    std::visit(*this, layer);
+    first_ = false;
+  }
 
   Layout layout;
   const std::vector<std::int64_t>& shape() const { return shape_; }
 
  private:
-  void name(const char* kind) { name_ = fmt::format("{}{}", kind, ++layers_); }
-  void add(const char* part, std::vector<std::int64_t> extents) {
+  void name(std::string_view kind) { name_ = fmt::format("{}{}", kind, ++layers_); }
+  void add(const std::string& part, std::vector<std::int64_t> extents) {
     layout.add(name_ + "." + part, std::move(extents));
   }
 
+  bool first_ = true;
   std::vector<std::int64_t> shape_;
   std::string name_;
   int layers_ = 0;
@@ -87,6 +114,19 @@ class Applier {
     const torch::Tensor& weight = next();
     value = torch::addmm(next(), value, weight.t());
   }
+  void operator()(const Embedding& layer) {
+    value = torch::embedding(next(), embedding_indices(layer, value));
+  }
+  void operator()(const BatchNorm& layer) {
+    const torch::Tensor& weight = next();
+    value = torch::batch_norm(value, weight, next(), /*running_mean=*/{}, /*running_var=*/{},
+                              /*training=*/true, /*momentum=*/0, layer.epsilon, /*cudnn_enabled=*/true);
+  }
+  void operator()(const Custom& layer) {
+    std::vector<torch::Tensor> parameters;
+    for (std::size_t index = 0; index < layer.parameters.size(); ++index) parameters.push_back(next());
+    value = layer.forward(parameters, value);
+  }
 
  private:
   const torch::Tensor& next() { return at_[used_++]; }
@@ -100,6 +140,18 @@ class Applier {
 
 }  // namespace
 
+torch::Tensor embedding_indices(const Embedding& layer, const torch::Tensor& inputs) {
+  const torch::Tensor indices = inputs.to(torch::kInt64);
+  const torch::Tensor valid =
+      indices.eq(inputs).logical_and(indices.ge(0)).logical_and(indices.lt(layer.count));
+  if (!valid.all().item<bool>()) {
+    throw Error(Complaint{.found = fmt::format("an example holds {} where an embedding looks up an index",
+                                               inputs.masked_select(valid.logical_not())[0].item<double>()),
+                          .allowed = fmt::format("whole numbers from 0 to {}", layer.count - 1)});
+  }
+  return indices;
+}
+
 Batch Batch::select(const torch::Tensor& positions) const {
   return {inputs.index_select(0, positions), targets.index_select(0, positions)};
 }
@@ -109,7 +161,7 @@ Model::Model(Architecture architecture, torch::TensorOptions options)
   Tracer tracer(architecture_.input_shape);
   activations_ = product(architecture_.input_shape);
   for (const Layer& layer : architecture_.layers) {
-    std::visit(tracer, layer);
+    tracer.step(layer);
     activations_ += product(tracer.shape());
   }
   FEDARENA_CHECK(tracer.shape().size(), ==, 1U);
@@ -126,18 +178,34 @@ std::vector<std::int64_t> Model::input_shape(std::int64_t batch) const {
 Params Model::initial(Stream& stream) const {
   Params params = Params::zeros(layout_, torch::kFloat64);
   std::size_t index = 0;
-  const auto fill = [&](std::int64_t fan_in) {
+  const auto fill = [&](std::int64_t fan_in, std::size_t tensors) {
     const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
-    for (const std::size_t end = index + 2; index < end; ++index) {
+    for (const std::size_t end = index + tensors; index < end; ++index) {
       params[index].copy_(uniform(stream, params[index].sizes().vec(), -bound, bound));
     }
   };
   for (const Layer& layer : architecture_.layers) {
-    std::visit(Overload{[&](const Conv2d& conv) { fill(conv.in * conv.kernel * conv.kernel); },
-                        [&](const Linear& linear) { fill(linear.in); },
+    std::visit(Overload{[&](const Conv2d& conv) { fill(conv.in * conv.kernel * conv.kernel, 2); },
+                        [&](const Linear& linear) { fill(linear.in, 2); },
                         [&](const GroupNorm&) {
                           params[index].fill_(1);
                           index += 2;
+                        },
+                        [&](const BatchNorm&) {
+                          params[index].fill_(1);
+                          index += 2;
+                        },
+                        [&](const Embedding&) {
+                          params[index].copy_(normal(stream, params[index].sizes().vec()));
+                          ++index;
+                        },
+                        [&](const Custom& custom) {
+                          for (const Custom::Shape& shape : custom.parameters) {
+                            if (shape.size() >= 2)
+                              fill(product(shape) / shape[0], 1);
+                            else
+                              ++index;
+                          }
                         },
                         [](const auto&) {}},
                layer);

@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "fedarena/base/error.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -10,6 +12,26 @@ std::span<double> values_of(torch::Tensor& tensor) {
 }
 
 }  // namespace
+
+Stream Streams::operator()(Purpose purpose, std::uint64_t index) const {
+  if (for_algorithm_ && purpose != Purpose::kSynthetic && purpose != Purpose::kAlgorithm) {
+    throw Error(
+        Complaint{.found = fmt::format("an algorithm asks for the random stream of purpose {}, which the "
+                                       "harness draws from",
+                                       static_cast<std::uint32_t>(purpose)),
+                  .allowed = "Purpose::kAlgorithm, Purpose::kSynthetic"});
+  }
+  StreamName name = name_;
+  name.purpose = purpose;
+  name.index = index;
+  return Stream(name);
+}
+
+Streams Streams::for_algorithm() const {
+  Streams copy = *this;
+  copy.for_algorithm_ = true;
+  return copy;
+}
 
 torch::Tensor normal(Stream& stream, const std::vector<std::int64_t>& shape) {
   torch::Tensor result = torch::empty(shape, torch::kFloat64);

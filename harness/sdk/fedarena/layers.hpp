@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <variant>
 #include <vector>
+
+#include <torch/types.h>
 
 namespace fedarena {
 
@@ -27,9 +31,39 @@ struct Linear {
   std::int64_t in, out;
 };
 
+/// Vectors of a table that is learnt; weight [count, dimension]. The first layer of a model: its inputs, of
+/// any shape, are whole numbers in [0, count) that the model's floating type holds (hence count <= 2^24), and
+/// anything else in them is an Error. The vectors become the last dimension.
+struct Embedding {
+  std::int64_t count, dimension;
+};
+/// Batch normalisation (Ioffe and Szegedy 2015) with the statistics of the batch at hand, in evaluation too:
+/// no running statistics are kept. A gradient then has no examples that it is a sum over, so that clipping
+/// them one by one bounds nothing, and a policy that does so refuses the layer; GroupNorm takes its place.
+struct BatchNorm {
+  std::int64_t channels;
+  double epsilon = 1e-5;
+};
+/// Any other differentiable function of the inputs. Per-example gradients of a model that has one are taken
+/// one example at a time.
+struct Custom {
+  using Shape = std::vector<std::int64_t>;
+
+  std::string name;  ///< in the names of its parameters, "NAME3.0", and in messages
+  /// Tensors of two or more dimensions start uniform in +-1/sqrt(fan in), the fan in being the product of all
+  /// dimensions but the first; others start at zero.
+  std::vector<Shape> parameters;
+  /// (parameters, inputs [n, shape...]) -> outputs [n, output_shape(shape)...]; called from several threads
+  /// at once.
+  std::function<torch::Tensor(const std::vector<torch::Tensor>&, const torch::Tensor&)> forward;
+  /// Shape of one example's outputs from that of its inputs.
+  std::function<Shape(const Shape&)> output_shape;
+};
+
 /// One step of a model. Models are data: forward passes, parameter counts and gradient rules are all read off
 /// the same list of layers.
-using Layer = std::variant<Conv2d, GroupNorm, Relu, AveragePool, Flatten, Linear>;
+using Layer =
+    std::variant<Conv2d, GroupNorm, Relu, AveragePool, Flatten, Linear, Embedding, BatchNorm, Custom>;
 
 /// What training minimises; both are means over the batch.
 enum class Loss {

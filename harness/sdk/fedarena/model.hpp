@@ -22,6 +22,9 @@ struct FEDARENA_API Batch {
   Batch select(const torch::Tensor& positions) const;
 };
 
+/// The inputs of an embedding as int64 indices, in their shape. Error when one is no index of its table.
+FEDARENA_API torch::Tensor embedding_indices(const Embedding& layer, const torch::Tensor& inputs);
+
 /// Whether a gradient can itself be differentiated.
 enum class Graph { kDrop, kKeep };
 
@@ -42,8 +45,8 @@ class FEDARENA_API Model {
   std::int64_t activations() const { return activations_; }
 
   /// Fresh weights: uniform in +-1/sqrt(fan in) for weights and biases of convolutions and affine maps (the
-  /// default of PyTorch), ones and zeros for normalisation. Drawn in double, so that both floating types
-  /// start alike.
+  /// default of PyTorch), ones and zeros for normalisation, standard normal for embeddings. Drawn in double,
+  /// so that both floating types start alike.
   Params initial(Stream& stream) const;
   /// Outputs (logits or predictions) [n, outputs].
   torch::Tensor forward(const Params& at, const torch::Tensor& inputs) const;

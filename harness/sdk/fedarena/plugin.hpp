@@ -18,7 +18,7 @@ class Registry;
 
 /// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK
 /// header.
-inline constexpr std::uint32_t kPluginAbi = 1;
+inline constexpr std::uint32_t kPluginAbi = 2;
 
 /// What a table, a paper and `fedarena plugins NAME` say of an algorithm.
 struct FEDARENA_API Description {
@@ -26,6 +26,8 @@ struct FEDARENA_API Description {
   std::string citation;  ///< authors, venue, year, arXiv number
   std::string downlink;  ///< what the server sends a client, such as "model"
   std::string uplink;    ///< what a client sends, such as "model update, number of examples"
+  /// The privacy policy without which experiments may not run it, such as "record"; empty: any.
+  std::string requires_policy = {};
 };
 
 /// An algorithm that a plugin offers.

@@ -16,15 +16,15 @@ namespace fedarena {
 class FEDARENA_API Streams {
  public:
   Streams(std::uint64_t seed, std::int64_t round, std::int64_t client) : name_{seed, round, client, {}, 0} {}
-  Stream operator()(Purpose purpose, std::uint64_t index = 0) const {
-    StreamName name = name_;
-    name.purpose = purpose;
-    name.index = index;
-    return Stream(name);
-  }
+  /// Error when the purpose is the harness's own and these are an algorithm's streams.
+  Stream operator()(Purpose purpose, std::uint64_t index = 0) const;
+  /// The same streams as algorithms get them: kSynthetic and kAlgorithm only. Whoever could draw the batches
+  /// or the noise of a mechanism again could take its protection off.
+  Streams for_algorithm() const;
 
  private:
   StreamName name_;
+  bool for_algorithm_ = false;
 };
 
 /// Independent standard normals, float64 on the CPU.

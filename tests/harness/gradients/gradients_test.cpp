@@ -11,7 +11,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/harness/gradients/one_at_a_time.hpp"
 
 namespace fedarena {
 namespace {
@@ -26,12 +26,6 @@ Architecture images() {
 }
 Architecture features() {
   return {.input_shape = {6}, .outputs = 3, .layers = {Linear{6, 8}, Relu{}, Linear{8, 3}}};
-}
-
-BatchSource slices_of(const Batch& batch) {
-  return [&batch](std::int64_t begin, std::int64_t end) {
-    return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
-  };
 }
 
 class Engines : public ::testing::Test {

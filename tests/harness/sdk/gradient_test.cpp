@@ -9,6 +9,16 @@
 namespace fedarena {
 namespace {
 
+// Products with two learnt vectors, one behind the other.
+Custom doubling() {
+  return {"double",
+          {{3}, {3}},
+          [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
+            return torch::cat({inputs * parameters[0], inputs * parameters[1]}, 1);
+          },
+          [](const Custom::Shape& shape) { return Custom::Shape{2 * shape[0]}; }};
+}
+
 const std::vector<Architecture>& small_models() {
   static const std::vector<Architecture> all{
       {.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}},
@@ -28,6 +38,8 @@ const std::vector<Architecture>& small_models() {
        .outputs = 3,
        .layers = {Conv2d{1, 4, 3, 1}, GroupNorm{4, 4}, Relu{}, AveragePool{2}, Conv2d{4, 4, 3, 1},
                   GroupNorm{1, 4}, Relu{}, AveragePool{3}, Flatten{}, Linear{4, 3}}},
+      {.input_shape = {3, 2, 2}, .outputs = 2, .layers = {BatchNorm{3}, Flatten{}, Linear{12, 2}}},
+      {.input_shape = {3}, .outputs = 2, .layers = {doubling(), Linear{6, 2}}},
   };
   return all;
 }

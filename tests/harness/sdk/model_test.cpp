@@ -63,6 +63,40 @@ TEST(Model, RefusesLayersThatDoNotFit) {
   EXPECT_NO_THROW(build({3, 4, 4}, {Flatten{}, Linear{48, 2}}));
 }
 
+TEST(Model, NamesTheParametersOfEmbeddingsAndCustomLayers) {
+  const Custom bilinear{"bilinear",
+                        {{2, 3}, {2}},
+                        [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
+                          return torch::addmm(parameters[1], inputs, parameters[0].t());
+                        },
+                        [](const Custom::Shape&) { return Custom::Shape{2}; }};
+  const Model model(
+      {.input_shape = {3}, .outputs = 2, .layers = {Embedding{7, 1}, Flatten{}, bilinear, BatchNorm{2}}},
+      torch::kFloat64);
+  const Layout& layout = *model.layout();
+  ASSERT_EQ(layout.size(), 5U);
+  EXPECT_EQ(layout[0].name, "embedding1.weight");
+  EXPECT_EQ(layout[1].name, "bilinear2.0");
+  EXPECT_EQ(layout[2].name, "bilinear2.1");
+  EXPECT_EQ(layout[3].name, "batchnorm3.weight");
+  EXPECT_EQ(layout.numel(), 7 + 6 + 2 + 4);
+  Stream stream({.seed = 3});
+  const Params initial = model.initial(stream);
+  EXPECT_GT(initial[1].abs().max().item<double>(), 0);
+  EXPECT_LE(initial[1].abs().max().item<double>(), 1 / std::sqrt(3.0));
+  EXPECT_TRUE(torch::equal(initial[2], torch::zeros({2}, torch::kFloat64)));
+  EXPECT_TRUE(torch::equal(initial[3], torch::ones({2}, torch::kFloat64)));
+}
+
+TEST(Model, TakesIndicesOnlyFromTheData) {
+  const auto build = [](std::vector<Layer> layers) {
+    return Model({.input_shape = {2}, .outputs = 2, .layers = std::move(layers)}, torch::kFloat32);
+  };
+  EXPECT_NO_THROW(build({Embedding{5, 1}, Flatten{}}));
+  EXPECT_THROW(build({Relu{}, Embedding{5, 1}, Flatten{}}), Bug);
+  EXPECT_THROW(build({Embedding{(1 << 24) + 1, 1}, Flatten{}}), Bug);
+}
+
 TEST(InitialWeights, AreUniformWithinOneOverTheRootOfTheFanIn) {
   const Model model(kConvolutional, torch::kFloat64);
   Stream stream({.seed = 4});
@@ -114,6 +148,24 @@ TEST(Forward, NormalisesEachGroupOfEachExample) {
   const torch::Tensor outputs =
       model.forward(at, torch::tensor({1.0, 3.0, 10.0, 20.0}, torch::kFloat64).view({1, 2, 1, 2}));
   EXPECT_LE(largest_difference(outputs, torch::tensor({{-1.5, 2.5, -1.0, 1.0}}, torch::kFloat64)), 1e-12);
+}
+
+TEST(Forward, LooksUpTheRowsOfAnEmbedding) {
+  const Model model({.input_shape = {2}, .outputs = 4, .layers = {Embedding{3, 2}, Flatten{}}},
+                    torch::kFloat32);
+  const Params at(model.layout(), torch::arange(6).to(torch::kFloat32));
+  EXPECT_TRUE(torch::equal(model.forward(at, torch::tensor({{2.0F, 0.0F}, {1.0F, 1.0F}})),
+                           torch::tensor({{4.0F, 5.0F, 0.0F, 1.0F}, {2.0F, 3.0F, 2.0F, 3.0F}})));
+  for (const float wrong : {-1.0F, 3.0F, 0.5F, 1e30F, std::nanf("")}) {
+    EXPECT_THROW(model.forward(at, torch::tensor({{0.0F, wrong}})), Error) << wrong;
+  }
+}
+
+TEST(Forward, NormalisesEachChannelOverTheBatch) {
+  const Model model({.input_shape = {2}, .outputs = 2, .layers = {BatchNorm{2, 0.0}}}, torch::kFloat64);
+  const Params at(model.layout(), torch::tensor({2.0, 1.0, 0.5, 0.0}, torch::kFloat64));
+  const torch::Tensor outputs = model.forward(at, torch::tensor({{1.0, 10.0}, {3.0, 20.0}}, torch::kFloat64));
+  EXPECT_LE(largest_difference(outputs, torch::tensor({{-1.5, -1.0}, {2.5, 1.0}}, torch::kFloat64)), 1e-12);
 }
 
 TEST(Losses, OfCrossEntropyAreMinusTheLogProbability) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fedarena/base/error.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -37,6 +39,18 @@ TEST(RandomTensors, CanBeEmpty) {
   Stream stream({.seed = 9});
   EXPECT_EQ(normal(stream, {0, 3}).numel(), 0);
   EXPECT_EQ(uniform(stream, {0}, 0, 1).numel(), 0);
+}
+
+// Else a plugin could draw the noise of a mechanism again and subtract it.
+TEST(Streams, OfAlgorithmsLeaveOutWhatTheHarnessDraws) {
+  const Streams streams = Streams(1, 2, 3).for_algorithm();
+  const auto first = [](Stream stream) { return stream(); };
+  EXPECT_EQ(first(streams(Purpose::kSynthetic, 4)), first(Streams(1, 2, 3)(Purpose::kSynthetic, 4)));
+  EXPECT_EQ(first(streams(Purpose::kAlgorithm)), first(Streams(1, 2, 3)(Purpose::kAlgorithm)));
+  for (const Purpose purpose : {Purpose::kInitialWeights, Purpose::kPartition, Purpose::kCohort,
+                                Purpose::kBatches, Purpose::kNoise, Purpose::kDataset}) {
+    EXPECT_THROW(streams(purpose), Error);
+  }
 }
 
 }  // namespace

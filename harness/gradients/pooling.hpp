@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+/// Average pooling of one plane in memory, for the kernels that pool and those that pool what they have just
+/// computed.
+namespace fedarena::kernels {
+
+/// Means over non-overlapping windows of in[height][width].
+template <typename T>
+inline void pool_plane(const T* in, std::int64_t height, std::int64_t width, std::int64_t size, T* out) {
+  const std::int64_t out_height = height / size;
+  const std::int64_t out_width = width / size;
+  const T scale = T(1) / static_cast<T>(size * size);
+  for (std::int64_t y = 0; y < out_height; ++y, in += size * width, out += out_width) {
+    if (size == 2) {
+      const T* lower = in + width;
+      for (std::int64_t x = 0; x < out_width; ++x) {
+        out[x] = ((in[2 * x] + in[2 * x + 1]) + (lower[2 * x] + lower[2 * x + 1])) * T(0.25);
+      }
+      continue;
+    }
+    for (std::int64_t x = 0; x < out_width; ++x) {
+      T sum = 0;
+      for (std::int64_t dy = 0; dy < size; ++dy) {
+        for (std::int64_t dx = 0; dx < size; ++dx) sum += in[dy * width + x * size + dx];
+      }
+      out[x] = sum * scale;
+    }
+  }
+}
+
+/// The transposed map: writes all of out[height][width], zeros where no window reaches.
+template <typename T>
+inline void unpool_plane(const T* delta, std::int64_t height, std::int64_t width, std::int64_t size, T* out) {
+  const std::int64_t out_height = height / size;
+  const std::int64_t out_width = width / size;
+  const std::int64_t covered = out_width * size;
+  const T scale = T(1) / static_cast<T>(size * size);
+  for (std::int64_t y = 0; y < out_height; ++y, delta += out_width) {
+    if (size == 2) {
+      T* lower = out + width;
+      for (std::int64_t x = 0; x < out_width; ++x) {
+        out[2 * x] = out[2 * x + 1] = lower[2 * x] = lower[2 * x + 1] = delta[x] * scale;
+      }
+    } else {
+      for (std::int64_t x = 0; x < covered; ++x) out[x] = delta[x / size] * scale;
+      for (std::int64_t dy = 1; dy < size; ++dy) std::copy_n(out, covered, out + dy * width);
+    }
+    for (std::int64_t dy = 0; dy < size; ++dy, out += width) std::fill(out + covered, out + width, T(0));
+  }
+  std::fill_n(out, (height - out_height * size) * width, T(0));
+}
+
+}  // namespace fedarena::kernels

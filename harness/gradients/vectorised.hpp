@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+/// Loops over contiguous numbers for the kernels: the same operations in the same order, and so the same
+/// bits, on every vector unit.
+namespace fedarena::kernels {
+
+/// Sums run in this many lanes, whatever the vector unit, so that compilers vectorise them without
+/// reordering.
+constexpr std::int64_t kLanes = 16;
+/// Numbers that are summed in the tensor's own type before the sum goes on in double.
+constexpr std::int64_t kChunk = 1024;
+
+#if defined(__x86_64__) && defined(__GNUC__)
+template <typename Body>
+[[gnu::target("avx2"), gnu::flatten]] void run_with_avx2(const Body& body) {
+  body();
+}
+#endif
+
+/// Runs body(), compiled a second time for AVX2 where the processor has it. Wider registers change no bit:
+/// AVX2 alone has no fused multiply-add, contraction is off, and sums have lanes of their own. `body` is a
+/// loop over raw pointers; what it calls should be inline.
+template <typename Body>
+void run_vectorised(const Body& body) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return run_with_avx2(body);
+#endif
+  body();
+}
+
+/// Asks for `count` numbers that are read soon. The processor's own prefetching ends at each page of 4 KiB,
+/// which is as long as a plane of 32x32 numbers.
+template <typename T>
+inline void prefetch(const T* numbers, std::int64_t count) {
+#ifdef __GNUC__
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(numbers + i);
+#endif
+}
+
+/// Sum over i < count of term(i), in double over chunks.
+template <typename T, typename Term>
+inline double sum_of(std::int64_t count, const Term& term) {
+  double total = 0;
+  for (std::int64_t begin = 0; begin < count; begin += kChunk) {
+    const std::int64_t end = std::min(count, begin + kChunk);
+    std::array<T, kLanes> lanes{};
+    std::int64_t i = begin;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+    }
+    for (; i < end; ++i) lanes[0] += term(i);
+    for (const T lane : lanes) total += static_cast<double>(lane);
+  }
+  return total;
+}
+
+}  // namespace fedarena::kernels
