@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@ struct CatalogEntry {
   std::string name;           ///< as experiments write it
   std::string summary;        ///< one sentence
   std::vector<Field> fields;  ///< its settings
+  /// Of an algorithm: the policy without which experiments may not list it; empty: any.
+  std::string requires_policy = {};
+  /// Rules that span settings, where there are any: takes all of them, checked one by one, and throws an
+  /// Error without a place. The place of the section is added.
+  std::function<void(const Settings&)> check = {};
 };
 
 /// Everything that an experiment can choose from; whoever knows the registries fills it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <tuple>
 
 #include <toml++/toml.h>
@@ -92,10 +93,15 @@ bool earlier(const Place& left, const Place& right) {
   return std::tie(left.line, left.column) < std::tie(right.line, right.column);
 }
 
-Table table_of(const toml::table& table, const Place& place, const std::string& file) {
+// `below`: how many levels of tables within the table are kept.
+Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 1) {
   Table result{place, {}};
   for (auto&& [key, node] : table) {
-    result.settings.push_back({std::string(key.str()), place_of(key.source(), file), written(node, file)});
+    Setting setting{std::string(key.str()), place_of(key.source(), file), written(node, file)};
+    if (const auto* inner = node.as_table(); inner != nullptr && below > 0) {
+      setting.written.table = std::make_shared<Table>(table_of(*inner, setting.place, file, below - 1));
+    }
+    result.settings.push_back(std::move(setting));
   }
   std::sort(result.settings.begin(), result.settings.end(),
             [](const Setting& left, const Setting& right) { return earlier(left.place, right.place); });
@@ -129,11 +135,15 @@ bool is_bare_word(std::string_view text) {
 
 }  // namespace
 
-Setting* Table::find(std::string_view key) {
-  for (Setting& setting : settings) {
+const Setting* Table::find(std::string_view key) const {
+  for (const Setting& setting : settings) {
     if (setting.key == key) return &setting;
   }
   return nullptr;
+}
+
+Setting* Table::find(std::string_view key) {
+  return const_cast<Setting*>(static_cast<const Table&>(*this).find(key));
 }
 
 Section* find_section(Document& document, std::string_view name) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,15 +12,18 @@
 
 namespace fedarena::config {
 
+struct Table;
+
 /// What stands right of an equals sign, and where.
 struct Written {
   Place place;
   std::optional<Value> value;                      ///< nothing when no setting can hold it
   std::string kind;                                ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
+  std::shared_ptr<Table> table = {};               ///< where a section holds a table of its own
 };
 
-/// One line "key = value" of a section.
+/// One line "key = value" of a section, or a table below it.
 struct Setting {
   std::string key;
   Place place;  ///< of the key
@@ -33,6 +37,7 @@ struct Table {
   std::vector<Setting> settings;
 
   Setting* find(std::string_view key);
+  const Setting* find(std::string_view key) const;
 };
 
 /// What a document holds under one name at its top.

@@ -71,6 +71,10 @@ std::string to_toml(const Experiment& experiment) {
     if (spec.kind == Kind::kAlgorithms) {
       for (const AlgorithmEntry& entry : source.algorithms) {
         text += header + lines(spec.keys, &entry) + lines(entry.settings);
+        for (const config::SectionSpec& own : spec.own) {
+          const Choice& choice = entry.*own.own_choice;
+          text += fmt::format("\n{}\n", own.header()) + lines(own.keys, &choice) + lines(choice.settings);
+        }
       }
     }
   }

@@ -20,6 +20,7 @@ struct AlgorithmEntry {
   std::string name;   ///< of the catalog
   std::string label;  ///< unique within the experiment, and safe as a folder name
   Settings settings;
+  Choice privacy = {};  ///< the policy that it runs under
   bool operator==(const AlgorithmEntry&) const = default;
 };
 
@@ -46,7 +47,7 @@ struct Experiment {
   Choice data, partition, model;
   Cohort cohort;
   Evaluation evaluation;
-  Choice privacy;  ///< the policy and its settings
+  Choice privacy;  ///< the policy of algorithms that do not choose another
   std::vector<AlgorithmEntry> algorithms;
   bool operator==(const Experiment&) const = default;
 

@@ -51,16 +51,24 @@ std::string aligned(const std::vector<Field>& fields, std::size_t indent) {
   return aligned(rows, indent);
 }
 
-std::string section_help(const SectionSpec& spec) {
-  std::string text = fmt::format("\n{}  {}\n", spec.header(), spec.doc);
+std::string keys_help(const SectionSpec& spec) {
   std::vector<Row> rows;
   for (const Key& key : spec.keys) rows.push_back(row(key));
-  text += aligned(rows, 2);
+  return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(rows, 2);
+}
+
+std::string section_help(const SectionSpec& spec) {
+  std::string text = keys_help(spec);
   if (spec.kind == SectionSpec::Kind::kTraining || spec.entries == nullptr) return text;
   for (const CatalogEntry& entry : *spec.entries) {
     text += fmt::format("\n  {} = \"{}\"  {}\n", spec.keys.front().field.name, entry.name, entry.summary);
+    if (!entry.requires_policy.empty()) {
+      text += fmt::format("    Requires the privacy policy \"{}\".\n", entry.requires_policy);
+    }
     text += aligned(entry.fields, 4);
   }
+  // Their choices are listed in the section of the same key.
+  for (const SectionSpec& own : spec.own) text += keys_help(own);
   return text;
 }
 
@@ -70,8 +78,8 @@ std::string experiment_help(const Catalog& catalog) {
   std::string text =
       "An experiment file is TOML. Below: every key with its type, its default, what is allowed, and what it "
       "means.\n"
-      "On the command line, --set section.key=value and --set algorithms.LABEL.key=value replace what a file "
-      "says.\n";
+      "On the command line, --set section.key=value, --set algorithms.LABEL.key=value and\n"
+      "--set algorithms.LABEL.privacy.key=value replace what a file says.\n";
   for (const SectionSpec& spec : config::sections(catalog)) text += section_help(spec);
   return text;
 }

@@ -1,6 +1,7 @@
 #include "harness/config/overrides.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 
 #include "fedarena/base/nearest.hpp"
@@ -35,7 +36,8 @@ struct Target {
 };
 
 // Labels may hold dots, so the path is matched against the labels that there are; the longest wins.
-Target algorithm_target(Section* section, std::string_view rest, const Place& place) {
+Target algorithm_target(Section* section, std::string_view rest, const SectionSpec& spec,
+                        const Place& place) {
   Target target;
   std::size_t longest = 0;
   std::vector<std::string> labels;
@@ -52,7 +54,11 @@ Target algorithm_target(Section* section, std::string_view rest, const Place& pl
     }
   }
   if (target.table != nullptr) return target;
-  const std::string_view named = rest.substr(0, rest.rfind('.'));
+  std::string_view named = rest.substr(0, rest.rfind('.'));
+  for (const SectionSpec& own : spec.own) {
+    const std::string suffix = fmt::format(".{}", own.key());
+    if (named.ends_with(suffix)) named.remove_suffix(suffix.size());
+  }
   complain({.place = place,
             .found = "no algorithm is labelled " + in_quotes(named),
             .allowed = labels.empty() ? "none, the file lists no algorithm" : join_names(labels),
@@ -67,6 +73,19 @@ void put(Table& table, const std::string& key, const Place& place, Written writt
   } else {
     table.settings.push_back(std::move(setting));
   }
+}
+
+// The algorithm's own section that the key names, and the key within.
+Target within_own(Target target, const SectionSpec& spec, const Place& place) {
+  const std::size_t dot = target.key.find('.');
+  if (dot == std::string::npos || spec.find_own(target.key.substr(0, dot)) == nullptr) return target;
+  const std::string name = target.key.substr(0, dot);
+  if (target.table->find(name) == nullptr) {
+    put(*target.table, name, place,
+        {.place = place, .value = {}, .kind = "a table", .table = std::make_shared<Table>(Table{place, {}})});
+  }
+  // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
+  return {target.table->find(name)->written.table.get(), target.key.substr(dot + 1)};
 }
 
 }  // namespace
@@ -99,8 +118,8 @@ void apply_override(Document& document, const std::string& text, const std::vect
   Section* section = find_section(document, spec->name);
   const std::string_view rest = path.substr(dot + 1);
   if (spec->kind == SectionSpec::Kind::kAlgorithms) {
-    const Target target = algorithm_target(section, rest, place);
-    put(*target.table, target.key, place, std::move(written));
+    const Target target = within_own(algorithm_target(section, rest, *spec, place), *spec, place);
+    if (target.table != nullptr) put(*target.table, target.key, place, std::move(written));
     return;
   }
   if (section == nullptr) {

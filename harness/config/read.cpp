@@ -1,7 +1,6 @@
 #include "harness/config/read.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 
 #include "fedarena/base/nearest.hpp"
@@ -9,7 +8,9 @@
 #include "harness/config/document.hpp"
 #include "harness/config/file_text.hpp"
 #include "harness/config/overrides.hpp"
+#include "harness/config/own_section.hpp"
 #include "harness/config/sections.hpp"
+#include "harness/config/table_reading.hpp"
 #include "harness/config/unknown.hpp"
 
 namespace fedarena {
@@ -17,56 +18,6 @@ namespace {
 
 using namespace config;
 using Kind = SectionSpec::Kind;
-
-constexpr std::size_t kLongestString = 4096;
-
-// The setting's value, checked against the field; `allowed` and `owner` go into the message.
-Value checked(const Setting& setting, const Field& field, const std::string& allowed,
-              const std::string& owner = "") {
-  const Written& written = setting.written;
-  Complaint complaint{.place = written.place, .allowed = allowed};
-  if (!written.value) {
-    complaint.found = fmt::format("{} is {}", field.name, written.kind);
-  } else if (const auto* text = std::get_if<std::string>(&*written.value);
-             text != nullptr && text->size() > kLongestString) {
-    complaint.found = fmt::format("{} is a string of {} bytes", field.name, text->size());
-    complaint.allowed += fmt::format(", of at most {} bytes", kLongestString);
-  } else {
-    try {
-      return field.checked(*written.value);
-    } catch (const Error& error) {
-      complaint.found = error.complaint().found;
-      complaint.nearest = error.complaint().nearest;
-    }
-  }
-  if (!owner.empty()) complaint.found += fmt::format(" (for {})", owner);
-  complain(std::move(complaint));
-}
-
-Value checked(const Setting& setting, const Key& key) {
-  Value value = checked(setting, key.field, key.allowed());
-  if (key.objection == nullptr) return value;
-  if (const auto objection = key.objection(value)) {
-    Place place = setting.written.place;
-    if (objection->element < setting.written.elements.size()) {
-      std::tie(place.line, place.column) = setting.written.elements[objection->element];
-    }
-    complain({.place = place, .found = objection->found, .allowed = key.allowed()});
-  }
-  return value;
-}
-
-// A default may lie outside the range that is asked of given values; written out, it must read back.
-Value checked_setting(const Setting& setting, const Field& field, const std::string& owner = "") {
-  if (setting.written.value == field.fallback) return field.fallback;
-  return checked(setting, field, field.allowed(), owner);
-}
-
-void add_names(std::vector<std::string>& names, const std::vector<Field>& fields) {
-  for (const Field& field : fields) {
-    if (std::find(names.begin(), names.end(), field.name) == names.end()) names.push_back(field.name);
-  }
-}
 
 class Reader {
  public:
@@ -79,7 +30,7 @@ class Reader {
       if (spec.required() && find_section(document_, spec.name) == nullptr) complain_missing(spec);
     }
     for (const SectionSpec& spec : specs_) {
-      if (spec.kind == Kind::kFixed) read_keys(table(spec), spec, spec.part(experiment_));
+      if (spec.kind == Kind::kFixed) read_keys(table(spec), spec, specs_, spec.part(experiment_));
       if (spec.kind == Kind::kChoice) read_choice(table(spec), spec);
       if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
     }
@@ -125,71 +76,12 @@ class Reader {
     return section == nullptr ? kNone : section->tables.front();
   }
 
-  // Stores every key that the section itself declares; the others must be fields of `entry`.
-  void read_keys(const Table& table, const SectionSpec& spec, void* into) const {
-    for (const Setting& setting : table.settings) {
-      if (const Key* key = spec.find(setting.key)) {
-        key->field.store(into, checked(setting, *key));
-      } else if (spec.kind == Kind::kFixed) {
-        complain_unknown_key(setting.key, setting.place, spec, names(spec, nullptr), specs_);
-      }
-    }
-    for (const Key& key : spec.keys) {
-      const bool given = std::any_of(table.settings.begin(), table.settings.end(),
-                                     [&](const Setting& setting) { return setting.key == key.field.name; });
-      if (given) continue;
-      if (key.required) {
-        complain({.place = table.place,
-                  .found = fmt::format("{} has no \"{}\"", spec.header(), key.field.name),
-                  .allowed = key.allowed()});
-      }
-      key.field.store(into, key.field.fallback);
-    }
-  }
-
-  static std::vector<std::string> names(const SectionSpec& spec, const CatalogEntry* entry) {
-    std::vector<std::string> result;
-    for (const Key& key : spec.keys) result.push_back(key.field.name);
-    if (entry != nullptr) add_names(result, entry->fields);
-    return result;
-  }
-
-  const CatalogEntry& chosen(const SectionSpec& spec, const std::string& name, const Place& place) const {
-    const CatalogEntry* entry = find_entry(*spec.entries, name);
-    // Only a catalog with nothing in it lets every name through.
-    if (entry == nullptr)
-      complain({.place = place, .found = fmt::format("{} offers no {}", spec.header(), in_quotes(name))});
-    return *entry;
-  }
-
-  // The entry's settings that the table gives, checked.
-  Settings given_settings(const Table& table, const SectionSpec& spec, const CatalogEntry& entry) const {
-    Settings given;
-    for (const Setting& setting : table.settings) {
-      if (spec.find(setting.key) != nullptr) continue;
-      const Field* field = find_field(entry.fields, setting.key);
-      if (field == nullptr)
-        complain_unknown_key(setting.key, setting.place, spec, names(spec, &entry), specs_);
-      given.emplace_back(field->name, checked_setting(setting, *field));
-    }
-    return given;
-  }
-
-  static Settings filled(const CatalogEntry& entry, const Settings& given) {
-    Settings result;
-    for (const Field& field : entry.fields) {
-      const auto found = std::find_if(given.begin(), given.end(),
-                                      [&](const auto& pair) { return pair.first == field.name; });
-      result.emplace_back(field.name, found == given.end() ? field.fallback : found->second);
-    }
-    return result;
-  }
-
   void read_choice(const Table& table, const SectionSpec& spec) {
     auto& choice = *static_cast<Choice*>(spec.part(experiment_));
-    read_keys(table, spec, &choice);
+    read_keys(table, spec, specs_, &choice);
     const CatalogEntry& entry = chosen(spec, choice.name, table.place);
-    choice.settings = filled(entry, given_settings(table, spec, entry));
+    choice.settings = filled(entry, given_settings(table, spec, entry, specs_));
+    check_rules(entry, choice.settings, table, {.file = file_});
   }
 
   void read_algorithms(const SectionSpec& spec) {
@@ -197,7 +89,7 @@ class Reader {
     if (section.tables.empty()) complain_missing(spec);
     for (const Table& table : section.tables) {
       AlgorithmEntry algorithm;
-      read_keys(table, spec, &algorithm);
+      read_keys(table, spec, specs_, &algorithm);
       chosen(spec, algorithm.name, table.place);
       if (algorithm.label.empty()) algorithm.label = algorithm.name;
       experiment_.algorithms.push_back(std::move(algorithm));
@@ -208,13 +100,31 @@ class Reader {
       AlgorithmEntry& algorithm = experiment_.algorithms[index];
       const CatalogEntry& entry = *find_entry(*spec.entries, algorithm.name);
       // The algorithm's own come first, and the first of a name is the one that counts.
-      Settings given = given_settings(section.tables[index], spec, entry);
+      Settings given = given_settings(section.tables[index], spec, entry, specs_);
       for (const Setting& setting : training()) {
         const Field* field = find_field(entry.fields, setting.key);
         if (field != nullptr)
           given.emplace_back(field->name, checked_setting(setting, *field, algorithm.name));
       }
       algorithm.settings = filled(entry, given);
+      check_rules(entry, algorithm.settings, section.tables[index], section.tables[index].place);
+    }
+    for (const SectionSpec& own : spec.own) read_own(section.tables, own);
+    for (std::size_t index = 0; index < section.tables.size(); ++index) {
+      check_required_policy(experiment_.algorithms[index], section.tables[index], spec);
+    }
+  }
+
+  // A section of each algorithm's own, and the section that they share.
+  void read_own(const std::vector<Table>& tables, const SectionSpec& own) {
+    const auto spec = std::find_if(specs_.begin(), specs_.end(),
+                                   [&](const SectionSpec& candidate) { return candidate.name == own.key(); });
+    const auto& shared = *static_cast<const Choice*>(spec->part(experiment_));
+    std::vector<Choice> choices;
+    for (const Table& table : tables) choices.push_back(own_choice(table, own, shared, specs_));
+    check_shared_overrides(table(*spec), shared, own, tables, choices);
+    for (std::size_t index = 0; index < tables.size(); ++index) {
+      experiment_.algorithms[index].*own.own_choice = std::move(choices[index]);
     }
   }
 

@@ -97,6 +97,20 @@ std::vector<Key> policy_keys(const std::vector<CatalogEntry>& policies) {
   return keys;
 }
 
+SectionSpec own_privacy(const std::vector<CatalogEntry>& policies) {
+  auto keys = policy_keys(policies);
+  keys[0].field.doc = "The policy of this algorithm; left out: that of [privacy].";
+  keys[0].field.fallback = std::string();
+  return {.name = "algorithms.privacy",
+          .doc =
+              "Below an algorithm, for it alone: settings of its policy. What it leaves out comes from "
+              "[privacy] when the policy is the same, else it is the policy's default.",
+          .kind = SectionSpec::Kind::kChoice,
+          .keys = std::move(keys),
+          .entries = &policies,
+          .own_choice = &AlgorithmEntry::privacy};
+}
+
 std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
   auto keys = keys_of(Schema<AlgorithmEntry>{
       {"name", &AlgorithmEntry::name, "The algorithm.", Constraint::one_of(names_of(algorithms))},
@@ -112,7 +126,7 @@ void check_reserved(const SectionSpec& spec) {
   if (spec.entries == nullptr) return;
   for (const CatalogEntry& entry : *spec.entries) {
     for (const Field& field : entry.fields) {
-      if (spec.find(field.name) == nullptr) continue;
+      if (spec.find(field.name) == nullptr && spec.find_own(field.name) == nullptr) continue;
       throw Error::of("\"{}\" declares a setting \"{}\", which {} needs for itself", entry.name, field.name,
                       spec.header());
     }
@@ -123,6 +137,14 @@ void check_reserved(const SectionSpec& spec) {
 
 std::string SectionSpec::header() const {
   return kind == Kind::kAlgorithms ? fmt::format("[[{}]]", name) : fmt::format("[{}]", name);
+}
+
+std::string SectionSpec::key() const { return name.substr(name.rfind('.') + 1); }
+
+const SectionSpec* SectionSpec::find_own(const std::string& key) const {
+  const auto found = std::find_if(own.begin(), own.end(),
+                                  [&](const SectionSpec& candidate) { return candidate.key() == key; });
+  return found == own.end() ? nullptr : &*found;
 }
 
 const Key* SectionSpec::find(const std::string& key) const {
@@ -184,7 +206,8 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .doc = "One such section for each algorithm that is compared.",
                     .kind = Kind::kAlgorithms,
                     .keys = algorithm_keys(catalog.algorithms),
-                    .entries = &catalog.algorithms});
+                    .entries = &catalog.algorithms,
+                    .own = {own_privacy(catalog.policies)}});
   for (const SectionSpec& spec : result) check_reserved(spec);
   return result;
 }

@@ -44,10 +44,18 @@ struct SectionSpec {
   std::vector<Key> keys;
   std::function<void*(Experiment&)> part = {};  ///< kFixed, kChoice: the struct that the keys store into
   const std::vector<CatalogEntry>* entries = nullptr;  ///< kChoice, kAlgorithms, kTraining: of the catalog
+  /// kAlgorithms: the sections that an entry may have of its own, of the kind kChoice. What they leave out
+  /// comes from the section whose name is their key, where that one chooses the same.
+  std::vector<SectionSpec> own = {};
+  Choice AlgorithmEntry::*own_choice = nullptr;  ///< of an own section: what its keys store into
 
   /// "[data]", "[[algorithms]]".
   std::string header() const;
+  /// The part of the name after the last dot: "privacy" of "algorithms.privacy".
+  std::string key() const;
   const Key* find(const std::string& key) const;
+  /// The own section of that key, or nullptr.
+  const SectionSpec* find_own(const std::string& key) const;
   bool required() const;
 };
 

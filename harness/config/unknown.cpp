@@ -17,13 +17,23 @@ bool names_epsilon(std::string key) {
   std::transform(key.begin(), key.end(), key.begin(), [](char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
   });
-  return key == "epsilon";
+  return key.find("epsilon") != std::string::npos;
 }
 
-// Where a key could stand: "[experiment]", "[model] with name = "mlp"".
-std::vector<std::string> homes_of(const std::string& key, const std::vector<SectionSpec>& specs) {
+// An algorithm's own section goes before the one that it replaces: who writes of an algorithm means it alone.
+const SectionSpec& nearer(const SectionSpec& spec, const SectionSpec* section) {
+  if (section == nullptr) return spec;
+  if (section->key() == spec.name) return *section;
+  const SectionSpec* own = section->find_own(spec.name);
+  return own == nullptr ? spec : *own;
+}
+
+// Where a key found in `section` could stand: "[experiment]", "[model] with name = "mlp"".
+std::vector<std::string> homes_of(const std::string& key, const SectionSpec* section,
+                                  const std::vector<SectionSpec>& specs) {
   std::vector<std::string> homes;
-  for (const SectionSpec& spec : specs) {
+  for (const SectionSpec& any : specs) {
+    const SectionSpec& spec = nearer(any, section);
     if (spec.find(key) != nullptr) homes.push_back(spec.header());
     if (spec.kind != SectionSpec::Kind::kChoice && spec.kind != SectionSpec::Kind::kAlgorithms) continue;
     std::vector<std::string> owners;
@@ -41,9 +51,10 @@ std::vector<std::string> homes_of(const std::string& key, const std::vector<Sect
   return homes;
 }
 
-std::string home_remedy(const std::string& key, const std::vector<SectionSpec>& specs) {
+std::string home_remedy(const std::string& key, const SectionSpec* section,
+                        const std::vector<SectionSpec>& specs) {
   if (names_epsilon(key)) return "the ledger computes epsilon; no file can state it";
-  const std::vector<std::string> homes = homes_of(key, specs);
+  const std::vector<std::string> homes = homes_of(key, section, specs);
   return homes.empty() ? "" : fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
 }
 
@@ -63,7 +74,7 @@ std::string headers(const std::vector<SectionSpec>& specs) {
 
 void complain_unknown_key(const std::string& key, const Place& place, const SectionSpec& section,
                           const std::vector<std::string>& known, const std::vector<SectionSpec>& specs) {
-  const std::string remedy = home_remedy(key, specs);
+  const std::string remedy = home_remedy(key, &section, specs);
   complain({.place = place,
             .found = fmt::format("unknown key {} in {}", in_quotes(key), section.header()),
             .allowed = known.empty() ? "no keys" : join_names(known),
@@ -77,7 +88,7 @@ void complain_unknown_section(const std::string& name, const Place& place,
   const std::string nearest = nearest_to(name, section_names(specs));
   std::string remedy;
   if (nearest == "algorithms") remedy = kListRemedy;
-  if (names_epsilon(name)) remedy = home_remedy(name, specs);
+  if (names_epsilon(name)) remedy = home_remedy(name, nullptr, specs);
   complain({.place = place,
             .found = "unknown section " + in_quotes(name),
             .allowed = headers(specs),
@@ -90,7 +101,7 @@ void complain_homeless_key(const std::string& key, const Place& place,
   complain({.place = place,
             .found = fmt::format("{} stands outside every section", in_quotes(key)),
             .allowed = headers(specs),
-            .remedy = home_remedy(key, specs)});
+            .remedy = home_remedy(key, nullptr, specs)});
 }
 
 }  // namespace fedarena::config

@@ -115,7 +115,7 @@ TEST(ConfigError, NamesUnknownKeys) {
        "e.toml:9:1: unknown key \"size\" in [data]; allowed: name\n  \"size\" belongs in [cohort]"},
       {with("mu = 1", "momentum = 1"),
        "e.toml:37:1: unknown key \"momentum\" in [[algorithms]]; allowed: name, label, "
-       "rate, batch_size, mu, average, nesterov"},
+       "privacy, rate, batch_size, mu, average, nesterov"},
       {with("[privacy]", "[privacy.record]\nsigma = 1\n[privacy]"),
        "e.toml:24:10: unknown key \"record\" in [privacy]; allowed: policy"},
   });
@@ -134,7 +134,7 @@ TEST(ConfigError, SaysWhereAKeyBelongs) {
        "e.toml:19:1: unknown key \"clients\" in [cohort]; allowed: size, fraction\n"
        "  \"clients\" belongs in [partition]"},
       {with("label = \"FedAvg\"", "mu = 5"),
-       "e.toml:33:1: unknown key \"mu\" in [[algorithms]]; allowed: name, label, rate, batch_size\n"
+       "e.toml:33:1: unknown key \"mu\" in [[algorithms]]; allowed: name, label, privacy, rate, batch_size\n"
        "  \"mu\" belongs in [[algorithms]] with name = \"fedprox\""},
   });
 }
@@ -182,9 +182,12 @@ TEST(ConfigError, PointsAtValuesOutOfRange) {
        "e.toml:8:8: name is \"glyhps\"; allowed: \"glyphs\", \"cifar10\"; did you mean \"glyphs\"?"},
       {with("\"classes\"", "\"clases\""),
        "e.toml:11:8: kind is \"clases\"; allowed: \"classes\", \"dirichlet\"; did you mean \"classes\"?"},
-      {with("\"none\"", "\"record\""), "e.toml:25:10: policy is \"record\"; allowed: \"none\""},
+      {with("\"none\"", "\"recrod\""),
+       "e.toml:25:10: policy is \"recrod\"; allowed: \"none\", \"record\", \"client\"; did you mean "
+       "\"record\"?"},
       {with("\"fedprox\"", "\"fedprix\""),
-       "e.toml:36:8: name is \"fedprix\"; allowed: \"fedavg\", \"fedprox\"; did you mean \"fedprox\"?"},
+       "e.toml:36:8: name is \"fedprix\"; allowed: \"fedavg\", \"fedprox\", \"dp-fedavg\"; did you mean "
+       "\"fedprox\"?"},
       {with("rate = 0.5", "rate = 0"), "e.toml:28:8: rate is 0 (for fedavg); allowed: a number > 0"},
       {with("rate = 0.5", "rate = nan"), "e.toml:28:8: rate is nan (for fedavg); allowed: a number > 0"},
       {with("mu = 1", "mu = inf"), "e.toml:37:6: mu is inf; allowed: a number from 0 to 10"},
@@ -212,7 +215,7 @@ TEST(ConfigError, NamesWhatIsMissing) {
       {with("kind = \"classes\"\n", ""),
        "e.toml:10:2: [partition] has no \"kind\"; allowed: \"classes\", \"dirichlet\""},
       {with("name = \"fedprox\"\n", ""),
-       "e.toml:35:1: [[algorithms]] has no \"name\"; allowed: \"fedavg\", \"fedprox\""},
+       "e.toml:35:1: [[algorithms]] has no \"name\"; allowed: \"fedavg\", \"fedprox\", \"dp-fedavg\""},
   });
 }
 

@@ -56,6 +56,8 @@ class Damage {
                                                      "epsilon = 1\n",
                                                      "[algorithms]\n",
                                                      "[[data]]\n",
+                                                     "[algorithms.privacy]\n",
+                                                     "privacy.policy = \"record\"\n",
                                                      "a.b.c = 1\n",
                                                      std::string(1, '\0')};
     const std::size_t at = below(text.size() + 1);
@@ -97,7 +99,7 @@ TEST(ConfigFuzz, DamagedFilesAreReadOrRefused) {
   int accepted = 0;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
-    const std::string text = Damage(seed).apply(kSample);
+    const std::string text = Damage(seed).apply(seed % 2 == 0 ? kSample : private_sample());
     const auto read = [&] {
       const Experiment experiment = parse_experiment(text, "e.toml", {}, catalog);
       ++accepted;
@@ -114,11 +116,14 @@ TEST(ConfigFuzz, DamagedFilesAreReadOrRefused) {
 
 TEST(ConfigFuzz, DamagedOverridesAreReadOrRefused) {
   const Catalog catalog = sample_catalog();
-  const std::vector<std::string> paths = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
-                                          "algorithms.FedAvg.rate=0.2", "experiment.name=x"};
+  const std::vector<std::string> paths = {"experiment.rounds=5",  "training.rate=0.1",
+                                          "model.layers=[1, 2]",  "algorithms.FedAvg.rate=0.2",
+                                          "experiment.name=x",    "algorithms.fedprox.privacy.clip_norm=3",
+                                          "privacy.policy=client"};
   for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
+    const std::string sample = seed % 2 == 0 ? kSample : private_sample();
     const std::string text = Damage(seed).apply(paths[seed % paths.size()]);
-    expect_success_or_error([&] { parse_experiment(kSample, "e.toml", {text}, catalog); }, text);
+    expect_success_or_error([&] { parse_experiment(sample, "e.toml", {text}, catalog); }, text);
     if (HasFatalFailure()) return;
   }
 }

@@ -46,6 +46,12 @@ TEST(ExperimentHelp, NamesEveryKeyOfTheFile) {
            "\n[privacy]  ",
            "\n[training]  ",
            "\n[[algorithms]]  ",
+           "\n  name = \"dp-fedavg\"  Averaging of noised models.\n"
+           "    Requires the privacy policy \"record\".\n",
+           "\n[algorithms.privacy]  Below an algorithm, for it alone: ",
+           "\n  policy  string  \"\"  \"none\", \"record\", \"client\"  The policy of this algorithm; left "
+           "out: that of "
+           "[privacy].\n",
        }) {
     EXPECT_THAT(help, HasSubstr(line));
   }

@@ -97,7 +97,7 @@ TEST(Override, SaysWhatIsWrongWithIt) {
             "mean \"FedAvg\"?\n  write algorithms.LABEL.key=value"},
            {"algorithms.FedAvg.rat=1",
             "--set algorithms.FedAvg.rat=1: unknown key \"rat\" in [[algorithms]]; allowed: name, label, "
-            "rate, "
+            "privacy, rate, "
             "batch_size; did you mean \"rate\"?"},
            {"training.mue=1",
             "--set training.mue=1: unknown key \"mue\" in [training]; allowed: rate, batch_size, mu, "

@@ -36,8 +36,9 @@ TEST(ReadExperiment, FillsInEveryDefault) {
   EXPECT_EQ(experiment.partition.settings,
             (Settings{{"clients", std::int64_t{10}}, {"classes_per_client", std::int64_t{2}}}));
   EXPECT_EQ(setting(experiment.model.settings, "layers"), Value(std::vector<std::int64_t>{64, 64}));
-  EXPECT_EQ(experiment.algorithms.front(),
-            (AlgorithmEntry{"fedavg", "fedavg", {{"rate", 0.01}, {"batch_size", std::int64_t{32}}}}));
+  EXPECT_EQ(
+      experiment.algorithms.front(),
+      (AlgorithmEntry{"fedavg", "fedavg", {{"rate", 0.01}, {"batch_size", std::int64_t{32}}}, {"none", {}}}));
 }
 
 TEST(ReadExperiment, GivesTrainingToEveryAlgorithmThatHasNoOwn) {

@@ -37,8 +37,11 @@ class Draw {
     result.evaluation.every = 1 + static_cast<std::int64_t>(below(1000));
     for (std::uint64_t index = 0; index <= below(4); ++index) {
       Choice algorithm = choice(catalog.algorithms);
-      result.algorithms.push_back(
-          {algorithm.name, fmt::format("{}{}", folder_name(), index), std::move(algorithm.settings)});
+      const std::string& required = find_entry(catalog.algorithms, algorithm.name)->requires_policy;
+      Choice policy = below(2) == 0 ? result.privacy : choice(catalog.policies);
+      while (!required.empty() && policy.name != required) policy = choice(catalog.policies);
+      result.algorithms.push_back({algorithm.name, fmt::format("{}{}", folder_name(), index),
+                                   std::move(algorithm.settings), std::move(policy)});
     }
     return result;
   }
@@ -87,10 +90,23 @@ class Draw {
     return field.fallback;
   }
 
+  static bool obeys_rules(const CatalogEntry& entry, const Settings& settings) {
+    try {
+      if (entry.check) entry.check(settings);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  }
+
   Choice choice(const std::vector<CatalogEntry>& entries) {
     const CatalogEntry& entry = entries[below(entries.size())];
     Choice result{entry.name, {}};
-    for (const Field& field : entry.fields) result.settings.emplace_back(field.name, value(field));
+    for (bool accepted = false; !accepted;) {
+      result.settings.clear();
+      for (const Field& field : entry.fields) result.settings.emplace_back(field.name, value(field));
+      accepted = obeys_rules(entry, result.settings);
+    }
     return result;
   }
 
@@ -164,6 +180,9 @@ label = "FedAvg"
 rate = 0.5
 batch_size = 64
 
+[algorithms.privacy]
+policy = "none"
+
 [[algorithms]]
 name = "fedprox"
 label = "fedprox"
@@ -172,11 +191,36 @@ batch_size = 64
 mu = 1.0
 average = "examples"
 nesterov = false
+
+[algorithms.privacy]
+policy = "none"
 )");
 }
 
+TEST(ToToml, WritesTheWholePolicyOfEveryAlgorithm) {
+  const std::string text = to_toml(parse_sample(private_sample()));
+  EXPECT_NE(text.find("\n[privacy]\npolicy = \"record\"\nclip_norm = 1.0\nnoise_multiplier = 2.0\n"
+                      "sampling = \"poisson\"\nbatch = 0\n\n[[algorithms]]\nname = \"fedavg\""),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(
+      text.ends_with("\nnesterov = false\n\n[algorithms.privacy]\npolicy = \"record\"\n"
+                     "clip_norm = 0.2\nnoise_multiplier = 2.0\nsampling = \"poisson\"\nbatch = 0\n"))
+      << text;
+}
+
+// A recorded run means the same after its [privacy] was edited.
+TEST(ToToml, LeavesNothingToInherit) {
+  const Experiment experiment = parse_sample(private_sample());
+  const std::string text = to_toml(experiment);
+  const Experiment other = parse_sample(
+      with(text, "policy = \"record\"\nclip_norm = 1.0", "policy = \"record\"\nclip_norm = 9.0"));
+  EXPECT_EQ(other.algorithms, experiment.algorithms);
+  EXPECT_NE(other.privacy, experiment.privacy);
+}
+
 TEST(Cell, IsOneAlgorithmUnderOneSeed) {
-  const Experiment experiment = parse_sample(kSample);
+  const Experiment experiment = parse_sample(private_sample());
   for (const AlgorithmEntry& algorithm : experiment.algorithms) {
     for (const std::int64_t seed : experiment.seeds) {
       Experiment expected = experiment;

@@ -38,6 +38,19 @@ struct Alpha {
   double alpha = 0.5;
 };
 
+/// Of the policies "record" and "client": stand-ins with a rule that spans settings.
+struct Noise {
+  double clip_norm = 1;
+  double noise_multiplier = 1;
+  std::string sampling = "poisson";
+  std::int64_t batch = 0;
+
+  void validate() const {
+    if (sampling == "fixed" && batch == 0)
+      throw Error(Complaint{.found = "sampling is \"fixed\" without a batch", .remedy = "give batch"});
+  }
+};
+
 /// A catalog with a bit of everything.
 inline Catalog sample_catalog() {
   const auto rates =
@@ -58,13 +71,28 @@ inline Catalog sample_catalog() {
                     {"alpha", &Alpha::alpha, "Concentration.", Constraint::positive()}};
   const auto width = Schema<Width>{{"width", &Width::width, "Channels.", Constraint::between(1, 4096)},
                                    {"layers", &Width::layers, "Hidden layers.", Constraint::at_least(1)}};
+  const auto noise = Schema<Noise>{
+      {"clip_norm", &Noise::clip_norm, "Longest contribution.", Constraint::positive()},
+      {"noise_multiplier", &Noise::noise_multiplier, "Noise per clip norm.", Constraint::at_least(0)},
+      {"sampling", &Noise::sampling, "How records are drawn.", Constraint::one_of({"poisson", "fixed"})},
+      {"batch", &Noise::batch, "Of fixed size.", Constraint::at_least(0)}};
+  struct Crowd {
+    double clip_norm = 2;
+  };
+  const auto crowd =
+      Schema<Crowd>{{"clip_norm", &Crowd::clip_norm, "Longest message.", Constraint::positive()}};
   return {
       .datasets = {{"glyphs", "Drawn letters.", {}}, {"cifar10", "Photographs.", {}}},
       .partitions = {{"classes", "A few classes each.", sizes.fields()},
                      {"dirichlet", "Class shares by Dirichlet.", alpha.fields()}},
       .models = {{"convnet", "Three blocks of convolutions.", width.fields()}, {"linear", "One layer.", {}}},
       .algorithms = {{"fedavg", "Federated averaging.", rates.fields()},
-                     {"fedprox", "Averaging with a proximal term.", proximal.fields()}}};
+                     {"fedprox", "Averaging with a proximal term.", proximal.fields()},
+                     {"dp-fedavg", "Averaging of noised models.", rates.fields(), "record"}},
+      .policies = {{"none", "Nothing.", {}},
+                   {"record", "Noise on records.", noise.fields(), "",
+                    [noise](const Settings& settings) { noise.read(settings); }},
+                   {"client", "Noise on clients.", crowd.fields()}}};
 }
 
 /// A valid experiment that uses every section.
@@ -108,6 +136,13 @@ mu = 1
 rate = 0.25
 )";
 
+/// The same under a policy, which FedProx has in a form of its own.
+inline std::string private_sample() {
+  std::string text = kSample;
+  text.replace(text.find("policy = \"none\""), 15, "policy = \"record\"\nnoise_multiplier = 2");
+  return text + "[algorithms.privacy]\nclip_norm = 0.2\n";
+}
+
 inline Experiment parse_sample(const std::string& text, const std::vector<std::string>& overrides = {}) {
   return parse_experiment(text, "e.toml", overrides, sample_catalog());
 }
@@ -122,12 +157,16 @@ inline std::string refusal(const std::string& text, const std::vector<std::strin
   return "accepted";
 }
 
-/// The sample with one piece of text in the place of another.
-inline std::string with(const std::string& piece, const std::string& replacement) {
-  std::string text = kSample;
+/// The text with one piece in the place of another.
+inline std::string with(std::string text, const std::string& piece, const std::string& replacement) {
   const std::size_t at = text.find(piece);
   FEDARENA_CHECK(at == std::string::npos, ==, false);
   return text.replace(at, piece.size(), replacement);
+}
+
+/// The same for the sample.
+inline std::string with(const std::string& piece, const std::string& replacement) {
+  return with(kSample, piece, replacement);
 }
 
 }  // namespace fedarena
