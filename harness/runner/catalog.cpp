@@ -2,6 +2,7 @@
 
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
+#include "harness/oracle/policies.hpp"
 #include "partitions/partition.hpp"
 
 namespace fedarena {
@@ -19,8 +20,18 @@ Catalog make_catalog(const PluginHost& host) {
     catalog.models.push_back({.name = model.name, .summary = model.summary, .fields = model.fields});
   }
   for (const AlgorithmInfo& algorithm : host.registry().algorithms()) {
-    catalog.algorithms.push_back(
-        {.name = algorithm.name, .summary = algorithm.description.summary, .fields = algorithm.fields});
+    catalog.algorithms.push_back({.name = algorithm.name,
+                                  .summary = algorithm.description.summary,
+                                  .fields = algorithm.fields,
+                                  .requires_policy = algorithm.description.requires_policy});
+  }
+  catalog.policies.clear();
+  for (const PolicyInfo& policy : policies()) {
+    catalog.policies.push_back({.name = policy.name,
+                                .summary = policy.summary,
+                                .fields = policy.fields,
+                                .requires_policy = {},
+                                .check = [make = policy.make](const Settings& settings) { make(settings); }});
   }
   return catalog;
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "results/state_privacy.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -106,13 +108,16 @@ void CellRecord::restore(Simulation& simulation) {
 void CellRecord::append(const results::RoundRecord& record, const Simulation& simulation) {
   directory_->append(record);
   summary_.rounds_done = record.round;
-  if (std::chrono::steady_clock::now() - saved_ > kCheckpointInterval) checkpoint(simulation);
+  // A round under noise that cannot be drawn again must not be run again: both answers would be out.
+  const bool once = !simulation.repeatable();
+  if (once || std::chrono::steady_clock::now() - saved_ > kCheckpointInterval) checkpoint(simulation);
 }
 
 void CellRecord::checkpoint(const Simulation& simulation) {
   const Bytes bytes = simulation.save();
   directory_->write_file_atomically(results::kCheckpointFile,
                                     {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
   write_summary(summary_.state);
   saved_ = std::chrono::steady_clock::now();
 }
@@ -122,9 +127,17 @@ void CellRecord::interrupt(const Simulation& simulation) {
   write_summary(results::kInterrupted);
 }
 
+void CellRecord::evaluate_last_round(const Simulation& simulation) {
+  results::RoundRecord last = directory_->rounds().back();
+  if (last.test_loss) return;
+  simulation.evaluate(last);
+  directory_->truncate_rounds(last.round - 1);
+  directory_->append(last);
+}
+
 void CellRecord::finish(const Simulation& simulation) {
   checkpoint(simulation);
-  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
+  evaluate_last_round(simulation);  // planned as one in the middle when the budget ended the run
   double client_rounds = 0;
   for (const results::RoundRecord& record : directory_->rounds()) {
     summary_.uplink_bytes += record.uplink_bytes;
@@ -134,8 +147,12 @@ void CellRecord::finish(const Simulation& simulation) {
     summary_.final_test_accuracy = record.test_accuracy;
     summary_.final_test_loss = record.test_loss;
   }
-  summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
-  summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
+  results::state_privacy(summary_, simulation.ledger());
+  if (!simulation.finished()) summary_.privacy->stopped = results::kStoppedByBudget;
+  if (client_rounds > 0) {  // every sampled cohort may have been empty
+    summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
+    summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
+  }
   write_summary(results::kFinished);
 }
 

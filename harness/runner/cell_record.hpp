@@ -26,16 +26,18 @@ class CellRecord {
   bool finished() const { return summary_.state == results::kFinished; }
   /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it.
   void restore(Simulation& simulation);
-  /// Writes the round down, and a checkpoint when the last one is some time ago.
+  /// Writes the round down, and a checkpoint when the last one is some time ago; at once when the simulation
+  /// could not repeat the round.
   void append(const results::RoundRecord& record, const Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(const Simulation& simulation);
-  /// Leaves a finished run.
+  /// Leaves a finished run: after the last round, or after the one before which the budget was spent.
   void finish(const Simulation& simulation);
 
  private:
   void open(const std::filesystem::path& path, const std::string& toml);
   void checkpoint(const Simulation& simulation);
+  void evaluate_last_round(const Simulation& simulation);
   void write_summary(std::string_view state);
 
   results::Summary summary_;

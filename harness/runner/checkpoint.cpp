@@ -8,8 +8,9 @@ namespace fedarena {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50434146;  // "FACP"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr Key<Params> kParams{"params"};
+constexpr Key<double> kClipNorm{"clip_norm"};
 
 struct Header {
   std::uint32_t magic, version;
@@ -58,7 +59,7 @@ class Parts {
 Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   Bytes body;
   put_number(body, static_cast<std::uint64_t>(checkpoint.round));
-  put_part(body, encode({{kParams, checkpoint.params}}));
+  put_part(body, encode({{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}}));
   put_part(body, encode(checkpoint.server_state));
   put_number(body, checkpoint.client_states.size());
   for (const auto& [client, state] : checkpoint.client_states) {
@@ -90,7 +91,9 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   Parts parts(body);
   Checkpoint checkpoint;
   checkpoint.round = static_cast<std::int64_t>(parts.number());
-  checkpoint.params = decode(parts.part(), model.layout(), device)[kParams];
+  const Message own = decode(parts.part(), model.layout(), device);
+  checkpoint.params = own[kParams];
+  checkpoint.clip_norm = own[kClipNorm];
   if (checkpoint.params.flat().dtype() != model.options().dtype()) {
     throw Error::of("the checkpoint's parameters are {}, this run's are {}",
                     torch::toString(checkpoint.params.flat().scalar_type()),

@@ -17,7 +17,8 @@ struct Checkpoint {
   Params params;
   Message server_state;
   std::map<std::int64_t, Message> client_states;
-  std::string ledger;  ///< JSON
+  double clip_norm = 0;  ///< where it adapts
+  std::string ledger;    ///< JSON
 };
 
 /// As bytes: "FACP", version, length and checksum (64-bit FNV-1a) of the rest, then each part with its

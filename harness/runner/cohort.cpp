@@ -15,6 +15,17 @@ std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, 
   return stream.sample_without_replacement(population, size);
 }
 
+std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t expected_size) {
+  Stream stream({.seed = seed, .round = round, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
+  const double rate = static_cast<double>(expected_size) / static_cast<double>(population);
+  std::vector<std::int64_t> cohort;
+  for (std::int64_t client = 0; client < population; ++client) {
+    if (stream.uniform() < rate) cohort.push_back(client);
+  }
+  return cohort;
+}
+
 Params CohortUplink::weighted(Key<Params> key, std::span<const double> weights) const {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   if (!(sum > 0)) throw Error::of("no client of the cohort has any weight in the mean of \"{}\"", key.name);

@@ -13,6 +13,11 @@ namespace fedarena {
 std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
                                         std::int64_t size);
 
+/// The clients of a round, ascending, each with probability expected_size / population on its own: Poisson
+/// sampling. There may be none.
+std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t expected_size);
+
 /// The decoded messages of a cohort; sums run in client order.
 class CohortUplink final : public Uplink {
  public:

@@ -66,7 +66,9 @@ Environment observe_environment(const PluginHost& host, int workers, const std::
   result.blas_gflops = measure_gflops();
   nlohmann::json plugins = nlohmann::json::array();
   for (const PluginReport& report : host.reports()) {
-    if (report.problem.empty()) plugins.push_back({{"name", report.name}, {"version", report.version}});
+    if (!report.problem.empty()) continue;
+    plugins.push_back(
+        {{"name", report.name}, {"version", report.version}, {"algorithms", report.algorithms}});
   }
   const nlohmann::json document{
       {"fedarena", FEDARENA_VERSION},

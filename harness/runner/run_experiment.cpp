@@ -7,12 +7,16 @@
 #include <torch/cuda.h>
 
 #include "datasets/registry.hpp"
+#include "harness/gradients/per_example.hpp"
 #include "harness/models/zoo.hpp"
+#include "harness/oracle/policies.hpp"
+#include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_record.hpp"
 #include "harness/runner/environment.hpp"
 #include "harness/runner/progress.hpp"
 #include "harness/runner/simulation.hpp"
 #include "partitions/statistics.hpp"
+#include "results/state_privacy.hpp"
 
 namespace fedarena {
 namespace {
@@ -64,6 +68,7 @@ class Arena {
       progress_.say(fmt::format(
           "seed {}: {}", seed,
           describe(experiment_.partition.name, partition_statistics(partition, partition_input()))));
+      check_policies(static_cast<std::int64_t>(partition.size()));
       for (const AlgorithmEntry& entry : experiment_.algorithms) {
         if (!run_cell(entry, seed, partition)) return false;
       }
@@ -102,10 +107,30 @@ class Arena {
     summary.rounds = experiment_.rounds;
     summary.clients = static_cast<std::int64_t>(partition.size());
     summary.parameters = model_.layout()->numel();
-    summary.privacy = experiment_.privacy.name;
+    if (const Accounting* accounting = fedarena::accounting(policy_of(entry))) {
+      results::plan_privacy(summary, entry.privacy.name, accounting->account_settings(), accounting->budget);
+    }
     for (const auto& [name, value] : entry.settings)
       summary.algorithm_parameters.emplace_back(name, to_text(value));
     return summary;
+  }
+
+  static PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
+    return make_policy(entry.privacy.name, entry.privacy.settings);
+  }
+
+  // What only the model and the number of clients can tell, said before anything is trained.
+  void check_policies(std::int64_t clients) {
+    for (const AlgorithmEntry& entry : experiment_.algorithms) {
+      const PrivacyPolicy policy = policy_of(entry);
+      if (std::holds_alternative<RecordPolicy>(policy)) {
+        require_per_example_gradients(model_.architecture());
+        if (const std::string warning = per_example_warning(model_); !warning.empty()) progress_.say(warning);
+      }
+      if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
+        noise_multipliers(*client, experiment_.cohort_size(clients));
+      }
+    }
   }
 
   // False when the user stopped it.
@@ -128,9 +153,9 @@ class Arena {
          .rounds = experiment_.rounds,
          .cohort_size = experiment_.cohort_size(static_cast<std::int64_t>(partition.size())),
          .evaluate_every = experiment_.evaluation.every,
-         .on_client = [this](std::int64_t done, std::int64_t clients) {
-           progress_.client_done(done, clients);
-         }});
+         .on_client = [this](std::int64_t done,
+                             std::int64_t clients) { progress_.client_done(done, clients); },
+         .policy = policy_of(entry)});
     record.restore(simulation);
     progress_.begin_cell(fmt::format("{}, seed {}", entry.label, seed), simulation.rounds_done());
     try {
@@ -142,6 +167,10 @@ class Arena {
     } catch (const Interrupted&) {
       record.interrupt(simulation);
       return false;
+    } catch (const BudgetSpent&) {
+      progress_.say(
+          fmt::format("{}, seed {}: stopped after round {}: the next one would overspend the budget",
+                      entry.label, seed, simulation.rounds_done()));
     }
     record.finish(simulation);
     progress_.end_cell(record.summary(), true);

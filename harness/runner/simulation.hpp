@@ -2,18 +2,23 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/odometer.hpp"
 #include "fedarena/algorithm.hpp"
 #include "fedarena/base/pool.hpp"
 
 #include "datasets/dataset.hpp"
 #include "harness/gradients/gradients.hpp"
-#include "harness/oracle/client_oracle.hpp"
+#include "harness/oracle/metered_oracle.hpp"
+#include "harness/oracle/policies.hpp"
 #include "harness/wire/wire.hpp"
 #include "partitions/partition.hpp"
 #include "results/record.hpp"
@@ -30,10 +35,17 @@ struct SimulationSetup {
   const std::atomic<bool>& stop;  ///< set on Ctrl-C: the round in progress then throws Interrupted
   std::uint64_t seed = 0;
   std::int64_t rounds = 1;
-  std::int64_t cohort_size = 1;     ///< clients in each round
+  std::int64_t cohort_size = 1;     ///< clients in each round; their expected number when they are sampled
   std::int64_t evaluate_every = 1;  ///< rounds between evaluations; the last round is always evaluated
   std::function<void(std::int64_t clients_done, std::int64_t clients)> on_client =
       {};  ///< called from any thread
+  PrivacyPolicy policy = NoPolicy{};
+};
+
+/// The round was not published, because it would have spent more than the policy's budget.
+class BudgetSpent : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the privacy budget is spent"; }
 };
 
 /// Runs a federated algorithm round by round, in memory. A round either completes or leaves no trace.
@@ -41,10 +53,16 @@ class Simulation {
  public:
   explicit Simulation(const SimulationSetup& setup);
 
-  /// Cohort, broadcast, local training, aggregation and, when due, evaluation.
+  /// Cohort, broadcast, local training, aggregation and, when due, evaluation. Throws BudgetSpent instead of
+  /// a round that would overspend: a privacy filter (Lecuyer 2021), which continues only while the RDP of all
+  /// accesses, chosen adaptively as they may be, converts to no more than the budget at some order.
   results::RoundRecord next_round();
   std::int64_t rounds_done() const { return round_; }
   bool finished() const { return round_ == setup_.rounds; }
+  /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
+  bool repeatable() const;
+  /// Adds the current model's test results to a record.
+  void evaluate(results::RoundRecord& record) const;
 
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
@@ -64,18 +82,25 @@ class Simulation {
   };
 
   Server server_view(std::int64_t round);
+  std::vector<std::int64_t> cohort_of(std::int64_t round) const;
+  std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
-  void evaluate(results::RoundRecord& record) const;
+  // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
+  void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
+  void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
+  void check_budget(const Ledger& ledger) const;
 
   SimulationSetup setup_;
   ExampleReader reader_;
   GradientEngine engine_;
-  ClientOracle::Setting oracle_setting_;
+  MeteredOracle::Setting oracle_setting_;
   std::int64_t round_ = 0;
   Params params_;
   Message server_state_;
   std::map<std::int64_t, Message> client_states_;  // clients that remember nothing have none
   Ledger ledger_;
+  Odometer odometer_;
+  double clip_norm_ = 0;  // of the policy "client", where it may adapt
 };
 
 }  // namespace fedarena

@@ -32,11 +32,11 @@ TEST(Handshake, NamesEachMismatchWithItsRemedy) {
   Plugin older = fitting();
   older.abi = 0;
   EXPECT_THAT(mismatches(older),
-              ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 0, the program 1"),
+              ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 0, the program 2"),
                                 HasSubstr("rebuild the plugin against this program's SDK"))));
   Plugin newer = fitting();
   newer.abi = 7;
-  EXPECT_THAT(mismatches(newer), ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 7, the program 1"),
+  EXPECT_THAT(mismatches(newer), ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 7, the program 2"),
                                                    HasSubstr("update fedarena"))));
   Plugin compiled = fitting();
   compiled.compiler = "clang 3";

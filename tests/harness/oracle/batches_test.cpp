@@ -27,14 +27,14 @@ class Batches : public ::testing::Test {
     }
     return -1;
   }
-  Order deal(ClientOracle& oracle, std::int64_t count) const {
+  Order deal(ExactOracle& oracle, std::int64_t count) const {
     Order order;
     for (std::int64_t i = 0; i < count; ++i)
       order.push_back(example_of(oracle.gradient(at, {.batch_size = 1})));
     return order;
   }
   Order first_epoch(const Streams& streams) const {
-    ClientOracle oracle = bench.oracle(range(10, 12), streams);
+    ExactOracle oracle = bench.exact(range(10, 12), streams);
     return deal(oracle, 12);
   }
 
@@ -43,7 +43,7 @@ class Batches : public ::testing::Test {
 };
 
 TEST_F(Batches, DealEveryExampleOnceAnEpoch) {
-  ClientOracle oracle = bench.oracle(range(10, 12));
+  ExactOracle oracle = bench.exact(range(10, 12));
   std::set<Order> orders;
   for (int epoch = 0; epoch < 5; ++epoch) {
     Order order = deal(oracle, 12);
@@ -63,7 +63,7 @@ TEST_F(Batches, ComeInAnOrderNamedBySeedRoundAndClient) {
 }
 
 TEST_F(Batches, EndAnEpochWithAShortOne) {
-  ClientOracle dealt = bench.oracle(range(0, 11)), singly = bench.oracle(range(0, 11));
+  ExactOracle dealt = bench.exact(range(0, 11)), singly = bench.exact(range(0, 11));
   EXPECT_EQ(dealt.steps_per_epoch(4), 3);
   for (int epoch = 0; epoch < 2; ++epoch) {
     const Order order = deal(singly, 11);
@@ -78,7 +78,7 @@ TEST_F(Batches, EndAnEpochWithAShortOne) {
 }
 
 TEST_F(Batches, OfTheWholeShardDisturbNoEpoch) {
-  ClientOracle oracle = bench.oracle(range(10, 12)), plain = bench.oracle(range(10, 12));
+  ExactOracle oracle = bench.exact(range(10, 12)), plain = bench.exact(range(10, 12));
   Order order = deal(oracle, 5);
   EXPECT_LE(norm(oracle.gradient(at, {.batch_size = 0}) - gradient_of(range(10, 12))), 1e-13);
   (void)oracle.loss(at);
@@ -89,14 +89,14 @@ TEST_F(Batches, OfTheWholeShardDisturbNoEpoch) {
 }
 
 TEST_F(Batches, AreNotLargerThanTheShard) {
-  ClientOracle oracle = bench.oracle(range(3, 5));
+  ExactOracle oracle = bench.exact(range(3, 5));
   EXPECT_EQ(oracle.steps_per_epoch(100), 1);
   EXPECT_LE(norm(oracle.gradient(at, {.batch_size = 100}) - gradient_of(range(3, 5))), 1e-13);
   EXPECT_EQ(oracle.gradient_examples(), 5);
 }
 
 TEST_F(Batches, AreCountedInStepsAnEpoch) {
-  const ClientOracle oracle = bench.oracle(range(0, 12));
+  const ExactOracle oracle = bench.exact(range(0, 12));
   EXPECT_EQ(oracle.steps_per_epoch(0), 1);
   EXPECT_EQ(oracle.steps_per_epoch(1), 12);
   EXPECT_EQ(oracle.steps_per_epoch(5), 3);

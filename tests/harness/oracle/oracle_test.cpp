@@ -8,7 +8,7 @@
 namespace fedarena {
 namespace {
 
-std::vector<std::pair<std::string, std::int64_t>> written(const ClientOracle& oracle) {
+std::vector<std::pair<std::string, std::int64_t>> written(const ExactOracle& oracle) {
   std::vector<std::pair<std::string, std::int64_t>> list;
   for (const Access& access : oracle.accesses().list()) {
     list.emplace_back(std::get<ExactAccess>(access.event).what, access.count);
@@ -20,7 +20,7 @@ using Written = std::vector<std::pair<std::string, std::int64_t>>;
 
 TEST(Oracle, WritesDownEveryAccess) {
   const Bench bench;
-  ClientOracle oracle = bench.oracle(range(0, 10));
+  ExactOracle oracle = bench.exact(range(0, 10));
   EXPECT_EQ(written(oracle), Written{});
   for (int i = 0; i < 3; ++i) (void)oracle.gradient(bench.at(), {.batch_size = 4});
   (void)oracle.gradient(bench.at(), {.batch_size = 0});
@@ -35,7 +35,7 @@ TEST(Oracle, WritesDownEveryAccess) {
 
 TEST(Oracle, WritesNothingForWhatIsPublic) {
   const Bench bench;
-  const ClientOracle oracle = bench.oracle(range(0, 10));
+  const ExactOracle oracle = bench.exact(range(0, 10));
   EXPECT_EQ(oracle.size(), 10);
   EXPECT_EQ(oracle.steps_per_epoch(3), 4);
   EXPECT_EQ(written(oracle), Written{});
@@ -44,7 +44,7 @@ TEST(Oracle, WritesNothingForWhatIsPublic) {
 TEST(Oracle, AnswersForItsShardAlone) {
   const Bench bench;
   const std::vector<std::int64_t> shard{3, 17, 20, 38, 5};
-  ClientOracle oracle = bench.oracle(shard);
+  ExactOracle oracle = bench.exact(shard);
   const Batch examples = bench.reader.read(bench.dataset.train, torch::tensor(shard));
   EXPECT_NEAR(oracle.loss(bench.at()), bench.model.loss(bench.at(), examples).item<double>(), 1e-14);
   EXPECT_TRUE(torch::equal(oracle.exact_batch().inputs, examples.inputs));
@@ -54,7 +54,7 @@ TEST(Oracle, AnswersForItsShardAlone) {
 
 TEST(Oracle, GivesZeroForAnEmptyShard) {
   const Bench bench;
-  ClientOracle oracle = bench.oracle({});
+  ExactOracle oracle = bench.exact({});
   EXPECT_EQ(norm(oracle.gradient(bench.at(), {.batch_size = 4})), 0);
   EXPECT_EQ(norm(oracle.gradient(bench.at(), {.batch_size = 0})), 0);
   EXPECT_EQ(oracle.loss(bench.at()), 0);
@@ -66,7 +66,7 @@ TEST(Oracle, GivesZeroForAnEmptyShard) {
 
 TEST(Oracle, StopsWhenItIsTold) {
   Bench bench;
-  ClientOracle oracle = bench.oracle(range(0, 10));
+  ExactOracle oracle = bench.exact(range(0, 10));
   (void)oracle.gradient(bench.at(), {.batch_size = 4});
   bench.stop = true;
   EXPECT_THROW(oracle.gradient(bench.at(), {.batch_size = 4}), Interrupted);
@@ -77,13 +77,13 @@ TEST(Oracle, HasNoLabelCountsInARegression) {
   Bench bench;
   bench.dataset.train.targets = torch::zeros({40, 4}, torch::kFloat64);
   bench.dataset.classes = 0;
-  ClientOracle oracle = bench.oracle(range(0, 10));
+  ExactOracle oracle = bench.exact(range(0, 10));
   EXPECT_THROW(oracle.label_counts(), Error);
 }
 
 TEST(Oracle, HandsOutCopiesOfItsExamples) {
   const Bench bench;
-  ClientOracle oracle = bench.oracle(range(0, 10));
+  ExactOracle oracle = bench.exact(range(0, 10));
   const double before = oracle.loss(bench.at());
   oracle.exact_batch().inputs.fill_(0);
   EXPECT_EQ(oracle.loss(bench.at()), before);

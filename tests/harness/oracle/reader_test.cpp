@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/oracle/client_oracle.hpp"
+#include "harness/oracle/example_reader.hpp"
 
 namespace fedarena {
 namespace {

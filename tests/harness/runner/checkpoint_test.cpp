@@ -23,6 +23,7 @@ Checkpoint sample(const Model& model) {
           .params = params,
           .server_state = {{kControl, 2 * params}},
           .client_states = {{0, {{kControl, 3 * params}}}, {41, {{Key<double>{"loss"}, 0.5}}}},
+          .clip_norm = 0.75,
           .ledger = "{\"any\": \"text\"}\n"};
 }
 
@@ -46,6 +47,7 @@ TEST(Checkpoint, ReadsBackWhatItHeld) {
     EXPECT_TRUE(torch::equal(copy.server_state[kControl].flat(), original.server_state[kControl].flat()));
     EXPECT_EQ(copy.client_states.size(), 2U);
     EXPECT_EQ(copy.client_states.at(41)[Key<double>{"loss"}], 0.5);
+    EXPECT_EQ(copy.clip_norm, 0.75);
     EXPECT_EQ(copy.ledger, original.ledger);
     EXPECT_EQ(pack_checkpoint(copy), bytes);
   }
@@ -118,7 +120,7 @@ TEST(Checkpoint, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(damaged, model), "the checkpoint is damaged: its checksum does not match");
   Bytes later = bytes;
   later[4] = std::byte{9};
-  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 1");
+  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 2");
   bytes[0] = std::byte{'Z'};
   EXPECT_EQ(refusal(bytes, model), "this is no checkpoint of fedarena");
 }

@@ -2,30 +2,19 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/algorithm.hpp"
 
 #include "datasets/dataset.hpp"
 #include "harness/gradients/gradients.hpp"
+#include "harness/oracle/example_reader.hpp"
 
 namespace fedarena {
 
-/// Turns stored examples into what a model works on: floating type, device, pixels scaled and normalised.
-class ExampleReader {
- public:
-  ExampleReader(const Dataset& dataset, torch::TensorOptions options);
-  /// The examples at `positions` (int64 [k], on the CPU).
-  Batch read(const Examples& examples, const torch::Tensor& positions) const;
-
- private:
-  torch::TensorOptions options_;
-  torch::Tensor scale_, shift_;  // per channel; undefined when inputs are used as they are
-};
-
-/// A client's private examples, without privacy (policy "none"): exact answers, each written down.
-class ClientOracle final : public Oracle {
+/// A client's private examples in one round. Every access is written down, exact ones as such; how a gradient
+/// is answered is what policies differ in.
+class MeteredOracle : public Oracle {
  public:
   /// What every client of a run shares.
   struct Setting {
@@ -37,10 +26,8 @@ class ClientOracle final : public Oracle {
     std::int64_t classes;
   };
 
-  /// `positions`: int64 [n], the shard within setting.examples; n may be 0, gradients are then zero.
-  ClientOracle(const Setting& setting, torch::Tensor positions, const Streams& streams);
+  virtual ~MeteredOracle() = default;
 
-  Params gradient(const Params& at, const Query& query) override;
   std::int64_t steps_per_epoch(std::int64_t batch_size) const override;
   double loss(const Params& at) override;
   torch::Tensor label_counts() override;
@@ -51,15 +38,20 @@ class ClientOracle final : public Oracle {
   /// Examples whose gradient was taken.
   std::int64_t gradient_examples() const { return gradient_examples_; }
 
- private:
-  torch::Tensor next_batch(std::int64_t batch_size);
+ protected:
+  /// `positions`: int64 [n], the shard within setting.examples; n may be 0.
+  MeteredOracle(const Setting& setting, torch::Tensor positions);
+
+  const Setting& setting() const { return setting_; }
+  const torch::Tensor& positions() const { return positions_; }
+  RoundAccesses& book() { return accesses_; }
+  void count_gradients(std::int64_t examples) { gradient_examples_ += examples; }
+  /// Hands out the examples at those positions.
   BatchSource source(const torch::Tensor& positions) const;
 
+ private:
   Setting setting_;
   torch::Tensor positions_;
-  Stream shuffles_;
-  torch::Tensor order_;  // the shard in this epoch's order; undefined before the first
-  std::int64_t used_ = 0;
   RoundAccesses accesses_;
   std::int64_t gradient_examples_ = 0;
 };

@@ -1,0 +1,32 @@
+#include "harness/oracle/exact_oracle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fedarena {
+
+ExactOracle::ExactOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
+    : MeteredOracle(setting, std::move(positions)), shuffles_(streams(Purpose::kBatches)) {}
+
+torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
+  if (batch_size == 0) return positions();
+  if (!order_.defined() || used_ >= size()) {
+    const std::vector<std::int64_t> permutation = shuffles_.permutation(size());
+    order_ = positions().index_select(0, torch::tensor(permutation, torch::kInt64));
+    used_ = 0;
+  }
+  const std::int64_t count = std::min(batch_size, size() - used_);
+  used_ += count;
+  return order_.narrow(0, used_ - count, count);
+}
+
+Params ExactOracle::gradient(const Params& at, const Query& query) {
+  FEDARENA_CHECK(query.batch_size, >=, 0);
+  book().add(ExactAccess{"gradient"});
+  if (size() == 0) return zeros_like(at);
+  const torch::Tensor batch = next_batch(query.batch_size);
+  count_gradients(batch.size(0));
+  return setting().engine.mean_gradient(at, batch.size(0), source(batch));
+}
+
+}  // namespace fedarena

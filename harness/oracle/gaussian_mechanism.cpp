@@ -1,0 +1,33 @@
+#include "harness/oracle/gaussian_mechanism.hpp"
+
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+
+GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip_norms, RoundAccesses& book)
+    : event_(std::move(event)), clip_norms_(std::move(clip_norms)) {
+  FEDARENA_CHECK(event_.noise_multipliers.size(), ==, clip_norms_.size());
+  book.add(event_);
+}
+
+double GaussianRelease::deviation(std::size_t query) const {
+  FEDARENA_CHECK(query, <, clip_norms_.size());
+  return event_.noise_multipliers[query] * clip_norms_[query];
+}
+
+void GaussianRelease::noise(Params& sum, NoiseSource& source, std::size_t query) const {
+  torch::Tensor values = torch::empty({sum.flat().numel()}, torch::kFloat64);
+  source.fill_normal({values.data_ptr<double>(), static_cast<std::size_t>(values.numel())});
+  // Scaled in double: a float would round the deviation before it is used.
+  sum.flat().add_(values.mul_(deviation(query)).to(sum.flat().options()));
+}
+
+void GaussianRelease::noise(double& sum, NoiseSource& source, std::size_t query) const {
+  double value = 0;
+  source.fill_normal({&value, 1});
+  sum += deviation(query) * value;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,70 @@
+#include "harness/oracle/noise_source.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numbers>
+#include <sys/random.h>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+class StreamNoise final : public NoiseSource {
+ public:
+  explicit StreamNoise(Stream stream) : stream_(std::move(stream)) {}
+  void fill_normal(std::span<double> values) override { stream_.fill_normal(values); }
+
+ private:
+  Stream stream_;
+};
+
+// Box-Muller on 53 random bits each. The results are doubles: their gaps are an attack surface of their own
+// (Mironov, CCS 2012), which the source of the bits does not change.
+class SystemNoise final : public NoiseSource {
+ public:
+  void fill_normal(std::span<double> values) override {
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+      const double radius = std::sqrt(-2 * std::log1p(-uniform()));
+      const double angle = 2 * std::numbers::pi * uniform();
+      values[i] = radius * std::cos(angle);
+      if (i + 1 < values.size()) values[i + 1] = radius * std::sin(angle);
+    }
+  }
+
+ private:
+  double uniform() {
+    if (used_ == bits_.size()) refill();
+    return static_cast<double>(bits_[used_++] >> 11) * 0x1p-53;
+  }
+
+  void refill() {
+    auto* bytes = reinterpret_cast<unsigned char*>(bits_.data());
+    std::size_t filled = 0;
+    while (filled < sizeof(bits_)) {
+      const ssize_t got = getrandom(bytes + filled, sizeof(bits_) - filled, 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) throw Error::of("the system's random generator failed: {}", std::strerror(errno));
+      filled += static_cast<std::size_t>(got);
+    }
+    used_ = 0;
+  }
+
+  std::array<std::uint64_t, 1024> bits_{};
+  std::size_t used_ = bits_.size();
+};
+
+}  // namespace
+
+std::unique_ptr<NoiseSource> make_noise_source(const std::string& name, const Streams& streams,
+                                               std::uint64_t index) {
+  if (name == kSystemNoise) return std::make_unique<SystemNoise>();
+  FEDARENA_CHECK(name, ==, kStreamNoise);
+  return std::make_unique<StreamNoise>(streams(Purpose::kNoise, index));
+}
+
+}  // namespace fedarena

@@ -1,0 +1,148 @@
+#include "harness/oracle/policies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fedarena/base/overload.hpp"
+
+#include "harness/oracle/noise_source.hpp"
+
+namespace fedarena {
+namespace {
+
+const char* const kClipDoc = "clip norm C: the largest Euclidean norm that one unit may contribute";
+const char* const kNoiseDoc =
+    "noise multiplier: the standard deviation of the noise on a sum is this times the clip norm";
+
+template <typename Policy>
+PolicyInfo info(std::string name, std::string summary) {
+  return {std::move(name), std::move(summary), Policy::schema().fields(),
+          [](const Settings& settings) -> PrivacyPolicy { return Policy::schema().read(settings); }};
+}
+
+}  // namespace
+
+Schema<Accounting> Accounting::schema() {
+  return {
+      {"delta", &Accounting::delta, "the delta at which epsilon is printed, between 0 and 1",
+       Constraint::between(0, 1)},
+      {"budget", &Accounting::budget,
+       "the most that a run may spend, in epsilon by RDP; it ends before the round that would exceed it; 0: "
+       "no limit",
+       Constraint::at_least(0)},
+      {"orders", &Accounting::orders, "orders of the RDP accountant",
+       Constraint::one_of({"default", "opacus"})},
+      {"conversion", &Accounting::conversion, "how RDP becomes epsilon: Balle et al. 2020 or Mironov 2017",
+       Constraint::one_of({"balle", "classic"})},
+      {"assume", &Accounting::assume,
+       "what accountants may take for granted, unproven; tables say so: sampling of a fixed size costs what "
+       "Poisson "
+       "sampling costs",
+       Constraint::one_of({kNothing, kPoisson})},
+      {"noise_source", &Accounting::noise_source,
+       "reproducible random streams, or the system's cryptographic generator",
+       Constraint::one_of({kStreamNoise, kSystemNoise})},
+  };
+}
+
+AccountSettings Accounting::account_settings() const {
+  return {.delta = delta, .orders = orders, .conversion = conversion, .assume = assume};
+}
+
+void Accounting::validate() const {
+  if (delta > 0 && delta < 1) return;
+  throw Error(Complaint{.found = fmt::format("delta is {}", delta),
+                        .allowed = "a number above 0 and below 1; far below 1 over the number of units"});
+}
+
+Schema<RecordPolicy> RecordPolicy::schema() {
+  return Schema<RecordPolicy>{
+      {"clip_norm", &RecordPolicy::clip_norm, kClipDoc, Constraint::positive()},
+      {"noise_multiplier", &RecordPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
+      {"sampling", &RecordPolicy::sampling, "how each access draws its batch from the client's examples",
+       Constraint::one_of({kPoisson, kFixedSize})},
+  }
+      .extends(Accounting::schema());
+}
+
+Schema<ClientPolicy> ClientPolicy::schema() {
+  return Schema<ClientPolicy>{
+      {"clip_norm", &ClientPolicy::clip_norm, kClipDoc, Constraint::positive()},
+      {"noise_multiplier", &ClientPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
+      {"sampling", &ClientPolicy::sampling, "how each round draws its cohort from the clients",
+       Constraint::one_of({kPoisson, kFixedSize})},
+      {"adaptive_clipping", &ClientPolicy::adaptive_clipping,
+       "let the clip norm follow a quantile of the messages' norms (Andrew et al. 2021); its query is "
+       "charged"},
+      {"target_quantile", &ClientPolicy::target_quantile,
+       "adaptive clipping: the part of the messages that are to stay below the clip norm",
+       Constraint::between(0, 1)},
+      {"clip_rate", &ClientPolicy::clip_rate, "adaptive clipping: learning rate of the clip norm",
+       Constraint::positive()},
+      {"count_noise", &ClientPolicy::count_noise,
+       "adaptive clipping: standard deviation of the noise on the number of messages below the clip norm; 0: "
+       "a "
+       "twentieth of the cohort",
+       Constraint::at_least(0)},
+      {"as_if_cohort", &ClientPolicy::as_if_cohort,
+       "rescale the noise to that of a larger cohort than is simulated; tables print both epsilons; 0: do "
+       "not",
+       Constraint::at_least(0)},
+      {"as_if_population", &ClientPolicy::as_if_population,
+       "the clients that the larger cohort is drawn from", Constraint::at_least(0)},
+  }
+      .extends(Accounting::schema());
+}
+
+void ClientPolicy::validate() const {
+  Accounting::validate();
+  if (as_if_cohort == 0 && as_if_population == 0) return;
+  if (as_if_cohort >= 1 && as_if_population >= as_if_cohort) return;
+  throw Error(Complaint{
+      .found = fmt::format("as_if_cohort is {} and as_if_population is {}", as_if_cohort, as_if_population),
+      .allowed = "both 0, or a cohort of at least 1 and a population of at least the cohort"});
+}
+
+const std::vector<PolicyInfo>& policies() {
+  static const std::vector<PolicyInfo> all{
+      {"none",
+       "Exact answers: nothing is clipped, nothing is noised.",
+       {},
+       [](const Settings&) { return PrivacyPolicy(NoPolicy{}); }},
+      info<RecordPolicy>("record",
+                         "Hides each example: its gradient is clipped, every sum of gradients is noised."),
+      info<ClientPolicy>("client",
+                         "Hides each client: its message is clipped, the sum of the cohort's is noised."),
+  };
+  return all;
+}
+
+PrivacyPolicy make_policy(const std::string& name, const Settings& settings) {
+  const auto found = std::find_if(policies().begin(), policies().end(),
+                                  [&](const PolicyInfo& policy) { return policy.name == name; });
+  if (found == policies().end()) throw Bug(fmt::format("no policy \"{}\"", name));
+  return found->make(settings);
+}
+
+Unit unit(const PrivacyPolicy& policy) {
+  return std::visit(Overload{[](const NoPolicy&) { return Unit::kNothing; },
+                             [](const RecordPolicy&) { return Unit::kRecord; },
+                             [](const ClientPolicy&) { return Unit::kClient; }},
+                    policy);
+}
+
+const Accounting* accounting(const PrivacyPolicy& policy) {
+  return std::visit(Overload{[](const NoPolicy&) -> const Accounting* { return nullptr; },
+                             [](const Accounting& settings) -> const Accounting* { return &settings; }},
+                    policy);
+}
+
+SampledGaussian event(const std::string& sampling, double rate, std::vector<double> noise_multipliers) {
+  const bool fixed = sampling == kFixedSize;
+  return {.sampling = fixed ? Sampling::kWithoutReplacement : Sampling::kPoisson,
+          .rate = rate,
+          .noise_multipliers = std::move(noise_multipliers),
+          .adjacency = fixed ? Adjacency::kReplaceOne : Adjacency::kAddRemove};
+}
+
+}  // namespace fedarena

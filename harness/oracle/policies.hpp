@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fedarena/accounting/account.hpp"
+#include "fedarena/base/schema.hpp"
+
+namespace fedarena {
+
+/// Names of settings.
+inline constexpr const char* kPoisson = "poisson";
+inline constexpr const char* kFixedSize = "fixed-size";
+inline constexpr const char* kNothing = "nothing";
+
+/// What every private policy has: how its epsilon is computed, and what it may become.
+struct Accounting {
+  double delta = 1e-5;
+  double budget = 0;
+  std::string orders = "default";
+  std::string conversion = "balle";
+  std::string assume = kNothing;
+  std::string noise_source = "stream";
+
+  static Schema<Accounting> schema();
+  AccountSettings account_settings() const;
+  /// Throws Error when delta is not strictly between 0 and 1.
+  void validate() const;
+};
+
+/// Nothing is clipped, nothing is noised.
+struct NoPolicy {};
+
+/// Records are protected: the oracle privatises every gradient.
+struct RecordPolicy : Accounting {
+  double clip_norm = 1;
+  double noise_multiplier = 1;
+  std::string sampling = kPoisson;
+
+  static Schema<RecordPolicy> schema();
+};
+
+/// Clients are protected: the server sees clipped, noised sums of whole messages (central, user-level
+/// privacy; McMahan et al., ICLR 2018).
+struct ClientPolicy : Accounting {
+  double clip_norm = 1;
+  double noise_multiplier = 1;
+  std::string sampling = kPoisson;
+  bool adaptive_clipping = false;
+  double target_quantile = 0.5;
+  double clip_rate = 0.2;
+  double count_noise = 0;
+  std::int64_t as_if_cohort = 0;
+  std::int64_t as_if_population = 0;
+
+  static Schema<ClientPolicy> schema();
+  void validate() const;
+};
+
+using PrivacyPolicy = std::variant<NoPolicy, RecordPolicy, ClientPolicy>;
+
+/// A policy as experiments name it.
+struct PolicyInfo {
+  std::string name;
+  std::string summary;  ///< one sentence
+  std::vector<Field> fields;
+  std::function<PrivacyPolicy(const Settings&)> make;  ///< throws Error when the settings do not fit together
+};
+
+/// "none", "record", "client".
+const std::vector<PolicyInfo>& policies();
+/// The policy of that name with those settings; an unknown name is a Bug.
+PrivacyPolicy make_policy(const std::string& name, const Settings& settings);
+
+Unit unit(const PrivacyPolicy& policy);
+/// The policy's accounting, or nullptr when there is nothing to account.
+const Accounting* accounting(const PrivacyPolicy& policy);
+
+/// The event of Gaussian answers over one sample. Sampling of a fixed size is analysed for neighbours that
+/// exchange a unit (their number is fixed, after all), Poisson sampling for neighbours that have one more or
+/// less.
+SampledGaussian event(const std::string& sampling, double rate, std::vector<double> noise_multipliers);
+
+}  // namespace fedarena

@@ -1,0 +1,123 @@
+#include "harness/oracle/private_uplink.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace fedarena {
+namespace {
+
+constexpr std::size_t kSumQuery = 0;
+constexpr std::size_t kCountQuery = 1;
+// The bit "below the clip norm" is sent as plus or minus one half.
+constexpr double kBitNorm = 0.5;
+
+// Over all parameter vectors together; NaN or infinite when a part is.
+double message_norm(const Message& message) {
+  double squares = 0;
+  for (const Message::Entry& entry : message.entries()) {
+    if (const auto* params = std::get_if<Params>(&entry.content)) squares += dot(*params, *params);
+  }
+  return std::sqrt(squares);
+}
+
+// Noise streams of a round: the count has the first, answers have the others in the order in which they are
+// made. Names would not do: keys whose hashes agree would share their noise.
+constexpr std::uint64_t kCountStream = 0;
+
+// Factors are that much smaller than C / norm, which is more than their rounding and that of the products.
+double clip_margin(const Params& params) {
+  return params.flat().scalar_type() == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
+}
+
+double count_deviation(const ClientPolicy& policy, std::int64_t cohort) {
+  return policy.count_noise > 0 ? policy.count_noise : static_cast<double>(cohort) / 20;
+}
+
+}  // namespace
+
+std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t expected_cohort) {
+  const double total = policy.noise_multiplier;
+  if (!policy.adaptive_clipping) return {total};
+  const std::int64_t cohort = policy.as_if_cohort > 0 ? policy.as_if_cohort : expected_cohort;
+  const double count = count_deviation(policy, cohort) / kBitNorm;
+  if (total == 0) return {0, count};
+  const double rest = 1 / (total * total) - 1 / (count * count);
+  if (!(rest > 0)) {
+    throw Error(Complaint{
+        .found =
+            fmt::format("count_noise {} is too little for the noise multiplier {}", count * kBitNorm, total),
+        .allowed = fmt::format("a number above {}, half the noise multiplier", total * kBitNorm),
+        .remedy = "Set count_noise, or lower noise_multiplier"});
+  }
+  return {1 / std::sqrt(rest), count};
+}
+
+PrivateUplink::PrivateUplink(Setting setting, std::vector<Message> messages)
+    : setting_(std::move(setting)), messages_(std::move(messages)), next_clip_norm_(setting_.clip_norm) {
+  for (const Message& message : messages_) norms_.push_back(message_norm(message));
+}
+
+const GaussianRelease& PrivateUplink::release() const {
+  if (release_) return *release_;
+  const ClientPolicy& policy = setting_.policy;
+  const auto cohort = static_cast<double>(setting_.expected_cohort);
+  std::vector<double> multipliers = noise_multipliers(policy, setting_.expected_cohort);
+  if (policy.as_if_cohort > 0) {
+    const auto larger = static_cast<double>(policy.as_if_cohort);
+    as_if_accesses_.add(
+        event(policy.sampling, larger / static_cast<double>(policy.as_if_population), multipliers));
+    // The noise on the mean shall be that of the larger cohort.
+    for (double& multiplier : multipliers) multiplier *= cohort / larger;
+  }
+  std::vector<double> clip_norms{setting_.clip_norm};
+  if (policy.adaptive_clipping) clip_norms.push_back(kBitNorm);
+  const double rate = cohort / static_cast<double>(setting_.population);
+  release_.emplace(event(policy.sampling, rate, std::move(multipliers)), std::move(clip_norms), accesses_);
+  if (policy.adaptive_clipping) adapt_clip_norm();
+  return *release_;
+}
+
+void PrivateUplink::adapt_clip_norm() const {
+  double below = 0;
+  for (const double norm : norms_) below += norm <= setting_.clip_norm ? kBitNorm : -kBitNorm;
+  const auto source = make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream);
+  release_->noise(below, *source, kCountQuery);
+  const double part = below / static_cast<double>(setting_.expected_cohort) + 0.5;
+  next_clip_norm_ =
+      setting_.clip_norm * std::exp(-setting_.policy.clip_rate * (part - setting_.policy.target_quantile));
+}
+
+Params PrivateUplink::mean(Key<Params> key) const {
+  if (const auto known = answers_.find(key.name); known != answers_.end()) return known->second;
+  Params sum = setting_.zeros;
+  for (std::size_t index = 0; index < messages_.size(); ++index) {
+    const double norm = norms_[index];
+    if (!std::isfinite(norm)) continue;
+    const double factor =
+        norm > setting_.clip_norm ? (1 - clip_margin(sum)) * (setting_.clip_norm / norm) : 1;
+    sum.add_scaled(factor, messages_[index][key]);
+  }
+  const auto source =
+      make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream + 1 + answers_.size());
+  release().noise(sum, *source, kSumQuery);
+  sum *= 1 / static_cast<double>(setting_.expected_cohort);
+  return answers_.emplace(key.name, std::move(sum)).first->second;
+}
+
+Params PrivateUplink::mean(Key<Params> key, Key<std::int64_t> weight) const {
+  throw Error(Complaint{
+      .found = fmt::format("a mean of \"{}\" weighted by \"{}\" under the policy \"client\"", key.name,
+                           weight.name),
+      .allowed =
+          "the mean in which all clients weigh alike: the clip norm bounds what one client can change only "
+          "there",
+      .remedy =
+          "Set weighting = \"uniform\" for this algorithm, or choose the policy \"record\" or \"none\""});
+}
+
+std::span<const Message> PrivateUplink::each() const {
+  accesses_.add(ExactAccess{"messages"});
+  return messages_;
+}
+
+}  // namespace fedarena

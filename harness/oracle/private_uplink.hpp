@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
+#include "fedarena/algorithm.hpp"
+
+#include "harness/oracle/gaussian_mechanism.hpp"
+#include "harness/oracle/policies.hpp"
+
+namespace fedarena {
+
+/// The cohort's messages under client-level differential privacy (DP-FedAvg: McMahan et al., ICLR 2018,
+/// Algorithm 1, flat clipping). All parameter vectors of a message are clipped together, to one norm; noise
+/// is added once to each sum; the expected cohort divides it, not the actual one, which is secret. Messages
+/// with parts that are no finite numbers contribute nothing.
+class PrivateUplink final : public Uplink {
+ public:
+  struct Setting {
+    const ClientPolicy& policy;
+    double clip_norm = 1;              ///< of this round
+    std::int64_t expected_cohort = 1;  ///< what `size` says
+    std::int64_t population = 1;
+    Streams streams;  ///< the server's in this round
+    Params zeros;     ///< of the model's layout; answers for an empty cohort start there
+  };
+
+  PrivateUplink(Setting setting, std::vector<Message> messages);
+
+  /// The expected size of the cohort.
+  std::int64_t size() const override { return setting_.expected_cohort; }
+  /// The privatised mean. The same key has the same answer, however often it is asked for.
+  Params mean(Key<Params> key) const override;
+  /// Refused: a client's influence on a weighted mean is not bounded by the clip norm.
+  Params mean(Key<Params> key, Key<std::int64_t> weight) const override;
+  /// The raw messages: an exact access to every client.
+  std::span<const Message> each() const override;
+
+  /// What has been answered so far, as events on the population, and as what they would be in the larger one.
+  const RoundAccesses& accesses() const { return accesses_; }
+  const RoundAccesses& as_if_accesses() const { return as_if_accesses_; }
+  /// The clip norm of the next round (Andrew et al., NeurIPS 2021, Algorithm 1); this round's when it is
+  /// fixed or nothing was asked.
+  double next_clip_norm() const { return next_clip_norm_; }
+
+ private:
+  const GaussianRelease& release() const;
+  void adapt_clip_norm() const;
+
+  Setting setting_;
+  std::vector<Message> messages_;
+  std::vector<double> norms_;
+  // Answers are made when they are asked for, so that what nobody asks costs nothing.
+  mutable std::optional<GaussianRelease> release_;
+  mutable std::map<std::string, Params> answers_;
+  mutable RoundAccesses accesses_;
+  mutable RoundAccesses as_if_accesses_;
+  mutable double next_clip_norm_;
+};
+
+/// How the noise multiplier splits between the sum of the messages and the count of those below the clip
+/// norm, so that both together tell as much as one sum under the multiplier z: {z_sum, 2 * count noise}, with
+/// z_sum = (z^-2 - (2 count noise)^-2)^(-1/2) (Andrew et al., NeurIPS 2021, Theorem 1). {z} without adaptive
+/// clipping. Where the noise is rescaled, those of the larger cohort. Throws Error when the count alone tells
+/// more than z allows.
+std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t expected_cohort);
+
+}  // namespace fedarena

@@ -1,0 +1,51 @@
+#include "harness/oracle/record_oracle.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/gaussian_mechanism.hpp"
+
+namespace fedarena {
+
+RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
+                           const RecordPolicy& policy)
+    : MeteredOracle(setting, std::move(positions)),
+      policy_(policy),
+      samples_(streams(Purpose::kBatches)),
+      noise_(make_noise_source(policy.noise_source, streams)) {}
+
+RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
+  const std::int64_t shard = size();
+  if (batch_size == 0 || batch_size >= shard) {
+    // The whole shard: nothing is left to chance, and nothing is amplified.
+    return {positions(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
+  }
+  const double rate = static_cast<double>(batch_size) / static_cast<double>(shard);
+  std::vector<std::int64_t> chosen;
+  if (policy_.sampling == kFixedSize) {
+    chosen = samples_.sample_without_replacement(shard, batch_size);
+  } else {
+    for (std::int64_t example = 0; example < shard; ++example) {
+      if (samples_.uniform() < rate) chosen.push_back(example);
+    }
+  }
+  return {positions().index_select(0, torch::tensor(chosen, torch::kInt64)), rate,
+          static_cast<double>(batch_size)};
+}
+
+Params RecordOracle::gradient(const Params& at, const Query& query) {
+  FEDARENA_CHECK(query.batch_size, >=, 0);
+  const Sample sample = draw(query.batch_size);
+  const std::int64_t count = sample.positions.size(0);
+  count_gradients(count);
+  const GaussianRelease release(event(policy_.sampling, sample.rate, {policy_.noise_multiplier}),
+                                {policy_.clip_norm}, book());
+  Params sum =
+      setting().engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions)).sum;
+  release.noise(sum, *noise_);
+  sum *= 1 / sample.expected_size;
+  return sum;
+}
+
+}  // namespace fedarena

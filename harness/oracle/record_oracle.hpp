@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+
+#include "harness/oracle/metered_oracle.hpp"
+#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/policies.hpp"
+
+namespace fedarena {
+
+/// Record-level differential privacy (DP-SGD: Abadi et al., CCS 2016, Algorithm 1): each access draws a fresh
+/// sample of the shard, clips every example's gradient, adds noise once to the sum and divides by the
+/// expected batch size. A sample may be empty; the answer is then noise alone. Exact accesses stay possible
+/// and are written down: they make this client's epsilon infinite.
+class RecordOracle final : public MeteredOracle {
+ public:
+  RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
+               const RecordPolicy& policy);
+
+  Params gradient(const Params& at, const Query& query) override;
+
+ private:
+  struct Sample {
+    torch::Tensor positions;
+    double rate = 1;           // of each example, or of the shard
+    double expected_size = 1;  // public, unlike the size
+  };
+  Sample draw(std::int64_t batch_size);
+
+  RecordPolicy policy_;
+  Stream samples_;
+  std::unique_ptr<NoiseSource> noise_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,294 @@
+// Error rates: each statistical comparison raises a false alarm with probability 1e-6 over seeds.
+#include "harness/oracle/record_oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/harness/oracle/bench.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr double kNoNoise = 0;
+RecordPolicy exact() { return record_policy(kNoClipping, kNoNoise); }
+
+Params gradient_of(const Bench& bench, const std::vector<std::int64_t>& examples) {
+  const Batch batch = bench.reader.read(bench.dataset.train, torch::tensor(examples, torch::kInt64));
+  return bench.model.gradient(bench.at(), batch);
+}
+
+bool same(const Params& left, const Params& right) { return torch::equal(left.flat(), right.flat()); }
+
+TEST(RecordOracle, IsTheMeanGradientWithoutNoiseAndClipping) {
+  const Bench bench;
+  for (const std::int64_t batch_size : {0, 20, 21, 1000}) {
+    RecordOracle oracle = bench.record(range(10, 20), exact());
+    const Params expected = gradient_of(bench, range(10, 20));
+    EXPECT_LE(norm(oracle.gradient(bench.at(), {.batch_size = batch_size}) - expected),
+              1e-12 * norm(expected));
+    EXPECT_EQ(oracle.gradient_examples(), 20);
+  }
+}
+
+TEST(RecordOracle, ClipsEveryExampleOnItsOwn) {
+  const Bench bench;
+  constexpr double kClip = 3;
+  RecordOracle oracle = bench.record(range(0, 12), record_policy(kClip, kNoNoise));
+  Params expected = zeros_like(bench.at());
+  int clipped = 0;
+  for (std::int64_t example = 0; example < 12; ++example) {
+    const Params gradient = gradient_of(bench, {example});
+    clipped += norm(gradient) > kClip ? 1 : 0;
+    expected.add_scaled(std::min(1.0, kClip / norm(gradient)) / 12, gradient);
+  }
+  EXPECT_GT(clipped, 3);
+  EXPECT_LT(clipped, 12);
+  EXPECT_LE(norm(oracle.gradient(bench.at(), {.batch_size = 0}) - expected), 1e-11 * norm(expected));
+}
+
+// What no example may do, however strange it is: move the sum by more than C.
+TEST(RecordOracle, LetsNoExampleContributeMoreThanTheClipNorm) {
+  Bench bench;
+  const double huge = 1e300, inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> first_features{0, 1, 40, huge, -huge, inf, -inf, std::nan(""), 1e-310, 1e154};
+  for (std::size_t i = 0; i < first_features.size(); ++i) {
+    bench.dataset.train.inputs[static_cast<std::int64_t>(i)][0] = first_features[i];
+  }
+  for (const double clip : {1e-6, 0.5, 1.0, 30.0}) {
+    for (std::int64_t example = 0; example < 40; ++example) {
+      RecordOracle oracle = bench.record({example}, record_policy(clip, kNoNoise));
+      EXPECT_LE(norm(oracle.gradient(bench.at(), {.batch_size = 0})), clip) << "example " << example;
+    }
+  }
+}
+
+// Inclusion with probability q, division by the expected size: the mean over accesses is the mean gradient.
+TEST(RecordOracle, IsUnbiased) {
+  const Bench bench;
+  constexpr std::int64_t kAccesses = 4'000, kBatch = 3, kShard = 12;
+  constexpr double kRate = double(kBatch) / kShard;
+  for (const std::string sampling : {kPoisson, kFixedSize}) {
+    RecordOracle oracle = bench.record(range(0, kShard), record_policy(kNoClipping, kNoNoise, sampling));
+    Params sum = zeros_like(bench.at());
+    for (std::int64_t i = 0; i < kAccesses; ++i) sum += oracle.gradient(bench.at(), {.batch_size = kBatch});
+    const Params bias = (1.0 / kAccesses) * sum - gradient_of(bench, range(0, kShard));
+    // The variance of one answer is at most that of independent inclusions.
+    torch::Tensor variance = torch::zeros_like(bias.flat());
+    for (std::int64_t example = 0; example < kShard; ++example) {
+      variance += gradient_of(bench, {example}).flat().square() * (kRate * (1 - kRate) / (kBatch * kBatch));
+    }
+    const torch::Tensor z = bias.flat() / (variance / kAccesses).sqrt();
+    EXPECT_LT(z.abs().max().item<double>(), kNormalBound) << sampling;
+  }
+}
+
+TEST(RecordOracle, DividesByTheExpectedSizeWhateverTheSample) {
+  const Beacons beacons(10);
+  RecordOracle oracle = beacons.record(exact(), Streams(2, 1, 0));
+  std::map<std::size_t, int> sizes;
+  for (int i = 0; i < 200; ++i) {
+    const Params answer = oracle.gradient(beacons.zero(), {.batch_size = 4});
+    const std::size_t count = beacons.lit(answer).size();
+    // Every gradient at zero has the same length on its own weight: output - target = -1.
+    for (const std::int64_t example : beacons.lit(answer)) {
+      EXPECT_DOUBLE_EQ(answer.flat()[example].item<double>(), -1.0 / 4);
+    }
+    ++sizes[count];
+  }
+  EXPECT_GT(sizes.size(), 5U);
+}
+
+TEST(RecordOracle, WritesDownWhatItDid) {
+  const Bench bench;
+  const auto written = [&](const RecordPolicy& policy, std::int64_t batch_size) {
+    RecordOracle oracle = bench.record(range(0, 20), policy);
+    for (int i = 0; i < 3; ++i) (void)oracle.gradient(bench.at(), {.batch_size = batch_size});
+    return oracle.accesses().list();
+  };
+  using List = std::vector<Access>;
+  const SampledGaussian poisson{Sampling::kPoisson, 0.2, {1.5}, Adjacency::kAddRemove};
+  const SampledGaussian fixed{Sampling::kWithoutReplacement, 0.2, {1.5}, Adjacency::kReplaceOne};
+  SampledGaussian whole = poisson, whole_fixed = fixed;
+  whole.rate = whole_fixed.rate = 1;
+  EXPECT_EQ(written(record_policy(9, 1.5), 4), (List{{poisson, 3}}));
+  EXPECT_EQ(written(record_policy(9, 1.5, kFixedSize), 4), (List{{fixed, 3}}));
+  for (const std::int64_t batch_size : {0, 20, 21}) {
+    EXPECT_EQ(written(record_policy(9, 1.5), batch_size), (List{{whole, 3}})) << batch_size;
+    EXPECT_EQ(written(record_policy(9, 1.5, kFixedSize), batch_size), (List{{whole_fixed, 3}})) << batch_size;
+  }
+}
+
+TEST(RecordOracle, WritesDownExactAccessesAsSuch) {
+  const Bench bench;
+  RecordOracle oracle = bench.record(range(0, 20), record_policy(1, 2));
+  (void)oracle.gradient(bench.at(), {.batch_size = 5});
+  (void)oracle.loss(bench.at());
+  (void)oracle.label_counts();
+  (void)oracle.exact_batch();
+  (void)oracle.gradient(bench.at(), {.batch_size = 5});
+  const Event step = SampledGaussian{Sampling::kPoisson, 0.25, {2}, Adjacency::kAddRemove};
+  EXPECT_EQ(oracle.accesses().list(), (std::vector<Access>{{step, 1},
+                                                           {ExactAccess{"loss"}, 1},
+                                                           {ExactAccess{"label counts"}, 1},
+                                                           {ExactAccess{"examples"}, 1},
+                                                           {step, 1}}));
+  EXPECT_EQ(oracle.size(), 20);
+  EXPECT_EQ(oracle.steps_per_epoch(5), 4);
+  EXPECT_EQ(oracle.accesses().list().size(), 5U);
+}
+
+// answer = (clipped sum + noise multiplier * clip norm * normals) / expected size, from the stream of this
+// client's noise.
+TEST(RecordOracle, AddsOneGaussianVectorAnAccess) {
+  const Bench bench;
+  constexpr double kClip = 0.5, kMultiplier = 3;
+  RecordOracle noisy = bench.record(range(0, 20), record_policy(kClip, kMultiplier), Streams(7, 3, 2));
+  RecordOracle clean = bench.record(range(0, 20), record_policy(kClip, kNoNoise), Streams(7, 3, 2));
+  Stream stream = Streams(7, 3, 2)(Purpose::kNoise);
+  for (const std::int64_t batch_size : {4, 4, 0, 7}) {
+    const double divisor = batch_size == 0 ? 20.0 : static_cast<double>(batch_size);
+    const Params answer = noisy.gradient(bench.at(), {.batch_size = batch_size});
+    const Params expected = clean.gradient(bench.at(), {.batch_size = batch_size});
+    const torch::Tensor noise = normal(stream, {answer.flat().numel()}) * (kMultiplier * kClip / divisor);
+    EXPECT_LE((answer.flat() - expected.flat() - noise).abs().max().item<double>(), 1e-14);
+  }
+}
+
+TEST(RecordOracle, AnswersAnEmptySampleWithNoiseAlone) {
+  const Bench bench;
+  RecordOracle clean = bench.record(range(0, 40), exact()),
+               noisy = bench.record(range(0, 40), record_policy(2, 1));
+  int empty = 0;
+  for (int i = 0; i < 50; ++i) {
+    const std::int64_t before = clean.gradient_examples();
+    const Params nothing = clean.gradient(bench.at(), {.batch_size = 1});
+    const Params noise = noisy.gradient(bench.at(), {.batch_size = 1});
+    if (clean.gradient_examples() > before) continue;
+    ++empty;
+    EXPECT_EQ(norm(nothing), 0);
+    EXPECT_GT(norm(noise), 0);
+  }
+  EXPECT_GT(empty, 5);  // expected 18; fewer by chance: 1e-5
+  EXPECT_EQ(clean.accesses().list().size(), 1U);
+  EXPECT_EQ(clean.accesses().list()[0].count, 50);
+}
+
+TEST(RecordOracle, AnswersAnEmptyShardWithNoiseAlone) {
+  const Bench bench;
+  RecordOracle clean = bench.record({}, exact()), noisy = bench.record({}, record_policy(2, 1));
+  for (const std::int64_t batch_size : {0, 4}) {
+    EXPECT_EQ(norm(clean.gradient(bench.at(), {.batch_size = batch_size})), 0);
+    const double length = norm(noisy.gradient(bench.at(), {.batch_size = batch_size}));
+    EXPECT_GT(length, 0);
+    EXPECT_TRUE(std::isfinite(length));
+  }
+  EXPECT_EQ(noisy.gradient_examples(), 0);
+  EXPECT_EQ(std::get<SampledGaussian>(noisy.accesses().list().at(0).event).rate, 1);
+}
+
+TEST(RecordOracle, DrawsEverySampleOfAFixedSizeEquallyOften) {
+  const Beacons beacons(6);
+  RecordOracle oracle = beacons.record(record_policy(kNoClipping, kNoNoise, kFixedSize), Streams(3, 1, 0));
+  std::map<std::vector<std::int64_t>, std::int64_t> counts;
+  for (int i = 0; i < 6'000; ++i) {
+    const std::vector<std::int64_t> sample = beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 2}));
+    ASSERT_EQ(sample.size(), 2U);
+    ++counts[sample];
+  }
+  std::vector<std::int64_t> cells;
+  for (const auto& [sample, count] : counts) cells.push_back(count);
+  ASSERT_EQ(cells.size(), 15U);
+  EXPECT_TRUE(equally_likely(cells));
+  EXPECT_EQ(oracle.gradient_examples(), 2 * 6'000);
+}
+
+// All 32 subsets of 5 examples, each with its probability q^k (1 - q)^(5 - k): inclusions are independent and
+// sizes binomial.
+TEST(RecordOracle, IncludesEveryExampleOnItsOwn) {
+  const Beacons beacons(5);
+  constexpr int kAccesses = 10'000;
+  constexpr double kRate = 2.0 / 5;
+  RecordOracle oracle = beacons.record(exact(), Streams(4, 1, 0));
+  std::vector<double> counts(32);
+  for (int i = 0; i < kAccesses; ++i) {
+    std::size_t subset = 0;
+    for (const std::int64_t example : beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 2}))) {
+      subset |= std::size_t{1} << example;
+    }
+    ++counts[subset];
+  }
+  double statistic = 0;
+  for (std::size_t subset = 0; subset < 32; ++subset) {
+    double expected = kAccesses;
+    for (int example = 0; example < 5; ++example)
+      expected *= (subset >> example) % 2 == 1 ? kRate : 1 - kRate;
+    statistic += std::pow(counts[subset] - expected, 2) / expected;
+  }
+  EXPECT_LT(statistic, chi_square_bound(31));
+}
+
+TEST(RecordOracle, GivesTheSameBitsForTheSameStreams) {
+  for (const std::string sampling : {kPoisson, kFixedSize}) {
+    std::vector<Params> first;
+    for (const int workers : {1, 2, 3}) {
+      const Bench bench(workers);
+      RecordOracle oracle = bench.record(range(0, 40), record_policy(1, 1, sampling), Streams(5, 2, 1));
+      for (std::size_t i = 0; i < 5; ++i) {
+        const Params answer = oracle.gradient(bench.at(), {.batch_size = 8});
+        if (workers == 1) first.push_back(answer);
+        EXPECT_TRUE(same(answer, first[i])) << workers << " workers";
+      }
+    }
+  }
+}
+
+TEST(RecordOracle, NoisesRoundsClientsSeedsAndAccessesDifferently) {
+  const Bench bench;
+  std::vector<Params> answers;
+  for (const Streams& streams : {Streams(5, 2, 1), Streams(6, 2, 1), Streams(5, 3, 1), Streams(5, 2, 2)}) {
+    RecordOracle oracle = bench.record(range(0, 40), record_policy(1, 1), streams);
+    for (int i = 0; i < 3; ++i) answers.push_back(oracle.gradient(bench.at(), {.batch_size = 0}));
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_TRUE(answers[i].flat().ne(answers[j].flat()).all().item<bool>()) << i << ", " << j;
+    }
+  }
+}
+
+// Without a seed in it, what the system's generator gives cannot be told by anyone.
+TEST(RecordOracle, NeverRepeatsTheSystemsNoise) {
+  const Bench bench;
+  RecordPolicy policy = record_policy(1, 1);
+  policy.noise_source = kSystemNoise;
+  RecordOracle one = bench.record(range(0, 40), policy), two = bench.record(range(0, 40), policy);
+  const Params first = one.gradient(bench.at(), {.batch_size = 8});
+  EXPECT_TRUE(first.flat().ne(two.gradient(bench.at(), {.batch_size = 8}).flat()).all().item<bool>());
+  EXPECT_EQ(one.accesses().list(), two.accesses().list());
+}
+
+TEST(RecordOracle, RefusesABatchOfLessThanNothing) {
+  const Bench bench;
+  RecordOracle oracle = bench.record(range(0, 10), exact());
+  EXPECT_THROW(oracle.gradient(bench.at(), {.batch_size = -1}), Bug);
+  EXPECT_TRUE(oracle.accesses().list().empty());
+}
+
+TEST(RecordOracle, StopsWhenItIsTold) {
+  Bench bench;
+  RecordOracle oracle = bench.record(range(0, 10), record_policy(1, 1));
+  bench.stop = true;
+  EXPECT_THROW(oracle.gradient(bench.at(), {.batch_size = 0}), Interrupted);
+}
+
+}  // namespace
+}  // namespace fedarena
