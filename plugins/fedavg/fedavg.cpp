@@ -3,7 +3,8 @@
 //
 // Differs from the paper: clients send the change of the model instead of the model, so that a server
 // learning rate can scale it (1, the default, is the paper's average); weighting = "uniform" averages clients
-// alike.
+// alike. dp-fedavg is the same where policy "record" clips and noises every gradient, as DP-SGD does: Abadi,
+// Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang, CCS 2016, Algorithm 1 (arXiv:1607.00133).
 #include <fedarena/algorithm.hpp>
 #include <fedarena/model_averaging.hpp>
 
@@ -36,8 +37,13 @@ class FedAvg final : public Algorithm {
 }  // namespace
 
 FEDARENA_PLUGIN("fedavg", "1.0.0") {
-  registry.add<FedAvg>("fedavg", {.summary = "Local SGD on every client, then the average of the models.",
-                                  .citation = "McMahan et al., AISTATS 2017, arXiv:1602.05629",
-                                  .downlink = "model",
-                                  .uplink = "model update, number of examples"});
+  Description description{.summary = "Local SGD on every client, then the average of the models.",
+                          .citation = "McMahan et al., AISTATS 2017, arXiv:1602.05629",
+                          .downlink = "model",
+                          .uplink = "model update, number of examples"};
+  registry.add<FedAvg>("fedavg", description);
+  description.summary = "FedAvg by DP-SGD: clipped, noised gradients of examples.";
+  description.citation += "; Abadi et al., CCS 2016, arXiv:1607.00133";
+  description.requires_policy = "record";
+  registry.add<FedAvg>("dp-fedavg", description);
 }

@@ -3,7 +3,9 @@
 //
 // Differs from the paper: the inexact solution of the local problem is SGD of a fixed amount of work, as in
 // the published comparisons; clients are weighted by their examples unless weighting = "uniform" (the paper
-// samples them by size and then averages alike); mu = 0 is FedAvg to the bit.
+// samples them by size and then averages alike); mu = 0 is FedAvg to the bit. dp-fedprox is the same where
+// policy "record" clips and noises every gradient, as DP-SGD does (Abadi et al., CCS 2016, arXiv:1607.00133);
+// the proximal term reads no example and is added afterwards.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/model_averaging.hpp>
 
@@ -47,8 +49,13 @@ class FedProx final : public Algorithm {
 }  // namespace
 
 FEDARENA_PLUGIN("fedprox", "1.0.0") {
-  registry.add<FedProx>("fedprox", {.summary = "FedAvg whose clients are pulled towards the global model.",
-                                    .citation = "Li et al., MLSys 2020, arXiv:1812.06127",
-                                    .downlink = "model",
-                                    .uplink = "model update, number of examples"});
+  Description description{.summary = "FedAvg whose clients are pulled towards the global model.",
+                          .citation = "Li et al., MLSys 2020, arXiv:1812.06127",
+                          .downlink = "model",
+                          .uplink = "model update, number of examples"};
+  registry.add<FedProx>("fedprox", description);
+  description.summary = "FedProx by DP-SGD: clipped, noised gradients of examples, then the pull.";
+  description.citation += "; Abadi et al., CCS 2016, arXiv:1607.00133";
+  description.requires_policy = "record";
+  registry.add<FedProx>("dp-fedprox", description);
 }

@@ -1,5 +1,6 @@
 // The harness's books of every algorithm: bytes on the wire and accesses to data, against an observer's
 // notes, and for the published algorithms against what their papers say is sent.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -65,6 +66,35 @@ TEST_P(BooksOf, HoldEveryAccessToData) {
   for (const auto& [key, seen] : traffic.client_rounds) {
     RoundAccesses accesses;
     for (const std::string& what : seen.accesses) accesses.add(ExactAccess{what});
+    expected.record(key.first, key.second, accesses);
+  }
+  EXPECT_EQ(run->ledger().to_json(), expected.to_json());
+}
+
+TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
+  const Task task = image_task("logistic", {});
+  Traffic traffic;
+  const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
+  TestRun run(task.dataset, task.partition, *task.model,
+              std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic),
+              {.rounds = 5, .cohort_size = 2, .workers = 2, .policy = RecordPolicy()});
+  run.finish();
+
+  Ledger expected(Unit::kRecord);
+  for (std::size_t client = 0; client < task.partition.size(); ++client) {
+    expected.add_client(static_cast<std::int64_t>(client),
+                        static_cast<std::int64_t>(task.partition[client].size()));
+  }
+  for (const auto& [key, seen] : traffic.client_rounds) {
+    const auto examples = static_cast<double>(task.partition[static_cast<std::size_t>(key.second)].size());
+    RoundAccesses accesses;
+    for (const std::string& what : seen.accesses) {
+      if (what == "gradient") {
+        accesses.add(SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, {}});
+      } else {
+        accesses.add(ExactAccess{what});
+      }
+    }
     expected.record(key.first, key.second, accesses);
   }
   EXPECT_EQ(run->ledger().to_json(), expected.to_json());

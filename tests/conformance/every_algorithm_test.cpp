@@ -30,7 +30,8 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
     return declared_by(
         GetParam(), {{"local_epochs", batch_size == 0 ? 3 : 1}, {"batch_size", batch_size}, {"rate", 0.1}});
   }
-  std::unique_ptr<TestRun> run(const Task& task, std::int64_t batch_size, const RunOptions& options) const {
+  std::unique_ptr<TestRun> run(const Task& task, std::int64_t batch_size,
+                               const TestRunOptions& options) const {
     return std::make_unique<TestRun>(task, GetParam(), settings(batch_size), options);
   }
 };
@@ -102,7 +103,7 @@ TEST_P(EveryAlgorithm, LowersTheLoss) {
 
 TEST_P(EveryAlgorithm, ContinuesFromEveryRoundToTheSameBits) {
   for (const Task& task : tasks()) {
-    const RunOptions options{.rounds = 4, .cohort_size = 2};
+    const TestRunOptions options{.rounds = 4, .cohort_size = 2};
     const auto unbroken = run(task, 16, options);
     std::vector<Bytes> saved{(*unbroken)->save()};
     while (!(*unbroken)->finished()) {
@@ -125,7 +126,7 @@ TEST_P(EveryAlgorithm, ContinuesFromEveryRoundToTheSameBits) {
 TEST_P(EveryAlgorithm, LeavesNoTraceOfAnInterruptedRound) {
   const Task& task = tasks().back();
   for (const int workers : {1, 2}) {
-    const RunOptions options{.rounds = 3, .cohort_size = 3, .workers = workers};
+    const TestRunOptions options{.rounds = 3, .cohort_size = 3, .workers = workers};
     const auto unbroken = run(task, 16, options);
     unbroken->finish();
     for (const int stop_after : {0, 1, 3}) {

@@ -73,7 +73,7 @@ Task image_task(const std::string& model, const Settings& settings) {
 }
 
 TestRun::TestRun(const Dataset& dataset, const Partition& partition, const Model& model,
-                 std::unique_ptr<const Algorithm> algorithm, const RunOptions& options)
+                 std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options)
     : algorithm_(std::move(algorithm)), pool_(options.workers, use_one_torch_thread) {
   use_one_torch_thread();
   const auto everyone = static_cast<std::int64_t>(partition.size());
@@ -87,14 +87,16 @@ TestRun::TestRun(const Dataset& dataset, const Partition& partition, const Model
                               .rounds = options.rounds,
                               .cohort_size = options.cohort_size > 0 ? options.cohort_size : everyone,
                               .evaluate_every = options.evaluate_every,
-                              .on_client = [this](std::int64_t, std::int64_t) {
-                                if (on_client) on_client();
-                              }};
+                              .on_client =
+                                  [this](std::int64_t, std::int64_t) {
+                                    if (on_client) on_client();
+                                  },
+                              .policy = options.policy};
   simulation_ = std::make_unique<Simulation>(setup);
 }
 
 TestRun::TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
-                 const RunOptions& options)
+                 const TestRunOptions& options)
     : TestRun(task.dataset, task.partition, *task.model, plugins().create(algorithm, settings), options) {}
 
 TestRun& TestRun::finish() {

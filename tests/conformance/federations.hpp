@@ -38,21 +38,22 @@ struct Task {
 Task image_task(const std::string& model, const Settings& settings);
 
 /// What a run of a task needs besides the algorithm.
-struct RunOptions {
+struct TestRunOptions {
   std::uint64_t seed = 5;
   std::int64_t rounds = 4;
   std::int64_t cohort_size = 0;  ///< 0: everyone
   std::int64_t evaluate_every = 1;
   int workers = 1;
+  PrivacyPolicy policy = NoPolicy{};
 };
 
 /// A simulation together with all that must outlive it.
 class TestRun {
  public:
   TestRun(const Dataset& dataset, const Partition& partition, const Model& model,
-          std::unique_ptr<const Algorithm> algorithm, const RunOptions& options);
+          std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options);
   TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
-          const RunOptions& options);
+          const TestRunOptions& options);
 
   Simulation& operator*() { return *simulation_; }
   Simulation* operator->() { return simulation_.get(); }
