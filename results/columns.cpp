@@ -1,15 +1,17 @@
 #include "results/columns.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "results/number_format.hpp"
+#include "results/privacy_notes.hpp"
 #include "results/text.hpp"
 
 namespace fedarena::results {
 namespace {
+
+constexpr const char* kNothing = "-";
 
 // A column whose cells are plain text in both typesettings.
 Column plain(const std::string& heading, bool right_aligned,
@@ -22,23 +24,52 @@ Column plain(const std::string& heading, bool right_aligned,
 }
 
 std::string accuracy(const Row& row, std::string_view plus_minus) {
-  if (!row.accuracy_std) return percent(row.accuracy_mean);
-  return fmt::format("{}{}{}", percent(row.accuracy_mean), plus_minus, percent(*row.accuracy_std));
+  if (!row.accuracy_std) return percent(*row.accuracy_mean);
+  return fmt::format("{}{}{}", percent(*row.accuracy_mean), plus_minus, percent(*row.accuracy_std));
 }
 
 std::string markdown_accuracy(const Row& row) {
+  if (!row.accuracy_mean) return kNothing;
   const std::string text = accuracy(row, " ± ");
   return row.best ? fmt::format("**{}**", text) : text;
 }
 
 std::string latex_accuracy(const Row& row) {
+  if (!row.accuracy_mean) return kNothing;
   const std::string text = accuracy(row, " \\pm ");
   return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
 }
 
-std::string latex_epsilon(const Row& row) {
-  if (row.epsilon && std::isinf(*row.epsilon)) return "$\\infty$";
-  return epsilon_text(row.epsilon);
+std::string claim_text(const Claim& claim) {
+  return claim.epsilon ? epsilon_text(*claim.epsilon) : "unproven";
+}
+
+// "2.79", "2.79†", "8.21 (as if 1.20*)": `member` and `as_if` are those of one accountant.
+std::string epsilon_cell(const Row& row, std::optional<Claim> PrivacyClaim::*member,
+                         std::optional<Claim> PrivacyClaim::*as_if) {
+  if (!row.privacy) return "none";
+  const PrivacyClaim& claim = *row.privacy;
+  const auto text_of = [&](const Claim& value) {
+    return claim_text(value) + (claim.assumed && is_finite(value) ? kAssumedMark : "");
+  };
+  std::string text = text_of(*(claim.*member));
+  if (claim.*as_if) text += fmt::format(" (as if {}{})", text_of(*(claim.*as_if)), kAsIfMark);
+  return text;
+}
+
+// `text` with each `from` as `to`.
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Signs of ours that are not in every LaTeX input encoding.
+std::string with_latex_signs(std::string text) {
+  text = replaced(std::move(text), "±", "$\\pm$");
+  text = replaced(std::move(text), kAssumedMark, "$^{\\dagger}$");
+  return replaced(std::move(text), kStoppedMark, "$^{\\ddagger}$");
 }
 
 Column accuracy_column() {
@@ -49,12 +80,43 @@ Column accuracy_column() {
           .latex = latex_accuracy};
 }
 
-Column epsilon_column() {
-  return {.markdown_heading = "epsilon",
-          .latex_heading = "$\\varepsilon$",
-          .right_aligned = true,
-          .markdown = [](const Row& row) { return epsilon_text(row.epsilon); },
-          .latex = latex_epsilon};
+Column epsilon_column(const std::string& accountant, std::optional<Claim> PrivacyClaim::*member,
+                      std::optional<Claim> PrivacyClaim::*as_if) {
+  Column column = plain("epsilon (" + accountant + ")", true,
+                        [=](const Row& row) { return epsilon_cell(row, member, as_if); });
+  column.latex_heading = "$\\varepsilon$ (" + accountant + ")";
+  // A sign among numbers, but a word in notes.
+  column.latex = [markdown = column.markdown](const Row& row) {
+    return replaced(latex_escaped(markdown(row)), "inf", "$\\infty$");
+  };
+  return column;
+}
+
+// A column of what rows with a claim state about it.
+Column claim_column(const std::string& heading, const std::function<std::string(const PrivacyClaim&)>& text) {
+  return plain(heading, false, [text](const Row& row) {
+    const std::string known = row.privacy ? text(*row.privacy) : "";
+    return known.empty() ? kNothing : known;
+  });
+}
+
+void add_privacy(const Table& table, std::vector<Column>& columns) {
+  if (!any_private(table)) {
+    columns.push_back(plain("epsilon", true, [](const Row& row) { return row.policy; }));
+    columns.back().latex_heading = "$\\varepsilon$";
+    return;
+  }
+  columns.push_back(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp));
+  columns.push_back(epsilon_column("PLD", &PrivacyClaim::pld, &PrivacyClaim::as_if_pld));
+  columns.push_back(
+      claim_column("delta", [](const PrivacyClaim& claim) { return short_number(claim.settings.delta); }));
+  columns.push_back(claim_column("unit", [](const PrivacyClaim& claim) { return claim.unit; }));
+  columns.push_back(claim_column("adjacency", [](const PrivacyClaim& claim) { return claim.adjacency; }));
+}
+
+std::string rounds_cell(const Row& row) {
+  const bool stopped = row.privacy && !row.privacy->stopped.empty();
+  return rounds_done(row) + (stopped ? kStoppedMark : "");
 }
 
 }  // namespace
@@ -67,10 +129,10 @@ std::vector<Column> reader_columns(const Table& table) {
                             [member = part.member](const Row& row) { return row.setting.*member; }));
   }
   columns.push_back(plain("algorithm", false, [](const Row& row) { return row.label; }));
-  columns.push_back(plain("rounds", true, [](const Row& row) { return std::to_string(row.rounds); }));
+  columns.push_back(plain("rounds", true, rounds_cell));
   columns.push_back(plain("seeds", true, [](const Row& row) { return std::to_string(row.seeds.size()); }));
   columns.push_back(accuracy_column());
-  columns.push_back(epsilon_column());
+  add_privacy(table, columns);
   columns.push_back(plain("uplink", true, [](const Row& row) { return human_bytes(row.uplink_bytes); }));
   columns.push_back(plain("downlink", true, [](const Row& row) { return human_bytes(row.downlink_bytes); }));
   columns.push_back(plain("seconds", true, [](const Row& row) { return human_seconds(row.seconds); }));
@@ -120,7 +182,7 @@ std::string latex_escaped(std::string_view text) {
         result += letter;
     }
   }
-  return result;
+  return with_latex_signs(std::move(result));
 }
 
 }  // namespace fedarena::results

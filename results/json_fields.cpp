@@ -118,6 +118,12 @@ std::string JsonFields::text(const std::string& name) {
   return value.get<std::string>();
 }
 
+bool JsonFields::boolean(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_boolean()) reject(name, "true or false");
+  return value.get<bool>();
+}
+
 std::string JsonFields::choice(const std::string& name, const std::vector<std::string>& allowed) {
   std::string value = text(name);
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) reject(name, join_names(allowed));
@@ -136,6 +142,13 @@ std::vector<std::pair<std::string, std::string>> JsonFields::texts(const std::st
 }
 
 bool JsonFields::is_null(const std::string& name) { return at(name).is_null(); }
+
+bool JsonFields::is(const std::string& name, std::string_view text) {
+  const Json& value = at(name);
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+
+bool JsonFields::has(const std::string& name) const { return object_.contains(name); }
 
 void JsonFields::finish() const {
   for (const auto& [name, value] : object_.items()) {

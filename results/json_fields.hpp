@@ -39,12 +39,17 @@ class JsonFields {
   /// A fraction in [0, 1].
   double fraction(const std::string& name);
   std::string text(const std::string& name);
+  bool boolean(const std::string& name);
   /// One of `allowed`.
   std::string choice(const std::string& name, const std::vector<std::string>& allowed);
   /// An object whose values are texts, in the order of the file.
   std::vector<std::pair<std::string, std::string>> texts(const std::string& name);
-  /// Whether the field is there and null.
+  /// Whether the field is null.
   bool is_null(const std::string& name);
+  /// Whether the field is this text.
+  bool is(const std::string& name, std::string_view text);
+  /// Whether there is such a field; every other reader fails when there is not.
+  bool has(const std::string& name) const;
 
   /// Fails when the object holds a field that was never asked for: a misspelt or foreign one.
   void finish() const;

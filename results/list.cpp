@@ -12,14 +12,21 @@ constexpr std::size_t kSeedColumn = 3;
 constexpr std::size_t kRoundsColumn = 5;
 constexpr std::size_t kAccuracyColumn = 6;
 
+std::string state_of(const Summary& summary) {
+  const bool stopped = summary.privacy && !summary.privacy->stopped.empty();
+  return stopped ? fmt::format("{} ({})", summary.state, summary.privacy->stopped) : summary.state;
+}
+
+std::string accuracy_of(const Summary& summary) {
+  if (summary.state != kFinished) return "";
+  return summary.final_test_accuracy ? percent(*summary.final_test_accuracy) + " %" : "-";
+}
+
 Line line_of(const FoundRun& run, const Summary& summary) {
-  return {one_line(run.path.string()),
-          one_line(summary.experiment),
-          one_line(summary.label),
-          std::to_string(summary.seed),
-          summary.state,
-          fmt::format("{}/{}", summary.rounds_done, summary.rounds),
-          summary.final_test_accuracy ? percent(*summary.final_test_accuracy) + " %" : ""};
+  return {one_line(run.path.string()), one_line(summary.experiment),
+          one_line(summary.label),     std::to_string(summary.seed),
+          state_of(summary),           fmt::format("{}/{}", summary.rounds_done, summary.rounds),
+          accuracy_of(summary)};
 }
 
 std::string aligned(const Line& line, const std::vector<std::size_t>& widths) {

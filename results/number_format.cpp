@@ -29,12 +29,19 @@ std::string human_seconds(double seconds) {
 
 std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
 
-std::string epsilon_text(std::optional<double> epsilon) {
-  if (!epsilon) return "none";
-  if (std::isinf(*epsilon)) return "∞";
-  // Scaling may lift an exact "3.10" by one unit in the last place; that much is not worth a cent of epsilon.
-  const double cents = std::ceil(*epsilon * 100 * (1 - 1e-14));
-  return fmt::format("{:.2f}", cents / 100);
+std::string epsilon_text(double epsilon) {
+  if (std::isinf(epsilon)) return "inf";
+  std::string text = fmt::format("{:.2f}", epsilon);  // the nearest
+  if (std::stod(text) < epsilon) text = fmt::format("{:.2f}", std::stod(text) + 0.01);
+  return text;
+}
+
+std::string short_number(double value) {
+  std::string text = exact_number(value);
+  const std::size_t exponent = text.find('e');
+  if (exponent == std::string::npos) return text;
+  while (text.size() > exponent + 3 && text[exponent + 2] == '0') text.erase(exponent + 2, 1);
+  return text;
 }
 
 std::string exact_number(double value) { return fmt::format("{}", value); }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 namespace fedarena::results {
@@ -14,9 +13,12 @@ std::string human_seconds(double seconds);
 /// A fraction in percent with two decimals: 0.71234 is "71.23".
 std::string percent(double fraction);
 
-/// An epsilon with two decimals, rounded up because a smaller one would not be true; "none" without one, "∞"
-/// where nothing is protected.
-std::string epsilon_text(std::optional<double> epsilon);
+/// An epsilon with two decimals, "inf" where it is infinite. It is an upper bound, hence rounded up: the text
+/// read back as a double is never below it (2.79 is "2.79", and so is 2.78664).
+std::string epsilon_text(double epsilon);
+
+/// The shortest decimal text that reads back as the same number, without zeros in the exponent: "1e-5".
+std::string short_number(double value);
 
 /// The shortest decimal text that reads back as the same number; whole numbers have no point; also "nan",
 /// "inf".

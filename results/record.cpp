@@ -1,11 +1,11 @@
 #include "results/record.hpp"
 
-#include "results/json_fields.hpp"
+#include "results/privacy_json.hpp"
 
 namespace fedarena::results {
 namespace {
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kSchema = 2;
 
 Json json_optional(std::optional<double> value) { return value ? json_number(*value) : Json(nullptr); }
 
@@ -19,29 +19,59 @@ std::optional<double> optional_fraction(JsonFields& fields, const std::string& n
   return fields.fraction(name);
 }
 
-std::optional<double> read_epsilon(JsonFields& fields, const std::string& privacy) {
-  if (privacy == "none") {
-    fields.choice("epsilon", {"none"});
-    return std::nullopt;
-  }
+// Rounds written before there was privacy have no such field.
+std::optional<double> read_epsilon(JsonFields& fields) {
+  if (!fields.has("epsilon") || fields.is_null("epsilon")) return std::nullopt;
   const double epsilon = fields.number("epsilon");
-  if (!(epsilon >= 0)) fields.reject("epsilon", "a number from 0, or \"inf\"");
+  if (!(epsilon >= 0)) fields.reject("epsilon", R"(a number from 0, "inf" or null)");
   return epsilon;
 }
 
-// A result exists exactly when the run is finished, so that no half-trained model slips into a table.
-void check_state(const Summary& summary, const JsonFields& fields) {
+// Schema 1 knew policies but no accountant.
+void read_privacy_of_schema_1(JsonFields& fields) {
+  const std::string remedy = "no epsilon was computed for it; run this cell again";
+  if (fields.text("privacy") != "none") fields.reject("privacy", "none in a summary of schema 1", remedy);
+  fields.choice("epsilon", {"none"});
+}
+
+void read_policy(JsonFields& fields, Summary& summary) {
+  summary.policy = fields.choice("policy", {"none", "record", "client"});
+  if (summary.policy == "none") return;
+  summary.privacy = read_privacy(fields);
+  if (summary.privacy->unit != summary.policy) {
+    fields.reject("unit", fmt::format("{}, because that is the policy", summary.policy));
+  }
+}
+
+void check_rounds(const Summary& summary, const JsonFields& fields) {
   if (summary.rounds_done > summary.rounds) {
     fields.reject("rounds_done", fmt::format("at most the {} planned rounds", summary.rounds));
   }
   const bool finished = summary.state == kFinished;
-  if (finished && summary.rounds_done != summary.rounds) {
+  if (!summary.privacy || summary.privacy->stopped.empty()) {
+    if (!finished || summary.rounds_done == summary.rounds) return;
     fields.reject("rounds_done", fmt::format("{}, because the state is finished", summary.rounds));
   }
-  const std::string allowed = finished ? "a number, because the state is finished"
-                                       : fmt::format("null, because the state is {}", summary.state);
-  if (summary.final_test_accuracy.has_value() != finished) fields.reject("final_test_accuracy", allowed);
-  if (summary.final_test_loss.has_value() != finished) fields.reject("final_test_loss", allowed);
+  if (!finished) fields.reject("stopped", fmt::format("empty, because the state is {}", summary.state));
+  if (summary.privacy->budget == 0) fields.reject("stopped", "empty, because there is no budget");
+  if (summary.rounds_done == summary.rounds) fields.reject("stopped", "empty, because no round is missing");
+  if (summary.rounds_done == 0) fields.reject("rounds_done", "from 1, because the state is finished");
+}
+
+// A result exists exactly when the run is finished, so that no half-trained model slips into a table.
+void check_state(const Summary& summary, const JsonFields& fields) {
+  check_rounds(summary, fields);
+  const bool finished = summary.state == kFinished;
+  const auto allowed = [&](std::string_view what) {
+    return finished ? fmt::format("{}, because the state is finished", what)
+                    : fmt::format("null, because the state is {}", summary.state);
+  };
+  // Regression data have a loss alone.
+  if (summary.final_test_accuracy && !finished) fields.reject("final_test_accuracy", allowed("a fraction"));
+  if (summary.final_test_loss.has_value() != finished) fields.reject("final_test_loss", allowed("a number"));
+  if (summary.privacy && summary.privacy->rdp.has_value() != finished) {
+    fields.reject("epsilon_rdp", allowed("an epsilon"));
+  }
 }
 
 }  // namespace
@@ -57,6 +87,7 @@ std::string to_json_line(const RoundRecord& record) {
   json["downlink_bytes"] = record.downlink_bytes;
   json["train_seconds"] = json_number(record.train_seconds);
   json["evaluation_seconds"] = json_number(record.evaluation_seconds);
+  json["epsilon"] = json_optional(record.epsilon);
   std::string line = json_text(json, -1);
   try {
     parse_round(line, {});
@@ -78,13 +109,14 @@ RoundRecord parse_round(std::string_view line, const Place& place) {
   record.downlink_bytes = fields.integer("downlink_bytes", 0);
   record.train_seconds = fields.amount("train_seconds");
   record.evaluation_seconds = fields.amount("evaluation_seconds");
+  record.epsilon = read_epsilon(fields);
   fields.finish();
   return record;
 }
 
 std::string to_json_text(const Summary& summary) {
   Json json;
-  json["schema"] = summary.schema;
+  json["schema"] = kSchema;
   json["experiment"] = summary.experiment;
   json["label"] = summary.label;
   json["algorithm"] = summary.algorithm;
@@ -100,8 +132,8 @@ std::string to_json_text(const Summary& summary) {
   json["state"] = summary.state;
   json["final_test_accuracy"] = json_optional(summary.final_test_accuracy);
   json["final_test_loss"] = json_optional(summary.final_test_loss);
-  json["privacy"] = summary.privacy;
-  json["epsilon"] = summary.epsilon ? json_number(*summary.epsilon) : Json("none");
+  json["policy"] = summary.policy;
+  if (summary.privacy) append_privacy(json, *summary.privacy);
   json["uplink_bytes"] = summary.uplink_bytes;
   json["downlink_bytes"] = summary.downlink_bytes;
   json["uplink_bytes_per_client_round"] = json_number(summary.uplink_bytes_per_client_round);
@@ -124,11 +156,11 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
   // First, because another version may lay out everything else differently.
   const std::int64_t schema = fields.integer("schema");
-  if (schema != kSchema) {
-    fields.reject("schema", fmt::format("{}", kSchema), "read it with the version of fedarena that wrote it");
+  if (schema < 1 || schema > kSchema) {
+    fields.reject("schema", fmt::format("1 to {}", kSchema),
+                  "read it with the version of fedarena that wrote it");
   }
   Summary summary;
-  summary.schema = static_cast<int>(schema);
   summary.experiment = fields.text("experiment");
   summary.label = fields.text("label");
   summary.algorithm = fields.text("algorithm");
@@ -145,8 +177,11 @@ Summary parse_summary(std::string_view text, const std::string& file) {
       fields.choice("state", {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
   summary.final_test_accuracy = optional_fraction(fields, "final_test_accuracy");
   summary.final_test_loss = optional_number(fields, "final_test_loss");
-  summary.privacy = fields.choice("privacy", {"none", "record", "client"});
-  summary.epsilon = read_epsilon(fields, summary.privacy);
+  if (schema == 1) {
+    read_privacy_of_schema_1(fields);
+  } else {
+    read_policy(fields, summary);
+  }
   summary.uplink_bytes = fields.integer("uplink_bytes", 0);
   summary.downlink_bytes = fields.integer("downlink_bytes", 0);
   summary.uplink_bytes_per_client_round = fields.amount("uplink_bytes_per_client_round");

@@ -9,6 +9,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/privacy_claim.hpp"
+
 namespace fedarena::results {
 
 /// What one round cost and brought: a line of `rounds.jsonl`.
@@ -22,6 +24,8 @@ struct RoundRecord {
   std::int64_t downlink_bytes = 0;      ///< serialised buffers, summed over the cohort
   double train_seconds = 0;
   double evaluation_seconds = 0;
+  std::optional<double>
+      epsilon;  ///< of RDP, after this round; may be infinite; none under the policy "none" or where unproven
 
   bool operator==(const RoundRecord&) const = default;
 };
@@ -33,7 +37,6 @@ inline constexpr std::string_view kFinished = "finished";
 
 /// What one cell (one algorithm with one seed) is and brought: `summary.json`.
 struct Summary {
-  int schema = 1;          ///< the version of this layout; readers refuse others
   std::string experiment;  ///< the experiment's name
   std::string label;       ///< names the algorithm entry; unique in its experiment
   std::string algorithm;   ///< the registered name
@@ -43,17 +46,17 @@ struct Summary {
   std::string model;
   std::int64_t seed = 0;
   std::int64_t rounds = 1;       ///< planned
-  std::int64_t rounds_done = 0;  ///< equal to `rounds` once finished
+  std::int64_t rounds_done = 0;  ///< equal to `rounds` once finished, unless the budget stopped the run
   std::int64_t clients = 1;      ///< in the federation
   std::int64_t parameters = 0;   ///< numbers in the model
   std::string state = std::string(kRunning);
-  std::optional<double> final_test_accuracy;  ///< of the last round; present exactly when finished
-  std::optional<double> final_test_loss;      ///< of the last round; present exactly when finished
-  std::string privacy = "none";               ///< the policy: none, record or client
   std::optional<double>
-      epsilon;  ///< none exactly under the policy "none"; infinity where nothing is protected
-  std::int64_t uplink_bytes = 0;               ///< of the whole run
-  std::int64_t downlink_bytes = 0;             ///< of the whole run
+      final_test_accuracy;                ///< of the last round; only when finished; none on regression data
+  std::optional<double> final_test_loss;  ///< of the last round; present exactly when finished
+  std::string policy = "none";            ///< of privacy: none, record or client
+  std::optional<PrivacyClaim> privacy;    ///< none exactly under the policy "none"
+  std::int64_t uplink_bytes = 0;          ///< of the whole run
+  std::int64_t downlink_bytes = 0;        ///< of the whole run
   double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
   double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
   double seconds = 0;                          ///< of the whole run
@@ -72,8 +75,9 @@ std::string to_json_text(const Summary& summary);
 /// field.
 RoundRecord parse_round(std::string_view line, const Place& place);
 
-/// Reads the text of a `summary.json`. Anything but a whole, valid summary of this schema is an Error that
-/// names `file` and the field.
+/// Reads the text of a `summary.json`. Anything but a whole, valid summary is an Error that names `file` and
+/// the field. Also reads the schema before this one, which differs in privacy alone, where no epsilon had to
+/// be computed.
 Summary parse_summary(std::string_view text, const std::string& file);
 
 }  // namespace fedarena::results

@@ -1,4 +1,6 @@
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/number_format.hpp"
@@ -26,19 +28,52 @@ std::string line_of(const std::vector<std::string>& fields) {
   return text + "\n";
 }
 
+std::string optional_number(std::optional<double> number) { return number ? exact_number(*number) : ""; }
+
+std::string claim_text(const std::optional<Claim>& claim) {
+  if (!claim) return "";
+  return claim->epsilon ? exact_number(*claim->epsilon) : "unproven";
+}
+
+// From epsilon_rdp to stopped.
+std::vector<std::string> privacy_fields(const std::optional<PrivacyClaim>& claim) {
+  if (!claim) return {"none", "none", "", "", "", "", "", "", ""};
+  return {claim_text(claim->rdp),
+          claim_text(claim->pld),
+          claim_text(claim->as_if_rdp),
+          claim_text(claim->as_if_pld),
+          claim->assumed ? claim->settings.assume : "",
+          exact_number(claim->settings.delta),
+          claim->unit,
+          claim->adjacency,
+          claim->stopped};
+}
+
 }  // namespace
 
 std::string render_csv(const Table& table) {
   std::string text =
-      "experiment,dataset,partition,model,label,algorithm,rounds,seeds,accuracy_mean,accuracy_std,privacy,"
-      "epsilon,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds\n";
+      "experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,"
+      "accuracy_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,"
+      "adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds\n";
   for (const Row& row : table.rows) {
-    text += line_of({row.setting.experiment, row.setting.dataset, row.setting.partition, row.setting.model,
-                     row.label, row.algorithm, std::to_string(row.rounds), std::to_string(row.seeds.size()),
-                     exact_number(row.accuracy_mean), row.accuracy_std ? exact_number(*row.accuracy_std) : "",
-                     row.privacy, row.epsilon ? exact_number(*row.epsilon) : "none",
-                     exact_number(row.uplink_bytes), exact_number(row.downlink_bytes),
-                     exact_number(row.seconds)});
+    std::vector<std::string> fields = {row.setting.experiment,
+                                       row.setting.dataset,
+                                       row.setting.partition,
+                                       row.setting.model,
+                                       row.label,
+                                       row.algorithm,
+                                       std::to_string(row.rounds),
+                                       rounds_done(row),
+                                       std::to_string(row.seeds.size()),
+                                       optional_number(row.accuracy_mean),
+                                       optional_number(row.accuracy_std),
+                                       row.policy};
+    for (std::string& field : privacy_fields(row.privacy)) fields.push_back(std::move(field));
+    for (const double number : {row.uplink_bytes, row.downlink_bytes, row.seconds}) {
+      fields.push_back(exact_number(number));
+    }
+    text += line_of(fields);
   }
   return text;
 }

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "results/json_fields.hpp"
+#include "results/privacy_json.hpp"
 #include "results/render.hpp"
 
 namespace fedarena::results {
@@ -13,15 +13,29 @@ Json json_bytes(double bytes) {
   return json_number(bytes);
 }
 
+Json json_of(const std::optional<PrivacyClaim>& claim) {
+  if (!claim) return nullptr;
+  Json json;
+  append_privacy(json, *claim);
+  return json;
+}
+
+Json json_optional(std::optional<double> number) { return number ? Json(*number) : Json(nullptr); }
+
 Json json_of(const SeedResult& seed) {
   Json json;
   json["seed"] = seed.seed;
   json["directory"] = seed.path.generic_string();
-  json["accuracy"] = seed.accuracy;
+  json["rounds_done"] = seed.rounds_done;
+  json["accuracy"] = json_optional(seed.accuracy);
   json["loss"] = json_number(seed.loss);
   json["seconds"] = seed.seconds;
   json["uplink_bytes_per_client_round"] = json_bytes(seed.uplink_bytes);
   json["downlink_bytes_per_client_round"] = json_bytes(seed.downlink_bytes);
+  json["uplink_bytes"] = seed.uplink_bytes_of_run;
+  json["downlink_bytes"] = seed.downlink_bytes_of_run;
+  json["epsilon_rdp"] = seed.privacy ? json_epsilon(seed.privacy->rdp) : Json("none");
+  json["epsilon_pld"] = seed.privacy ? json_epsilon(seed.privacy->pld) : Json("none");
   return json;
 }
 
@@ -33,12 +47,16 @@ Json json_of(const Row& row) {
   json["model"] = row.setting.model;
   json["label"] = row.label;
   json["algorithm"] = row.algorithm;
+  json["algorithm_parameters"] = Json::object();
+  for (const auto& [name, value] : row.algorithm_parameters) json["algorithm_parameters"][name] = value;
   json["rounds"] = row.rounds;
-  json["accuracy_mean"] = row.accuracy_mean;
-  json["accuracy_std"] = row.accuracy_std ? Json(*row.accuracy_std) : Json(nullptr);
+  json["clients"] = row.clients;
+  json["parameters"] = row.parameters;
+  json["accuracy_mean"] = json_optional(row.accuracy_mean);
+  json["accuracy_std"] = json_optional(row.accuracy_std);
   json["best"] = row.best;
-  json["privacy"] = row.privacy;
-  json["epsilon"] = row.epsilon ? json_number(*row.epsilon) : Json("none");
+  json["policy"] = row.policy;
+  json["privacy"] = json_of(row.privacy);
   json["uplink_bytes_per_client_round"] = json_bytes(row.uplink_bytes);
   json["downlink_bytes_per_client_round"] = json_bytes(row.downlink_bytes);
   json["seconds"] = row.seconds;
@@ -51,7 +69,7 @@ Json json_of(const Row& row) {
 
 std::string render_json(const Table& table) {
   Json json;
-  json["schema"] = 1;
+  json["schema"] = 2;
   json["rows"] = Json::array();
   for (const Row& row : table.rows) json["rows"].push_back(json_of(row));
   json["notes"] = table.notes;

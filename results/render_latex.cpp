@@ -33,14 +33,6 @@ std::string tabular(const Table& table) {
   return text + "    \\bottomrule\n  \\end{tabular}\n";
 }
 
-// The legend's sign is not in every LaTeX input encoding.
-std::string latex_legend() {
-  std::string text = latex_escaped(legend());
-  constexpr std::string_view kSign = "±";
-  const std::size_t at = text.find(kSign);
-  return at == std::string::npos ? text : text.replace(at, kSign.size(), "$\\pm$");
-}
-
 }  // namespace
 
 std::string render_latex(const Table& table) {
@@ -52,7 +44,7 @@ std::string render_latex(const Table& table) {
   std::string text = "\\begin{table}\n  \\centering\n";
   const std::string common = caption(table);
   text += fmt::format("  \\caption{{{}{}}}\n", common.empty() ? "" : latex_escaped(common) + ". ",
-                      latex_legend());
+                      latex_escaped(legend(table)));
   text += tabular(table);
   for (const std::string& note : table.notes) {
     text += fmt::format("  \\par\\smallskip{{\\footnotesize Note: {}.\\par}}\n", latex_escaped(note));

@@ -47,7 +47,7 @@ std::string render_markdown(const Table& table) {
   std::string text;
   const std::string common = caption(table);
   if (!common.empty()) text += common + ".\n\n";
-  text += table.rows.empty() ? "No finished run.\n" : grid(table) + "\n" + legend() + "\n";
+  text += table.rows.empty() ? "No finished run.\n" : grid(table) + "\n" + legend(table) + "\n";
   if (!table.notes.empty()) text += "\nNotes:\n";
   for (const std::string& note : table.notes) text += fmt::format("- {}\n", note);
   return text;

@@ -7,6 +7,7 @@
 
 #include "results/natural_order.hpp"
 #include "results/number_format.hpp"
+#include "results/privacy_notes.hpp"
 #include "results/statistics.hpp"
 #include "results/text.hpp"
 
@@ -75,9 +76,18 @@ std::vector<std::pair<std::string, std::string>> identity(const Summary& summary
       {"rounds", std::to_string(summary.rounds)},
       {"clients", std::to_string(summary.clients)},
       {"parameters", std::to_string(summary.parameters)},
-      {"privacy", summary.privacy},
+      {"final_test_accuracy", summary.final_test_accuracy ? "a number" : "null"},
+      {"policy", summary.policy},
       {"dataset_note", summary.dataset_note},
   };
+  const PrivacyClaim claim = summary.privacy.value_or(PrivacyClaim{});
+  facts.emplace_back("adjacency", claim.adjacency);
+  facts.emplace_back("delta", exact_number(claim.settings.delta));
+  facts.emplace_back("orders", claim.settings.orders);
+  facts.emplace_back("conversion", claim.settings.conversion);
+  facts.emplace_back("assume", claim.settings.assume);
+  facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
+  facts.emplace_back("budget", exact_number(claim.budget));
   std::string settings;
   for (const auto& [name, value] : summary.algorithm_parameters) {
     settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", name, value);
@@ -123,7 +133,11 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   row.setting = setting_of(common);
   row.label = common.label;
   row.algorithm = common.algorithm;
+  row.algorithm_parameters = common.algorithm_parameters;
   row.rounds = common.rounds;
+  row.clients = common.clients;
+  row.parameters = common.parameters;
+  row.policy = common.policy;
   row.privacy = common.privacy;
   std::vector<double> accuracies;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -131,16 +145,22 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
     const Summary& summary = *runs[i]->summary;
     row.seeds.push_back({.seed = summary.seed,
                          .path = runs[i]->path,
-                         .accuracy = *summary.final_test_accuracy,
+                         .rounds_done = summary.rounds_done,
+                         .accuracy = summary.final_test_accuracy,
                          .loss = *summary.final_test_loss,
                          .seconds = summary.seconds,
                          .uplink_bytes = summary.uplink_bytes_per_client_round,
-                         .downlink_bytes = summary.downlink_bytes_per_client_round});
-    accuracies.push_back(*summary.final_test_accuracy);
-    if (summary.epsilon) row.epsilon = std::max(row.epsilon.value_or(0), *summary.epsilon);
+                         .downlink_bytes = summary.downlink_bytes_per_client_round,
+                         .uplink_bytes_of_run = summary.uplink_bytes,
+                         .downlink_bytes_of_run = summary.downlink_bytes,
+                         .privacy = summary.privacy});
+    if (summary.final_test_accuracy) accuracies.push_back(*summary.final_test_accuracy);
+    if (row.privacy) row.privacy = joint(*row.privacy, *summary.privacy);
   }
-  row.accuracy_mean = mean(accuracies);
-  row.accuracy_std = sample_standard_deviation(accuracies);
+  if (!accuracies.empty()) {
+    row.accuracy_mean = mean(accuracies);
+    row.accuracy_std = sample_standard_deviation(accuracies);
+  }
   row.uplink_bytes = mean_of(row.seeds, &SeedResult::uplink_bytes);
   row.downlink_bytes = mean_of(row.seeds, &SeedResult::downlink_bytes);
   row.seconds = mean_of(row.seeds, &SeedResult::seconds);
@@ -169,11 +189,13 @@ std::string compare(std::span<Row> rows, const std::string& where) {
     return fmt::format("{}rows rest on different numbers of seeds ({}), so none is marked as the best", where,
                        counts);
   }
+  // On regression data there is nothing to compare.
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.accuracy_mean; })) return {};
   const Row& top = *std::max_element(rows.begin(), rows.end(), [](const Row& left, const Row& right) {
     return left.accuracy_mean < right.accuracy_mean;
   });
-  const std::string printed = percent(top.accuracy_mean);
-  for (Row& row : rows) row.best = percent(row.accuracy_mean) == printed;
+  const std::string printed = percent(*top.accuracy_mean);
+  for (Row& row : rows) row.best = percent(*row.accuracy_mean) == printed;
   if (!differs(seeds_of)) return {};
   return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
 }
@@ -245,6 +267,8 @@ Table make_table(std::span<const FoundRun> runs) {
     table.rows.push_back(make_row(group));
   }
   append(table.notes, dataset_notes(finished));
+  append(table.notes,
+         privacy_notes(table, [&](const Row& row) { return namer.name(row.setting, row.label); }));
   append(table.notes, comparison_notes(table.rows, namer));
   for (auto& [key, group] : unfinished) {
     sort_by_seed(group);
@@ -277,9 +301,23 @@ std::string caption(const Table& table) {
   return one_line(text);
 }
 
-std::string legend() {
-  return "Accuracy after the last round: mean ± sample standard deviation over seeds. "
-         "Uplink and downlink: bytes per client and round. Seconds: per run.";
+bool any_private(const Table& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const Row& row) { return row.privacy.has_value(); });
+}
+
+std::string rounds_done(const Row& row) {
+  const auto [least, most] = std::minmax_element(
+      row.seeds.begin(), row.seeds.end(),
+      [](const auto& left, const auto& right) { return left.rounds_done < right.rounds_done; });
+  if (least->rounds_done == most->rounds_done) return std::to_string(most->rounds_done);
+  return fmt::format("{}-{}", least->rounds_done, most->rounds_done);
+}
+
+std::string legend(const Table& table) {
+  std::string text = "Accuracy after the last round: mean ± sample standard deviation over seeds. ";
+  if (any_private(table)) text += "Epsilon: upper bound, rounded up, the largest over seeds. ";
+  return text + "Uplink and downlink: bytes per client and round. Seconds: per run.";
 }
 
 }  // namespace fedarena::results

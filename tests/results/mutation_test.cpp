@@ -1,8 +1,11 @@
 #include <array>
 #include <functional>
+#include <limits>
 
 #include "fedarena/base/stream.hpp"
 
+#include "results/json_fields.hpp"
+#include "results/list.hpp"
 #include "results/render.hpp"
 #include "results/run_directory.hpp"
 #include "tests/results/samples.hpp"
@@ -48,21 +51,102 @@ void mutate(const std::string& whole, const Reader& read) {
 }
 
 TEST(Mutation, DamagedSummariesAreErrors) {
-  Summary summary = finished("fedavg", 1, 0.5);
+  Summary summary = stopped_by_budget("fedavg", 1, 0.5);
+  summary.privacy->as_if_rdp = unproven("no bound");
+  summary.privacy->as_if_pld = Claim{.epsilon = 0.5};
   summary.algorithm_parameters = {{"lr", "0.1"}};
-  summary.privacy = "record";
-  summary.epsilon = 2.5;
   mutate(to_json_text(summary), [](const std::string& bytes) {
     const Summary read = parse_summary(bytes, "summary.json");
     const Table table = make_table(std::vector{found(read)});
     render_markdown(table);
+    render_latex(table);
+    render_csv(table);
     render_json(table);
     EXPECT_EQ(parse_summary(to_json_text(read), ""), read);
   });
 }
 
+// Everything that a reader can be shown of one run.
+std::string shown(const Summary& summary) {
+  const std::vector<FoundRun> runs = {found(summary)};
+  const Table table = make_table(runs);
+  return render_json(table) + render_markdown(table) + render_list(runs);
+}
+
+// No field of a finished run can be changed, taken away or contradicted without being refused or seen.
+TEST(Mutation, EveryFieldOfASummaryMatters) {
+  std::vector<Summary> samples(6, finished_privately("fedavg", 1, 0.5));
+  samples[0] = finished("fedavg", 1, 0.5);
+  samples[1] = stopped_by_budget("fedavg", 1, 0.5);
+  samples[2].privacy->exact_access = "fedavg: loss of client 3, round 1";
+  samples[2].privacy->rdp = samples[2].privacy->pld =
+      Claim{.epsilon = std::numeric_limits<double>::infinity()};
+  samples[2].privacy->order = 0;
+  samples[3].privacy->pld = unproven("no bound");
+  samples[4].privacy->settings.assume = "poisson";
+  samples[4].privacy->assumed = true;
+  samples[5].privacy->as_if_rdp = samples[5].privacy->as_if_pld = Claim{.epsilon = 0.5};
+  int refused = 0;
+  int seen = 0;
+  for (Summary& summary : samples) {
+    summary.algorithm_parameters = {{"lr", "0.1"}};
+    const std::string before = shown(summary);
+    const Json whole = Json::parse(to_json_text(summary));
+    for (const auto& [name, value] : whole.items()) {
+      std::vector<Json> others = {nullptr,
+                                  true,
+                                  false,
+                                  0,
+                                  1,
+                                  -1,
+                                  7,
+                                  0.25,
+                                  1e300,
+                                  "",
+                                  "inf",
+                                  "nan",
+                                  "unproven",
+                                  "none",
+                                  "record",
+                                  "client",
+                                  "add-remove",
+                                  "replace-one",
+                                  "poisson",
+                                  "classic",
+                                  "balle",
+                                  "budget",
+                                  "running",
+                                  "finished",
+                                  "x",
+                                  Json::object(),
+                                  Json::array()};
+      others.push_back(Json{{"lr", "0.2"}});
+      for (const Json& other : others) {
+        if (other == value) continue;
+        Json changed = whole;
+        changed[name] = other;
+        try {
+          const Summary read = parse_summary(changed.dump(), "");
+          if (read.state != kFinished) continue;
+          EXPECT_NE(shown(read), before) << name << " = " << other;
+          ++seen;
+        } catch (const Error&) {
+          ++refused;
+        }
+      }
+      Json shorter = whole;
+      shorter.erase(name);
+      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
+    }
+  }
+  EXPECT_GT(seen, 500);
+  EXPECT_GT(refused, 1500);
+}
+
 TEST(Mutation, DamagedRoundsAreErrors) {
-  mutate(to_json_line(round_record(3)), [](const std::string& bytes) {
+  RoundRecord record = round_record(3);
+  record.epsilon = 2.5;
+  mutate(to_json_line(record), [](const std::string& bytes) {
     const RoundRecord read = parse_round(bytes, {.file = "rounds.jsonl", .line = 3});
     EXPECT_EQ(parse_round(to_json_line(read), {}), read);
   });

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fedarena/base/stream.hpp"
+
 #include "results/text.hpp"
 
 namespace fedarena::results {
@@ -39,12 +41,34 @@ TEST(NumberFormat, GivesPercentTwoDecimals) {
 }
 
 TEST(NumberFormat, NeverRoundsEpsilonDown) {
-  EXPECT_EQ(epsilon_text(std::nullopt), "none");
   EXPECT_EQ(epsilon_text(0.0), "0.00");
   EXPECT_EQ(epsilon_text(3.1), "3.10");
   EXPECT_EQ(epsilon_text(2.79), "2.79");
+  EXPECT_EQ(epsilon_text(2.78664), "2.79");
   EXPECT_EQ(epsilon_text(2.7900001), "2.80");
-  EXPECT_EQ(epsilon_text(kInfinity), "∞");
+  EXPECT_EQ(epsilon_text(std::nextafter(2.79, 3)), "2.80");
+  EXPECT_EQ(epsilon_text(9.999), "10.00");
+  EXPECT_EQ(epsilon_text(1e-300), "0.01");
+  EXPECT_EQ(epsilon_text(1e15 + 0.125), "1000000000000000.12");  // beyond 2^53 / 100 doubles are sparser
+  EXPECT_EQ(epsilon_text(kInfinity), "inf");
+}
+
+TEST(NumberFormat, NeverPrintsAnEpsilonBelowItself) {
+  Stream stream({.seed = 4});
+  for (int trial = 0; trial < 100'000; ++trial) {
+    const double epsilon = std::exp(40 * stream.uniform() - 20);
+    const double printed = std::stod(epsilon_text(epsilon));
+    ASSERT_GE(printed, epsilon);
+    ASSERT_LE(printed, epsilon * (1 + 1e-15) + 0.01);
+  }
+}
+
+TEST(NumberFormat, WritesShortExponents) {
+  EXPECT_EQ(short_number(1e-5), "1e-5");
+  EXPECT_EQ(short_number(1.5e-10), "1.5e-10");
+  EXPECT_EQ(short_number(1e300), "1e+300");
+  EXPECT_EQ(short_number(0.001), "0.001");
+  EXPECT_EQ(short_number(8), "8");
 }
 
 TEST(NumberFormat, WritesExactNumbersAsShortAsTheyGo) {

@@ -35,7 +35,7 @@ TEST(Record, WritesARoundAsOneLine) {
   EXPECT_EQ(
       to_json_line(round_record(3)),
       R"({"round":3,"test_loss":0.25,"test_accuracy":0.75,"clients":10,"examples":640,"uplink_bytes":40960,)"
-      R"("downlink_bytes":81920,"train_seconds":1.5,"evaluation_seconds":0.125})");
+      R"("downlink_bytes":81920,"train_seconds":1.5,"evaluation_seconds":0.125,"epsilon":null})");
 }
 
 TEST(Record, RoundsComeBackAsTheyWent) {
@@ -45,7 +45,10 @@ TEST(Record, RoundsComeBackAsTheyWent) {
   record.test_accuracy = std::nullopt;
   record.uplink_bytes = std::numeric_limits<std::int64_t>::max();
   record.train_seconds = 0.1 + 0.2;
-  EXPECT_EQ(parse_round(to_json_line(record), {}), record);
+  for (const double epsilon : {0.0, 2.78664, kInfinity}) {
+    record.epsilon = epsilon;
+    EXPECT_EQ(parse_round(to_json_line(record), {}), record);
+  }
 }
 
 TEST(Record, LossesThatAreNotFiniteComeBack) {
@@ -66,7 +69,7 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
   summary.dataset_note = "synthetic";
   summary.algorithm_parameters = {{"lr", "0.1"}, {"epochs", "5"}};
   EXPECT_EQ(to_json_text(summary), R"({
-  "schema": 1,
+  "schema": 2,
   "experiment": "quickstart",
   "label": "fedavg",
   "algorithm": "fedavg",
@@ -82,8 +85,7 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
   "state": "finished",
   "final_test_accuracy": 0.5,
   "final_test_loss": 0.5,
-  "privacy": "none",
-  "epsilon": "none",
+  "policy": "none",
   "uplink_bytes": 819200,
   "downlink_bytes": 1638400,
   "uplink_bytes_per_client_round": 4096.0,
@@ -102,13 +104,14 @@ TEST(Record, SummariesComeBackAsTheyWent) {
   summary.dataset_note = "a \"note\"\nof two lines, é";
   summary.algorithm_parameters = {{"z", "1"}, {"a", "2"}};
   EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
-  summary.privacy = "record";
-  for (const double epsilon : {0.0, 2.79, kInfinity}) {
-    summary.epsilon = epsilon;
-    EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
-  }
   const Summary started = unfinished("fedavg", 1, 0);
   EXPECT_EQ(parse_summary(to_json_text(started), ""), started);
+}
+
+TEST(Record, RegressionDataHaveNoAccuracy) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  summary.final_test_accuracy = std::nullopt;
+  EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
 }
 
 TEST(Record, WritesNamesThatAreNotUtf8) {
@@ -138,9 +141,11 @@ TEST(Record, ComplaintsNameFileAndField) {
 }
 
 TEST(Record, RefusesAnotherSchema) {
-  EXPECT_THAT(
-      summary_complaint("\"schema\": 1", "\"schema\": 2"),
-      HasSubstr("field \"schema\" is 2; allowed: 1\n  read it with the version of fedarena that wrote it"));
+  for (const char* schema : {"0", "3"}) {
+    EXPECT_THAT(summary_complaint("\"schema\": 2", std::string("\"schema\": ") + schema),
+                HasSubstr(std::string("field \"schema\" is ") + schema +
+                          "; allowed: 1 to 2\n  read it with the version of fedarena that wrote it"));
+  }
 }
 
 TEST(Record, RefusesMissingAndUnknownFields) {
@@ -176,19 +181,31 @@ TEST(Record, RefusesAStateThatContradictsItself) {
               HasSubstr("field \"rounds_done\" is 12; allowed: 20, because the state is finished"));
   EXPECT_THAT(summary_complaint("\"rounds_done\": 20", "\"rounds_done\": 21"),
               HasSubstr("at most the 20 planned"));
+  EXPECT_THAT(summary_complaint("\"finished\"", "\"interrupted\""),
+              HasSubstr("because the state is interrupted"));
   EXPECT_THAT(summary_complaint("\"final_test_loss\": 0.5", "\"final_test_loss\": null"),
               HasSubstr("field \"final_test_loss\" is null; allowed: a number"));
 }
 
-TEST(Record, RefusesAnEpsilonThatContradictsThePolicy) {
-  EXPECT_THAT(summary_complaint("\"epsilon\": \"none\"", "\"epsilon\": 3"),
-              HasSubstr("field \"epsilon\" is 3"));
-  EXPECT_THAT(summary_complaint("\"privacy\": \"none\"", "\"privacy\": \"record\""),
-              HasSubstr("field \"epsilon\" is \"none\"; allowed: a number"));
-  EXPECT_THAT(summary_complaint(R"("privacy": "none",
-  "epsilon": "none")",
-                                R"("privacy": "record", "epsilon": -1)"),
-              HasSubstr("field \"epsilon\" is -1; allowed: a number from 0"));
+// What fedarena 0.1 wrote.
+std::string summary_of_schema_1(const std::string& privacy, const std::string& epsilon) {
+  return changed(changed(to_json_text(finished("fedavg", 1, 0.5)), "\"schema\": 2", "\"schema\": 1"),
+                 "\"policy\": \"none\"", "\"privacy\": \"" + privacy + "\",\n  \"epsilon\": " + epsilon);
+}
+
+TEST(Record, ReadsSchema1WithoutPrivacy) {
+  EXPECT_EQ(parse_summary(summary_of_schema_1("none", "\"none\""), ""), finished("fedavg", 1, 0.5));
+  const std::string line = changed(to_json_line(round_record(3)), ",\"epsilon\":null", "");
+  EXPECT_EQ(parse_round(line, {}), round_record(3));
+}
+
+TEST(Record, RefusesAnEpsilonOfSchema1) {
+  EXPECT_THAT(
+      message_of([] { parse_summary(summary_of_schema_1("record", "2.5"), "summary.json"); }),
+      HasSubstr("summary.json: field \"privacy\" is \"record\"; allowed: none in a summary of schema 1\n"
+                "  no epsilon was computed for it; run this cell again"));
+  EXPECT_THAT(message_of([] { parse_summary(summary_of_schema_1("none", "2.5"), ""); }),
+              HasSubstr("field \"epsilon\" is 2.5"));
 }
 
 TEST(Record, PointsAtBrokenJson) {

@@ -1,7 +1,6 @@
 #include "results/render.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -27,14 +26,11 @@ Table sample() {
   return make_table(runs);
 }
 
-// Rows of two data sets, under privacy.
-Table private_sample() {
+// Rows of two data sets.
+Table two_settings() {
   std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)),
                                 found(finished("fedavg", 1, 0.9), "other")};
-  runs[0].summary->privacy = runs[1].summary->privacy = "record";
-  runs[0].summary->epsilon = 2.791;
   runs[0].summary->dataset = "a|b, \"c\"";
-  runs[1].summary->epsilon = std::numeric_limits<double>::infinity();
   return make_table(runs);
 }
 
@@ -55,12 +51,12 @@ Notes:
 }
 
 TEST(Markdown, AddsColumnsOnlyForWhatVaries) {
-  EXPECT_EQ(render_markdown(private_sample()), R"(Experiment quickstart, partition iid, model mlp.
+  EXPECT_EQ(render_markdown(two_settings()), R"(Experiment quickstart, partition iid, model mlp.
 
 | data set  | algorithm | rounds | seeds | accuracy (%) | epsilon |   uplink | downlink | seconds |
 |:----------|:----------|-------:|------:|-------------:|--------:|---------:|---------:|--------:|
-| a\|b, "c" | fedavg    |     20 |     1 |        50.00 |    2.80 | 4.00 KiB | 8.00 KiB |    12.5 |
-| digits    | fedavg    |     20 |     1 |        90.00 |       ∞ | 4.00 KiB | 8.00 KiB |    12.5 |
+| a\|b, "c" | fedavg    |     20 |     1 |        50.00 |    none | 4.00 KiB | 8.00 KiB |    12.5 |
+| digits    | fedavg    |     20 |     1 |        90.00 |    none | 4.00 KiB | 8.00 KiB |    12.5 |
 
 Accuracy after the last round: mean ± sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.
 )");
@@ -100,8 +96,6 @@ TEST(Latex, EscapesItsSpecialCharacters) {
           R"(\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}\textless{}\textgreater{} &)"));
 }
 
-TEST(Latex, SetsInfinityAsASign) { EXPECT_THAT(render_latex(private_sample()), HasSubstr("& $\\infty$ &")); }
-
 TEST(Latex, OfNothingFinishedIsAComment) {
   EXPECT_EQ(render_latex(make_table(std::vector{found(unfinished("fedprox", 3, 12))})),
             "% No finished run.\n% fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted\n");
@@ -110,24 +104,24 @@ TEST(Latex, OfNothingFinishedIsAComment) {
 TEST(Csv, HoldsRawNumbers) {
   EXPECT_EQ(
       render_csv(sample()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,seeds,accuracy_mean,accuracy_std,privacy,epsilon,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
-quickstart,digits,iid,mlp,fedavg,fedavg,20,3,0.7200000000000001,0.010000000000000009,none,none,4096,8192,12.5
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,3,0.77,0.010000000000000009,none,none,3145728.5,8192,12.5
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,none,none,none,,,,,,,,4096,8192,12.5
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,none,none,none,,,,,,,,3145728.5,8192,12.5
 )");
 }
 
 TEST(Csv, QuotesAsRfc4180) {
   EXPECT_EQ(
-      render_csv(private_sample()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,seeds,accuracy_mean,accuracy_std,privacy,epsilon,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
-quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,1,0.5,,record,2.791,4096,8192,12.5
-quickstart,digits,iid,mlp,fedavg,fedavg,20,1,0.9,,record,inf,4096,8192,12.5
+      render_csv(two_settings()),
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
+quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,none,none,none,,,,,,,,4096,8192,12.5
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,none,none,none,,,,,,,,4096,8192,12.5
 )");
 }
 
 TEST(Json, HoldsEverySeed) {
-  EXPECT_EQ(render_json(private_sample()), R"({
-  "schema": 1,
+  EXPECT_EQ(render_json(two_settings()), R"({
+  "schema": 2,
   "rows": [
     {
       "experiment": "quickstart",
@@ -136,12 +130,15 @@ TEST(Json, HoldsEverySeed) {
       "model": "mlp",
       "label": "fedavg",
       "algorithm": "fedavg",
+      "algorithm_parameters": {},
       "rounds": 20,
+      "clients": 10,
+      "parameters": 1000,
       "accuracy_mean": 0.5,
       "accuracy_std": null,
       "best": false,
-      "privacy": "record",
-      "epsilon": 2.791,
+      "policy": "none",
+      "privacy": null,
       "uplink_bytes_per_client_round": 4096,
       "downlink_bytes_per_client_round": 8192,
       "seconds": 12.5,
@@ -149,11 +146,16 @@ TEST(Json, HoldsEverySeed) {
         {
           "seed": 1,
           "directory": "runs/fedavg-seed-1",
+          "rounds_done": 20,
           "accuracy": 0.5,
           "loss": 0.5,
           "seconds": 12.5,
           "uplink_bytes_per_client_round": 4096,
-          "downlink_bytes_per_client_round": 8192
+          "downlink_bytes_per_client_round": 8192,
+          "uplink_bytes": 819200,
+          "downlink_bytes": 1638400,
+          "epsilon_rdp": "none",
+          "epsilon_pld": "none"
         }
       ]
     },
@@ -164,12 +166,15 @@ TEST(Json, HoldsEverySeed) {
       "model": "mlp",
       "label": "fedavg",
       "algorithm": "fedavg",
+      "algorithm_parameters": {},
       "rounds": 20,
+      "clients": 10,
+      "parameters": 1000,
       "accuracy_mean": 0.9,
       "accuracy_std": null,
       "best": false,
-      "privacy": "record",
-      "epsilon": "inf",
+      "policy": "none",
+      "privacy": null,
       "uplink_bytes_per_client_round": 4096,
       "downlink_bytes_per_client_round": 8192,
       "seconds": 12.5,
@@ -177,11 +182,16 @@ TEST(Json, HoldsEverySeed) {
         {
           "seed": 1,
           "directory": "other/fedavg-seed-1",
+          "rounds_done": 20,
           "accuracy": 0.9,
           "loss": 0.5,
           "seconds": 12.5,
           "uplink_bytes_per_client_round": 4096,
-          "downlink_bytes_per_client_round": 8192
+          "downlink_bytes_per_client_round": 8192,
+          "uplink_bytes": 819200,
+          "downlink_bytes": 1638400,
+          "epsilon_rdp": "none",
+          "epsilon_pld": "none"
         }
       ]
     }
@@ -201,7 +211,7 @@ TEST(Render, OneSeedShowsNoSpread) {
   const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
   EXPECT_THAT(render_markdown(table), HasSubstr("50.00 |"));
   EXPECT_THAT(render_latex(table), HasSubstr("$50.00$"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,none,none,"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,none,none,none,"));
   EXPECT_THAT(render_json(table), HasSubstr("\"accuracy_std\": null"));
 }
 

@@ -71,6 +71,30 @@ inline Summary unfinished(const std::string& label, std::int64_t seed, std::int6
   return summary;
 }
 
+/// A finished run under the policy "record", with epsilons as they come from Opacus' orders.
+inline Summary finished_privately(const std::string& label, std::int64_t seed, double accuracy) {
+  Summary summary = finished(label, seed, accuracy);
+  summary.policy = "record";
+  summary.privacy = PrivacyClaim{.unit = "record",
+                                 .adjacency = "add-remove",
+                                 .settings = {.delta = 1e-5, .orders = "opacus"},
+                                 .rdp = Claim{.epsilon = 2.78664},
+                                 .order = 8.5,
+                                 .pld = Claim{.epsilon = 2.5}};
+  return summary;
+}
+
+/// The same, stopped after 15 of its 20 rounds by a budget of 3.
+inline Summary stopped_by_budget(const std::string& label, std::int64_t seed, double accuracy) {
+  Summary summary = finished_privately(label, seed, accuracy);
+  summary.rounds_done = 15;
+  summary.privacy->budget = 3;
+  summary.privacy->stopped = kStoppedByBudget;
+  return summary;
+}
+
+inline Claim unproven(const std::string& reason) { return {.epsilon = std::nullopt, .unproven = reason}; }
+
 inline RoundRecord round_record(std::int64_t round) {
   return {.round = round,
           .test_loss = 0.25,
@@ -80,7 +104,8 @@ inline RoundRecord round_record(std::int64_t round) {
           .uplink_bytes = 40960,
           .downlink_bytes = 81920,
           .train_seconds = 1.5,
-          .evaluation_seconds = 0.125};
+          .evaluation_seconds = 0.125,
+          .epsilon = std::nullopt};
 }
 
 /// The run as find_runs() would return it, at runs/<label>-seed-<seed>.

@@ -37,11 +37,12 @@ TEST(Table, GathersSeedsIntoRows) {
   ASSERT_THAT(row.seeds, SizeIs(3));
   EXPECT_EQ(row.seeds[1].seed, 2);
   EXPECT_EQ(row.seeds[1].path, "runs/fedavg-seed-2");
-  EXPECT_DOUBLE_EQ(row.accuracy_mean, 0.62);
+  EXPECT_DOUBLE_EQ(*row.accuracy_mean, 0.62);
   EXPECT_NEAR(*row.accuracy_std, 0.02, 1e-15);
   EXPECT_EQ(row.uplink_bytes, 4096);
   EXPECT_EQ(row.seconds, 12.5);
-  EXPECT_EQ(row.epsilon, std::nullopt);
+  EXPECT_EQ(row.policy, "none");
+  EXPECT_EQ(row.privacy, std::nullopt);
   EXPECT_THAT(table.notes, IsEmpty());
 }
 
@@ -140,14 +141,18 @@ TEST(Table, RefusesToAverageDifferentThings) {
   EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in rounds: \"20\" and \"40\""));
 }
 
-TEST(Table, StatesTheLargestEpsilonOfARow) {
-  auto runs = three_seeds("fedavg", 0.5);
-  double epsilon = 2.5;
-  for (FoundRun& run : runs) {
-    run.summary->privacy = "record";
-    run.summary->epsilon = (epsilon += 0.25);
-  }
-  EXPECT_EQ(make_table(runs).rows.front().epsilon, 3.25);
+TEST(Table, RegressionDataHaveNoAccuracyToCompare) {
+  auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  for (FoundRun& run : runs) run.summary->final_test_accuracy = std::nullopt;
+  const Table table = make_table(runs);
+  EXPECT_EQ(table.rows[0].accuracy_mean, std::nullopt);
+  EXPECT_EQ(table.rows[0].accuracy_std, std::nullopt);
+  EXPECT_FALSE(table.rows[1].best);
+  EXPECT_THAT(render_markdown(table), HasSubstr("|            - |"));
+  EXPECT_THAT(render_latex(table), HasSubstr("fedavg & 20 & 3 & - &"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",20,20,3,,,none,"));
+  runs[0].summary->final_test_accuracy = 0.5;
+  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in final_test_accuracy"));
 }
 
 TEST(Table, PassesOnWhatReadersMustKnowAboutTheData) {

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fedarena/accounting/account.hpp"
+
+namespace fedarena::results {
+
+/// Why a run ended before its planned rounds, as `PrivacyClaim::stopped` names it: the next round would have
+/// overspent the budget.
+inline constexpr const char* kStoppedByBudget = "budget";
+
+/// What a run under a privacy policy may claim, as its summary and its tables state it. Everything but
+/// `unit`, `settings` and `budget` is a result, which exists only once the run is finished.
+struct PrivacyClaim {
+  std::string unit = {};       ///< whose contribution is hidden: "record" or "client"
+  std::string adjacency = {};  ///< "add-remove" or "replace-one"; empty where nothing was privatised
+  AccountSettings settings = {};
+  bool assumed = false;           ///< whether some access rests on what `settings.assume` says
+  std::optional<Claim> rdp = {};  ///< present exactly when finished
+  double order = 0;               ///< of the RDP epsilon; 0 where there is none
+  std::optional<Claim> pld = {};  ///< present exactly when finished
+  std::optional<Claim> as_if_rdp =
+      {};  ///< of the larger population that rescaled noise simulates; none where it is not rescaled
+  std::optional<Claim> as_if_pld = {};  ///< present together with `as_if_rdp`
+  std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
+  double budget = 0;              ///< the epsilon that the run must not exceed; 0 for none
+  std::string stopped = {};       ///< kStoppedByBudget or empty
+
+  bool operator==(const PrivacyClaim&) const = default;
+};
+
+/// Whether there is an epsilon, and a finite one.
+bool is_finite(const std::optional<Claim>& claim);
+
+/// What two claims are worth together, as that of the worse one: infinite if one is, else unproven if one is,
+/// else the larger epsilon.
+const Claim& worse(const Claim& left, const Claim& right);
+
+/// The claim of a row over two finished runs with the same settings: the worse epsilon of each accountant,
+/// and what is noteworthy in either.
+PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right);
+
+}  // namespace fedarena::results

@@ -1,0 +1,226 @@
+#include "results/privacy_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "fedarena/accounting/account.hpp"
+#include "fedarena/accounting/pure.hpp"
+#include "fedarena/accounting/rdp.hpp"
+#include "fedarena/accounting/unproven.hpp"
+
+#include "results/json_fields.hpp"
+#include "results/state_privacy.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoPart = std::numeric_limits<double>::quiet_NaN();
+// Any order tells whether a divergence is infinite at all orders.
+constexpr double kSomeOrder = 2;
+
+using Segments = std::vector<Ledger::Segment>;
+
+std::vector<Access> multiplied_out(const Segments& segments) {
+  std::vector<Access> result;
+  for (const Ledger::Segment& segment : segments) {
+    for (const Access& access : segment.accesses) {
+      result.push_back({access.event, access.count * segment.participations});
+    }
+  }
+  return result;
+}
+
+std::int64_t rounds_of(const Segments& segments) {
+  std::int64_t rounds = 0;
+  for (const Ledger::Segment& segment : segments) rounds += segment.participations;
+  return rounds;
+}
+
+// Equal events together, in the order in which they came first.
+std::vector<EventShare> kinds_of(const std::vector<Access>& accesses) {
+  std::vector<EventShare> kinds;
+  std::map<std::vector<Access>, std::size_t> places;
+  for (const Access& access : accesses) {
+    const auto [place, added] = places.emplace(std::vector<Access>{{access.event, 1}}, kinds.size());
+    if (added) kinds.push_back({.event = access.event, .count = 0, .part = kNoPart});
+    kinds[place->second].count += access.count;
+  }
+  return kinds;
+}
+
+// What the kind costs: at that order, or without order (0: as a pure epsilon). Infinity for an exact access.
+double cost(const EventShare& kind, double order, RdpAccountant& accountant) {
+  if (std::holds_alternative<ExactAccess>(kind.event)) return kInfinity;
+  const auto count = static_cast<double>(kind.count);
+  if (std::isinf(order)) return count * pure_epsilon(kind.event);
+  const std::vector<double>& orders = accountant.orders();
+  const auto at = std::find(orders.begin(), orders.end(), order == 0 ? kSomeOrder : order);
+  if (at == orders.end()) return kNoPart;
+  return count * accountant.curve(kind.event)[static_cast<std::size_t>(at - orders.begin())];
+}
+
+void set_parts(ClientGroup& group, const AccountSettings& settings) {
+  if (!group.rdp || !group.rdp->epsilon) return;
+  RdpAccountant accountant(rdp_orders(settings.orders), settings.assume == "poisson");
+  std::vector<double> costs;
+  try {
+    for (const EventShare& kind : group.events) costs.push_back(cost(kind, group.order, accountant));
+  } catch (const Unproven&) {
+    return;  // beside an exact access, which decides
+  }
+  double total = 0;
+  for (const double each : costs) total += each;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const bool infinite = std::isinf(costs[i]);
+    group.events[i].part = std::isinf(total) ? (infinite ? kInfinity : 0) : total > 0 ? costs[i] / total : 0;
+  }
+}
+
+// Clients with equal accesses and rounds, in the order of their first.
+std::vector<ClientGroup> groups_of_clients(const Ledger& ledger) {
+  std::vector<ClientGroup> groups;
+  std::map<std::pair<std::vector<Access>, std::int64_t>, std::size_t> places;
+  for (const auto& [client, record] : ledger.clients()) {
+    // A ledger that protects nobody charges nothing, but what happened can be told.
+    const std::vector<Access> accesses =
+        ledger.unit() == Unit::kNothing ? multiplied_out(record.segments) : ledger.charged(client);
+    const std::int64_t rounds = rounds_of(record.segments);
+    const auto [place, added] = places.emplace(std::pair(accesses, rounds), groups.size());
+    if (added) groups.push_back({.clients = {}, .rounds = rounds, .rdp = {}, .events = kinds_of(accesses)});
+    groups[place->second].clients.push_back(client);
+  }
+  return groups;
+}
+
+void set_examples(ClientGroup& group, const Ledger& ledger) {
+  group.examples_least = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [client, record] : ledger.clients()) {
+    if (!group.clients.empty() && !std::binary_search(group.clients.begin(), group.clients.end(), client)) {
+      continue;
+    }
+    group.examples_least = std::min(group.examples_least, record.examples);
+    group.examples_most = std::max(group.examples_most, record.examples);
+  }
+  group.examples_least = std::min(group.examples_least, group.examples_most);
+}
+
+std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary) {
+  std::vector<ClientGroup> groups;
+  if (ledger.unit() == Unit::kClient) {
+    groups.push_back({.clients = {},
+                      .rounds = rounds_of(ledger.population()),
+                      .rdp = {},
+                      .events = kinds_of(multiplied_out(ledger.population()))});
+  } else {
+    groups = groups_of_clients(ledger);
+  }
+  for (ClientGroup& group : groups) set_examples(group, ledger);
+  if (!summary.privacy) return groups;
+  const AccountSettings& settings = summary.privacy->settings;
+  const Account account = fedarena::account(ledger, settings);
+  std::map<std::int64_t, const ClientAccount*> accounts;
+  for (const ClientAccount& client : account.clients) accounts[client.client] = &client;
+  for (ClientGroup& group : groups) {
+    const ClientAccount& one = *accounts.at(group.clients.empty() ? -1 : group.clients.front());
+    group.rdp = one.rdp;
+    group.order = one.order;
+    set_parts(group, settings);
+  }
+  return groups;
+}
+
+bool is_exact(const Event& event) {
+  if (const auto* composition = std::get_if<Composition>(&event)) {
+    return std::any_of(composition->parts.begin(), composition->parts.end(),
+                       [](const Access& part) { return is_exact(part.event); });
+  }
+  if (std::holds_alternative<ExactAccess>(event)) return true;
+  if (const auto* gaussian = std::get_if<Gaussian>(&event)) return gaussian->noise_multiplier == 0;
+  const auto* sampled = std::get_if<SampledGaussian>(&event);
+  return sampled != nullptr && sampled->rate > 0 && joint_noise_multiplier(*sampled) == 0;
+}
+
+void find_exact(const Segments& segments, std::optional<std::int64_t> client,
+                std::vector<ExactFinding>& found) {
+  for (const Ledger::Segment& segment : segments) {
+    for (const Access& access : segment.accesses) {
+      if (!is_exact(access.event)) continue;
+      const auto* exact = std::get_if<ExactAccess>(&access.event);
+      found.push_back({.client = client,
+                       .first_round = segment.first_round,
+                       .last_round = segment.last_round,
+                       .access = exact != nullptr ? exact->what : describe(access.event),
+                       .count = access.count * segment.participations});
+    }
+  }
+}
+
+std::vector<ExactFinding> exact_findings(const Ledger& ledger) {
+  std::vector<ExactFinding> found;
+  if (ledger.unit() == Unit::kNothing) return found;
+  find_exact(ledger.population(), std::nullopt, found);
+  if (ledger.unit() != Unit::kRecord) return found;
+  for (const auto& [client, record] : ledger.clients()) find_exact(record.segments, client, found);
+  return found;
+}
+
+// The plugin whose list of algorithms holds this one.
+std::string plugin_of(const RunDirectory& run, const std::string& algorithm) {
+  if (!run.has(kEnvironmentFile)) return {};
+  const Json environment = Json::parse(run.read_file(kEnvironmentFile), nullptr, false);
+  if (!environment.is_object() || !environment.contains("plugins")) return {};
+  for (const Json& plugin : environment["plugins"]) {
+    if (!plugin.is_object() || !plugin.contains("algorithms") || !plugin.contains("name")) continue;
+    const Json& names = plugin["algorithms"];
+    if (!plugin["name"].is_string() || std::find(names.begin(), names.end(), algorithm) == names.end())
+      continue;
+    return plugin["name"].get<std::string>();
+  }
+  return {};
+}
+
+}  // namespace
+
+Ledger read_ledger(const RunDirectory& run) {
+  const std::string file = (run.path() / kLedgerFile).string();
+  if (!run.has(kLedgerFile)) {
+    throw Error(Complaint{.place = {.file = file},
+                          .found = "is not there, so that nothing is known of what happened to private data",
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "A run writes it with its first checkpoint; let it go on."});
+  }
+  try {
+    return Ledger::from_json(run.read_file(kLedgerFile));
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    if (complaint.place.file.empty()) complaint.place.file = file;
+    throw Error(std::move(complaint));
+  }
+}
+
+PrivacyReport privacy_report(const RunDirectory& run) {
+  const Ledger ledger = read_ledger(run);
+  PrivacyReport report;
+  report.path = run.path();
+  report.summary = run.summary();
+  if (name(ledger.unit()) != report.summary.policy) {
+    throw Error(Complaint{.place = {.file = (run.path() / kLedgerFile).string()},
+                          .found = fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"",
+                                               name(ledger.unit()), report.summary.policy),
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "The files belong to different runs, or were edited."});
+  }
+  state_privacy(report.summary, ledger);
+  report.plugin = plugin_of(run, report.summary.algorithm);
+  report.groups = groups_of(ledger, report.summary);
+  report.exact = exact_findings(ledger);
+  return report;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
+
+#include "results/record.hpp"
+#include "results/run_directory.hpp"
+
+namespace fedarena::results {
+
+/// All accesses of one kind to the data of one unit.
+struct EventShare {
+  Event event;
+  std::int64_t count = 0;
+  double part = 0;  ///< of the whole Rényi divergence (or pure epsilon) that decides epsilon, from 0 to 1;
+                    ///< infinity for what alone makes epsilon infinite; nan where there is no epsilon
+};
+
+/// Clients to whose data the same happened.
+struct ClientGroup {
+  std::vector<std::int64_t> clients;  ///< ascending; empty for all at once, where clients are the unit
+  std::int64_t examples_least = 0, examples_most = 0;
+  std::int64_t rounds = 0;   ///< in which they took part
+  std::optional<Claim> rdp;  ///< none under the policy "none"
+  double order = 0;          ///< that decides it; infinity: the sum of pure epsilons does
+  std::vector<EventShare> events;
+};
+
+/// An access that nothing privatised.
+struct ExactFinding {
+  std::optional<std::int64_t> client;  ///< none: all of them at once
+  std::int64_t first_round = 0, last_round = 0;
+  std::string access;      ///< "gradient", or the event in words
+  std::int64_t count = 0;  ///< over these rounds
+};
+
+/// Why a run's epsilon is what it is.
+struct PrivacyReport {
+  std::filesystem::path path;
+  Summary summary;     ///< with the claim of the ledger, also of a run that is not finished
+  std::string plugin;  ///< that registered the algorithm; empty where the run did not record it
+  std::vector<ClientGroup> groups;
+  std::vector<ExactFinding> exact;  ///< by client and round; under a policy that promises privacy only
+};
+
+/// Reads a run and computes its claim from its ledger. Throws Error when a record is broken, or when there is
+/// no ledger yet.
+PrivacyReport privacy_report(const RunDirectory& run);
+
+/// For a terminal.
+std::string render_text(const PrivacyReport& report);
+
+/// One JSON object.
+std::string render_json(const PrivacyReport& report);
+
+/// The ledger of a run. An Error names the file.
+Ledger read_ledger(const RunDirectory& run);
+
+}  // namespace fedarena::results

@@ -1,0 +1,126 @@
+#include "results/privacy_report.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/results/recorded_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+PrivacyReport report_of(const TemporaryFolder& folder, const RecordedRun::Plan& plan) {
+  return privacy_report(RecordedRun(folder / "run", plan).open());
+}
+
+TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
+  const TemporaryFolder folder;
+  const PrivacyReport report = report_of(folder, {});
+  ASSERT_THAT(report.groups, SizeIs(2));  // client 2 sat a round out
+  EXPECT_THAT(report.groups[0].clients, ElementsAre(0, 1));
+  EXPECT_EQ(report.groups[0].examples_least, 1000);
+  EXPECT_EQ(report.groups[0].examples_most, 1001);
+  EXPECT_EQ(report.groups[0].rounds, 4);
+  ASSERT_THAT(report.groups[0].events, SizeIs(1));
+  EXPECT_EQ(report.groups[0].events[0].count, 40);
+  EXPECT_DOUBLE_EQ(report.groups[0].events[0].part, 1);
+  EXPECT_THAT(report.groups[1].clients, ElementsAre(2));
+  EXPECT_EQ(report.groups[1].events[0].count, 30);
+  EXPECT_LT(report.groups[1].rdp->epsilon, report.groups[0].rdp->epsilon);
+  EXPECT_EQ(report.groups[0].rdp, report.summary.privacy->rdp) << "the run's epsilon is the largest";
+}
+
+// Of one order, divergences add up: the shares are those of the events alone.
+TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
+  const TemporaryFolder folder;
+  const PrivacyReport report =
+      report_of(folder, {.accesses = [](std::int64_t round, std::int64_t) {
+                  return round % 2 == 0 ? private_steps(10, 2) : private_steps(10, 1);
+                }});
+  const std::vector<EventShare>& events = report.groups[0].events;
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0].count, 20);
+  EXPECT_EQ(events[1].count, 20);
+  EXPECT_NEAR(events[0].part + events[1].part, 1, 1e-12);
+  EXPECT_GT(events[0].part, 0.8) << "half the noise costs much more";
+}
+
+TEST(PrivacyReport, NamesThePluginThatReadExactly) {
+  const TemporaryFolder folder;
+  const PrivacyReport report = report_of(folder, {.accesses = [](std::int64_t round, std::int64_t client) {
+                                           RoundAccesses accesses = private_steps(10);
+                                           if (client == 1 && round == 3) accesses.add(ExactAccess{"loss"});
+                                           return accesses;
+                                         }});
+  EXPECT_EQ(report.plugin, "fedavg");
+  ASSERT_THAT(report.exact, SizeIs(1));
+  EXPECT_EQ(report.exact[0].client, 1);
+  EXPECT_EQ(report.exact[0].first_round, 3);
+  EXPECT_EQ(report.exact[0].access, "loss");
+  EXPECT_TRUE(std::isinf(*report.summary.privacy->rdp->epsilon));
+  const std::string text = render_text(report);
+  EXPECT_THAT(text, HasSubstr("algorithm dp-fedavg of plugin fedavg"));
+  EXPECT_THAT(text, HasSubstr("client 1, round 3: loss, 1 time\n"));
+  EXPECT_THAT(text, HasSubstr("infinite"));
+}
+
+TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
+  const TemporaryFolder folder;
+  const PrivacyReport report = report_of(folder, {.policy = "client"});
+  ASSERT_THAT(report.groups, SizeIs(1));
+  EXPECT_THAT(report.groups[0].clients, IsEmpty());
+  EXPECT_EQ(report.groups[0].rounds, 4);
+  EXPECT_EQ(report.groups[0].events[0].count, 40);
+  EXPECT_EQ(report.groups[0].rdp, report.summary.privacy->rdp);
+}
+
+TEST(PrivacyReport, ComputesTheClaimOfAnInterruptedRun) {
+  const TemporaryFolder folder;
+  const PrivacyReport report = report_of(folder, {.finished = false});
+  ASSERT_TRUE(report.summary.privacy->rdp);
+  EXPECT_EQ(report.summary.privacy->rdp->epsilon, report.groups[0].rdp->epsilon);
+  EXPECT_THAT(render_text(report), HasSubstr("interrupted, 3 of 4 rounds"));
+}
+
+TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
+  const TemporaryFolder folder;
+  const PrivacyReport report = report_of(folder, {.policy = "none", .accesses = [](auto, auto) {
+                                                    RoundAccesses accesses;
+                                                    accesses.add(ExactAccess{"gradient"});
+                                                    return accesses;
+                                                  }});
+  EXPECT_THAT(report.exact, IsEmpty()) << "nothing was promised";
+  const std::string text = render_text(report);
+  EXPECT_THAT(text, HasSubstr("makes no claim"));
+  EXPECT_THAT(text, HasSubstr("4 x  exact access"));
+  EXPECT_THAT(text, Not(HasSubstr("RDP")));
+}
+
+TEST(PrivacyReport, IsOneJsonObject) {
+  const TemporaryFolder folder;
+  const auto json = nlohmann::json::parse(render_json(report_of(folder, {})));
+  EXPECT_EQ(json["policy"], "record");
+  EXPECT_EQ(json["plugin"], "fedavg");
+  EXPECT_EQ(json["groups"][0]["clients"], nlohmann::json({0, 1}));
+  EXPECT_EQ(json["groups"][0]["events"][0]["count"], 40);
+  EXPECT_DOUBLE_EQ(json["groups"][0]["epsilon_rdp"].get<double>(), json["epsilon_rdp"].get<double>());
+}
+
+TEST(PrivacyReport, RefusesARunWithoutALedgerAndOneWithAForeignOne) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
+  EXPECT_THAT(message_of([&] { privacy_report(run.open()); }), HasSubstr("the unit is \"none\""));
+  std::filesystem::remove(run.path() / kLedgerFile);
+  EXPECT_THAT(message_of([&] { privacy_report(run.open()); }), HasSubstr("ledger.json: is not there"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <functional>
+
+#include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/odometer.hpp"
+
+#include "results/run_directory.hpp"
+#include "results/state_privacy.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+
+/// The accesses of one local training: `steps` batches through the mechanism.
+inline RoundAccesses private_steps(std::int64_t steps, double noise_multiplier = 1.0) {
+  RoundAccesses accesses;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    accesses.add(SampledGaussian{Sampling::kPoisson, 0.0256, {noise_multiplier}, Adjacency::kAddRemove});
+  }
+  return accesses;
+}
+
+/// A run directory as the program leaves one: four rounds of three clients, of whom client 2 sits out
+/// round 2. The records agree with each other; tests spoil one of them.
+class RecordedRun {
+ public:
+  struct Plan {
+    std::string policy = "record";
+    std::string label = "dp-fedavg";
+    std::int64_t seed = 1;
+    bool finished = true;
+    /// What happens to a client's data in a round.
+    std::function<RoundAccesses(std::int64_t round, std::int64_t client)> accesses =
+        [](std::int64_t, std::int64_t) { return private_steps(10); };
+  };
+
+  RecordedRun(const std::filesystem::path& path, const Plan& plan) : path_(path) {
+    const Unit unit = plan.policy == "none"     ? Unit::kNothing
+                      : plan.policy == "record" ? Unit::kRecord
+                                                : Unit::kClient;
+    Summary summary = finished(plan.label, plan.seed, 0.75);
+    summary.rounds = kRounds;
+    summary.rounds_done = 0;
+    summary.clients = 3;
+    summary.uplink_bytes = summary.downlink_bytes = 0;
+    summary.uplink_bytes_per_client_round = summary.downlink_bytes_per_client_round = 0;
+    summary.seconds = 0;
+    summary.state = std::string(kRunning);
+    summary.final_test_accuracy = summary.final_test_loss = std::nullopt;
+    summary.algorithm_parameters = {{"rate", "0.1"}};
+    plan_privacy(summary, plan.policy, {.delta = 1e-5, .orders = "opacus"}, 0);
+    RunDirectory run = RunDirectory::create(
+        path, toml(summary),
+        R"({"plugins": [{"name": "fedavg", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "scaffold"}]})",
+        summary);
+
+    Ledger ledger(unit);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 1000 + client);
+    const Odometer odometer({.delta = 1e-5, .orders = "opacus"});
+    std::int64_t client_rounds = 0;
+    const std::int64_t rounds = plan.finished ? kRounds : kRounds - 1;
+    for (std::int64_t round = 1; round <= rounds; ++round) {
+      RoundRecord record = round_record(round);
+      record.clients = 0;
+      for (std::int64_t client = 0; client < 3; ++client) {
+        if (round == 2 && client == 2) continue;
+        ledger.record(round, client, plan.accesses(round, client));
+        ++record.clients;
+      }
+      if (unit == Unit::kClient) ledger.record_population(round, plan.accesses(round, -1));
+      if (unit != Unit::kNothing) record.epsilon = odometer.epsilon(ledger).epsilon;
+      run.append(record);
+      client_rounds += record.clients;
+      summary.uplink_bytes += record.uplink_bytes;
+      summary.downlink_bytes += record.downlink_bytes;
+      summary.seconds += record.train_seconds + record.evaluation_seconds;
+    }
+    run.write_file_atomically(kLedgerFile, ledger.to_json());
+    summary.rounds_done = rounds;
+    if (plan.finished) {
+      summary.uplink_bytes_per_client_round =
+          static_cast<double>(summary.uplink_bytes) / static_cast<double>(client_rounds);
+      summary.downlink_bytes_per_client_round =
+          static_cast<double>(summary.downlink_bytes) / static_cast<double>(client_rounds);
+      summary.final_test_accuracy = 0.75;
+      summary.final_test_loss = 0.25;
+      summary.state = std::string(kFinished);
+      state_privacy(summary, ledger);
+    } else {
+      summary.uplink_bytes = summary.downlink_bytes = 0;
+      summary.seconds = 0;
+      summary.state = std::string(kInterrupted);
+    }
+    run.write_summary(summary);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  RunDirectory open() const { return RunDirectory::open(path_); }
+  /// Replaces one occurrence of a text in a file of the run; a failure of the test when there is none.
+  void edit(const std::string& file, const std::string& before, const std::string& after) const {
+    std::string text = open().read_file(file);
+    const std::size_t at = text.find(before);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << file << " does not hold " << before << ":\n" << text;
+      return;
+    }
+    put(path_ / file, text.replace(at, before.size(), after));
+  }
+
+ private:
+  static constexpr std::int64_t kRounds = 4;
+
+  static std::string toml(const Summary& summary) {
+    return fmt::format(
+        "[experiment]\nname = \"{}\"\nseeds = [{}]\nrounds = {}\n\n[data]\nname = "
+        "\"{}\"\n\n[evaluation]\nevery = 1\n\n"
+        "[privacy]\npolicy = \"none\"\n\n[[algorithms]]\nname = \"{}\"\nlabel = \"{}\"\nrate = 0.1\n\n"
+        "[algorithms.privacy]\npolicy = \"{}\"\ndelta = 1e-05\norders = \"opacus\"\nconversion = \"balle\"\n"
+        "assume = \"nothing\"\nbudget = 0.0\n",
+        summary.experiment, summary.seed, summary.rounds, summary.dataset, summary.algorithm, summary.label,
+        summary.policy);
+  }
+
+  std::filesystem::path path_;
+};
+
+}  // namespace fedarena::results

@@ -1,0 +1,161 @@
+#include "results/verify.hpp"
+
+#include <cstddef>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/results/recorded_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<std::string> differences_of(const RecordedRun& run) {
+  std::vector<std::string> lines;
+  for (Difference difference : verify_run(run.path()).differences) {
+    difference.file = difference.file.filename();
+    lines.push_back(describe(difference));
+  }
+  return lines;
+}
+
+TEST(Verify, FindsNothingInWhatTheProgramWrote) {
+  const TemporaryFolder folder;
+  for (const std::string policy : {"none", "record", "client"}) {
+    for (const bool finished : {true, false}) {
+      const RecordedRun run(folder / (policy + (finished ? "-finished" : "-interrupted")),
+                            {.policy = policy, .finished = finished});
+      EXPECT_THAT(differences_of(run), IsEmpty()) << policy;
+      EXPECT_GT(verify_run(run.path()).values, 25);
+    }
+  }
+}
+
+TEST(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {.policy = "none", .label = "fedavg"});
+  EXPECT_THAT(verify_run(run.path()).notes, ElementsAre(HasSubstr("policy none, which claims no epsilon")));
+}
+
+TEST(Verify, NamesFileFieldAndBothValues) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kSummaryFile, "\"uplink_bytes\": 163840", "\"uplink_bytes\": 163841");
+  EXPECT_THAT(differences_of(run), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
+}
+
+// Each number of the summary that is a result, one after the other: off by little, and noticed.
+TEST(Verify, NoticesEveryResultThatIsOff) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  const std::string original = run.open().read_file(kSummaryFile);
+  for (const char* field :
+       {"uplink_bytes", "downlink_bytes", "uplink_bytes_per_client_round", "downlink_bytes_per_client_round",
+        "seconds", "final_test_loss", "final_test_accuracy", "epsilon_rdp", "epsilon_pld", "order"}) {
+    auto document = nlohmann::ordered_json::parse(original);
+    ASSERT_TRUE(document[field].is_number()) << field;
+    if (document[field].is_number_integer()) {
+      document[field] = document[field].get<std::int64_t>() + 1;
+    } else {
+      document[field] = document[field].get<double>() * (1 + 1e-6);
+    }
+    put(run.path() / kSummaryFile, document.dump());
+    const std::vector<std::string> lines = differences_of(run);
+    ASSERT_THAT(lines, SizeIs(1)) << field;
+    EXPECT_THAT(lines.front(), HasSubstr(std::string("summary.json: ") + field + " is "));
+  }
+}
+
+TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kExperimentFile, "delta = 1e-05", "delta = 1e-06");
+  EXPECT_THAT(differences_of(run),
+              ElementsAre("experiment.toml: algorithms.privacy.delta is 1e-06; recomputed: 1e-05"));
+  run.edit(kExperimentFile, "delta = 1e-06", "delta = 1e-05");
+  run.edit(kExperimentFile, "seeds = [1]", "seeds = [2]");
+  run.edit(kExperimentFile, "rate = 0.1", "rate = 0.2");
+  EXPECT_THAT(differences_of(run), SizeIs(2));
+}
+
+TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  RunDirectory directory = run.open();
+  std::vector<RoundRecord> rounds = directory.rounds();
+  directory.truncate_rounds(2);
+  rounds[2].epsilon = *rounds[2].epsilon / 2;
+  directory.append(rounds[2]);
+  directory.append(rounds[3]);
+  const std::vector<std::string> lines = differences_of(run);
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_THAT(lines.front(), HasSubstr("rounds.jsonl: round 3 epsilon is "));
+}
+
+TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
+  const TemporaryFolder folder;
+  // Client 0 alone has the largest epsilon, which is the run's.
+  const RecordedRun run(folder / "run", {.accesses = [](std::int64_t, std::int64_t client) {
+                          return private_steps(client == 0 ? 10 : 5);
+                        }});
+  run.edit(kLedgerFile, "\"count\": 10", "\"count\": 9");
+  EXPECT_THAT(differences_of(run), SizeIs(4 + 2)) << "four rounds, and the run by RDP and by PLD";
+}
+
+TEST(Verify, NoticesALedgerOfOtherRounds) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {.finished = false});
+  run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
+           "\"last_round\": 2,\n     \"participations\": 2");
+  EXPECT_THAT(differences_of(run),
+              testing::Contains(HasSubstr("ledger.json: participations of all clients is 7; recomputed: 8")));
+  EXPECT_THAT(differences_of(run),
+              testing::Contains(HasSubstr("ledger.json: clients in round 3 is 2; recomputed: 3")));
+}
+
+TEST(Verify, NoticesALedgerOfAnotherPolicy) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
+  EXPECT_THAT(differences_of(run), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
+}
+
+TEST(Verify, NoticesARoundThatIsGone) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  run.open().truncate_rounds(3);
+  EXPECT_THAT(differences_of(run), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
+}
+
+TEST(Verify, RefusesRecordsThatCannotBeRead) {
+  const TemporaryFolder folder;
+  const RecordedRun run(folder / "run", {});
+  put(run.path() / kLedgerFile, "{");
+  EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: not a ledger"));
+  std::filesystem::remove(run.path() / kLedgerFile);
+  EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: is not there"));
+}
+
+TEST(Verify, RecomputesTheCellsOfTheTable) {
+  const TemporaryFolder folder;
+  const RecordedRun first(folder / "dp-fedavg-seed-1", {});
+  const RecordedRun second(folder / "dp-fedavg-seed-2",
+                           {.seed = 2, .accesses = [](auto, auto) { return private_steps(12); }});
+  std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  const Verification good = verify_table(runs);
+  EXPECT_THAT(good.differences, IsEmpty());
+  EXPECT_EQ(good.values, 7);
+  // The smaller epsilon of the two seeds in place of the larger one.
+  runs[1].summary->privacy->rdp = runs[0].summary->privacy->rdp;
+  const Verification bad = verify_table(runs);
+  ASSERT_THAT(bad.differences, SizeIs(1));
+  EXPECT_EQ(bad.differences[0].field, "dp-fedavg epsilon (RDP)");
+}
+
+}  // namespace
+}  // namespace fedarena::results
