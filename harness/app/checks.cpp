@@ -7,6 +7,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "results/text.hpp"
+
 namespace fedarena {
 
 CLI::Validator one_of(std::vector<std::string> names) {
@@ -18,6 +20,13 @@ CLI::Validator one_of(std::vector<std::string> names) {
         .what();
   };
   return {check, ""};
+}
+
+void check_name(const std::string& option, const std::string& text, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), text) != names.end()) return;
+  throw Error(Complaint{.found = results::one_line(fmt::format("{}: \"{}\" is unknown", option, text)),
+                        .allowed = join_names(names),
+                        .nearest = nearest_name(text, names)});
 }
 
 CLI::Validator whole_number(int least, int most) {

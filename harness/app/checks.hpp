@@ -12,4 +12,7 @@ namespace fedarena {
 CLI::Validator one_of(std::vector<std::string> names);
 CLI::Validator whole_number(int least, int most);
 
+/// Throws Error, naming the option, unless the text is one of the names.
+void check_name(const std::string& option, const std::string& text, const std::vector<std::string>& names);
+
 }  // namespace fedarena

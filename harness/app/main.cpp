@@ -1,95 +1,12 @@
-// The command line: parses arguments, calls a command, and turns what it throws into a message and an exit
-// code.
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <exception>
-#include <string>
-#include <system_error>
-#include <vector>
+// The program: all its commands.
+#include <array>
 
-#include <fmt/format.h>
-
-#include "fedarena/base/error.hpp"
-#include "fedarena/base/nearest.hpp"
-
-#include "harness/app/commands.hpp"
-
-namespace fedarena {
-namespace {
-
-// What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows
-// what was probably meant.
-Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& words,
-                          const CLI::ParseError& error) {
-  const CLI::App* command = nullptr;
-  std::vector<std::string> commands;
-  for (const CLI::App* offered : app.get_subcommands({})) commands.push_back(offered->get_name());
-  for (const std::string& word : words) {
-    if (word == "--") break;
-    if (word.rfind("--", 0) == 0) {
-      std::vector<std::string> options;
-      for (const CLI::Option* option : (command ? command : &app)->get_options()) {
-        for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
-      }
-      const std::string option = word.substr(0, word.find('='));
-      if (std::find(options.begin(), options.end(), option) != options.end()) continue;
-      return {.found = fmt::format("unknown option \"{}\"", option),
-              .allowed = join_names(options),
-              .nearest = nearest_name(option, options)};
-    }
-    if (command || word.rfind('-', 0) == 0) continue;
-    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
-      return {.found = fmt::format("unknown command \"{}\"", word),
-              .allowed = join_names(commands),
-              .nearest = nearest_name(word, commands)};
-    }
-    command = app.get_subcommand(word);
-  }
-  if (!command) return {.found = "no command is given", .allowed = join_names(commands)};
-  return {.found = error.what(),
-          .remedy = fmt::format("`fedarena {} --help` explains the command.", command->get_name())};
-}
-
-int run(int count, char** arguments) {
-  CLI::App app("fedarena: a benchmark harness for federated learning under differential privacy.",
-               "fedarena");
-  app.set_version_flag("--version", "fedarena " FEDARENA_VERSION);
-  app.require_subcommand(1);
-  app.footer("`fedarena COMMAND --help` explains a command, `fedarena help experiment` the experiment file.");
-  Action action;
-  add_run_command(app, action);
-  add_table_command(app, action);
-  add_list_command(app, action);
-  add_plugins_command(app, action);
-  add_help_command(app, action);
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help);
-  } catch (const CLI::ParseError& wrong) {
-    throw Error(complaint_about(app, {arguments + 1, arguments + count}, wrong));
-  }
-  const int code = action();
-  // What is buffered would fail unseen after main.
-  if (std::fflush(stdout) != 0) {
-    throw Error::of("the output cannot be written: {}", std::generic_category().message(errno));
-  }
-  return code;
-}
-
-}  // namespace
-}  // namespace fedarena
+#include "harness/app/command_line.hpp"
 
 int main(int count, char** arguments) {
-  try {
-    return fedarena::run(count, arguments);
-  } catch (const fedarena::Error& error) {
-    fmt::print(stderr, "fedarena: {}\n", error.what());
-    return fedarena::kUserError;
-  } catch (const std::exception& bug) {
-    const std::string what = bug.what();
-    fmt::print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
-    return fedarena::kBug;
-  }
+  using namespace fedarena;
+  constexpr std::array<AddCommand, 9> kCommands = {
+      add_run_command,     add_table_command, add_list_command,    add_verify_command, add_privacy_command,
+      add_epsilon_command, add_noise_command, add_plugins_command, add_help_command};
+  return run_command_line(count, arguments, kCommands, FEDARENA_VERSION);
 }

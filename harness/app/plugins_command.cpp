@@ -31,6 +31,8 @@ void show(const AlgorithmInfo& info) {
   fmt::print("citation     {}\n", info.description.citation);
   fmt::print("server sends {}\n", info.description.downlink);
   fmt::print("client sends {}\n", info.description.uplink);
+  const std::string& policy = info.description.requires_policy;
+  fmt::print("policy       {}\n", policy.empty() ? "any" : fmt::format("\"{}\", required", policy));
   fmt::print("plugin       {} ({})\n\n", info.plugin, info.library);
   fmt::print("Hyper-parameters: name, type, default, what is allowed, what it means.\n");
   fmt::print("{}", fields_help(info.fields));

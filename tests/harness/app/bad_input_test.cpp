@@ -59,6 +59,7 @@ TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
   scratch.write("section.toml", good + "\n[chort]\nsize = 2\n");
   scratch.write("type.toml", good + "rate = \"fast\"\n");
   scratch.write("twice.toml", good + "\n[[algorithms]]\nname = \"fedavg\"\n");
+  scratch.write("private.toml", good + "\n[algorithms.privacy]\npolicy = \"client\"\nclip_nrom = 1\n");
   const auto with = [](const std::string& setting) {
     return std::vector<std::string>{"run", "small.toml", "--out", "out", "--set", setting};
   };
@@ -75,7 +76,17 @@ TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
                          with("model.name=convent"),
                          with("data.name=glyph"),
                          with("partition.kind=dirichlt"),
-                         with("privacy.policy=record"),
+                         with("privacy.policy=recrod"),
+                         with("privacy.epsilon=3"),
+                         with("algorithms.fedavg.privacy.clip_norm=1"),
+                         with("algorithms.fedavg.privacy=record"),
+                         with("algorithms.fedavg.name=dp-fedavg"),
+                         with("algorithms.dp-fedavg.privacy.policy=record"),
+                         {"run", "private.toml"},
+                         with("algorithms.fedavg.privacy.epsilon=3"),
+                         {"run", "private.toml", "--set", "privacy.clip_norm=2"},
+                         {"run", "small.toml", "--set", "algorithms.fedavg.privacy.policy=none", "--set",
+                          "privacy.policy=record", "--out", "out"},
                          with("experiment.rounds=0"),
                          with("cohort.size=5"),
                          with("partition.clients=12001"),

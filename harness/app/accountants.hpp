@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedarena/accounting/account.hpp"
+#include "fedarena/accounting/calibration.hpp"
+
+namespace fedarena {
+
+/// "rdp", "pld" and "gaussian". The last one is exact, and knows Gaussian mechanisms without sampling only.
+const std::vector<std::string>& accountant_names();
+
+/// What the commands ask an accountant.
+struct Question {
+  std::vector<Access> accesses;
+  AccountSettings settings;
+  bool lower = false;  ///< a lower bound on epsilon as well, of PLD
+};
+
+/// What it says.
+struct Answer {
+  std::string accountant = {};
+  Claim claim = {};
+  double order = 0;                  ///< the best order of RDP; infinity: the sum of pure epsilons; 0: none
+  std::optional<double> lower = {};  ///< no smaller epsilon is true
+};
+
+/// The epsilon at the delta of the settings. Throws Unproven for accesses that it has no bound for, Error for
+/// what it does not take; so do the others.
+Answer ask(const std::string& accountant, const Question& question);
+
+/// The least delta at which the accountant proves `epsilon`, which becomes the claim. The delta of the
+/// settings does not matter.
+Answer ask_delta(const std::string& accountant, const Question& question, double epsilon, double& delta);
+
+/// The accountant as a function, to calibrate with.
+EpsilonOf epsilon_by(const std::string& accountant, const AccountSettings& settings, Sampling sampling,
+                     Adjacency adjacency);
+
+}  // namespace fedarena

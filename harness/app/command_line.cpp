@@ -1,0 +1,103 @@
+#include "harness/app/command_line.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text.hpp"
+
+namespace fedarena {
+namespace {
+
+// What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows
+// what was probably meant.
+Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& words,
+                          const CLI::ParseError& error) {
+  const CLI::App* command = nullptr;
+  std::vector<std::string> commands;
+  for (const CLI::App* offered : app.get_subcommands({})) commands.push_back(offered->get_name());
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (word.rfind("--", 0) == 0) {
+      std::vector<std::string> options;
+      for (const CLI::Option* option : (command ? command : &app)->get_options()) {
+        for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+      }
+      const std::string option = word.substr(0, word.find('='));
+      if (std::find(options.begin(), options.end(), option) != options.end()) continue;
+      return {.found = fmt::format("unknown option \"{}\"", option),
+              .allowed = join_names(options),
+              .nearest = nearest_name(option, options)};
+    }
+    if (command || word.rfind('-', 0) == 0) continue;
+    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+      return {.found = fmt::format("unknown command \"{}\"", word),
+              .allowed = join_names(commands),
+              .nearest = nearest_name(word, commands)};
+    }
+    command = app.get_subcommand(word);
+  }
+  if (!command) return {.found = "no command is given", .allowed = join_names(commands)};
+  return {.found = error.what(),
+          .remedy = fmt::format("`fedarena {} --help` explains the command.", command->get_name())};
+}
+
+int parse_and_run(int count, const char* const* arguments, std::span<const AddCommand> commands,
+                  const char* version) {
+  CLI::App app("fedarena: a benchmark harness for federated learning under differential privacy.",
+               "fedarena");
+  app.set_version_flag("--version", fmt::format("fedarena {}", version));
+  app.require_subcommand(1);
+  app.footer("`fedarena COMMAND --help` explains a command, `fedarena help experiment` the experiment file.");
+  Action action;
+  for (const AddCommand add : commands) add(app, action);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& asked_for_help) {
+    return app.exit(asked_for_help);
+  } catch (const CLI::ParseError& wrong) {
+    throw Error(complaint_about(app, {arguments + 1, arguments + count}, wrong));
+  }
+  const int code = action();
+  // What is buffered would fail unseen after main.
+  if (std::fflush(stdout) != 0) {
+    throw Error::of("the output cannot be written: {}", std::generic_category().message(errno));
+  }
+  return code;
+}
+
+// Names of files and words that a user typed may hold line feeds and the codes of a terminal.
+std::string message(const Error& error) {
+  Complaint complaint = error.complaint();
+  complaint.place.file = results::one_line(complaint.place.file);
+  complaint.found = results::one_line(complaint.found);
+  complaint.allowed = results::one_line(complaint.allowed);
+  return Error(std::move(complaint)).what();
+}
+
+}  // namespace
+
+int run_command_line(int count, const char* const* arguments, std::span<const AddCommand> commands,
+                     const char* version) {
+  try {
+    return parse_and_run(count, arguments, commands, version);
+  } catch (const Error& error) {
+    fmt::print(stderr, "fedarena: {}\n", message(error));
+    return kUserError;
+  } catch (const std::exception& bug) {
+    const std::string what = bug.what();
+    fmt::print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
+    return kBug;
+  }
+}
+
+}  // namespace fedarena
