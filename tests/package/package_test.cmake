@@ -1,36 +1,16 @@
 # Run by ctest; see CMakeLists.txt for the variables.
 cmake_minimum_required(VERSION 3.22)
+include("${source}/tests/package/steps.cmake")
 set(prefix "${folder}/prefix")
 set(runs "${folder}/runs")
 set(plugin "${folder}/sign_sgd")
-
-# run(COMMAND...): fails the test with everything it printed, or leaves that in `output`.
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGV " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${text}")
-  endif()
-  set(output "${text}" PARENT_SCOPE)
-endfunction()
-
-function(expect text pattern)
-  if(NOT text MATCHES "${pattern}")
-    message(FATAL_ERROR "expected \"${pattern}\" in:\n${text}")
-  endif()
-endfunction()
-
-set(config_option)
-if(config)
-  set(config_option --config "${config}")
-endif()
 
 # Moved after installing: what follows must not depend on where the prefix was.
 file(REMOVE_RECURSE "${folder}")
 run("${CMAKE_COMMAND}" --install "${build}" --prefix "${folder}/elsewhere" ${config_option})
 file(RENAME "${folder}/elsewhere" "${prefix}")
 
-file(GLOB package_files "${prefix}/lib/cmake/fedarena/*.cmake")
+file(GLOB package_files "${prefix}/lib/cmake/*/*.cmake")
 foreach(file IN LISTS package_files)
   file(READ "${file}" text)
   foreach(path IN ITEMS "${build}" "${source}" libtorch.so libtorch_cpu. libc10.)

@@ -1,0 +1,279 @@
+// Hostile command lines: whatever the words, the program ends with 0 or 2, and 2 comes with one message and
+// nothing on stdout. The commands that need no LibTorch, in this process, so that sanitizers watch them.
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedarena/accounting/ledger.hpp"
+#include "fedarena/base/stream.hpp"
+
+#include "harness/app/command_line.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<AddCommand, 6> kCommands = {add_table_command,   add_list_command,    add_verify_command,
+                                                 add_privacy_command, add_epsilon_command, add_noise_command};
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+};
+
+Outcome run(const std::vector<std::string>& words) {
+  std::vector<const char*> arguments = {"fedarena"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Outcome outcome;
+  outcome.code = run_command_line(static_cast<int>(arguments.size()), arguments.data(), kCommands, "0");
+  std::fflush(stdout);
+  outcome.out = testing::internal::GetCapturedStdout();
+  outcome.err = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+// A message, perhaps with a remedy in an indented line below it.
+bool is_one_message(const std::string& text) {
+  if (text.rfind("fedarena: ", 0) != 0 || text.back() != '\n') return false;
+  const std::size_t end = text.find('\n');
+  return end + 1 == text.size() ||
+         (text.compare(end + 1, 2, "  ") == 0 && text.find('\n', end + 1) + 1 == text.size());
+}
+
+void expect_manners(const std::vector<std::string>& words) {
+  const Outcome outcome = run(words);
+  SCOPED_TRACE(testing::PrintToString(words) + "\nstdout: " + outcome.out + "\nstderr: " + outcome.err);
+  EXPECT_THAT(outcome.err, testing::Not(testing::HasSubstr("this is a bug")));
+  if (outcome.code == kUserError) {
+    EXPECT_TRUE(is_one_message(outcome.err));
+    EXPECT_EQ(outcome.out, "");
+  } else {
+    EXPECT_EQ(outcome.code, kSuccess);
+    EXPECT_NE(outcome.out, "");
+    EXPECT_THAT(outcome.out, testing::Not(testing::HasSubstr("nan")));
+  }
+}
+
+const std::vector<std::string>& hostile_values() {
+  static const std::vector<std::string> values = {"0",
+                                                  "1",
+                                                  "-1",
+                                                  "2",
+                                                  "0.5",
+                                                  "0.0256",
+                                                  "1e-5",
+                                                  "1e-9",
+                                                  "1e-300",
+                                                  "1e-400",
+                                                  "5e-324",
+                                                  "1e308",
+                                                  "1e400",
+                                                  "nan",
+                                                  "NaN",
+                                                  "inf",
+                                                  "-inf",
+                                                  "-nan",
+                                                  "infinity",
+                                                  "0x1p-3",
+                                                  "1e3",
+                                                  "1000",
+                                                  "1000000000",
+                                                  "1e12",
+                                                  "1e13",
+                                                  "9223372036854775808",
+                                                  "abc",
+                                                  "",
+                                                  " ",
+                                                  " 1",
+                                                  "1 ",
+                                                  "1,5",
+                                                  "0,1",
+                                                  "1e",
+                                                  "e",
+                                                  ".",
+                                                  "-",
+                                                  "--",
+                                                  "+1",
+                                                  "1.0.0",
+                                                  "true",
+                                                  "poisson",
+                                                  "without-replacement",
+                                                  "replace-one",
+                                                  "add-remove",
+                                                  "gaussian",
+                                                  "laplace",
+                                                  "randomized-response",
+                                                  "rdp",
+                                                  "pld",
+                                                  "opacus",
+                                                  "default",
+                                                  "classic",
+                                                  "balle",
+                                                  "json",
+                                                  "text",
+                                                  "steps",
+                                                  "sampling-rate",
+                                                  "noise-multiplier=1,steps=2",
+                                                  "mechanism=laplace,mechanism-epsilon=0.1,steps=3",
+                                                  "steps=",
+                                                  "=",
+                                                  ",",
+                                                  "steps",
+                                                  "steps=1,steps=2",
+                                                  "nowhere",
+                                                  ".",
+                                                  "/dev/null",
+                                                  "\xff\xfe",
+                                                  "a\nb",
+                                                  "a\tb",
+                                                  "%s%n",
+                                                  "{}",
+                                                  "{0}",
+                                                  "\"",
+                                                  "'",
+                                                  "--delta",
+                                                  "--help",
+                                                  std::string(5'000, '9'),
+                                                  std::string(5'000, 'a')};
+  return values;
+}
+
+// Values with which a command gets past its parser, so that the arithmetic is fuzzed too. Kept cheap for PLD.
+std::vector<std::string> sound_options(Stream& stream) {
+  const auto one_of = [&](std::vector<std::string> values) { return values[stream.below(values.size())]; };
+  return {"--noise-multiplier",
+          one_of({"0", "0.01", "0.7", "1", "1e3", "1e9"}),
+          "--sampling-rate",
+          one_of({"0", "1e-9", "0.01", "0.5", "1"}),
+          "--steps",
+          one_of({"0", "1", "20", "1000"}),
+          "--delta",
+          one_of({"0", "1", "1e-5", "1e-12", "0.5", "1e-300"}),
+          "--accountant",
+          one_of({"rdp", "rdp", "gaussian", "pld"})};
+}
+
+TEST(CommandLineFuzz, SurvivesRandomWords) {
+  const std::vector<std::string> names = {"epsilon", "noise", "privacy", "verify",
+                                          "table",   "list",  "bogus",   ""};
+  const std::vector<std::string> options = {"--noise-multiplier",
+                                            "--sampling-rate",
+                                            "--steps",
+                                            "--epochs",
+                                            "--batch-size",
+                                            "--examples",
+                                            "--delta",
+                                            "--accountant",
+                                            "--orders",
+                                            "--conversion",
+                                            "--assume",
+                                            "--format",
+                                            "--sampling",
+                                            "--adjacency",
+                                            "--mechanism",
+                                            "--mechanism-epsilon",
+                                            "--dimension",
+                                            "--categories",
+                                            "--and",
+                                            "--ledger",
+                                            "--client",
+                                            "--at-epsilon",
+                                            "--lower",
+                                            "--epsilon",
+                                            "--solve",
+                                            "--help",
+                                            "--version",
+                                            "--bogus",
+                                            "--delat",
+                                            "-x",
+                                            "--",
+                                            "-"};
+  Stream stream({.seed = 21});
+  for (int repeat = 0; repeat < 3'000; ++repeat) {
+    std::vector<std::string> words = {names[stream.below(names.size())]};
+    for (std::uint64_t i = 0, count = stream.below(7); i < count; ++i) {
+      words.push_back(options[stream.below(options.size())]);
+      const std::string& value = hostile_values()[stream.below(hostile_values().size())];
+      switch (stream.below(4)) {
+        case 0:
+          words.back() += "=" + value;
+          break;
+        case 1:
+          break;
+        default:
+          words.push_back(value);
+      }
+    }
+    expect_manners(words);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(CommandLineFuzz, SurvivesOneHostileValueAmongSoundOnes) {
+  Stream stream({.seed = 22});
+  for (int repeat = 0; repeat < 1'500; ++repeat) {
+    std::vector<std::string> words = {"epsilon"};
+    for (std::string& word : sound_options(stream)) words.push_back(std::move(word));
+    if (stream.below(3) != 0) {
+      words[2 * (1 + stream.below(words.size() / 2))] =
+          hostile_values()[stream.below(hostile_values().size())];
+    }
+    if (stream.below(4) == 0) words.insert(words.end(), {"--format", "json"});
+    if (stream.below(6) == 0) words.push_back("--lower");
+    expect_manners(words);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(CommandLineFuzz, SurvivesCalibrationOfAnything) {
+  Stream stream({.seed = 23});
+  const auto one_of = [&](std::vector<std::string> values) { return values[stream.below(values.size())]; };
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    std::vector<std::string> words = {"noise", "--accountant", one_of({"rdp", "gaussian"})};
+    const std::vector<std::pair<std::string, std::vector<std::string>>> options = {
+        {"--epsilon", {"0", "1e-9", "0.1", "2", "100", "1e9", "-1", "nan"}},
+        {"--delta", {"0", "1e-12", "1e-5", "0.5", "1", "abc"}},
+        {"--noise-multiplier", {"0", "0.01", "1", "1e6", "x"}},
+        {"--sampling-rate", {"0", "1e-9", "0.0256", "1", "2"}},
+        {"--steps", {"0", "1", "3000", "1e9", "-5"}},
+        {"--solve", {"steps", "noise-multiplier", "sampling-rate", "delta"}}};
+    for (const auto& [option, values] : options) {
+      if (stream.below(3) == 0) continue;
+      words.push_back(option);
+      words.push_back(one_of(values));
+    }
+    expect_manners(words);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(CommandLineFuzz, SurvivesLedgersOfAnyContent) {
+  const fs::path file = fs::path(testing::TempDir()) / "fuzzed-ledger.json";
+  Ledger ledger(Unit::kRecord);
+  ledger.add_client(0, 10);
+  RoundAccesses accesses;
+  accesses.add(SampledGaussian{Sampling::kPoisson, 0.01, {1.0}, Adjacency::kAddRemove});
+  ledger.record(1, 0, accesses);
+  const std::string text = ledger.to_json();
+  Stream stream({.seed = 24});
+  for (int repeat = 0; repeat < 500; ++repeat) {
+    std::string changed = text;
+    changed[stream.below(changed.size())] = "0123456789-e.{}[]\",:\n\xff"[stream.below(22)];
+    std::FILE* stored = std::fopen(file.c_str(), "wb");
+    std::fwrite(changed.data(), 1, changed.size(), stored);
+    std::fclose(stored);
+    expect_manners({"epsilon", "--ledger", file.string(), "--delta", "1e-5", "--accountant", "rdp"});
+    if (HasFailure()) break;
+  }
+  fs::remove(file);
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,92 @@
+// Exhibit 13: one algorithm that runs on other data, other seeds or more trials than the others.
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/config/read.hpp"
+#include "tests/museum/exhibits.hpp"
+#include "tests/museum/recorded_run.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Experiment parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(text, "museum.toml", overrides, whole_catalog());
+}
+
+// Lines below the last algorithm, DP-FedProx.
+TEST(EqualConditions, CannotBeLeftByOneAlgorithm) {
+  const std::string text = experiment_text();
+  const auto next_line = std::to_string(std::count(text.begin(), text.end(), '\n') + 1);
+  for (const std::string key :
+       {"seed = 0", "seeds = [0]", "rounds = 60", "partition = \"iid\"", "partition.kind = \"iid\"",
+        "data.name = \"mnist\"", "cohort.size = 2", "model.name = \"convnet\"", "evaluation.every = 1"}) {
+    const std::string message = refusal([&] { parse(text + key + "\n"); });
+    EXPECT_THAT(message, StartsWith("museum.toml:" + next_line + ":1: unknown key")) << key;
+    EXPECT_THAT(message, HasSubstr("in [[algorithms]]")) << key;
+  }
+  const std::string override_text = "algorithms.dp-fedprox.seeds=[0]";
+  EXPECT_THAT(refusal([&] { parse(text, {override_text}); }), StartsWith("--set " + override_text));
+}
+
+// An option of a command line that got lost on the way would have run FedProx as something else.
+TEST(EqualConditions, AreNotChangedByAKeyThatNobodyReads) {
+  EXPECT_THAT(refusal([] { parse(experiment_text(), {"training.partition=iid"}); }),
+              HasSubstr("unknown key"));
+  EXPECT_THAT(refusal([] { parse(experiment_text(), {"algorithms.dp-fedavg.mu=1"}); }),
+              HasSubstr("unknown key \"mu\""));
+}
+
+TEST(EqualConditions, HoldInEveryCell) {
+  const Experiment experiment = parse(experiment_text());
+  for (const std::int64_t seed : experiment.seeds) {
+    Experiment left = cell(experiment, experiment.algorithms[0], seed);
+    Experiment right = cell(experiment, experiment.algorithms[1], seed);
+    left.algorithms = right.algorithms = {};
+    EXPECT_EQ(left, right);
+  }
+}
+
+// A trial is an entry with a label, and each label is a row of the table: the best of four cannot stand in
+// for one.
+TEST(Trials, AreRowsOfTheirOwn) {
+  const std::string second = "\n[[algorithms]]\nname = \"dp-fedprox\"\nmu = 1\n";
+  EXPECT_THAT(refusal([&] { parse(experiment_text() + second); }), HasSubstr("dp-fedprox"));
+  const Experiment experiment = parse(experiment_text() + second + "label = \"dp-fedprox-mu-1\"\n");
+  EXPECT_EQ(experiment.algorithms.size(), 3U);
+}
+
+TEST(EqualConditions, AreMetByWhateverAlgorithmRuns) {
+  const Federation federation({8, 8, 8, 8, 8, 8});
+  const auto met = [&](double rate) {
+    std::mutex mutex;
+    std::set<std::pair<std::int64_t, std::int64_t>> cohorts;
+    const Exhibit algorithm([&](Client& client, const Params& start) {
+      const std::lock_guard lock(mutex);
+      cohorts.emplace(client.round, client.id);
+      return sgd(2, 4, rate)(client, start);
+    });
+    SimulationSetup setup = federation.setup(algorithm, NoPolicy{}, 10);
+    setup.cohort_size = 2;
+    Simulation simulation(setup);
+    const Params initial = simulation.params();
+    while (!simulation.finished()) simulation.next_round();
+    return std::pair(cohorts,
+                     std::vector<double>(initial.flat().data_ptr<double>(),
+                                         initial.flat().data_ptr<double>() + initial.flat().numel()));
+  };
+  EXPECT_EQ(met(0.01), met(0.5));
+}
+
+}  // namespace
+}  // namespace fedarena
