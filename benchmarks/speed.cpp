@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <variant>
 
@@ -32,6 +33,10 @@ class Counter {
   }
   void operator()(const Flatten&) {}
   void operator()(const Linear& layer) { count(2.0 * static_cast<double>(layer.in * layer.out)); }
+  void operator()(const Embedding& layer) { shape_.push_back(layer.dimension); }
+  void operator()(const BatchNorm&) {}
+  // What a custom layer computes is not known.
+  void operator()(const Custom& layer) { shape_ = layer.output_shape(shape_); }
 
   Flops total;
 
@@ -93,6 +98,12 @@ std::int64_t resident_kib() {
   std::int64_t resident = 0;
   file >> all >> resident;
   return resident * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+std::int64_t peak_resident_kib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
 }
 
 }  // namespace fedarena::benchmarks

@@ -38,4 +38,7 @@ double gemm_gflops();
 /// Resident memory of this process in KiB, after the allocator gave back what it can.
 std::int64_t resident_kib();
 
+/// The most that was resident at any time since this process started, in KiB.
+std::int64_t peak_resident_kib();
+
 }  // namespace fedarena::benchmarks

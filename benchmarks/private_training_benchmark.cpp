@@ -1,0 +1,110 @@
+// Clipped per-example gradients against plain mean gradients of the same engine: the ConvNet on batches of
+// 256, taking turns in one run.
+#include <memory>
+
+#include <benchmark/benchmark.h>
+
+#include "fedarena/random.hpp"
+
+#include "benchmarks/speed.hpp"
+#include "harness/gradients/gradients.hpp"
+#include "harness/models/zoo.hpp"
+
+namespace fedarena::benchmarks {
+namespace {
+
+constexpr int kTurns = 10;
+constexpr std::int64_t kBatch = 256;
+constexpr double kClipNorm = 1;
+
+// A model of the zoo with random examples and a gradient engine of so many workers.
+struct Side {
+  Side(const std::string& name, const Settings& settings, std::vector<std::int64_t> shape, int workers)
+      : model(build_model(name, settings, {.shape = std::move(shape), .outputs = 10}), torch::kFloat32),
+        pool(workers, use_one_torch_thread),
+        engine(model, pool),
+        batch{normal(stream, model.input_shape(kBatch)).to(model.options()),
+              uniform(stream, {kBatch}, 0, 10).to(torch::kInt64)},
+        at(model.initial(stream)) {}
+
+  BatchSource source() const {
+    return [this](std::int64_t begin, std::int64_t end) {
+      return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
+    };
+  }
+  void plain_turn() const { benchmark::DoNotOptimize(engine.mean_gradient(at, kBatch, source())); }
+  void private_turn() const {
+    benchmark::DoNotOptimize(engine.clipped_gradient_sum(at, kClipNorm, kBatch, source()));
+  }
+
+  Stream stream{{.seed = 1}};
+  Model model;
+  WorkPool pool;
+  GradientEngine engine;
+  Batch batch;
+  Params at;
+};
+
+void turns(benchmark::State& state, const std::string& name, const Settings& settings,
+           const std::vector<std::int64_t>& shape) {
+  keep_freed_memory();
+  const Side side(name, settings, shape, static_cast<int>(state.range(0)));
+  side.plain_turn();
+  side.private_turn();
+  std::vector<double> plain, clipped, ratios, cpu_ratios;
+  for (auto _ : state) {
+    const bool plain_first = plain.size() % 2 == 0;
+    Cost unclipped;
+    if (plain_first) unclipped = cost_of([&] { side.plain_turn(); });
+    const Cost cost = cost_of([&] { side.private_turn(); });
+    if (!plain_first) unclipped = cost_of([&] { side.plain_turn(); });
+    plain.push_back(unclipped.wall);
+    clipped.push_back(cost.wall);
+    ratios.push_back(unclipped.wall / cost.wall);
+    cpu_ratios.push_back(unclipped.cpu / cost.cpu);
+    state.SetIterationTime(cost.wall);
+  }
+  state.counters["ratio"] = median(ratios);
+  state.counters["ratio_best"] = smallest(plain) / smallest(clipped);
+  state.counters["ratio_cpu"] = median(cpu_ratios);
+  state.counters["private_s"] = kBatch / median(clipped);
+  state.counters["private_s_best"] = kBatch / smallest(clipped);
+  state.counters["plain_s"] = kBatch / median(plain);
+  state.counters["plain_s_best"] = kBatch / smallest(plain);
+}
+
+BENCHMARK_CAPTURE(turns, convnet, "convnet", Settings{}, {3, 32, 32})
+    ->ArgName("workers")
+    ->Arg(1)
+    ->Arg(2)
+    ->Iterations(kTurns)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(turns, convnet_layer_norm, "convnet", Settings{{"norm", std::string("layer")}}, {3, 32, 32})
+    ->ArgName("workers")
+    ->Arg(2)
+    ->Iterations(kTurns)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(turns, mlp, "mlp", Settings{}, {1, 28, 28})
+    ->ArgName("workers")
+    ->Arg(2)
+    ->Iterations(10 * kTurns)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+// Largest resident memory of a process that takes only one kind of turn. The first run in a process counts:
+// it never shrinks.
+void peak(benchmark::State& state, bool clip) {
+  keep_freed_memory();
+  const Side side("convnet", {}, {3, 32, 32}, WorkPool::available_cores());
+  for (auto _ : state) clip ? side.private_turn() : side.plain_turn();
+  state.counters["peak_kib"] = static_cast<double>(peak_resident_kib());
+}
+BENCHMARK_CAPTURE(peak, plain, false)->Iterations(3)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(peak, clipped, true)->Iterations(3)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace fedarena::benchmarks
+
+BENCHMARK_MAIN();
