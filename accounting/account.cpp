@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "fedarena/accounting/pld.hpp"
+#include "fedarena/base/error.hpp"
 
 #include "accounting/rdp_reader.hpp"
 
@@ -25,21 +27,37 @@ Claim largest_pld(const RdpReading& reading, const AccountSettings& settings) {
   Claim result{.epsilon = 0};
   for (const Priced* priced : order) {
     if (result.epsilon && bound(priced) <= *result.epsilon) break;
-    result = larger(result, pld_claim(priced->first, settings));
+    result = worse(result, pld_claim(priced->first, settings));
   }
   return result;
 }
 
+// Ranks above every finite epsilon and below infinity, which is the worst whatever the other may be.
+double badness(const Claim& claim) { return claim.epsilon.value_or(std::numeric_limits<double>::max()); }
+
 }  // namespace
+
+const Claim& worse(const Claim& left, const Claim& right) {
+  return badness(right) > badness(left) ? right : left;
+}
+
+std::vector<Access> as_assumed(std::vector<Access> accesses, const AccountSettings& settings) {
+  if (settings.assume == "nothing") return accesses;
+  if (settings.assume != "poisson") {
+    throw Error(Complaint{.found = fmt::format("unknown assumption \"{}\"", settings.assume),
+                          .allowed = "\"nothing\", \"poisson\""});
+  }
+  for (Access& access : accesses) access.event = assuming_poisson(std::move(access.event));
+  return accesses;
+}
 
 Claim pld_claim(const std::vector<Access>& accesses, const AccountSettings& settings) {
   check_delta(settings.delta);
   for (const Access& access : accesses) validate(access.event);
-  PldSettings pld;
-  pld.assume_poisson = assumes_poisson(settings);
-  if (std::optional<Claim> claim = plain_claim(accesses, pld.assume_poisson)) return *std::move(claim);
+  const std::vector<Access> assumed = as_assumed(accesses, settings);
+  if (std::optional<Claim> claim = plain_claim(assumed)) return *std::move(claim);
   try {
-    return {.epsilon = pld_epsilon(accesses, settings.delta, pld).upper};
+    return {.epsilon = pld_epsilon(assumed, settings.delta).upper};
   } catch (const Error& reason) {
     // Settings and events are valid: these numbers are beyond what the bounds were shown for.
     return {.epsilon = std::nullopt, .unproven = reason.what()};

@@ -174,11 +174,10 @@ Solution calibrate(const Knowns& knowns, const EpsilonOf& epsilon_of) {
   return search.least_delta();
 }
 
-EpsilonOf epsilon_by_rdp(std::vector<double> orders, Conversion conversion, Sampling sampling,
-                         Adjacency adjacency, bool assume_poisson) {
+EpsilonOf epsilon_by_rdp(std::vector<double> orders, Conversion conversion) {
   return [=, orders = std::move(orders)](const Setting& setting) {
-    RdpAccountant accountant(orders, assume_poisson);
-    accountant.add(SampledGaussian{sampling, setting.rate, {setting.noise_multiplier}, adjacency},
+    RdpAccountant accountant(orders);
+    accountant.add(SampledGaussian{.rate = setting.rate, .noise_multipliers = {setting.noise_multiplier}},
                    setting.steps);
     return accountant.epsilon(setting.delta, conversion).epsilon;
   };

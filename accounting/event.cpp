@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
-#include <string_view>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -133,6 +133,55 @@ double joint_noise_multiplier(const SampledGaussian& event) {
   double sum = 0;
   for (const double noise : event.noise_multipliers) sum += (least / noise) * (least / noise);
   return least / std::sqrt(sum);
+}
+
+bool any_event(const std::vector<Access>& accesses, const std::function<bool(const Event&)>& property) {
+  return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+    const auto* composition = std::get_if<Composition>(&access.event);
+    return composition ? any_event(composition->parts, property) : property(access.event);
+  });
+}
+
+bool is_exact(const Event& event) {
+  return std::visit(
+      Overload{[](const ExactAccess&) { return true; },
+               [](const Gaussian& gauss) { return gauss.noise_multiplier == 0; },
+               [](const SampledGaussian& sampled) {
+                 return sampled.rate > 0 && joint_noise_multiplier(sampled) == 0;
+               },
+               [](const Composition& composition) { return any_event(composition.parts, is_exact); },
+               [](const auto&) { return false; }},
+      event);
+}
+
+std::set<Adjacency> adjacencies(const std::vector<Access>& accesses) {
+  std::set<Adjacency> found;
+  any_event(accesses, [&](const Event& event) {
+    if (const auto* gaussian = std::get_if<Gaussian>(&event)) found.insert(gaussian->adjacency);
+    if (const auto* sampled = std::get_if<SampledGaussian>(&event)) found.insert(sampled->adjacency);
+    return false;
+  });
+  return found;
+}
+
+Event assuming_poisson(Event event) {
+  if (auto* sampled = std::get_if<SampledGaussian>(&event)) {
+    if (sampled->sampling == Sampling::kWithoutReplacement) {
+      sampled->sampling = Sampling::kPoisson;
+      sampled->adjacency = Adjacency::kAddRemove;
+    }
+  } else if (auto* composition = std::get_if<Composition>(&event)) {
+    for (Access& part : composition->parts) part.event = assuming_poisson(std::move(part.event));
+  }
+  return event;
+}
+
+std::string_view name(Adjacency adjacency) {
+  return adjacency == Adjacency::kAddRemove ? "add-remove" : "replace-one";
+}
+
+std::string_view name(Sampling sampling) {
+  return sampling == Sampling::kPoisson ? "poisson" : "without-replacement";
 }
 
 }  // namespace fedarena

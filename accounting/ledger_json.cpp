@@ -28,10 +28,6 @@ constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient};
 constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne};
 constexpr std::array kSamplings{Sampling::kPoisson, Sampling::kWithoutReplacement};
 
-std::string_view name(Sampling sampling) {
-  return sampling == Sampling::kPoisson ? "poisson" : "without-replacement";
-}
-
 // A field in a message; lists and objects may be of any size and depth.
 std::string shown(const json& field) {
   if (field.is_structured()) return field.type_name();

@@ -34,24 +34,16 @@ class RdpReader {
   RdpWorth worth(const std::vector<Access>& accesses) const;
 
  private:
+  AccountSettings settings_;
   RdpAccountant nothing_spent_;  // its copies share the curves of events
-  bool assume_poisson_;
-  double delta_;
   Conversion conversion_;
 };
-
-/// Whether fixed-size sampling counts as Poisson sampling. Error for an unknown assumption.
-bool assumes_poisson(const AccountSettings& settings);
 
 /// Error unless 0 <= delta < 1.
 void check_delta(double delta);
 
 /// The claim that needs no accountant, if there is one: 0 of nothing, infinity of an exact access, none of a
 /// mix of adjacencies. An exact access comes first: whatever else there is, infinity is true.
-std::optional<Claim> plain_claim(const std::vector<Access>& accesses, bool assume_poisson);
-
-/// The claim of both, each a bound on something else that is disjoint (parallel composition): infinity is
-/// true whatever an unproven claim may be.
-const Claim& larger(const Claim& left, const Claim& right);
+std::optional<Claim> plain_claim(const std::vector<Access>& accesses);
 
 }  // namespace fedarena

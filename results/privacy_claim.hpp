@@ -34,10 +34,6 @@ struct PrivacyClaim {
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);
 
-/// What two claims are worth together, as that of the worse one: infinite if one is, else unproven if one is,
-/// else the larger epsilon.
-const Claim& worse(const Claim& left, const Claim& right);
-
 /// The claim of a row over two finished runs with the same settings: the worse epsilon of each accountant,
 /// and what is noteworthy in either.
 PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right);

@@ -22,24 +22,6 @@ constexpr double kNoPart = std::numeric_limits<double>::quiet_NaN();
 // Any order tells whether a divergence is infinite at all orders.
 constexpr double kSomeOrder = 2;
 
-using Segments = std::vector<Ledger::Segment>;
-
-std::vector<Access> multiplied_out(const Segments& segments) {
-  std::vector<Access> result;
-  for (const Ledger::Segment& segment : segments) {
-    for (const Access& access : segment.accesses) {
-      result.push_back({access.event, access.count * segment.participations});
-    }
-  }
-  return result;
-}
-
-std::int64_t rounds_of(const Segments& segments) {
-  std::int64_t rounds = 0;
-  for (const Ledger::Segment& segment : segments) rounds += segment.participations;
-  return rounds;
-}
-
 // Equal events together, in the order in which they came first.
 std::vector<EventShare> kinds_of(const std::vector<Access>& accesses) {
   std::vector<EventShare> kinds;
@@ -52,8 +34,9 @@ std::vector<EventShare> kinds_of(const std::vector<Access>& accesses) {
   return kinds;
 }
 
-// What the kind costs: at that order, or without order (0: as a pure epsilon). Infinity for an exact access.
-double cost(const EventShare& kind, double order, RdpAccountant& accountant) {
+// What the accesses cost: at that order, or without order (0: as a pure epsilon). Infinity for an exact
+// access.
+double cost(const Access& kind, double order, RdpAccountant& accountant) {
   if (std::holds_alternative<ExactAccess>(kind.event)) return kInfinity;
   const auto count = static_cast<double>(kind.count);
   if (std::isinf(order)) return count * pure_epsilon(kind.event);
@@ -65,10 +48,13 @@ double cost(const EventShare& kind, double order, RdpAccountant& accountant) {
 
 void set_parts(ClientGroup& group, const AccountSettings& settings) {
   if (!group.rdp || !group.rdp->epsilon) return;
-  RdpAccountant accountant(rdp_orders(settings.orders), settings.assume == "poisson");
+  RdpAccountant accountant(rdp_orders(settings.orders));
   std::vector<double> costs;
   try {
-    for (const EventShare& kind : group.events) costs.push_back(cost(kind, group.order, accountant));
+    for (const EventShare& kind : group.events) {
+      const std::vector<Access> assumed = as_assumed({{kind.event, kind.count}}, settings);
+      costs.push_back(cost(assumed.front(), group.order, accountant));
+    }
   } catch (const Unproven&) {
     return;  // beside an exact access, which decides
   }
@@ -87,8 +73,8 @@ std::vector<ClientGroup> groups_of_clients(const Ledger& ledger) {
   for (const auto& [client, record] : ledger.clients()) {
     // A ledger that protects nobody charges nothing, but what happened can be told.
     const std::vector<Access> accesses =
-        ledger.unit() == Unit::kNothing ? multiplied_out(record.segments) : ledger.charged(client);
-    const std::int64_t rounds = rounds_of(record.segments);
+        ledger.unit() == Unit::kNothing ? Ledger::accesses_of(record.segments) : ledger.charged(client);
+    const std::int64_t rounds = Ledger::participations_of(record.segments);
     const auto [place, added] = places.emplace(std::pair(accesses, rounds), groups.size());
     if (added) groups.push_back({.clients = {}, .rounds = rounds, .rdp = {}, .events = kinds_of(accesses)});
     groups[place->second].clients.push_back(client);
@@ -112,9 +98,9 @@ std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary)
   std::vector<ClientGroup> groups;
   if (ledger.unit() == Unit::kClient) {
     groups.push_back({.clients = {},
-                      .rounds = rounds_of(ledger.population()),
+                      .rounds = Ledger::participations_of(ledger.population()),
                       .rdp = {},
-                      .events = kinds_of(multiplied_out(ledger.population()))});
+                      .events = kinds_of(Ledger::accesses_of(ledger.population()))});
   } else {
     groups = groups_of_clients(ledger);
   }
@@ -131,41 +117,6 @@ std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary)
     set_parts(group, settings);
   }
   return groups;
-}
-
-bool is_exact(const Event& event) {
-  if (const auto* composition = std::get_if<Composition>(&event)) {
-    return std::any_of(composition->parts.begin(), composition->parts.end(),
-                       [](const Access& part) { return is_exact(part.event); });
-  }
-  if (std::holds_alternative<ExactAccess>(event)) return true;
-  if (const auto* gaussian = std::get_if<Gaussian>(&event)) return gaussian->noise_multiplier == 0;
-  const auto* sampled = std::get_if<SampledGaussian>(&event);
-  return sampled != nullptr && sampled->rate > 0 && joint_noise_multiplier(*sampled) == 0;
-}
-
-void find_exact(const Segments& segments, std::optional<std::int64_t> client,
-                std::vector<ExactFinding>& found) {
-  for (const Ledger::Segment& segment : segments) {
-    for (const Access& access : segment.accesses) {
-      if (!is_exact(access.event)) continue;
-      const auto* exact = std::get_if<ExactAccess>(&access.event);
-      found.push_back({.client = client,
-                       .first_round = segment.first_round,
-                       .last_round = segment.last_round,
-                       .access = exact != nullptr ? exact->what : describe(access.event),
-                       .count = access.count * segment.participations});
-    }
-  }
-}
-
-std::vector<ExactFinding> exact_findings(const Ledger& ledger) {
-  std::vector<ExactFinding> found;
-  if (ledger.unit() == Unit::kNothing) return found;
-  find_exact(ledger.population(), std::nullopt, found);
-  if (ledger.unit() != Unit::kRecord) return found;
-  for (const auto& [client, record] : ledger.clients()) find_exact(record.segments, client, found);
-  return found;
 }
 
 // The plugin whose list of algorithms holds this one.

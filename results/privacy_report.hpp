@@ -8,6 +8,7 @@
 
 #include "fedarena/accounting/ledger.hpp"
 
+#include "results/exact_findings.hpp"
 #include "results/record.hpp"
 #include "results/run_directory.hpp"
 
@@ -29,14 +30,6 @@ struct ClientGroup {
   std::optional<Claim> rdp;  ///< none under the policy "none"
   double order = 0;          ///< that decides it; infinity: the sum of pure epsilons does
   std::vector<EventShare> events;
-};
-
-/// An access that nothing privatised.
-struct ExactFinding {
-  std::optional<std::int64_t> client;  ///< none: all of them at once
-  std::int64_t first_round = 0, last_round = 0;
-  std::string access;      ///< "gradient", or the event in words
-  std::int64_t count = 0;  ///< over these rounds
 };
 
 /// Why a run's epsilon is what it is.

@@ -100,13 +100,13 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string client_table(const PrivacyReport& report) {
-  const bool priv = report.summary.privacy.has_value();
+  const bool claims = report.summary.privacy.has_value();
   std::vector<std::vector<std::string>> rows = {{"clients", "examples", "rounds"}};
-  if (priv) rows.front().insert(rows.front().end(), {"epsilon (RDP)", "order"});
+  if (claims) rows.front().insert(rows.front().end(), {"epsilon (RDP)", "order"});
   for (const ClientGroup& group : report.groups) {
     rows.push_back({group.clients.empty() ? "all" : ranges(group.clients),
                     range(group.examples_least, group.examples_most), fmt::format("{}", group.rounds)});
-    if (!priv) continue;
+    if (!claims) continue;
     const bool proven = group.rdp && group.rdp->epsilon;
     rows.back().push_back(proven ? epsilon_number(*group.rdp->epsilon) : "unproven");
     rows.back().push_back(order_text(group.order));

@@ -1,30 +1,11 @@
 #include "results/state_privacy.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
+
+#include "results/exact_findings.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using Segments = std::vector<Ledger::Segment>;
-
-bool holds(const Event& event, const std::function<bool(const Event&)>& property) {
-  const auto* composition = std::get_if<Composition>(&event);
-  if (composition == nullptr) return property(event);
-  return std::any_of(composition->parts.begin(), composition->parts.end(),
-                     [&](const Access& part) { return holds(part.event, property); });
-}
-
-bool is_exact(const Event& event) {
-  if (const auto* gaussian = std::get_if<Gaussian>(&event)) return gaussian->noise_multiplier == 0;
-  if (const auto* sampled = std::get_if<SampledGaussian>(&event)) {
-    return sampled->rate > 0 &&
-           std::any_of(sampled->noise_multipliers.begin(), sampled->noise_multipliers.end(),
-                       [](double multiplier) { return multiplier == 0; });
-  }
-  return std::holds_alternative<ExactAccess>(event);
-}
 
 // At the rates 0 and 1 both kinds of sampling are one.
 bool has_fixed_size(const Event& event) {
@@ -33,52 +14,26 @@ bool has_fixed_size(const Event& event) {
          gaussian->rate < 1;
 }
 
-std::string text_of(const Event& event) {
-  const auto* exact = std::get_if<ExactAccess>(&event);
-  return exact != nullptr ? exact->what : describe(event);
-}
-
-// The first access that nothing privatised among those that count, as text, and its round.
-struct FirstExact {
-  std::string text;
-  std::int64_t round = std::numeric_limits<std::int64_t>::max();
-
-  void look_at(const Segments& segments, const std::string& whose) {
-    for (const Ledger::Segment& segment : segments) {
-      if (segment.first_round >= round) return;
-      for (const Access& access : segment.accesses) {
-        if (!holds(access.event, is_exact)) continue;
-        round = segment.first_round;
-        text = fmt::format("{}{}, round {}", text_of(access.event), whose, round);
-        return;
-      }
-    }
-  }
-};
-
-std::string first_exact_access(const Ledger& ledger, const std::string& algorithm) {
-  FirstExact first;
-  first.look_at(ledger.population(), " of all clients");
-  if (ledger.unit() == Unit::kRecord) {
-    for (const auto& [client, record] : ledger.clients()) {
-      first.look_at(record.segments, fmt::format(" of client {}", client));
-    }
-  }
-  return first.text.empty() ? "" : fmt::format("{}: {}", algorithm, first.text);
-}
-
-bool any_fixed_size(const Segments& segments) {
-  return std::any_of(segments.begin(), segments.end(), [](const Ledger::Segment& segment) {
-    return std::any_of(segment.accesses.begin(), segment.accesses.end(),
-                       [](const Access& access) { return holds(access.event, has_fixed_size); });
-  });
-}
-
 bool any_fixed_size(const Ledger& ledger) {
-  if (any_fixed_size(ledger.population()) || any_fixed_size(ledger.as_if())) return true;
+  const auto among = [](const std::vector<Ledger::Segment>& segments) {
+    return any_event(Ledger::accesses_of(segments), has_fixed_size);
+  };
+  if (among(ledger.population()) || among(ledger.as_if())) return true;
   return ledger.unit() == Unit::kRecord &&
          std::any_of(ledger.clients().begin(), ledger.clients().end(),
-                     [](const auto& client) { return any_fixed_size(client.second.segments); });
+                     [&](const auto& client) { return among(client.second.segments); });
+}
+
+// The first access that nothing privatised among those that count, and its round.
+std::string first_exact_access(const Ledger& ledger, const std::string& algorithm) {
+  const std::vector<ExactFinding> found = exact_findings(ledger);
+  const auto first = std::min_element(found.begin(), found.end(), [](const auto& left, const auto& right) {
+    return left.first_round < right.first_round;
+  });
+  if (first == found.end()) return "";
+  return fmt::format("{}: {} of {}, round {}", algorithm, first->access,
+                     first->client ? fmt::format("client {}", *first->client) : "all clients",
+                     first->first_round);
 }
 
 // Of the client whose epsilon is the run's.

@@ -2,7 +2,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "fedarena/accounting/odometer.hpp"
 
@@ -16,12 +15,6 @@ namespace fedarena::results {
 namespace {
 
 using Segments = std::vector<Ledger::Segment>;
-
-std::int64_t participations(const Segments& segments) {
-  std::int64_t total = 0;
-  for (const Ledger::Segment& segment : segments) total += segment.participations;
-  return total;
-}
 
 std::int64_t last_round(const Ledger& ledger) {
   std::int64_t last = 0;
@@ -69,14 +62,14 @@ void verify_participation(const Ledger& ledger, const Summary& summary, std::spa
   std::int64_t cohorts = 0;
   for (const RoundRecord& round : rounds) cohorts += round.clients;
   std::int64_t total = 0;
-  for (const auto& [client, record] : ledger.clients()) total += participations(record.segments);
+  for (const auto& [client, record] : ledger.clients()) total += Ledger::participations_of(record.segments);
   compare.text("unit", std::string(name(ledger.unit())), summary.policy);
   compare.integer("clients", static_cast<std::int64_t>(ledger.clients().size()), summary.clients);
   compare.integer("participations of all clients", total, cohorts);
   const std::int64_t last = last_round(ledger);
   compare.result(last <= done, "last round", std::to_string(last), fmt::format("at most {}", done));
   if (ledger.unit() == Unit::kClient) {
-    compare.integer("rounds of the population", participations(ledger.population()), done);
+    compare.integer("rounds of the population", Ledger::participations_of(ledger.population()), done);
   }
   const Presence presence(ledger, rounds.size());
   for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -90,34 +83,6 @@ void verify_participation(const Ledger& ledger, const Summary& summary, std::spa
   }
 }
 
-// The ledger after a round. A segment in which a client sat some rounds out does not tell which; then as few
-// of them as possible are kept, or as many.
-Ledger after_round(const nlohmann::json& document, std::int64_t round, bool most) {
-  nlohmann::json result = document;
-  const auto cut = [&](nlohmann::json& segments) {
-    nlohmann::json kept = nlohmann::json::array();
-    for (nlohmann::json& segment : segments) {
-      const auto first = segment.at("first_round").get<std::int64_t>();
-      const auto last = segment.at("last_round").get<std::int64_t>();
-      if (first > round) continue;
-      if (last > round) {
-        const auto all = segment.at("participations").get<std::int64_t>();
-        // The last round of a segment is one of its participations, and so is the first.
-        segment["participations"] =
-            most ? std::min(all - 1, round - first + 1) : std::max<std::int64_t>(1, all - (last - round));
-        segment["last_round"] = round;
-      }
-      kept.push_back(std::move(segment));
-    }
-    segments = std::move(kept);
-  };
-  for (nlohmann::json& client : result.at("clients")) cut(client.at("segments"));
-  for (const char* list : {"population", "as_if"}) {
-    if (result.contains(list)) cut(result[list]);
-  }
-  return Ledger::from_json(result.dump());
-}
-
 void verify_rounds(const Ledger& ledger, const Summary& summary, std::span<const RoundRecord> rounds,
                    Comparison& compare) {
   if (!summary.privacy) {
@@ -127,11 +92,9 @@ void verify_rounds(const Ledger& ledger, const Summary& summary, std::span<const
     return;
   }
   const Odometer odometer(summary.privacy->settings);
-  const auto document = nlohmann::json::parse(ledger.to_json());
   for (const RoundRecord& round : rounds) {
     const std::string field = fmt::format("round {} epsilon", round.round);
-    const Ledger fewest = after_round(document, round.round, false);
-    const Ledger most = after_round(document, round.round, true);
+    const auto [fewest, most] = ledger.after_round(round.round);
     const std::optional<double> low = odometer.epsilon(fewest).epsilon;
     const std::optional<double> high = fewest == most ? low : odometer.epsilon(most).epsilon;
     if (low == high || !low || !high || !round.epsilon) {

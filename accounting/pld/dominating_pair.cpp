@@ -17,8 +17,6 @@ constexpr double kMostSteps = 1e15;
 
 class Collector {
  public:
-  explicit Collector(bool assume_poisson) : assume_poisson_(assume_poisson) {}
-
   void add(const Access& access, double times) {
     if (access.count < 0) throw Error::of("an access counts {} times; allowed: 0 or more", access.count);
     validate(access.event);
@@ -45,7 +43,7 @@ class Collector {
     if (event.rate == 1) return add_plain(sigma, event.adjacency, count);
     const bool replaces = event.adjacency == Adjacency::kReplaceOne;
     const bool fixed_size = event.sampling == Sampling::kWithoutReplacement;
-    if (fixed_size && !replaces && !assume_poisson_) {
+    if (fixed_size && !replaces) {
       throw Unproven(Complaint{
           .found = fmt::format("no dominating pair is known for a {} under add/remove", describe(event)),
           .allowed = "Poisson sampling, or replace-one neighbours",
@@ -56,8 +54,7 @@ class Collector {
       terms_.exact = true;
       return;
     }
-    const bool assumed = fixed_size && assume_poisson_;
-    const SampledNormal normal{event.rate, replaces && !assumed ? sigma / 2 : sigma};
+    const SampledNormal normal{event.rate, replaces ? sigma / 2 : sigma};
     if (normal.sigma < kLeastSigma) {
       throw Error::of("a {}: privacy loss distributions take noise multipliers from {} on", describe(event),
                       replaces ? 2 * kLeastSigma : kLeastSigma);
@@ -65,7 +62,7 @@ class Collector {
     if (event.rate < kLeastRate) {
       throw Error::of("a {}: privacy loss distributions take rates from {} on", describe(event), kLeastRate);
     }
-    if (replaces && !assumed) return push(ReplacePair{normal}, count);
+    if (replaces) return push(ReplacePair{normal}, count);
     terms_.two_sided = true;
     push(PoissonPair{normal}, count);
   }
@@ -109,7 +106,6 @@ class Collector {
     adjacency_ = adjacency;
   }
 
-  bool assume_poisson_;
   std::optional<Adjacency> adjacency_;
   double precision_ = 0;  // of all plain Gaussians together: sum of (distance / sigma)^2
   Terms terms_;
@@ -143,8 +139,8 @@ Law law_of_pair(const ResponsePair& pair, Direction /*direction*/, double /*tail
 
 }  // namespace
 
-Terms terms_of(std::span<const Access> accesses, bool assume_poisson) {
-  Collector collector(assume_poisson);
+Terms terms_of(std::span<const Access> accesses) {
+  Collector collector;
   for (const Access& access : accesses) collector.add(access, 1);
   return collector.finish();
 }

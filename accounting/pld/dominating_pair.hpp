@@ -49,7 +49,7 @@ struct Terms {
 };
 
 /// Checks the accesses and finds their pairs. Throws as pld.hpp says.
-Terms terms_of(std::span<const Access> accesses, bool assume_poisson);
+Terms terms_of(std::span<const Access> accesses);
 
 enum class Direction { kRemove, kAdd };
 

@@ -68,7 +68,7 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
   if (!(delta == 0 || (delta >= kLeastDelta && delta <= 1))) {
     throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastDelta);
   }
-  const pld::Terms terms = pld::terms_of(accesses, settings.assume_poisson);
+  const pld::Terms terms = pld::terms_of(accesses);
   const auto result = [&](double upper, double lower) {
     return PldEpsilon{upper, settings.lower_bound ? std::optional(lower) : std::nullopt};
   };
@@ -96,7 +96,7 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
 double pld_delta(std::span<const Access> accesses, double epsilon, const PldSettings& settings) {
   check(settings);
   if (!(epsilon >= 0)) throw Error::of("epsilon {}; allowed: 0 or more", epsilon);
-  const pld::Terms terms = pld::terms_of(accesses, settings.assume_poisson);
+  const pld::Terms terms = pld::terms_of(accesses);
   if (terms.exact) return 1;
   if (const auto sigma = plain_sigma(terms)) return gaussian_delta(epsilon, *sigma) * (1 + kClosedForm);
   if (terms.list.empty() || epsilon >= largest_loss(terms, pld::Direction::kRemove)) return 0;

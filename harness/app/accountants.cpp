@@ -13,21 +13,19 @@
 #include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
 
-#include "harness/app/answer_text.hpp"
-
 namespace fedarena {
 namespace {
 
-bool assumes_poisson(const AccountSettings& settings) { return settings.assume == "poisson"; }
-
-void check_accesses(const std::vector<Access>& accesses) {
-  for (const Access& access : accesses) validate(access.event);
-  if (adjacency_of(accesses) != "mixed") return;
+// The question as accountants are to read it.
+Question checked(Question question) {
+  for (const Access& access : question.accesses) validate(access.event);
+  question.accesses = as_assumed(std::move(question.accesses), question.settings);
+  if (adjacencies(question.accesses).size() < 2) return question;
   throw Unproven(Complaint{.found = "the accesses mix add-remove and replace-one neighbours"});
 }
 
 RdpAccountant compose(const Question& question) {
-  RdpAccountant accountant(rdp_orders(question.settings.orders), assumes_poisson(question.settings));
+  RdpAccountant accountant(rdp_orders(question.settings.orders));
   for (const Access& access : question.accesses) accountant.add(access.event, access.count);
   return accountant;
 }
@@ -39,12 +37,9 @@ void ask_rdp(const Question& question, Answer& answer) {
   if (std::isfinite(found.epsilon) && found.epsilon > 0) answer.order = found.order;
 }
 
-PldSettings pld_settings(const Question& question) {
-  return {.lower_bound = question.lower, .assume_poisson = assumes_poisson(question.settings)};
-}
-
 void ask_pld(const Question& question, Answer& answer) {
-  const PldEpsilon found = pld_epsilon(question.accesses, question.settings.delta, pld_settings(question));
+  const PldEpsilon found =
+      pld_epsilon(question.accesses, question.settings.delta, {.lower_bound = question.lower});
   answer.claim.epsilon = found.upper;
   answer.lower = found.lower;
 }
@@ -106,24 +101,24 @@ const std::vector<std::string>& accountant_names() {
 }
 
 Answer ask(const std::string& accountant, const Question& question) {
-  check_accesses(question.accesses);
+  const Question read = checked(question);
   Answer answer{.accountant = accountant};
-  if (question.settings.delta == 1) {  // which promises nothing
+  if (read.settings.delta == 1) {  // which promises nothing
     answer.claim.epsilon = 0;
   } else {
-    named(accountant)(question, answer);
+    named(accountant)(read, answer);
   }
   return answer;
 }
 
 Answer ask_delta(const std::string& accountant, const Question& question, double epsilon, double& delta) {
-  check_accesses(question.accesses);
+  const Question read = checked(question);
   if (accountant == "rdp") {
-    delta = rdp_delta(question, epsilon);
+    delta = rdp_delta(read, epsilon);
   } else if (accountant == "pld") {
-    delta = pld_delta(question.accesses, epsilon, pld_settings(question));
+    delta = pld_delta(read.accesses, epsilon);
   } else {
-    const double noise = composed_noise(question);
+    const double noise = composed_noise(read);
     delta = std::isinf(noise) ? 0 : gaussian_delta(epsilon, noise);
   }
   return {.accountant = accountant, .claim = {.epsilon = epsilon}};
@@ -131,17 +126,13 @@ Answer ask_delta(const std::string& accountant, const Question& question, double
 
 EpsilonOf epsilon_by(const std::string& accountant, const AccountSettings& settings, Sampling sampling,
                      Adjacency adjacency) {
-  if (accountant == "rdp") {
-    return epsilon_by_rdp(rdp_orders(settings.orders), conversion_of(settings.conversion), sampling,
-                          adjacency, assumes_poisson(settings));
-  }
   return [=, ask_one = named(accountant)](const Setting& setting) {
     Question question{{}, settings, false};
     question.settings.delta = setting.delta;
     const SampledGaussian event{sampling, setting.rate, {setting.noise_multiplier}, adjacency};
     if (setting.steps > 0) question.accesses.push_back({event, setting.steps});
     Answer answer;
-    ask_one(question, answer);
+    ask_one(checked(std::move(question)), answer);
     return *answer.claim.epsilon;
   };
 }

@@ -5,36 +5,17 @@
 
 #include <fmt/format.h>
 
-#include "fedarena/accounting/ledger.hpp"
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/overload.hpp"
 
 #include "results/text.hpp"
 
 namespace fedarena {
 namespace {
 
-// The name of the adjacency and of the sampling of every event, compositions opened.
-struct Traits {
-  std::set<std::string> adjacencies, samplings;
-
-  void visit(const std::vector<Access>& accesses) {
-    for (const Access& access : accesses) {
-      std::visit(Overload{[&](const Gaussian& event) { adjacencies.emplace(name(event.adjacency)); },
-                          [&](const SampledGaussian& event) {
-                            adjacencies.emplace(name(event.adjacency));
-                            samplings.emplace(event.sampling == Sampling::kPoisson ? "poisson"
-                                                                                   : "without-replacement");
-                          },
-                          [&](const Composition& event) { visit(event.parts); }, [](const auto&) {}},
-                 access.event);
-    }
-  }
-};
-
-std::string only_one_of(const std::set<std::string>& names) {
-  if (names.empty()) return "none";
-  return names.size() == 1 ? *names.begin() : "mixed";
+template <typename Kind>
+std::string only_one_of(const std::set<Kind>& kinds) {
+  if (kinds.empty()) return "none";
+  return kinds.size() == 1 ? std::string(name(*kinds.begin())) : "mixed";
 }
 
 }  // namespace
@@ -57,16 +38,15 @@ std::string access_lines(const std::vector<Access>& accesses) {
   return text;
 }
 
-std::string adjacency_of(const std::vector<Access>& accesses) {
-  Traits traits;
-  traits.visit(accesses);
-  return only_one_of(traits.adjacencies);
-}
+std::string adjacency_of(const std::vector<Access>& accesses) { return only_one_of(adjacencies(accesses)); }
 
 std::string sampling_of(const std::vector<Access>& accesses) {
-  Traits traits;
-  traits.visit(accesses);
-  return only_one_of(traits.samplings);
+  std::set<Sampling> samplings;
+  any_event(accesses, [&](const Event& event) {
+    if (const auto* sampled = std::get_if<SampledGaussian>(&event)) samplings.insert(sampled->sampling);
+    return false;
+  });
+  return only_one_of(samplings);
 }
 
 void describe_question(results::Json& json, const std::vector<Access>& accesses,

@@ -36,17 +36,12 @@ Schema<Accounting> Accounting::schema() {
        Constraint::one_of({"balle", "classic"})},
       {"assume", &Accounting::assume,
        "what accountants may take for granted, unproven; tables say so: sampling of a fixed size costs what "
-       "Poisson "
-       "sampling costs",
-       Constraint::one_of({kNothing, kPoisson})},
+       "Poisson sampling costs",
+       Constraint::one_of({"nothing", "poisson"})},
       {"noise_source", &Accounting::noise_source,
        "reproducible random streams, or the system's cryptographic generator",
        Constraint::one_of({kStreamNoise, kSystemNoise})},
   };
-}
-
-AccountSettings Accounting::account_settings() const {
-  return {.delta = delta, .orders = orders, .conversion = conversion, .assume = assume};
 }
 
 void Accounting::validate() const {

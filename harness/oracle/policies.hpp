@@ -14,19 +14,13 @@ namespace fedarena {
 /// Names of settings.
 inline constexpr const char* kPoisson = "poisson";
 inline constexpr const char* kFixedSize = "fixed-size";
-inline constexpr const char* kNothing = "nothing";
 
 /// What every private policy has: how its epsilon is computed, and what it may become.
-struct Accounting {
-  double delta = 1e-5;
+struct Accounting : AccountSettings {
   double budget = 0;
-  std::string orders = "default";
-  std::string conversion = "balle";
-  std::string assume = kNothing;
   std::string noise_source = "stream";
 
   static Schema<Accounting> schema();
-  AccountSettings account_settings() const;
   /// Throws Error when delta is not strictly between 0 and 1.
   void validate() const;
 };

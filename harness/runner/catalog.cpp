@@ -25,7 +25,6 @@ Catalog make_catalog(const PluginHost& host) {
                                   .fields = algorithm.fields,
                                   .requires_policy = algorithm.description.requires_policy});
   }
-  catalog.policies.clear();
   for (const PolicyInfo& policy : policies()) {
     catalog.policies.push_back({.name = policy.name,
                                 .summary = policy.summary,

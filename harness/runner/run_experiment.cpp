@@ -108,7 +108,7 @@ class Arena {
     summary.clients = static_cast<std::int64_t>(partition.size());
     summary.parameters = model_.layout()->numel();
     if (const Accounting* accounting = fedarena::accounting(policy_of(entry))) {
-      results::plan_privacy(summary, entry.privacy.name, accounting->account_settings(), accounting->budget);
+      results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
     }
     for (const auto& [name, value] : entry.settings)
       summary.algorithm_parameters.emplace_back(name, to_text(value));

@@ -55,7 +55,7 @@ class Rollback {
 
 AccountSettings account_settings_of(const PrivacyPolicy& policy) {
   const Accounting* accounting = fedarena::accounting(policy);
-  return accounting == nullptr ? AccountSettings() : accounting->account_settings();
+  return accounting == nullptr ? AccountSettings() : static_cast<const AccountSettings&>(*accounting);
 }
 
 }  // namespace

@@ -101,29 +101,26 @@ TEST(Calibration, TakesTheWholeRangeWhereItFits) {
 
 TEST(Calibration, SaysWhatCannotBeReached) {
   // With orders up to 63 no noise brings epsilon below about 0.1 at delta 1e-5.
-  EXPECT_THAT(
-      refusal_of<Error>([] { calibrate({.rate = 0.01, .steps = 1, .delta = 1e-5, .epsilon = 0.05}, kRdp); }),
-      AllOf(HasSubstr("no noise multiplier reaches epsilon 0.05"), HasSubstr("it is still 0.1"),
-            HasSubstr("orders")));
-  EXPECT_THAT(refusal_of<Error>([] {
+  EXPECT_THAT(message_of([] { calibrate({.rate = 0.01, .steps = 1, .delta = 1e-5, .epsilon = 0.05}, kRdp); }),
+              AllOf(HasSubstr("no noise multiplier reaches epsilon 0.05"), HasSubstr("it is still 0.1"),
+                    HasSubstr("orders")));
+  EXPECT_THAT(message_of([] {
                 calibrate({.noise_multiplier = 0.3, .rate = 0.5, .delta = 1e-5, .epsilon = 1}, kRdp);
               }),
               HasSubstr("one step already has epsilon"));
-  EXPECT_THAT(refusal_of<Error>(
-                  [] { calibrate({.noise_multiplier = 1, .rate = 0, .delta = 1e-5, .epsilon = 1}, kRdp); }),
-              HasSubstr("any number of steps"));
   EXPECT_THAT(
-      refusal_of<Error>([] { calibrate({.rate = 0, .steps = 10, .delta = 1e-5, .epsilon = 1}, kRdp); }),
-      HasSubstr("every noise multiplier"));
-  EXPECT_THAT(
-      refusal_of<Error>([] { calibrate({.rate = 0.1, .steps = 10, .delta = 0, .epsilon = 1}, kRdp); }),
-      HasSubstr("it is still inf"));
+      message_of([] { calibrate({.noise_multiplier = 1, .rate = 0, .delta = 1e-5, .epsilon = 1}, kRdp); }),
+      HasSubstr("any number of steps"));
+  EXPECT_THAT(message_of([] { calibrate({.rate = 0, .steps = 10, .delta = 1e-5, .epsilon = 1}, kRdp); }),
+              HasSubstr("every noise multiplier"));
+  EXPECT_THAT(message_of([] { calibrate({.rate = 0.1, .steps = 10, .delta = 0, .epsilon = 1}, kRdp); }),
+              HasSubstr("it is still inf"));
 }
 
 TEST(Calibration, NeedsExactlyOneUnknown) {
-  EXPECT_THAT(refusal_of<Error>([] { calibrate({.steps = 10, .delta = 1e-5, .epsilon = 1}, kRdp); }),
+  EXPECT_THAT(message_of([] { calibrate({.steps = 10, .delta = 1e-5, .epsilon = 1}, kRdp); }),
               HasSubstr("2 of noise multiplier, sampling rate, steps, delta and epsilon are not given"));
-  EXPECT_THAT(refusal_of<Error>([] {
+  EXPECT_THAT(message_of([] {
                 calibrate({.noise_multiplier = 1, .rate = 1, .steps = 1, .delta = 0.1, .epsilon = 1}, kRdp);
               }),
               AllOf(HasSubstr("0 of"), HasSubstr("exactly one")));
@@ -135,7 +132,7 @@ TEST(Calibration, RefusesKnownsThatAreOutside) {
   const auto refused = [&](auto member, auto value) {
     Knowns knowns = good;
     knowns.*member = value;
-    return refusal_of<Error>([&] { calibrate(knowns, kRdp); });
+    return message_of([&] { calibrate(knowns, kRdp); });
   };
   for (const double noise : {-1.0, nan, infinity}) {
     EXPECT_THAT(refused(&Knowns::noise_multiplier, noise), HasSubstr("the noise multiplier is"));
@@ -150,7 +147,7 @@ TEST(Calibration, RefusesKnownsThatAreOutside) {
     EXPECT_THAT(refused(&Knowns::delta, delta), HasSubstr("0 <= delta < 1"));
   }
   Knowns knowns{.rate = 0.1, .steps = 10, .delta = 1e-5, .epsilon = nan};
-  EXPECT_THAT(refusal_of<Error>([&] { calibrate(knowns, kRdp); }), HasSubstr("epsilon is nan"));
+  EXPECT_THAT(message_of([&] { calibrate(knowns, kRdp); }), HasSubstr("epsilon is nan"));
   knowns.epsilon = -1;
   EXPECT_THROW(calibrate(knowns, kRdp), Error);
 }

@@ -87,17 +87,17 @@ TEST(Conversion, ToDeltaIsAProbability) {
 TEST(Conversion, HasNames) {
   EXPECT_EQ(conversion_of("balle"), Conversion::kBalle);
   EXPECT_EQ(conversion_of("classic"), Conversion::kClassic);
-  EXPECT_THAT(refusal_of<Error>([] { conversion_of("clasic"); }),
+  EXPECT_THAT(message_of([] { conversion_of("clasic"); }),
               AllOf(HasSubstr("unknown conversion \"clasic\""), HasSubstr("balle, classic")));
 }
 
 TEST(Conversion, RefusesWhatIsOutside) {
   for (const double delta : {1.0, 1.5, -0.1, std::nan("")}) {
-    EXPECT_THAT(refusal_of<Error>([&] { epsilon_of_rdp(List{2}, List{1}, delta); }),
+    EXPECT_THAT(message_of([&] { epsilon_of_rdp(List{2}, List{1}, delta); }),
                 HasSubstr("allowed: 0 <= delta < 1"));
   }
   for (const double order : {1.0, 0.0, std::nan(""), kInfinity}) {
-    EXPECT_THAT(refusal_of<Error>([&] { epsilon_of_rdp(List{order}, List{1}, 0.1); }),
+    EXPECT_THAT(message_of([&] { epsilon_of_rdp(List{order}, List{1}, 0.1); }),
                 HasSubstr("a finite number > 1"));
   }
   for (const double divergence : {-1.0, std::nan("")}) {

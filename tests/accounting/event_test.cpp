@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -42,6 +43,39 @@ TEST(Event, HasAnOrder) {
   EXPECT_NE((Access{Gaussian{1}, 1}), (Access{Gaussian{1}, 2}));
 }
 
+TEST(Event, IsExactWithoutNoise) {
+  for (const Event& event : {Event(ExactAccess{"loss"}), Event(Gaussian{0}), poisson(0.1, 0),
+                             Event(SampledGaussian{Sampling::kPoisson, 0.1, {1, 0}, Adjacency::kAddRemove}),
+                             Event(Composition{{{Gaussian{1}, 2}, {Composition{{{Gaussian{0}, 1}}}, 1}}})}) {
+    EXPECT_TRUE(is_exact(event)) << describe(event);
+  }
+  for (const Event& event : {Event(Gaussian{1e-9}), poisson(0, 0), poisson(0.1, 1), Event(Laplace{1, 30}),
+                             Event(RandomizedResponse{2, 30}), Event(Composition{})}) {
+    EXPECT_FALSE(is_exact(event)) << describe(event);
+  }
+}
+
+TEST(Event, HasTheAdjacenciesOfItsGaussians) {
+  EXPECT_TRUE(adjacencies({{Laplace{1, 1}, 1}, {ExactAccess{"loss"}, 1}}).empty());
+  EXPECT_EQ(adjacencies({{Gaussian{1}, 1}, {poisson(0.1, 1), 1}}), std::set{Adjacency::kAddRemove});
+  EXPECT_EQ(adjacencies({{Composition{{{Composition{{{fixed_size(0.1, 1), 1}}}, 1}}}, 1}}),
+            std::set{Adjacency::kReplaceOne});
+  EXPECT_EQ(adjacencies({{Gaussian{1}, 1}, {fixed_size(0.1, 1), 1}}).size(), 2U);
+}
+
+TEST(Event, AssumedToBeAPoissonSampleKeepsRateAndNoise) {
+  const auto inside = [](const Event& event) { return Event(Composition{{{event, 7}, {Gaussian{2}, 1}}}); };
+  for (const Adjacency adjacency : {Adjacency::kAddRemove, Adjacency::kReplaceOne}) {
+    const Event fixed = fixed_size(0.3, 1.5, adjacency);
+    EXPECT_EQ(assuming_poisson(fixed), poisson(0.3, 1.5));
+    EXPECT_EQ(assuming_poisson(inside(fixed)), inside(poisson(0.3, 1.5)));
+    for (const Event& other : {poisson(0.3, 1.5, adjacency), Event(Gaussian{1, adjacency})}) {
+      EXPECT_EQ(assuming_poisson(other), other);
+    }
+  }
+  EXPECT_EQ(assuming_poisson(ExactAccess{"loss"}), Event(ExactAccess{"loss"}));
+}
+
 TEST(Event, IsValidWithinItsDocumentation) {
   for (const Event& event :
        {poisson(0, 0), poisson(1, 1e300), Event(Gaussian{0}), Event(Laplace{1, 1e-9}), Event(ExactAccess{""}),
@@ -51,7 +85,7 @@ TEST(Event, IsValidWithinItsDocumentation) {
 }
 
 TEST(Event, OutsideOfItsDocumentationIsRefusedByName) {
-  const auto refusal = [](const Event& event) { return refusal_of<Error>([&] { validate(event); }); };
+  const auto refusal = [](const Event& event) { return message_of([&] { validate(event); }); };
   EXPECT_EQ(refusal(Gaussian{-1}), "a noise multiplier is -1; allowed: a finite number >= 0");
   EXPECT_EQ(refusal(Gaussian{std::nan("")}), "a noise multiplier is nan; allowed: a finite number >= 0");
   EXPECT_EQ(refusal(Gaussian{kInfinity}), "a noise multiplier is inf; allowed: a finite number >= 0");

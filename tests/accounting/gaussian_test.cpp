@@ -114,17 +114,17 @@ TEST(ExactGaussian, ComposesIntoOne) {
 TEST(ExactGaussian, RefusesWhatIsOutside) {
   const double nan = std::nan("");
   for (const double noise : {-1.0, nan, kInfinity}) {
-    EXPECT_THAT(refusal_of<Error>([&] { gaussian_delta(1, noise); }), HasSubstr("noise multiplier"));
-    EXPECT_THAT(refusal_of<Error>([&] { gaussian_epsilon(1e-5, noise); }), HasSubstr("noise multiplier"));
+    EXPECT_THAT(message_of([&] { gaussian_delta(1, noise); }), HasSubstr("noise multiplier"));
+    EXPECT_THAT(message_of([&] { gaussian_epsilon(1e-5, noise); }), HasSubstr("noise multiplier"));
     EXPECT_THROW(composed_noise_multiplier(Blocks{{noise, 1}}), Error);
   }
   for (const double epsilon : {-1.0, nan}) {
-    EXPECT_THAT(refusal_of<Error>([&] { gaussian_delta(epsilon, 1); }), HasSubstr("epsilon is"));
-    EXPECT_THAT(refusal_of<Error>([&] { gaussian_noise_multiplier(epsilon, 0.1); }), HasSubstr("epsilon is"));
+    EXPECT_THAT(message_of([&] { gaussian_delta(epsilon, 1); }), HasSubstr("epsilon is"));
+    EXPECT_THAT(message_of([&] { gaussian_noise_multiplier(epsilon, 0.1); }), HasSubstr("epsilon is"));
   }
   for (const double delta : {-1.0, 1.0, nan}) {
-    EXPECT_THAT(refusal_of<Error>([&] { gaussian_epsilon(delta, 1); }), HasSubstr("0 <= delta < 1"));
-    EXPECT_THAT(refusal_of<Error>([&] { gaussian_noise_multiplier(1, delta); }), HasSubstr("0 < delta < 1"));
+    EXPECT_THAT(message_of([&] { gaussian_epsilon(delta, 1); }), HasSubstr("0 <= delta < 1"));
+    EXPECT_THAT(message_of([&] { gaussian_noise_multiplier(1, delta); }), HasSubstr("0 < delta < 1"));
   }
   EXPECT_THROW(gaussian_noise_multiplier(1, 0), Error);
   EXPECT_THROW(composed_noise_multiplier(Blocks{{1, -1}}), Error);

@@ -1,5 +1,7 @@
 #include "fedarena/accounting/ledger.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
@@ -61,6 +63,41 @@ TEST(Ledger, LosesNoAccess) {
     }
   }
   EXPECT_EQ(total, 3 * 10 + 11 + 4);
+}
+
+TEST(Ledger, KnowsItsPastWhereEveryRoundCounts) {
+  const auto after = [](std::int64_t rounds) {
+    Ledger ledger(Unit::kRecord);
+    ledger.add_client(0, 10);
+    ledger.add_client(1, 20);
+    for (std::int64_t round = 1; round <= rounds; ++round) {
+      ledger.record(round, 0, accesses({{"gradient", 1 + round / 4}}));
+      if (round > 2) ledger.record(round, 1, accesses({{"loss", 1}}));
+      ledger.record_population(round, accesses({{"messages", 1 + round / 5}}));
+      ledger.record_as_if(round, accesses({{"messages", 1}}));
+    }
+    return ledger;
+  };
+  const Ledger last = after(9);
+  for (std::int64_t round = 0; round <= 10; ++round) {
+    const auto [fewest, most] = last.after_round(round);
+    EXPECT_EQ(fewest, after(std::min<std::int64_t>(round, 9))) << round;
+    EXPECT_EQ(most, fewest) << round;
+  }
+}
+
+TEST(Ledger, BoundsItsPastWhereAClientSatRoundsOut) {
+  // Rounds 1, 2 and 5 of client 0 are one segment of three participations, which does not tell them.
+  const Ledger ledger = sample_ledger();
+  const auto in_segment = [](const Ledger& past) {
+    return past.clients().at(0).segments.at(0).participations;
+  };
+  const std::vector<std::pair<int, int>> bounds{{1, 1}, {1, 2}, {1, 2}, {2, 2}, {3, 3}, {3, 3}};
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const auto [fewest, most] = ledger.after_round(static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(in_segment(fewest), bounds[i].first) << "after round " << i + 1;
+    EXPECT_EQ(in_segment(most), bounds[i].second) << "after round " << i + 1;
+  }
 }
 
 TEST(Ledger, KeepsThePopulationsAccessesApart) {

@@ -143,7 +143,7 @@ TEST(RdpAccountant, IsAsBeforeAfterARefusal) {
   const Event half = Composition{{{Gaussian{1}, 1}, {fixed_size(0.1, 1, Adjacency::kAddRemove), 1}}};
   EXPECT_THROW(accountant.add(half), Unproven);
   EXPECT_THROW(accountant.add(Gaussian{-1}), Error);
-  EXPECT_THAT(refusal_of<Error>([&] { accountant.add(Gaussian{1}, -3); }), HasSubstr("counted -3 times"));
+  EXPECT_THAT(message_of([&] { accountant.add(Gaussian{1}, -3); }), HasSubstr("counted -3 times"));
   EXPECT_EQ(accountant.epsilon(1e-5).epsilon, before);
 }
 
@@ -170,13 +170,8 @@ TEST(RdpAccountant, SpendsPureEpsilonsAtDeltaZero) {
   EXPECT_EQ(accountant.epsilon(0).epsilon, kInfinity);
 }
 
-TEST(RdpAccountant, AssumesPoissonSamplingOnlyWhenTold) {
-  RdpAccountant assuming(rdp_orders("opacus"), true), proving(rdp_orders("opacus"));
-  for (const Adjacency adjacency : {Adjacency::kAddRemove, Adjacency::kReplaceOne}) {
-    RdpAccountant fresh(rdp_orders("opacus"), true);
-    fresh.add(Composition{{{fixed_size(0.0256, 1, adjacency), 100}}}, 2);
-    EXPECT_NEAR(fresh.epsilon(1e-5).epsilon, 2.7866439426422339, 1e-11);
-  }
+TEST(RdpAccountant, TakesNoSampleForAPoissonSample) {
+  RdpAccountant proving(rdp_orders("opacus"));
   EXPECT_THROW(proving.add(fixed_size(0.0256, 1, Adjacency::kAddRemove)), Unproven);
   proving.add(fixed_size(0.0256, 1, Adjacency::kReplaceOne), 200);
   EXPECT_GT(proving.epsilon(1e-5).epsilon, 2.79);
@@ -188,7 +183,7 @@ TEST(RdpAccountant, RefusesOrdersAndDeltasThatAreNone) {
   EXPECT_THROW(RdpAccountant({std::nan("")}), Error);
   RdpAccountant accountant({2.0});
   for (const double delta : {1.0, 2.0, -1e-5, std::nan("")}) {
-    EXPECT_THAT(refusal_of<Error>([&] { accountant.epsilon(delta); }), HasSubstr("allowed: 0 <= delta < 1"));
+    EXPECT_THAT(message_of([&] { accountant.epsilon(delta); }), HasSubstr("allowed: 0 <= delta < 1"));
   }
 }
 

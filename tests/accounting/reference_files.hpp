@@ -11,7 +11,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/message_of.hpp"
+
 namespace fedarena {
+
+using test::message_of;
 
 /// A line of a table of reference numbers.
 class ReferenceRow {
@@ -74,17 +78,6 @@ inline std::vector<ReferenceRow> reference_rows(const std::string& table) {
 inline void expect_relative(double value, double golden, double tolerance, const std::string& of = "") {
   EXPECT_LE(std::abs(value - golden), tolerance * std::abs(golden))
       << of << ": " << fmt::format("{} instead of {}", value, golden);
-}
-
-/// What an error says, or "none".
-template <typename Exception, typename Function>
-std::string refusal_of(const Function& function) {
-  try {
-    function();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 }  // namespace fedarena

@@ -27,6 +27,10 @@ struct FEDARENA_API Claim {
   bool operator==(const Claim&) const = default;
 };
 
+/// What two claims are worth together, each about units that the other does not hold (parallel composition):
+/// infinite if one is, else unproven if one is, else the larger epsilon.
+FEDARENA_API const Claim& worse(const Claim& left, const Claim& right);
+
 /// Epsilon of one client's units.
 struct FEDARENA_API ClientAccount {
   std::int64_t client = 0;
@@ -46,6 +50,10 @@ struct FEDARENA_API Account {
   std::optional<Claim> as_if_pld;
   std::vector<ClientAccount> clients;  ///< ascending; one for all (client -1) when clients are the unit
 };
+
+/// The accesses as accountants are to read them: changed where `settings.assume` asks for it. Throws Error
+/// for an unknown assumption.
+FEDARENA_API std::vector<Access> as_assumed(std::vector<Access> accesses, const AccountSettings& settings);
 
 /// Computes what a ledger is worth. Throws Error when the ledger or the settings are invalid. A ledger that
 /// mixes adjacencies is unproven. Clients with equal accesses are computed once, and PLD only as far as the

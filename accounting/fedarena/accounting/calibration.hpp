@@ -45,10 +45,7 @@ struct FEDARENA_API Solution {
 /// range, no value reaches the target (with the least epsilon that can be had) or every value does.
 FEDARENA_API Solution calibrate(const Knowns& knowns, const EpsilonOf& epsilon_of);
 
-/// The epsilon by RDP at those orders.
-FEDARENA_API EpsilonOf epsilon_by_rdp(std::vector<double> orders, Conversion conversion = Conversion::kBalle,
-                                      Sampling sampling = Sampling::kPoisson,
-                                      Adjacency adjacency = Adjacency::kAddRemove,
-                                      bool assume_poisson = false);
+/// The epsilon by RDP at those orders, of Poisson sampling under add/remove.
+FEDARENA_API EpsilonOf epsilon_by_rdp(std::vector<double> orders, Conversion conversion = Conversion::kBalle);
 
 }  // namespace fedarena

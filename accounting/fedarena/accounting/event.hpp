@@ -2,7 +2,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -97,5 +100,23 @@ FEDARENA_API void validate(const Event& event);
 /// The noise multiplier of one Gaussian that tells as much as several on the same sample: (sum z_i^-2)^(-1/2)
 /// (Andrew et al., NeurIPS 2021, Theorem 1).
 FEDARENA_API double joint_noise_multiplier(const SampledGaussian& event);
+
+/// Whether some event has the property: the parts of compositions are asked, not the compositions.
+FEDARENA_API bool any_event(const std::vector<Access>& accesses,
+                            const std::function<bool(const Event&)>& property);
+/// Whether it answers without noise: an exact access, a Gaussian of noise multiplier 0, or a composition that
+/// holds one.
+FEDARENA_API bool is_exact(const Event& event);
+/// Whose neighbours the Gaussians hide, those of compositions included. Laplace noise and randomised response
+/// are defined on whatever neighbours the rest has.
+FEDARENA_API std::set<Adjacency> adjacencies(const std::vector<Access>& accesses);
+/// The event in which every sample of a fixed size is a Poisson sample of the same rate under add/remove:
+/// what accountants read where a user has them assume that the two cost the same, which nobody has proven.
+FEDARENA_API Event assuming_poisson(Event event);
+
+/// "add-remove", "replace-one".
+FEDARENA_API std::string_view name(Adjacency adjacency);
+/// "poisson", "without-replacement".
+FEDARENA_API std::string_view name(Sampling sampling);
 
 }  // namespace fedarena

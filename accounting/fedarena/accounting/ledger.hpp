@@ -47,6 +47,11 @@ class FEDARENA_API Ledger {
     bool operator==(const ClientRecord&) const = default;
   };
 
+  /// What segments hold, rounds multiplied out.
+  static std::vector<Access> accesses_of(const std::vector<Segment>& segments);
+  /// The rounds of segments that count.
+  static std::int64_t participations_of(const std::vector<Segment>& segments);
+
   explicit Ledger(Unit unit = Unit::kNothing) : unit_(unit) {}
 
   /// Adds a client; every client is added once, before its first round.
@@ -69,6 +74,10 @@ class FEDARENA_API Ledger {
   std::vector<Access> charged(std::int64_t client) const;
   /// The same for the population that the simulation stands for; empty when it stands for itself.
   std::vector<Access> charged_as_if() const;
+  /// The ledger as it was after that round. A segment in which a client sat some rounds out does not tell
+  /// which: the rounds kept have as few of its participations as possible, or as many.
+  struct Past;
+  Past after_round(std::int64_t round) const;
   /// JSON with a schema version; `from_json` throws Error naming the field that is wrong.
   std::string to_json() const;
   static Ledger from_json(std::string_view text);
@@ -81,9 +90,11 @@ class FEDARENA_API Ledger {
   std::vector<Segment> as_if_;
 };
 
+struct FEDARENA_API Ledger::Past {
+  Ledger fewest, most;
+};
+
 /// "none", "record", "client".
 FEDARENA_API std::string_view name(Unit unit);
-/// "add-remove", "replace-one".
-FEDARENA_API std::string_view name(Adjacency adjacency);
 
 }  // namespace fedarena

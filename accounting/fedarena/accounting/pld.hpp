@@ -14,9 +14,6 @@ struct FEDARENA_API PldSettings {
   /// tells.
   double relative_error = 1e-3;
   bool lower_bound = false;  ///< also return a certified lower bound
-  /// Account for fixed-size samples by the Poisson pair of the same rate under add/remove, which is not
-  /// proven.
-  bool assume_poisson = false;
 };
 
 struct FEDARENA_API PldEpsilon {

@@ -31,9 +31,8 @@ FEDARENA_API std::vector<double> rdp(const Event& event, std::span<const double>
 /// threads at once.
 class FEDARENA_API RdpAccountant {
  public:
-  /// Orders, each > 1, at least one. `assume_poisson` accounts sampling without replacement by the Poisson
-  /// add/remove bound at the same rate, whatever its adjacency: an assumption that the caller must print.
-  explicit RdpAccountant(std::vector<double> orders, bool assume_poisson = false);
+  /// Orders, each > 1, at least one.
+  explicit RdpAccountant(std::vector<double> orders);
 
   /// Adds an event `count` >= 0 times. Each distinct event's curve is computed once. Throws as `rdp` does,
   /// and the accountant is as before.
@@ -44,7 +43,7 @@ class FEDARENA_API RdpAccountant {
   const std::vector<double>& orders() const;
   /// The composed curve, one divergence per order.
   std::span<const double> rdp() const { return total_; }
-  /// The curve of one event as this accountant counts it.
+  /// The curve of one event.
   std::span<const double> curve(const Event& event);
 
  private:
