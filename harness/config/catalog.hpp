@@ -26,8 +26,7 @@ struct Catalog {
   std::vector<CatalogEntry> partitions;  ///< each has the field "clients", an integer
   std::vector<CatalogEntry> models;
   std::vector<CatalogEntry> algorithms;
-  std::vector<CatalogEntry> policies = {
-      {.name = "none", .summary = "Exact answers: nothing is clipped, nothing is noised.", .fields = {}}};
+  std::vector<CatalogEntry> policies;  ///< among them "none", without fields
 };
 
 /// The entry of that name, or nullptr.

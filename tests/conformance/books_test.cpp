@@ -17,19 +17,9 @@
 namespace fedarena {
 namespace {
 
-std::vector<std::string> algorithm_names() {
-  std::vector<std::string> names;
-  for (const AlgorithmInfo& info : plugins().registry().algorithms()) names.push_back(info.name);
-  return names;
-}
-
 class BooksOf : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Registered, BooksOf, ::testing::ValuesIn(algorithm_names()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Registered, BooksOf, ::testing::ValuesIn(algorithm_names()), test_name);
 
 TEST_P(BooksOf, HoldWhatTheWireCarried) {
   const Task task = image_task("logistic", {});

@@ -1,5 +1,6 @@
 #include "tests/conformance/federations.hpp"
 
+#include <cctype>
 #include <cstring>
 #include <utility>
 
@@ -16,6 +17,18 @@ const PluginHost& plugins() {
     return loaded;
   }();
   return *host;
+}
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& info : plugins().registry().algorithms()) names.push_back(info.name);
+  return names;
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm) {
+  std::string name = algorithm.param;
+  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  return name;
 }
 
 Settings declared_by(const std::string& algorithm, const Settings& wanted) {

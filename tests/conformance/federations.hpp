@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "fedarena/algorithm.hpp"
 
 #include "harness/loader/plugin_host.hpp"
@@ -15,6 +17,11 @@ namespace fedarena {
 
 /// Every plugin of the build tree, loaded once.
 const PluginHost& plugins();
+
+/// Every algorithm that they register, for suites that run over all of them.
+std::vector<std::string> algorithm_names();
+/// Its name as one of GoogleTest's, which have no dashes.
+std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm);
 
 /// Those of the settings that the algorithm declares; for suites that run over all of them.
 Settings declared_by(const std::string& algorithm, const Settings& wanted);

@@ -90,7 +90,7 @@ TEST(AdaptiveClippingCount, IsRefusedWhereItAloneTellsTooMuch) {
   const Federation federation({1, 1, 1, 1});
   const Exhibit algorithm;
   Simulation simulation(federation.setup(algorithm, counting(0.4)));
-  EXPECT_THAT(refusal([&] { simulation.next_round(); }), HasSubstr("count_noise 0.4 is too little"));
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }), HasSubstr("count_noise 0.4 is too little"));
   EXPECT_EQ(simulation.rounds_done(), 0);
 }
 

@@ -30,7 +30,7 @@ Account account_of(const ClientPolicy& policy) {
   setup.cohort_size = kCohort;
   Simulation simulation(setup);
   const double shown_after_the_last_round = finish(simulation);
-  Account result = account(simulation.ledger(), policy.account_settings());
+  Account result = account(simulation.ledger(), policy);
   EXPECT_DOUBLE_EQ(shown_after_the_last_round, result.rdp.epsilon.value());
   return result;
 }

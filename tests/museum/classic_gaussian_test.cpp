@@ -23,7 +23,7 @@ Claim pld_after(std::int64_t rounds, double noise_multiplier) {
   policy.delta = kDelta;
   Simulation simulation(federation.setup(algorithm, policy, rounds));
   const double by_rdp = finish(simulation);
-  Claim pld = account(simulation.ledger(), policy.account_settings()).pld;
+  Claim pld = account(simulation.ledger(), policy).pld;
   EXPECT_GE(by_rdp, pld.epsilon.value());
   return pld;
 }

@@ -31,19 +31,19 @@ TEST(EqualConditions, CannotBeLeftByOneAlgorithm) {
   for (const std::string key :
        {"seed = 0", "seeds = [0]", "rounds = 60", "partition = \"iid\"", "partition.kind = \"iid\"",
         "data.name = \"mnist\"", "cohort.size = 2", "model.name = \"convnet\"", "evaluation.every = 1"}) {
-    const std::string message = refusal([&] { parse(text + key + "\n"); });
+    const std::string message = message_of([&] { parse(text + key + "\n"); });
     EXPECT_THAT(message, StartsWith("museum.toml:" + next_line + ":1: unknown key")) << key;
     EXPECT_THAT(message, HasSubstr("in [[algorithms]]")) << key;
   }
   const std::string override_text = "algorithms.dp-fedprox.seeds=[0]";
-  EXPECT_THAT(refusal([&] { parse(text, {override_text}); }), StartsWith("--set " + override_text));
+  EXPECT_THAT(message_of([&] { parse(text, {override_text}); }), StartsWith("--set " + override_text));
 }
 
 // An option of a command line that got lost on the way would have run FedProx as something else.
 TEST(EqualConditions, AreNotChangedByAKeyThatNobodyReads) {
-  EXPECT_THAT(refusal([] { parse(experiment_text(), {"training.partition=iid"}); }),
+  EXPECT_THAT(message_of([] { parse(experiment_text(), {"training.partition=iid"}); }),
               HasSubstr("unknown key"));
-  EXPECT_THAT(refusal([] { parse(experiment_text(), {"algorithms.dp-fedavg.mu=1"}); }),
+  EXPECT_THAT(message_of([] { parse(experiment_text(), {"algorithms.dp-fedavg.mu=1"}); }),
               HasSubstr("unknown key \"mu\""));
 }
 
@@ -61,7 +61,7 @@ TEST(EqualConditions, HoldInEveryCell) {
 // for one.
 TEST(Trials, AreRowsOfTheirOwn) {
   const std::string second = "\n[[algorithms]]\nname = \"dp-fedprox\"\nmu = 1\n";
-  EXPECT_THAT(refusal([&] { parse(experiment_text() + second); }), HasSubstr("dp-fedprox"));
+  EXPECT_THAT(message_of([&] { parse(experiment_text() + second); }), HasSubstr("dp-fedprox"));
   const Experiment experiment = parse(experiment_text() + second + "label = \"dp-fedprox-mu-1\"\n");
   EXPECT_EQ(experiment.algorithms.size(), 3U);
 }

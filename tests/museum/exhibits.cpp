@@ -73,14 +73,4 @@ double poisson_epsilon(double noise_multiplier, double rate, std::int64_t steps,
       {.noise_multiplier = noise_multiplier, .rate = rate, .steps = steps, .delta = delta});
 }
 
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return "";
-}
-
 }  // namespace fedarena

@@ -11,8 +11,11 @@
 
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/simulation.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
+
+using test::message_of;
 
 /// An algorithm as a plugin would write it, mistake included. Left empty, `train_with` trains nothing and
 /// `aggregate_with` adds the mean update to the model.
@@ -66,8 +69,5 @@ double finish(Simulation& simulation);
 
 /// RDP epsilon of that many equal steps of the Poisson-sampled Gaussian mechanism.
 double poisson_epsilon(double noise_multiplier, double rate, std::int64_t steps, double delta = 1e-5);
-
-/// What the Error that `action` throws says; fails the test and returns "" when there is none.
-std::string refusal(const std::function<void()>& action);
 
 }  // namespace fedarena

@@ -1,10 +1,6 @@
 #include "tests/museum/recorded_run.hpp"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
-
-#include "fedarena/base/error.hpp"
 
 #include "harness/config/read.hpp"
 #include "harness/runner/catalog.hpp"
@@ -50,17 +46,6 @@ mu = 0.1
 }
 
 Catalog whole_catalog() { return make_catalog(plugins()); }
-
-Scratch::Scratch() {
-  std::string pattern = (fs::temp_directory_path() / "fedarena-museum-XXXXXX").string();
-  FEDARENA_CHECK(mkdtemp(pattern.data()) == nullptr, ==, false);
-  path_ = pattern;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 results::RunDirectory record(const fs::path& folder, Simulation& simulation, std::int64_t rounds,
                              const std::string& name, const std::string& policy) {

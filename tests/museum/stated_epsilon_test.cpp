@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string refusal_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return refusal([&] { parse_experiment(text, "museum.toml", overrides, whole_catalog()); });
+  return message_of([&] { parse_experiment(text, "museum.toml", overrides, whole_catalog()); });
 }
 
 TEST(StatedEpsilon, CannotBeWritten) {

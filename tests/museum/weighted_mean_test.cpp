@@ -36,7 +36,7 @@ class WeightedMean : public ::testing::Test {
 TEST_F(WeightedMean, IsRefusedWithTheReason) {
   const auto algorithm = fedavg("examples");
   Simulation simulation(setup(*algorithm));
-  const std::string message = refusal([&] { simulation.next_round(); });
+  const std::string message = message_of([&] { simulation.next_round(); });
   EXPECT_THAT(message, HasSubstr("weighted by \"examples\" under the policy \"client\""));
   EXPECT_THAT(message, HasSubstr("the clip norm bounds what one client can change only there"));
   EXPECT_EQ(simulation.rounds_done(), 0);

@@ -25,7 +25,7 @@ std::vector<std::string> names(const std::vector<FoundRun>& runs) {
 }
 
 TEST(FindRuns, FindsRunsAtAnyDepthInNaturalOrder) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   for (const int seed : {10, 2, 1})
     make_run(folder / ("runs/quickstart/fedavg-seed-" + std::to_string(seed)), seed);
   make_run(folder / "runs/another/deep/er/fedprox-seed-1", 1);
@@ -37,14 +37,14 @@ TEST(FindRuns, FindsRunsAtAnyDepthInNaturalOrder) {
 }
 
 TEST(FindRuns, ARunMayBeGivenItself) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   make_run(folder / "a", 1);
   EXPECT_THAT(names(find_runs(std::vector{folder / "a"})), ElementsAre("a"));
   EXPECT_THAT(names(find_runs(std::vector{folder / "a/"})), ElementsAre("a"));
 }
 
 TEST(FindRuns, ReturnsEachRunOnce) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   make_run(folder / "runs/a", 1);
   make_run(folder / "runs/b", 2);
   fs::create_directory_symlink(folder / "runs", folder / "link");
@@ -53,14 +53,14 @@ TEST(FindRuns, ReturnsEachRunOnce) {
 }
 
 TEST(FindRuns, DoesNotFollowLinksThatCouldLoop) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   make_run(folder / "runs/a", 1);
   fs::create_directory_symlink(folder / "runs", folder / "runs/again");
   EXPECT_THAT(names(find_runs(std::vector{folder / "runs"})), ElementsAre("a"));
 }
 
 TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   make_run(folder / "runs/good", 1);
   make_run(folder / "runs/broken", 2);
   put(folder / "runs/broken/summary.json", "{\"schema\": 1}");
@@ -77,7 +77,7 @@ TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
 }
 
 TEST(FindRuns, SaysWhenThereIsNothingToFind) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   EXPECT_THAT(message_of([&] { find_runs(std::vector{folder / "none"}); }),
               HasSubstr("none: does not exist\n  give"));
   EXPECT_THAT(message_of([&] { find_runs(std::vector{folder.path()}); }), HasSubstr("holds no run"));

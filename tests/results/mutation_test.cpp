@@ -153,7 +153,7 @@ TEST(Mutation, DamagedRoundsAreErrors) {
 }
 
 TEST(Mutation, DamagedFilesOfRoundsAreErrorsOrTorn) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   RunDirectory run = RunDirectory::create(folder / "a", "", "{}", unfinished("fedavg", 1, 0));
   for (int round = 1; round <= 3; ++round) run.append(round_record(round));
   const std::string whole = run.read_file(kRoundsFile);

@@ -16,12 +16,12 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-PrivacyReport report_of(const TemporaryFolder& folder, const RecordedRun::Plan& plan) {
+PrivacyReport report_of(const Scratch& folder, const RecordedRun::Plan& plan) {
   return privacy_report(RecordedRun(folder / "run", plan).open());
 }
 
 TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const PrivacyReport report = report_of(folder, {});
   ASSERT_THAT(report.groups, SizeIs(2));  // client 2 sat a round out
   EXPECT_THAT(report.groups[0].clients, ElementsAre(0, 1));
@@ -39,7 +39,7 @@ TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
 
 // Of one order, divergences add up: the shares are those of the events alone.
 TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const PrivacyReport report =
       report_of(folder, {.accesses = [](std::int64_t round, std::int64_t) {
                   return round % 2 == 0 ? private_steps(10, 2) : private_steps(10, 1);
@@ -53,7 +53,7 @@ TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
 }
 
 TEST(PrivacyReport, NamesThePluginThatReadExactly) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const PrivacyReport report = report_of(folder, {.accesses = [](std::int64_t round, std::int64_t client) {
                                            RoundAccesses accesses = private_steps(10);
                                            if (client == 1 && round == 3) accesses.add(ExactAccess{"loss"});
@@ -72,7 +72,7 @@ TEST(PrivacyReport, NamesThePluginThatReadExactly) {
 }
 
 TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const PrivacyReport report = report_of(folder, {.policy = "client"});
   ASSERT_THAT(report.groups, SizeIs(1));
   EXPECT_THAT(report.groups[0].clients, IsEmpty());
@@ -82,7 +82,7 @@ TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
 }
 
 TEST(PrivacyReport, ComputesTheClaimOfAnInterruptedRun) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const PrivacyReport report = report_of(folder, {.finished = false});
   ASSERT_TRUE(report.summary.privacy->rdp);
   EXPECT_EQ(report.summary.privacy->rdp->epsilon, report.groups[0].rdp->epsilon);
@@ -90,7 +90,7 @@ TEST(PrivacyReport, ComputesTheClaimOfAnInterruptedRun) {
 }
 
 TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const PrivacyReport report = report_of(folder, {.policy = "none", .accesses = [](auto, auto) {
                                                     RoundAccesses accesses;
                                                     accesses.add(ExactAccess{"gradient"});
@@ -104,7 +104,7 @@ TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
 }
 
 TEST(PrivacyReport, IsOneJsonObject) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const auto json = nlohmann::json::parse(render_json(report_of(folder, {})));
   EXPECT_EQ(json["policy"], "record");
   EXPECT_EQ(json["plugin"], "fedavg");
@@ -114,7 +114,7 @@ TEST(PrivacyReport, IsOneJsonObject) {
 }
 
 TEST(PrivacyReport, RefusesARunWithoutALedgerAndOneWithAForeignOne) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
   EXPECT_THAT(message_of([&] { privacy_report(run.open()); }), HasSubstr("the unit is \"none\""));

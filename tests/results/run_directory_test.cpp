@@ -49,7 +49,7 @@ class FileSizeLimit {
 };
 
 TEST(RunDirectory, HoldsWhatItWasGiven) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   RunDirectory run = create(folder / "runs/quickstart/fedavg-seed-1");
   EXPECT_EQ(run.read_file(kExperimentFile), "[experiment]\n");
   EXPECT_EQ(run.read_file(kEnvironmentFile), "{}\n");
@@ -64,7 +64,7 @@ TEST(RunDirectory, HoldsWhatItWasGiven) {
 }
 
 TEST(RunDirectory, OpensWhereItWasLeft) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   with_rounds(folder / "a", 2);
   RunDirectory run = RunDirectory::open(folder / "a");
   EXPECT_EQ(run.rounds_recorded(), 2);
@@ -73,7 +73,7 @@ TEST(RunDirectory, OpensWhereItWasLeft) {
 }
 
 TEST(RunDirectory, HoldsFilesOfAnyBytes) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RunDirectory run = create(folder / "a");
   const std::string bytes("\0\xFF\r\n", 4);
   EXPECT_FALSE(run.has(kCheckpointFile));
@@ -86,7 +86,7 @@ TEST(RunDirectory, HoldsFilesOfAnyBytes) {
 }
 
 TEST(RunDirectory, NeverOverwritesARunOrForeignFiles) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   create(folder / "a");
   EXPECT_THAT(message_of([&] { create(folder / "a"); }), HasSubstr("already holds a run\n  resume that run"));
   fs::create_directory(folder / "b");
@@ -99,7 +99,7 @@ TEST(RunDirectory, NeverOverwritesARunOrForeignFiles) {
 }
 
 TEST(RunDirectory, StartsAgainAfterACrashWithinCreate) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   create(folder / "a");
   fs::rename(folder / "a/summary.json", folder / "a/summary.json.partial");
   EXPECT_EQ(create(folder / "a").rounds_recorded(), 0);
@@ -107,14 +107,14 @@ TEST(RunDirectory, StartsAgainAfterACrashWithinCreate) {
 }
 
 TEST(RunDirectory, RoundsFollowEachOther) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   RunDirectory run = with_rounds(folder / "a", 1);
   EXPECT_THROW(run.append(round_record(1)), Bug);
   EXPECT_THROW(run.append(round_record(3)), Bug);
 }
 
 TEST(RunDirectory, DropsATornLastLine) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const std::string line = to_json_line(round_record(3));
   for (std::size_t length = 1; length <= line.size(); length += 10) {
     const fs::path path = folder / std::to_string(length);
@@ -129,7 +129,7 @@ TEST(RunDirectory, DropsATornLastLine) {
 }
 
 TEST(RunDirectory, OpeningChangesNothing) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   RunDirectory run = with_rounds(folder / "a", 1);
   add_bytes(folder / "a/rounds.jsonl", "{\"round\":");
   const std::string before = run.read_file(kRoundsFile);
@@ -138,7 +138,7 @@ TEST(RunDirectory, OpeningChangesNothing) {
 }
 
 TEST(RunDirectory, GoesBackToTheRoundOfACheckpoint) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   with_rounds(folder / "a", 5);
   add_bytes(folder / "a/rounds.jsonl", "torn");
   RunDirectory run = RunDirectory::open(folder / "a");
@@ -155,14 +155,14 @@ TEST(RunDirectory, GoesBackToTheRoundOfACheckpoint) {
 }
 
 TEST(RunDirectory, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   RunDirectory run = with_rounds(folder / "a", 2);
   EXPECT_THAT(message_of([&] { run.truncate_rounds(3); }),
               HasSubstr("rounds.jsonl: ends at round 2, before round 3 of the checkpoint"));
 }
 
 TEST(RunDirectory, NamesTheLineOfOtherDamage) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   with_rounds(folder / "a", 1);
   add_bytes(folder / "a/rounds.jsonl", "{}\n");
   EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
@@ -174,7 +174,7 @@ TEST(RunDirectory, NamesTheLineOfOtherDamage) {
 }
 
 TEST(RunDirectory, SaysWhatIsMissing) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "none"); }),
               HasSubstr("holds no run: there is no summary.json"));
   const RunDirectory run = create(folder / "a");
@@ -190,7 +190,7 @@ TEST(RunDirectory, SaysWhatIsMissing) {
 }
 
 TEST(RunDirectory, NoticesASecondWriter) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   RunDirectory first = with_rounds(folder / "a", 1);
   RunDirectory second = RunDirectory::open(folder / "a");
   first.append(round_record(2));
@@ -199,7 +199,7 @@ TEST(RunDirectory, NoticesASecondWriter) {
 }
 
 TEST(RunDirectory, SaysWhereItCannotBeMade) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   put(folder / "file", "");
   EXPECT_THAT(message_of([&] { create(folder / "file/a"); }),
               HasSubstr("file/a: cannot be created: Not a directory"));
@@ -208,7 +208,7 @@ TEST(RunDirectory, SaysWhereItCannotBeMade) {
 }
 
 TEST(RunDirectory, KeepsTheOldSummaryWhenTheDiskIsFull) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RunDirectory run = create(folder / "a");
   std::string message;
   {
@@ -221,7 +221,7 @@ TEST(RunDirectory, KeepsTheOldSummaryWhenTheDiskIsFull) {
 }
 
 TEST(RunDirectory, KeepsWholeRoundsWhenTheDiskIsFull) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   for (const bool torn : {false, true}) {
     const fs::path path = folder / (torn ? "torn" : "whole");
     with_rounds(path, 2);
@@ -239,7 +239,7 @@ TEST(RunDirectory, KeepsWholeRoundsWhenTheDiskIsFull) {
 }
 
 TEST(RunDirectory, RefusesABrokenSummary) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   create(folder / "a");
   put(folder / "a/summary.json", "{}");
   EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -11,27 +10,13 @@
 
 #include "results/find_runs.hpp"
 #include "results/run_directory.hpp"
+#include "tests/message_of.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena::results {
 
-/// A folder that lives as long as one test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "fedarena-results-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-    path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::message_of;
+using test::Scratch;
 
 inline void put(const std::filesystem::path& file, std::string_view bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
@@ -113,18 +98,6 @@ inline FoundRun found(const Summary& summary, const std::string& folder = "runs"
   return {.path = folder + "/" + summary.label + "-seed-" + std::to_string(summary.seed),
           .summary = summary,
           .problem = {}};
-}
-
-/// The message of the Error that `action` throws; a failure of the test when it throws none or another type.
-template <typename Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return {};
 }
 
 }  // namespace fedarena::results

@@ -25,7 +25,7 @@ std::vector<std::string> differences_of(const RecordedRun& run) {
 }
 
 TEST(Verify, FindsNothingInWhatTheProgramWrote) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   for (const std::string policy : {"none", "record", "client"}) {
     for (const bool finished : {true, false}) {
       const RecordedRun run(folder / (policy + (finished ? "-finished" : "-interrupted")),
@@ -37,13 +37,13 @@ TEST(Verify, FindsNothingInWhatTheProgramWrote) {
 }
 
 TEST(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {.policy = "none", .label = "fedavg"});
   EXPECT_THAT(verify_run(run.path()).notes, ElementsAre(HasSubstr("policy none, which claims no epsilon")));
 }
 
 TEST(Verify, NamesFileFieldAndBothValues) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kSummaryFile, "\"uplink_bytes\": 163840", "\"uplink_bytes\": 163841");
   EXPECT_THAT(differences_of(run), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
@@ -51,7 +51,7 @@ TEST(Verify, NamesFileFieldAndBothValues) {
 
 // Each number of the summary that is a result, one after the other: off by little, and noticed.
 TEST(Verify, NoticesEveryResultThatIsOff) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   const std::string original = run.open().read_file(kSummaryFile);
   for (const char* field :
@@ -72,7 +72,7 @@ TEST(Verify, NoticesEveryResultThatIsOff) {
 }
 
 TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kExperimentFile, "delta = 1e-05", "delta = 1e-06");
   EXPECT_THAT(differences_of(run),
@@ -84,7 +84,7 @@ TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
 }
 
 TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   RunDirectory directory = run.open();
   std::vector<RoundRecord> rounds = directory.rounds();
@@ -98,7 +98,7 @@ TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
 }
 
 TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   // Client 0 alone has the largest epsilon, which is the run's.
   const RecordedRun run(folder / "run", {.accesses = [](std::int64_t, std::int64_t client) {
                           return private_steps(client == 0 ? 10 : 5);
@@ -108,7 +108,7 @@ TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
 }
 
 TEST(Verify, NoticesALedgerOfOtherRounds) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {.finished = false});
   run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
            "\"last_round\": 2,\n     \"participations\": 2");
@@ -119,21 +119,21 @@ TEST(Verify, NoticesALedgerOfOtherRounds) {
 }
 
 TEST(Verify, NoticesALedgerOfAnotherPolicy) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
   EXPECT_THAT(differences_of(run), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
 }
 
 TEST(Verify, NoticesARoundThatIsGone) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.open().truncate_rounds(3);
   EXPECT_THAT(differences_of(run), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
 }
 
 TEST(Verify, RefusesRecordsThatCannotBeRead) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun run(folder / "run", {});
   put(run.path() / kLedgerFile, "{");
   EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: not a ledger"));
@@ -142,7 +142,7 @@ TEST(Verify, RefusesRecordsThatCannotBeRead) {
 }
 
 TEST(Verify, RecomputesTheCellsOfTheTable) {
-  const TemporaryFolder folder;
+  const Scratch folder;
   const RecordedRun first(folder / "dp-fedavg-seed-1", {});
   const RecordedRun second(folder / "dp-fedavg-seed-2",
                            {.seed = 2, .accesses = [](auto, auto) { return private_steps(12); }});

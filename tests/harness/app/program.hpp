@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "tests/harness/app/scratch.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena::test {
 

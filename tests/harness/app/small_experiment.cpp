@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "results/run_directory.hpp"
-#include "tests/harness/app/scratch.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena::test {
 

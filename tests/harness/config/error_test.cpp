@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sample.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
@@ -275,11 +276,6 @@ TEST(ConfigError, RefusesACatalogThatTakesAReservedName) {
 
 class ConfigFile : public testing::Test {
  protected:
-  ConfigFile() : folder_(std::filesystem::temp_directory_path() / fmt::format("config_test.{}", getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~ConfigFile() override { std::filesystem::remove_all(folder_); }
-
   static std::string refusal(const std::filesystem::path& file) {
     try {
       read_experiment(file, {}, sample_catalog());
@@ -289,7 +285,7 @@ class ConfigFile : public testing::Test {
     return "accepted";
   }
 
-  std::filesystem::path folder_;
+  test::Scratch folder_;
 };
 
 TEST_F(ConfigFile, IsReadWithItsNameInEveryMessage) {
@@ -309,7 +305,8 @@ TEST_F(ConfigFile, ThatIsMissingHasANeighbour) {
 }
 
 TEST_F(ConfigFile, IsNoFolder) {
-  EXPECT_EQ(refusal(folder_), folder_.string() + ": is a folder; allowed: an experiment file (TOML)");
+  EXPECT_EQ(refusal(folder_.path()),
+            folder_.path().string() + ": is a folder; allowed: an experiment file (TOML)");
 }
 
 TEST_F(ConfigFile, IsNoHugeFile) {

@@ -212,17 +212,7 @@ TEST_F(Policies, GiveTheSameBitsForAnyNumberOfWorkers) {
     std::vector<Bytes> saved;
     for (const int workers : {1, 2, 3}) {
       const WorkPool some(workers, use_one_torch_thread);
-      const SimulationSetup with_some{.dataset = dataset,
-                                      .partition = partition,
-                                      .model = model,
-                                      .algorithm = algorithm,
-                                      .pool = some,
-                                      .stop = stop,
-                                      .seed = 4,
-                                      .rounds = 6,
-                                      .cohort_size = 2,
-                                      .policy = policy};
-      Simulation simulation(with_some);
+      Simulation simulation(setup_on(some, 6, 2, policy));
       while (!simulation.finished()) simulation.next_round();
       saved.push_back(simulation.save());
     }

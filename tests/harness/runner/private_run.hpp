@@ -1,13 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "harness/runner/simulation.hpp"
+#include "tests/harness/runner/small_runs.hpp"
 
 namespace fedarena {
 
@@ -78,42 +76,10 @@ inline std::vector<PrivacyPolicy> private_policies() {
 }
 
 /// Sixty examples on four clients, of whom two are (or are expected to be) in a cohort.
-class PrivateRuns : public ::testing::Test {
+class PrivateRuns : public SmallRuns<ScriptedSgd> {
  protected:
-  PrivateRuns() {
-    use_one_torch_thread();
-    Stream stream({.seed = 1});
-    dataset.train = {normal(stream, {60, 3}), torch::arange(60).remainder(2)};
-    dataset.test = {normal(stream, {7, 3}), torch::arange(7).remainder(2)};
-    dataset.classes = 2;
-    for (const std::int64_t size : {25, 10, 20, 5}) {
-      std::vector<std::int64_t>& shard = partition.emplace_back();
-      for (std::int64_t i = 0; i < size; ++i) shard.push_back(next_example_++);
-    }
-  }
-
-  SimulationSetup setup(const PrivacyPolicy& policy) const {
-    return {.dataset = dataset,
-            .partition = partition,
-            .model = model,
-            .algorithm = algorithm,
-            .pool = pool,
-            .stop = stop,
-            .seed = 4,
-            .rounds = 6,
-            .cohort_size = 2,
-            .policy = policy};
-  }
-
-  Dataset dataset;
-  Partition partition;
-  Model model{{.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}}, torch::kFloat64};
-  ScriptedSgd algorithm;
-  WorkPool pool{2, use_one_torch_thread};
-  std::atomic<bool> stop = false;
-
- private:
-  std::int64_t next_example_ = 0;
+  PrivateRuns() : SmallRuns({25, 10, 20, 5}) {}
+  SimulationSetup setup(const PrivacyPolicy& policy) const { return setup_on(pool, 6, 2, policy); }
 };
 
 }  // namespace fedarena

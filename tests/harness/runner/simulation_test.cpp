@@ -12,6 +12,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/runner/checkpoint.hpp"
+#include "tests/harness/runner/small_runs.hpp"
 
 namespace fedarena {
 namespace {
@@ -45,33 +46,10 @@ class Scripted final : public Algorithm {
   std::function<void(Server&, const Uplink&)> on_aggregate;
 };
 
-class SimulationTest : public ::testing::Test {
+class SimulationTest : public SmallRuns<Scripted> {
  protected:
-  SimulationTest() {
-    use_one_torch_thread();
-    Stream stream({.seed = 1});
-    dataset.train = {normal(stream, {10, 3}), torch::arange(10).remainder(2)};
-    dataset.test = {normal(stream, {7, 3}), torch::arange(7).remainder(2)};
-    dataset.classes = 2;
-  }
-  SimulationSetup setup() const {
-    return {.dataset = dataset,
-            .partition = partition,
-            .model = model,
-            .algorithm = algorithm,
-            .pool = pool,
-            .stop = stop,
-            .seed = 4,
-            .rounds = 5,
-            .cohort_size = 3};
-  }
-
-  Dataset dataset;
-  Partition partition{{0, 1, 2}, {3}, {4, 5, 6, 7, 8, 9}};
-  Model model{{.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}}, torch::kFloat64};
-  Scripted algorithm;
-  WorkPool pool{2, use_one_torch_thread};
-  std::atomic<bool> stop = false;
+  SimulationTest() : SmallRuns({3, 1, 6}) {}
+  SimulationSetup setup() const { return setup_on(pool, 5, 3); }
 };
 
 TEST_F(SimulationTest, ShowsTheAlgorithmItsRun) {
