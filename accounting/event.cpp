@@ -112,15 +112,16 @@ std::string describe(const Event& event) {
                  return fmt::format("{}-ary randomised response (epsilon {})", response.categories,
                                     response.epsilon);
                },
-               [](const Composition& composition) { return describe_composition(composition); }},
+               [](const Composition& composition) { return describe_composition(composition); },
+               [](const DeclaredPublic& open) { return fmt::format("declared public ({})", open.what); }},
       event);
 }
 
 void validate(const Event& event) {
-  std::visit(
-      Overload{[](const ExactAccess&) {}, [](const Gaussian& gauss) { check_noise(gauss.noise_multiplier); },
-               [](const auto& other) { check(other); }},
-      event);
+  std::visit(Overload{[](const ExactAccess&) {}, [](const DeclaredPublic&) {},
+                      [](const Gaussian& gauss) { check_noise(gauss.noise_multiplier); },
+                      [](const auto& other) { check(other); }},
+             event);
 }
 
 double joint_noise_multiplier(const SampledGaussian& event) {

@@ -143,6 +143,9 @@ json to_json(const Access& access) {
           },
           [](const Composition& composition) {
             return json{{"event", "composition"}, {"parts", list_of(composition.parts)}};
+          },
+          [](const DeclaredPublic& open) {
+            return json{{"event", "declared public"}, {"what", open.what}};
           }},
       access.event);
   object["count"] = access.count;
@@ -154,6 +157,7 @@ std::vector<Access> accesses_from(const json& list, int depth);
 Event event_from(Fields& fields, int depth) {
   const std::string kind = fields.text("event");
   if (kind == "exact access") return ExactAccess{fields.text("what")};
+  if (kind == "declared public") return DeclaredPublic{fields.text("what")};
   if (kind == "gaussian") {
     return Gaussian{fields.number("noise_multiplier"), fields.choice("adjacency", kAdjacencies)};
   }
@@ -176,8 +180,8 @@ Event event_from(Fields& fields, int depth) {
     if (depth == kDeepest) throw Error::of("compositions lie more than {} deep in each other", kDeepest);
     return Composition{accesses_from(fields.list("parts"), depth + 1)};
   }
-  const std::vector<std::string> kinds{"exact access",        "gaussian",   "sampled gaussian", "laplace",
-                                       "randomized response", "composition"};
+  const std::vector<std::string> kinds{"exact access",        "gaussian",    "sampled gaussian", "laplace",
+                                       "randomized response", "composition", "declared public"};
   throw Error(Complaint{.found = fmt::format("unknown event \"{}\"", kind),
                         .allowed = join_names(kinds),
                         .nearest = nearest_name(kind, kinds)});

@@ -40,7 +40,8 @@ double pure(const Composition& event) {
 double pure_epsilon(const Event& event) {
   validate(event);
   return std::visit(
-      Overload{[](const ExactAccess&) { return kInfinity; }, [](const Gaussian&) { return kInfinity; },
+      Overload{[](const ExactAccess&) { return kInfinity; }, [](const DeclaredPublic&) { return 0.0; },
+               [](const Gaussian&) { return kInfinity; },
                [](const SampledGaussian& sampled) { return pure(sampled); },
                [](const Laplace& laplace) { return laplace.epsilon; },
                [](const RandomizedResponse& response) { return response.epsilon; },

@@ -26,6 +26,7 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   claim.as_if_rdp = worse_of(left.as_if_rdp, right.as_if_rdp);
   claim.as_if_pld = worse_of(left.as_if_pld, right.as_if_pld);
   if (claim.exact_access.empty()) claim.exact_access = right.exact_access;
+  if (claim.declared_public.empty()) claim.declared_public = right.declared_public;
   if (claim.stopped.empty()) claim.stopped = right.stopped;
   return claim;
 }

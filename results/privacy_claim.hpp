@@ -25,8 +25,10 @@ struct PrivacyClaim {
       {};  ///< of the larger population that rescaled noise simulates; none where it is not rescaled
   std::optional<Claim> as_if_pld = {};  ///< present together with `as_if_rdp`
   std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
-  double budget = 0;              ///< the epsilon that the run must not exceed; 0 for none
-  std::string stopped = {};       ///< kStoppedByBudget or empty
+  std::string declared_public =
+      {};                    ///< what the claim takes for public knowledge because the experiment says so
+  double budget = 0;         ///< the epsilon that the run must not exceed; 0 for none
+  std::string stopped = {};  ///< kStoppedByBudget or empty
 
   bool operator==(const PrivacyClaim&) const = default;
 };

@@ -68,6 +68,7 @@ void append_privacy(Json& json, const PrivacyClaim& claim) {
   json["as_if_epsilon_pld"] = json_epsilon(claim.as_if_pld);
   json["as_if_pld_unproven"] = reason_of(claim.as_if_pld);
   json["exact_access"] = claim.exact_access;
+  json["declared_public"] = claim.declared_public;
   json["budget"] = json_number(claim.budget);
   json["stopped"] = claim.stopped;
 }
@@ -89,6 +90,7 @@ PrivacyClaim read_privacy(JsonFields& fields) {
   claim.as_if_rdp = read_claim(fields, "as_if_epsilon_rdp", "as_if_rdp_unproven");
   claim.as_if_pld = read_claim(fields, "as_if_epsilon_pld", "as_if_pld_unproven");
   claim.exact_access = fields.text("exact_access");
+  claim.declared_public = fields.text("declared_public");
   claim.budget = fields.amount("budget");
   claim.stopped = fields.text("stopped");
   if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});

@@ -39,6 +39,13 @@ void note_unproven(const std::string& row, const std::optional<Claim>& rdp, cons
   note("PLD", pld->unproven);
 }
 
+void note_declared_public(const std::string& row, const PrivacyClaim& claim,
+                          std::vector<std::string>& notes) {
+  if (claim.declared_public.empty()) return;
+  notes.push_back(fmt::format("{}: takes for public knowledge, as the experiment declares: each client's {}",
+                              row, claim.declared_public));
+}
+
 void note_budget(const std::string& name, const Row& row, std::vector<std::string>& notes) {
   if (row.privacy->stopped.empty()) return;
   notes.push_back(fmt::format(
@@ -80,6 +87,7 @@ std::vector<std::string> privacy_notes(const Table& table,
     note_infinity(name(row), claim, notes);
     note_unproven(name(row), claim.rdp, claim.pld, "", notes);
     note_unproven(name(row), claim.as_if_rdp, claim.as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
+    note_declared_public(name(row), claim, notes);
     note_budget(name(row), row, notes);
     assumed = assumed || claim.assumed;
     as_if = as_if || claim.as_if_rdp.has_value();

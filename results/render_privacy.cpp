@@ -80,6 +80,9 @@ void claim_lines(std::string& text, const PrivacyClaim& claim) {
   line(text, "assumes",
        claim.assumed ? "that samples of a fixed size are Poisson samples, which nobody has proven right"
                      : "nothing that is unproven");
+  if (!claim.declared_public.empty()) {
+    line(text, "public", "each client's " + claim.declared_public + ", because the experiment declares it");
+  }
   if (claim.budget > 0) {
     line(text, "budget",
          epsilon_number(claim.budget) +

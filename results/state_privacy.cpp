@@ -1,6 +1,10 @@
 #include "results/state_privacy.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+
+#include <fmt/ranges.h>
 
 #include "results/exact_findings.hpp"
 
@@ -14,14 +18,25 @@ bool has_fixed_size(const Event& event) {
          gaussian->rate < 1;
 }
 
-bool any_fixed_size(const Ledger& ledger) {
-  const auto among = [](const std::vector<Ledger::Segment>& segments) {
-    return any_event(Ledger::accesses_of(segments), has_fixed_size);
+// Whether some event that counts has the property.
+bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& property) {
+  const auto among = [&](const std::vector<Ledger::Segment>& segments) {
+    return any_event(Ledger::accesses_of(segments), property);
   };
   if (among(ledger.population()) || among(ledger.as_if())) return true;
   return ledger.unit() == Unit::kRecord &&
          std::any_of(ledger.clients().begin(), ledger.clients().end(),
                      [&](const auto& client) { return among(client.second.segments); });
+}
+
+// What is declared public, each once, in alphabetical order.
+std::string declared_public(const Ledger& ledger) {
+  std::set<std::string> found;
+  any_counts(ledger, [&](const Event& event) {
+    if (const auto* open = std::get_if<DeclaredPublic>(&event)) found.insert(open->what);
+    return false;
+  });
+  return fmt::format("{}", fmt::join(found, ", "));
 }
 
 // The first access that nothing privatised among those that count, and its round.
@@ -60,7 +75,7 @@ void state_privacy(Summary& summary, const Ledger& ledger) {
   FEDARENA_CHECK(claim.unit, ==, name(ledger.unit()));
   const Account account = fedarena::account(ledger, claim.settings);
   claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
-  claim.assumed = claim.settings.assume != "nothing" && any_fixed_size(ledger);
+  claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
   claim.rdp = account.rdp;
   claim.order = order_of(account);
   claim.pld = account.pld;
@@ -68,6 +83,7 @@ void state_privacy(Summary& summary, const Ledger& ledger) {
   claim.as_if_pld = account.as_if_pld;
   // An exact answer about so small a sample that delta covers it costs nothing.
   const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);
+  claim.declared_public = declared_public(ledger);
   claim.exact_access = infinite ? first_exact_access(ledger, summary.algorithm) : "";
 }
 

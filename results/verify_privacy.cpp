@@ -122,6 +122,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.claim("as_if_epsilon_rdp", recorded.as_if_rdp, claim.as_if_rdp);
   compare.claim("as_if_epsilon_pld", recorded.as_if_pld, claim.as_if_pld);
   compare.text("exact_access", recorded.exact_access, claim.exact_access);
+  compare.text("declared_public", recorded.declared_public, claim.declared_public);
   if (recorded.budget > 0 && claim.rdp && claim.rdp->epsilon) {
     compare.result(*claim.rdp->epsilon <= recorded.budget, "budget", exact_number(recorded.budget),
                    fmt::format("at least the epsilon {}", exact_number(*claim.rdp->epsilon)));

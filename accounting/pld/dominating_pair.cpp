@@ -32,6 +32,7 @@ class Collector {
 
  private:
   void add_event(const ExactAccess& /*event*/, double /*count*/) { terms_.exact = true; }
+  void add_event(const DeclaredPublic& /*event*/, double /*count*/) {}
   void add_event(const Gaussian& event, double count) {
     meet(event.adjacency);
     add_plain(event.noise_multiplier, event.adjacency, count);

@@ -68,6 +68,7 @@ Curve curve_of(const Event& event, Orders orders) {
   return std::visit(
       Overload{
           [&](const ExactAccess&) { return Curve(orders.size(), kInfinity); },
+          [&](const DeclaredPublic&) { return Curve(orders.size(), 0); },
           [&](const Gaussian& gauss) { return gaussian(gauss.noise_multiplier, gauss.adjacency, orders); },
           [&](const SampledGaussian& sampled) { return sampled_gaussian(sampled, orders); },
           [&](const Laplace& laplace) {

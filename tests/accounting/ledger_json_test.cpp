@@ -116,7 +116,8 @@ TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
       {"event": "sampled gaussian", "sampling": "poisson", "rate": 0.0256, "noise_multipliers": [1.1],
        "adjacency": "add-remove", "count": 4},
       {"event": "composition", "count": 5, "parts": [{"event": "laplace", "dimension": 1, "epsilon": 0.3, "count": 2}]}
-    ]}])");
+    ]},
+    {"event": "declared public", "what": "classes", "count": 1}])");
   EXPECT_EQ(document["population"][0]["accesses"], expected);
   EXPECT_EQ(document["population"][0]["participations"], 3);
   EXPECT_EQ(document["population"].size(), 2U);

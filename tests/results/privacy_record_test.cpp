@@ -49,6 +49,7 @@ TEST(PrivacyRecord, WritesFlatFieldsAfterThePolicy) {
   "as_if_epsilon_pld": null,
   "as_if_pld_unproven": "",
   "exact_access": "",
+  "declared_public": "",
   "budget": 3.0,
   "stopped": "budget",
   "uplink_bytes")"));
@@ -81,7 +82,7 @@ TEST(PrivacyRecord, ComesBackAsItWent) {
 TEST(PrivacyRecord, EveryFieldIsThereOrNone) {
   const Json json = Json::parse(to_json_text(finished_privately("fedavg", 1, 0.5)));
   const Json plain = Json::parse(to_json_text(finished("fedavg", 1, 0.5)));
-  EXPECT_EQ(json.size(), plain.size() + 19);
+  EXPECT_EQ(json.size(), plain.size() + 20);
   EXPECT_THAT(complaint_after({{"policy", "none"}}), HasSubstr("is unknown"));
   EXPECT_THAT(complaint_after({{"policy", "record"}}, finished("fedavg", 1, 0.5)),
               HasSubstr("field \"unit\" is missing"));

@@ -45,6 +45,7 @@ Table sample() {
   summaries.push_back(changed(finished_privately("e-assumed", 1, 0.5), [](PrivacyClaim& claim) {
     claim.settings.assume = "poisson";
     claim.assumed = true;
+    claim.declared_public = "classes";
   }));
   summaries.push_back(changed(finished_privately("f-client", 1, 0.4), [](PrivacyClaim& claim) {
     claim.unit = "client";
@@ -75,6 +76,7 @@ Notes:
 - ‡ b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
 - c-exact: nothing is protected, because of an exact access (c-exact: label counts of client 3, round 1)
 - d-unproven: epsilon (RDP, PLD) is unproven: no bound for 2 | 3
+- e-assumed: takes for public knowledge, as the experiment declares: each client's classes
 - † assumes Poisson sampling, which is not what ran
 - * as if the population were as large as the one whose noise the run simulates; the number before it is the run's own
 - rows differ in delta and unit and adjacency: their epsilons cannot be compared

@@ -118,6 +118,19 @@ TEST(StatePrivacy, CountsNoiseOfNothingAsExact) {
             "fedavg: " + describe(Gaussian{.noise_multiplier = 0}) + " of all clients, round 2");
 }
 
+TEST(StatePrivacy, StatesWhatIsTakenForPublic) {
+  Ledger ledger = record_ledger();
+  ledger.record(1, 0, accesses({sampled(0.1, 1)}));
+  const PrivacyClaim silent = stated(ledger);
+  EXPECT_EQ(silent.declared_public, "");
+  ledger.record(1, 3,
+                accesses({DeclaredPublic{"classes"}, DeclaredPublic{"another"}, DeclaredPublic{"classes"}}));
+  const PrivacyClaim claim = stated(ledger);
+  EXPECT_EQ(claim.declared_public, "another, classes");
+  EXPECT_EQ(claim.rdp, silent.rdp);
+  EXPECT_EQ(claim.pld, silent.pld);
+}
+
 TEST(StatePrivacy, MarksOnlyWhatRestsOnTheAssumption) {
   AccountSettings assuming = kSettings;
   assuming.assume = "poisson";

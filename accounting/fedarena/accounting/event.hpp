@@ -73,6 +73,13 @@ struct FEDARENA_API RandomizedResponse {
 
 struct Access;
 
+/// An exact access to what the experiment declares to be public, so that it costs nothing: a premise of the
+/// claim, which every table states.
+struct FEDARENA_API DeclaredPublic {
+  std::string what;  ///< "classes": which classes a client holds examples of
+  auto operator<=>(const DeclaredPublic&) const = default;
+};
+
 /// Several accesses that count as one event, in order.
 struct FEDARENA_API Composition {
   std::vector<Access> parts;
@@ -82,7 +89,8 @@ struct FEDARENA_API Composition {
 
 /// Something that happened to private data, as a value with an order; its meaning never changes, new kinds
 /// are appended.
-using Event = std::variant<ExactAccess, Gaussian, SampledGaussian, Laplace, RandomizedResponse, Composition>;
+using Event = std::variant<ExactAccess, Gaussian, SampledGaussian, Laplace, RandomizedResponse, Composition,
+                           DeclaredPublic>;
 
 /// Equal events in a row.
 struct FEDARENA_API Access {
