@@ -44,6 +44,7 @@ class PairedOracle final : public Oracle {
   }
   double loss(const Params& at) override { return inner_.loss(at); }
   torch::Tensor label_counts() override { return inner_.label_counts(); }
+  torch::Tensor held_classes() override { return inner_.held_classes(); }
   Batch exact_batch() override { return inner_.exact_batch(); }
   std::int64_t size() const override { return inner_.size(); }
 
@@ -72,7 +73,14 @@ class PairedAlgorithm final : public Algorithm {
   Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
   Message train(Client& client, const Message& downlink) const override {
     PairedOracle oracle(client.oracle, engine_, examples_, tally_);
-    Client view{client.id, client.round, client.rounds, oracle, client.state, client.model, client.streams};
+    Client view{.id = client.id,
+                .round = client.round,
+                .rounds = client.rounds,
+                .oracle = oracle,
+                .state = client.state,
+                .model = client.model,
+                .compute = client.compute,
+                .streams = client.streams};
     return inner_.train(view, downlink);
   }
   void aggregate(Server& server, const Uplink& uplink) const override { inner_.aggregate(server, uplink); }

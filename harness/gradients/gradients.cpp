@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -76,6 +77,14 @@ Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const
         mean.add_scaled(static_cast<double>(part.examples) / static_cast<double>(count), part.gradient);
       });
   return mean;
+}
+
+torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batch,
+                                             const Compute::Slope& slope) const {
+  const torch::Tensor inputs = batch.inputs.detach().requires_grad_();
+  const Params gradient = model_.gradient(at, {inputs, batch.targets}, Graph::kKeep);
+  const Params direction = slope(Params(gradient.layout(), gradient.flat().detach()));
+  return torch::autograd::grad({gradient.flat().dot(direction.flat())}, {inputs})[0];
 }
 
 ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_norm, std::int64_t count,

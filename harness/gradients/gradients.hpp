@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "fedarena/base/pool.hpp"
+#include "fedarena/compute.hpp"
 #include "fedarena/model.hpp"
 
 namespace fedarena {
@@ -38,6 +39,8 @@ class GradientEngine {
   std::int64_t micro_batch() const { return micro_batch_; }
   /// Gradient of the mean loss over examples [0, count); count >= 1.
   Params mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const;
+  /// Compute::input_gradient on this model.
+  torch::Tensor input_gradient(const Params& at, const Batch& batch, const Compute::Slope& slope) const;
   /// Sum over examples [0, count) of g_i * min(1, clip_norm / ||g_i||), where g_i is the gradient of the i-th
   /// loss in all parameters together (Abadi et al. 2016, algorithm 1, before the noise). clip_norm >= 0, and
   /// infinity gives the plain sum; count >= 0. A gradient with NaN or infinite parts contributes nothing. The

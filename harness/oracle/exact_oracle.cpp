@@ -21,12 +21,12 @@ torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
 }
 
 Params ExactOracle::gradient(const Params& at, const Query& query) {
-  FEDARENA_CHECK(query.batch_size, >=, 0);
+  check(query);
   book().add(ExactAccess{"gradient"});
   if (size() == 0) return zeros_like(at);
   const torch::Tensor batch = next_batch(query.batch_size);
   count_gradients(batch.size(0));
-  return setting().engine.mean_gradient(at, batch.size(0), source(batch));
+  return setting().engine.mean_gradient(at, batch.size(0), source(batch, query));
 }
 
 }  // namespace fedarena

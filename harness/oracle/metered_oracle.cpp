@@ -2,15 +2,30 @@
 
 #include <utility>
 
+#include <fmt/ranges.h>
+
 namespace fedarena {
 
 MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions)
     : setting_(setting), positions_(std::move(positions)) {}
 
-BatchSource MeteredOracle::source(const torch::Tensor& positions) const {
-  return [this, positions](std::int64_t begin, std::int64_t end) {
+void MeteredOracle::check(const Query& query) const {
+  FEDARENA_CHECK(query.batch_size, >=, 0);
+  const auto& shape = setting_.model.architecture().input_shape;
+  if (query.augmentation == nullptr || *query.augmentation == Augmentation() || shape.size() == 3) return;
+  throw Error(Complaint{
+      .found = fmt::format("the algorithm augments images, but the model's inputs are of shape [{}]",
+                           fmt::join(shape, ", ")),
+      .allowed = "[channels, height, width]",
+      .remedy = "Set the algorithm's augmentation to \"none\", or choose images and a model for them."});
+}
+
+BatchSource MeteredOracle::source(const torch::Tensor& positions, const Query& query) const {
+  return [this, positions, augmentation = query.augmentation](std::int64_t begin, std::int64_t end) {
     if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    return setting_.reader.read(setting_.examples, positions.narrow(0, begin, end - begin));
+    Batch batch = setting_.reader.read(setting_.examples, positions.narrow(0, begin, end - begin));
+    if (augmentation != nullptr) batch.inputs = (*augmentation)(batch.inputs);
+    return batch;
   };
 }
 
@@ -30,6 +45,14 @@ torch::Tensor MeteredOracle::label_counts() {
   accesses_.add(ExactAccess{"label counts"});
   if (setting_.classes == 0) throw Error::of("a regression has no label counts");
   return setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
+}
+
+torch::Tensor MeteredOracle::held_classes() {
+  accesses_.add(class_access());
+  if (setting_.classes == 0) throw Error::of("a regression has no classes");
+  const torch::Tensor counts =
+      setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
+  return counts.nonzero().flatten();
 }
 
 Batch MeteredOracle::exact_batch() {

@@ -31,6 +31,7 @@ class MeteredOracle : public Oracle {
   std::int64_t steps_per_epoch(std::int64_t batch_size) const override;
   double loss(const Params& at) override;
   torch::Tensor label_counts() override;
+  torch::Tensor held_classes() override;
   Batch exact_batch() override;
   std::int64_t size() const override { return positions_.size(0); }
 
@@ -46,8 +47,12 @@ class MeteredOracle : public Oracle {
   const torch::Tensor& positions() const { return positions_; }
   RoundAccesses& book() { return accesses_; }
   void count_gradients(std::int64_t examples) { gradient_examples_ += examples; }
-  /// Hands out the examples at those positions.
-  BatchSource source(const torch::Tensor& positions) const;
+  /// Refuses a query that has no answer; to be called before anything is drawn or written down.
+  void check(const Query& query) const;
+  /// Hands out the examples at those positions, augmented where the query asks for it.
+  BatchSource source(const torch::Tensor& positions, const Query& query = {}) const;
+  /// How asking for the classes is written down.
+  virtual Event class_access() const { return ExactAccess{"classes"}; }
 
  private:
   Setting setting_;

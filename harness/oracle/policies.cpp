@@ -56,6 +56,8 @@ Schema<RecordPolicy> RecordPolicy::schema() {
       {"noise_multiplier", &RecordPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
       {"sampling", &RecordPolicy::sampling, "how each access draws its batch from the client's examples",
        Constraint::one_of({kPoisson, kFixedSize})},
+      {"public_classes", &RecordPolicy::public_classes,
+       "everybody knows which classes each client holds examples of; tables say so where an algorithm asks"},
   }
       .extends(Accounting::schema());
 }

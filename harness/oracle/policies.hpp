@@ -33,6 +33,7 @@ struct RecordPolicy : Accounting {
   double clip_norm = 1;
   double noise_multiplier = 1;
   std::string sampling = kPoisson;
+  bool public_classes = false;
 
   static Schema<RecordPolicy> schema();
 };

@@ -15,6 +15,11 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
       samples_(streams(Purpose::kBatches)),
       noise_(make_noise_source(policy.noise_source, streams)) {}
 
+Event RecordOracle::class_access() const {
+  if (policy_.public_classes) return DeclaredPublic{"classes"};
+  return MeteredOracle::class_access();
+}
+
 RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   const std::int64_t shard = size();
   if (batch_size == 0 || batch_size >= shard) {
@@ -35,14 +40,15 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
 }
 
 Params RecordOracle::gradient(const Params& at, const Query& query) {
-  FEDARENA_CHECK(query.batch_size, >=, 0);
+  check(query);
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);
   count_gradients(count);
   const GaussianRelease release(event(policy_.sampling, sample.rate, {policy_.noise_multiplier}),
                                 {policy_.clip_norm}, book());
-  Params sum =
-      setting().engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions)).sum;
+  Params sum = setting()
+                   .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
+                   .sum;
   release.noise(sum, *noise_);
   sum *= 1 / sample.expected_size;
   return sum;

@@ -19,6 +19,9 @@ class RecordOracle final : public MeteredOracle {
 
   Params gradient(const Params& at, const Query& query) override;
 
+ protected:
+  Event class_access() const override;
+
  private:
   struct Sample {
     torch::Tensor positions;

@@ -64,6 +64,7 @@ Simulation::Simulation(const SimulationSetup& setup)
     : setup_(setup),
       reader_(setup.dataset, setup.model.options()),
       engine_(setup.model, setup.pool),
+      compute_(engine_, setup.stop),
       oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
                       setup_.dataset.classes},
       ledger_(unit(setup_.policy)),
@@ -87,6 +88,7 @@ Server Simulation::server_view(std::int64_t round) {
           .params = params_,
           .state = server_state_,
           .model = setup_.model,
+          .compute = compute_,
           .streams = Streams(setup_.seed, round, kServer).for_algorithm()};
 }
 
@@ -121,6 +123,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
               .oracle = *oracle,
               .state = result.state,
               .model = setup_.model,
+              .compute = compute_,
               .streams = streams.for_algorithm()};
   const Bytes bytes = encode(setup_.algorithm.train(view, downlink));
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());

@@ -19,6 +19,7 @@
 #include "harness/gradients/gradients.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/runner/public_compute.hpp"
 #include "harness/wire/wire.hpp"
 #include "partitions/partition.hpp"
 #include "results/record.hpp"
@@ -93,6 +94,7 @@ class Simulation {
   SimulationSetup setup_;
   ExampleReader reader_;
   GradientEngine engine_;
+  PublicCompute compute_;
   MeteredOracle::Setting oracle_setting_;
   std::int64_t round_ = 0;
   Params params_;

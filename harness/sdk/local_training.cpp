@@ -6,8 +6,22 @@
 
 namespace fedarena {
 
-Schema<LocalTraining> LocalTraining::schema() {
+Schema<RateSchedule> RateSchedule::schema() {
   return {
+      {"rate", &RateSchedule::rate, "learning rate of the model", Constraint::positive()},
+      {"schedule", &RateSchedule::schedule, "how the rate changes over rounds",
+       Constraint::one_of({"constant", "cosine", "step"})},
+      {"schedule_step", &RateSchedule::schedule_step, "rounds between decays of the schedule \"step\"",
+       Constraint::between(1, 1'000'000)},
+      {"schedule_factor", &RateSchedule::schedule_factor, "factor of each decay of the schedule \"step\"",
+       Constraint::positive()},
+      {"minimum_rate", &RateSchedule::minimum_rate, "lowest rate of the schedule \"cosine\"",
+       Constraint::at_least(0)},
+  };
+}
+
+Schema<LocalTraining> LocalTraining::schema() {
+  return Schema<LocalTraining>{
       {"local_epochs", &LocalTraining::local_epochs, "passes over the client's shard in a round",
        Constraint::between(1, 10'000)},
       {"local_steps", &LocalTraining::local_steps,
@@ -15,22 +29,14 @@ Schema<LocalTraining> LocalTraining::schema() {
        Constraint::between(0, 10'000'000)},
       {"batch_size", &LocalTraining::batch_size, "examples in a batch; 0: the whole shard",
        Constraint::between(0, 10'000'000)},
-      {"rate", &LocalTraining::rate, "client learning rate", Constraint::positive()},
-      {"schedule", &LocalTraining::schedule, "how the rate changes over rounds",
-       Constraint::one_of({"constant", "cosine", "step"})},
-      {"schedule_step", &LocalTraining::schedule_step, "rounds between decays of the schedule \"step\"",
-       Constraint::between(1, 1'000'000)},
-      {"schedule_factor", &LocalTraining::schedule_factor, "factor of each decay of the schedule \"step\"",
-       Constraint::positive()},
-      {"minimum_rate", &LocalTraining::minimum_rate, "lowest rate of the schedule \"cosine\"",
-       Constraint::at_least(0)},
       {"momentum", &LocalTraining::momentum, "momentum of the local SGD", Constraint::between(0, 1)},
       {"weight_decay", &LocalTraining::weight_decay, "weight decay of the local SGD",
        Constraint::at_least(0)},
-  };
+  }
+      .extends(RateSchedule::schema());
 }
 
-double LocalTraining::rate_in(std::int64_t round, std::int64_t rounds) const {
+double RateSchedule::rate_in(std::int64_t round, std::int64_t rounds) const {
   if (schedule == "cosine" && rounds > 1) {
     const double progress = static_cast<double>(round - 1) / static_cast<double>(rounds - 1);
     return std::max(minimum_rate, rate * (1 + std::cos(std::numbers::pi * progress)) / 2);

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <span>
 
+#include "fedarena/augmentation.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/export.hpp"
 #include "fedarena/base/schema.hpp"
+#include "fedarena/compute.hpp"
 #include "fedarena/message.hpp"
 #include "fedarena/model.hpp"
 #include "fedarena/params.hpp"
@@ -20,6 +22,9 @@ namespace fedarena {
 struct Query {
   /// Examples of one batch; 0 means the whole shard at once.
   std::int64_t batch_size = 0;
+  /// Applied to every example before its gradient is taken; nullptr for none. Error for a model whose inputs
+  /// are not [channels, height, width], unless it changes nothing.
+  const Augmentation* augmentation = nullptr;
 };
 
 /// The one door to a client's examples. Every call is written to the privacy ledger.
@@ -34,6 +39,9 @@ class FEDARENA_API Oracle {
   virtual double loss(const Params& at) = 0;
   /// Examples of each class, int64 [classes].
   virtual torch::Tensor label_counts() = 0;
+  /// Classes that the shard holds examples of, int64 ascending. An exact access, unless the policy on records
+  /// has `public_classes`.
+  virtual torch::Tensor held_classes() = 0;
   /// All raw examples. An exact access: under a privacy policy on records it makes this client's epsilon
   /// infinite.
   virtual Batch exact_batch() = 0;
@@ -50,8 +58,9 @@ struct FEDARENA_API Client {
   std::int64_t round;   ///< from 1
   std::int64_t rounds;  ///< planned, for schedules
   Oracle& oracle;
-  Message& state;      ///< stays on this client between rounds; dropped when the round does not complete
-  const Model& model;  ///< for public or synthetic data
+  Message& state;  ///< stays on this client between rounds; dropped when the round does not complete
+  const Model& model;
+  const Compute& compute;  ///< for public or synthetic data
   Streams streams;
 };
 
@@ -63,6 +72,7 @@ struct FEDARENA_API Server {
   Params& params;           ///< the global model
   Message& state;
   const Model& model;
+  const Compute& compute;  ///< for public or synthetic data
   Streams streams;
 };
 

@@ -7,26 +7,34 @@
 
 namespace fedarena {
 
-/// The hyper-parameters that every algorithm with local SGD has: derive your Config from it. One local SGD
-/// for all keeps FedAvg, FedProx and SCAFFOLD apart only where their papers differ.
-struct FEDARENA_API LocalTraining {
-  std::int64_t local_epochs = 1;
-  std::int64_t local_steps = 0;
-  std::int64_t batch_size = 64;
+/// A learning rate that may fall over the rounds: derive your Config from it, or from LocalTraining, which
+/// has it.
+struct FEDARENA_API RateSchedule {
   double rate = 0.05;
   std::string schedule = "constant";
   std::int64_t schedule_step = 10;
   double schedule_factor = 0.1;
   double minimum_rate = 1e-6;
-  double momentum = 0.0;
-  double weight_decay = 0.0;
 
-  static Schema<LocalTraining> schema();
+  static Schema<RateSchedule> schema();
 
   /// Learning rate of a round (from 1) of `rounds`. constant: `rate`. step: rate *
   /// schedule_factor^floor((round-1) / schedule_step). cosine: rate * (1 + cos(pi (round-1) / (rounds-1))) /
   /// 2, at least minimum_rate.
   double rate_in(std::int64_t round, std::int64_t rounds) const;
+};
+
+/// The hyper-parameters that every algorithm with local SGD has: derive your Config from it. One local SGD
+/// for all keeps FedAvg, FedProx and SCAFFOLD apart only where their papers differ.
+struct FEDARENA_API LocalTraining : RateSchedule {
+  std::int64_t local_epochs = 1;
+  std::int64_t local_steps = 0;
+  std::int64_t batch_size = 64;
+  double momentum = 0.0;
+  double weight_decay = 0.0;
+
+  static Schema<LocalTraining> schema();
+
   /// SGD steps of one client in one round: local_steps, or local_epochs passes over its shard when that is 0.
   std::int64_t steps(const Oracle& oracle) const;
 };

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/loader/plugin_host.hpp"
+#include "tests/harness/sdk/no_compute.hpp"
 
 namespace fedarena {
 namespace {
@@ -28,6 +29,7 @@ class NoData final : public Oracle {
   std::int64_t steps_per_epoch(std::int64_t) const override { return 0; }
   double loss(const Params&) override { return 0; }
   torch::Tensor label_counts() override { return {}; }
+  torch::Tensor held_classes() override { return {}; }
   Batch exact_batch() override { return {}; }
   std::int64_t size() const override { return 0; }
 };
@@ -46,12 +48,13 @@ void run(const std::string& where, const std::string& what) {
   const Model model({.input_shape = {1}, .outputs = 1, .layers = {Linear{1, 1}}}, torch::kFloat32);
   Params params = Params::zeros(model.layout(), torch::kFloat32);
   Message state;
-  Server server{3, 5, 10, params, state, model, Streams(0, 3, kServer)};
+  const NoCompute compute;
+  Server server{3, 5, 10, params, state, model, compute, Streams(0, 3, kServer)};
   algorithm->start(server);
   const Message downlink = algorithm->broadcast(server);
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
   NoData oracle;
-  Client client{7, 3, 5, oracle, state, model, Streams(0, 3, 7)};
+  Client client{7, 3, 5, oracle, state, model, compute, Streams(0, 3, 7)};
   EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
   algorithm->aggregate(server, NoUplink());
 }

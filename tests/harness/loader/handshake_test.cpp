@@ -1,5 +1,7 @@
 #include "harness/loader/handshake.hpp"
 
+#include <string>
+
 #include <gmock/gmock.h>
 
 #include "fedarena/algorithm.hpp"
@@ -31,13 +33,16 @@ TEST(Handshake, FitsALongerDescription) {
 TEST(Handshake, NamesEachMismatchWithItsRemedy) {
   Plugin older = fitting();
   older.abi = 0;
-  EXPECT_THAT(mismatches(older),
-              ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 0, the program 2"),
-                                HasSubstr("rebuild the plugin against this program's SDK"))));
+  EXPECT_THAT(
+      mismatches(older),
+      ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 0, the program " + std::to_string(kPluginAbi)),
+                        HasSubstr("rebuild the plugin against this program's SDK"))));
   Plugin newer = fitting();
   newer.abi = 7;
-  EXPECT_THAT(mismatches(newer), ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 7, the program 2"),
-                                                   HasSubstr("update fedarena"))));
+  EXPECT_THAT(
+      mismatches(newer),
+      ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 7, the program " + std::to_string(kPluginAbi)),
+                        HasSubstr("update fedarena"))));
   Plugin compiled = fitting();
   compiled.compiler = "clang 3";
   EXPECT_THAT(mismatches(compiled),

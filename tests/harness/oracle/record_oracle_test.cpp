@@ -148,6 +148,18 @@ TEST(RecordOracle, WritesDownExactAccessesAsSuch) {
 
 // answer = (clipped sum + noise multiplier * clip norm * normals) / expected size, from the stream of this
 // client's noise.
+TEST(RecordOracle, TakesClassesForPublicOnlyWhereTheyAreDeclaredSo) {
+  const Bench bench;
+  RecordPolicy policy = record_policy(1, 1);
+  for (const bool declared : {false, true}) {
+    policy.public_classes = declared;
+    RecordOracle oracle = bench.record({1, 3, 5, 7}, policy);
+    EXPECT_TRUE(torch::equal(oracle.held_classes(), torch::tensor({1, 3}, torch::kInt64)));
+    const Event expected = declared ? Event(DeclaredPublic{"classes"}) : Event(ExactAccess{"classes"});
+    EXPECT_EQ(oracle.accesses().list(), (std::vector<Access>{{expected, 1}}));
+  }
+}
+
 TEST(RecordOracle, AddsOneGaussianVectorAnAccess) {
   const Bench bench;
   constexpr double kClip = 0.5, kMultiplier = 3;

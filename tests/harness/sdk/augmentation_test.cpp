@@ -253,6 +253,23 @@ TEST(Augmentation, HasTrueGradients) {
   }
 }
 
+// The same without a graph, even where gradients are switched off.
+TEST(Augmentation, PullsSlopesBack) {
+  const torch::NoGradGuard off;
+  for (const auto& shape : std::vector<std::vector<std::int64_t>>{{1, 6, 5}, {3, 5, 8}}) {
+    const Tensor images = random_images(2, shape), direction = random_images(2, shape, 7);
+    for (const A& augmentation : examples()) {
+      SCOPED_TRACE(augmentation.describe());
+      const Tensor slope = augmentation.pull_back(images, direction);
+      const Tensor differences = central_differences(
+          images, [&] { return (augmentation(images) * direction).sum().item<double>(); });
+      EXPECT_LE(largest_difference(slope, differences), 1e-8);
+      EXPECT_FALSE(slope.requires_grad());
+      EXPECT_FALSE(images.requires_grad());
+    }
+  }
+}
+
 TEST(Augmentation, MakesNoGraphThatNobodyAsksFor) {
   const Tensor images = random_images(2, {3, 6, 5});
   for (const A& augmentation : examples()) {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/harness/sdk/no_compute.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -24,6 +26,7 @@ class Bowl final : public Oracle {
   }
   double loss(const Params&) override { return 0; }
   torch::Tensor label_counts() override { return {}; }
+  torch::Tensor held_classes() override { return {}; }
   Batch exact_batch() override { return {}; }
   std::int64_t size() const override { return examples_; }
 
@@ -46,12 +49,14 @@ Trained train(const LocalTraining& config, const Correction& correct = {}, std::
   const Params start(model.layout(), torch::tensor({1.0, 2.0}, torch::kFloat64));
   Bowl oracle(examples);
   Message state;
+  const NoCompute compute;
   Client client{.id = 0,
                 .round = round,
                 .rounds = 11,
                 .oracle = oracle,
                 .state = state,
                 .model = model,
+                .compute = compute,
                 .streams = Streams(0, round, 0)};
   const Params trained = train_locally(client, start, config, correct);
   EXPECT_EQ(start.flat()[0].item<double>(), 1.0);

@@ -85,7 +85,7 @@ concept Validated = requires(const Config& config) {
 };
 
 /// The declaration of a config struct: name, member, sentence and constraint of each setting. Defaults are
-/// the struct's own member initialisers.
+/// the values of a struct that nobody has set.
 template <typename Config>
 class Schema {
  public:
@@ -110,6 +110,7 @@ class Schema {
   }
 
   /// Puts the settings of a base struct before these: `Schema<Config>{...}.extends(LocalTraining::schema())`.
+  /// Defaults are what a Config starts with, which may differ from the base's own.
   template <typename Base>
   requires std::derived_from<Config, Base> Schema extends(const Schema<Base>& base) && {
     std::vector<Field> fields = base.fields();
@@ -123,6 +124,8 @@ class Schema {
       field.load = [load = field.load](const void* config) {
         return load(static_cast<const Base*>(static_cast<const Config*>(config)));
       };
+      const Config defaults{};
+      field.fallback = field.load(&defaults);
     }
     fields.insert(fields.end(), fields_.begin(), fields_.end());
     fields_ = std::move(fields);

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <atomic>
+
+#include "fedarena/compute.hpp"
+
+#include "harness/gradients/gradients.hpp"
+
+namespace fedarena {
+
+/// What clients and server compute on public or synthetic data in a run; throws Interrupted once it is to
+/// stop.
+class PublicCompute final : public Compute {
+ public:
+  PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop) : engine_(engine), stop_(stop) {}
+
+  Params gradient(const Params& at, const Batch& batch) const override;
+  torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const override;
+
+ private:
+  const GradientEngine& engine_;
+  const std::atomic<bool>& stop_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+
+#include "fedarena/base/export.hpp"
+#include "fedarena/model.hpp"
+#include "fedarena/params.hpp"
+
+namespace fedarena {
+
+/// Derivatives of the run's model on data that hides nobody: public or synthetic. They cost no privacy and
+/// are not metered; a client's own examples are reached through its Oracle alone. Batches are cut into fixed
+/// micro-batches that all of the run's workers share: the same bits for any number of them.
+class FEDARENA_API Compute {
+ public:
+  /// dD/dg of a scalar D at the gradient g, in g's layout.
+  using Slope = std::function<Params(const Params& gradient)>;
+
+  /// Gradient of the mean loss over the batch, which holds at least one example.
+  virtual Params gradient(const Params& at, const Batch& batch) const = 0;
+  /// Gradient of D(g) in the batch's inputs, in their shape, where g is the gradient of the mean loss over
+  /// the batch and `slope` returns dD/dg; called once. The second derivatives that gradient matching descends
+  /// on (Zhao, Mopuri, Bilen, ICLR 2021).
+  virtual torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const = 0;
+
+ protected:
+  ~Compute() = default;
+};
+
+}  // namespace fedarena

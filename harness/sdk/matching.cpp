@@ -1,0 +1,77 @@
+#include "fedarena/matching.hpp"
+
+#include <ATen/ATen.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+// Rows below this length have no direction.
+constexpr double kNoDirection = 1e-30;
+
+struct Rows {
+  torch::Tensor matched, target;  // [rows, the rest], in double
+};
+
+Rows rows_of(const torch::Tensor& matched, const torch::Tensor& target) {
+  const std::int64_t rows = matched.dim() > 1 ? matched.size(0) : 1;
+  return {matched.to(torch::kFloat64).reshape({rows, -1}), target.to(torch::kFloat64).reshape({rows, -1})};
+}
+
+// Sum over rows of 1 - cos; adds `weight` times its derivative in the matched rows to `slope`.
+double add_cosine(const Rows& rows, double weight, torch::Tensor& slope) {
+  const torch::Tensor lengths = rows.matched.norm(2, /*dim=*/1, /*keepdim=*/true);
+  const torch::Tensor target_lengths = rows.target.norm(2, /*dim=*/1, /*keepdim=*/true);
+  const torch::Tensor directed =
+      lengths.gt(kNoDirection).logical_and(target_lengths.gt(kNoDirection)).to(torch::kFloat64);
+  const torch::Tensor from = rows.matched / lengths.clamp_min(kNoDirection);
+  const torch::Tensor to = rows.target / target_lengths.clamp_min(kNoDirection);
+  const torch::Tensor cosines = (from * to).sum(1, /*keepdim=*/true) * directed;
+  // d cos / d matched = (to - cos * from) / |matched|
+  slope -= weight * directed * (to - cosines * from) / lengths.clamp_min(kNoDirection);
+  return weight * (static_cast<double>(cosines.size(0)) - cosines.sum().item<double>());
+}
+
+double add_squared(const Rows& rows, double weight, torch::Tensor& slope) {
+  const torch::Tensor difference = rows.matched - rows.target;
+  slope += 2 * weight * difference;
+  return weight * difference.square().sum().item<double>();
+}
+
+}  // namespace
+
+Schema<GradientMatching> GradientMatching::schema() {
+  return {
+      {"criterion", &GradientMatching::criterion,
+       "distance between gradients: cosine of rows, their squared distance, or the one plus squared_weight "
+       "times the other",
+       Constraint::one_of({"cosine+squared", "cosine", "squared"})},
+      {"squared_weight", &GradientMatching::squared_weight,
+       "weight of the squared distance in the criterion \"cosine+squared\"", Constraint::at_least(0)},
+      {"cosine_rows", &GradientMatching::cosine_rows,
+       "how a tensor's cosine distances are put together: the sum over its rows (the paper) or their mean "
+       "(its "
+       "code)",
+       Constraint::one_of({"sum", "mean"})},
+  };
+}
+
+MatchingDistance matching_distance(const Params& matched, const Params& target, const GradientMatching& how) {
+  MatchingDistance distance{.slope = zeros_like(matched)};
+  for (std::size_t i = 0; i < matched.size(); ++i) {
+    const Rows rows = rows_of(matched[i], target[i]);
+    torch::Tensor slope = torch::zeros_like(rows.matched);
+    if (how.criterion != "squared") {
+      const double weight = how.cosine_rows == "mean" ? 1 / static_cast<double>(rows.matched.size(0)) : 1;
+      distance.value += add_cosine(rows, weight, slope);
+    }
+    if (how.criterion != "cosine") {
+      distance.value += add_squared(rows, how.criterion == "squared" ? 1 : how.squared_weight, slope);
+    }
+    distance.slope[i].copy_(slope.reshape(matched[i].sizes()));
+  }
+  return distance;
+}
+
+}  // namespace fedarena
