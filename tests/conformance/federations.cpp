@@ -32,11 +32,24 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm) {
 }
 
 Settings declared_by(const std::string& algorithm, const Settings& wanted) {
+  const Settings little_work{{"images_per_class", std::int64_t{3}},
+                             {"trajectories", std::int64_t{1}},
+                             {"outer_steps", std::int64_t{2}},
+                             {"real_batches", std::int64_t{2}},
+                             {"image_updates", std::int64_t{2}},
+                             {"server_epochs", std::int64_t{8}},
+                             {"image_rate", 1.0}};
   Settings declared;
-  for (const auto& setting : wanted) {
-    if (find_field(plugins().info(algorithm).fields, setting.first)) declared.push_back(setting);
+  for (const Settings* settings : {&little_work, &wanted}) {
+    for (const auto& setting : *settings) {
+      if (find_field(plugins().info(algorithm).fields, setting.first)) declared.push_back(setting);
+    }
   }
   return declared;
+}
+
+bool sends_synthetic_sets(const std::string& algorithm) {
+  return plugins().info(algorithm).description.uplink.starts_with("synthetic images");
 }
 
 WorkPool pool_of(int workers) {

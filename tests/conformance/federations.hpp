@@ -23,8 +23,13 @@ std::vector<std::string> algorithm_names();
 /// Its name as one of GoogleTest's, which have no dashes.
 std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm);
 
-/// Those of the settings that the algorithm declares; for suites that run over all of them.
+/// Those of the settings that the algorithm declares, and little work where it declares how much there is;
+/// for suites that run over all of them.
 Settings declared_by(const std::string& algorithm, const Settings& wanted);
+
+/// Whether clients send synthetic examples, which the server reads one by one: a secret under the policy
+/// "client".
+bool sends_synthetic_sets(const std::string& algorithm);
 
 /// A pool whose threads compute as those of the program do.
 WorkPool pool_of(int workers);

@@ -42,6 +42,10 @@ class CountingOracle final : public Oracle {
     calls_.emplace_back("label counts");
     return inner_.label_counts();
   }
+  torch::Tensor held_classes() override {
+    calls_.emplace_back("classes");
+    return inner_.held_classes();
+  }
   Batch exact_batch() override {
     calls_.emplace_back("examples");
     return inner_.exact_batch();
@@ -74,6 +78,7 @@ class Spy final : public Algorithm {
                     .oracle = oracle,
                     .state = client.state,
                     .model = client.model,
+                    .compute = client.compute,
                     .streams = client.streams};
     Message message = inner_->train(observed, downlink);
     seen.uplink_bytes = static_cast<std::int64_t>(encode(message).size());

@@ -1,0 +1,70 @@
+// FedLAP and FedLAP-DP: Wang, Chen, Kerkouche, Fritz, "FedLAP-DP: Federated learning by sharing
+// differentially private loss approximations", PoPETs 2024(3), Algorithms 1 to 3 (arXiv:2302.01068).
+//
+// Differs from the paper: the walk of a client takes at most `outer_steps` turns of the while loop and
+// several real batches at each point, as the authors' code does; the server goes through the sets at most
+// `server_epochs` times; clients are weighted as in Equation 14 only under server_descent = "weighted", since
+// the code descends on the union; models descend on images as they are, without augmentation. fedlap-dp is
+// the same under policy "record", which clips and noises every gradient of examples, with a radius that reads
+// no example; its synthetic sets hold all classes unless `classes = "held"`.
+#include <fedarena/algorithm.hpp>
+
+#include "config.hpp"
+#include "global_optimisation.hpp"
+#include "local_approximation.hpp"
+#include "synthetic_set.hpp"
+
+namespace fedlap {
+namespace {
+
+using namespace fedarena;
+
+constexpr Key<Params> kModel{"model"};
+
+template <typename Settings>
+class FedLap final : public Algorithm {
+ public:
+  using Config = Settings;
+  static Schema<Config> schema() { return Config::schema(); }
+
+  explicit FedLap(Config config) : config_(std::move(config)) {}
+
+  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
+
+  Message train(Client& client, const Message& downlink) const override {
+    const Params& start = downlink[kModel];
+    Batch set = initial_set(config_, client);
+    const bool has_images = set.size() > 0;
+    if (has_images) approximate(config_, client, start, set);
+    if (config_.carry_images) client.state.put(kImages, set.inputs);
+    Message message = encode_set(config_, client, set);
+    if (has_images && config_.measures_regions()) {
+      message.put(kRadius, effective_radius(config_, client, start, set));
+    }
+    return message;
+  }
+
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    optimise_globally(config_, server, uplink);
+  }
+
+ private:
+  Config config_;
+};
+
+}  // namespace
+}  // namespace fedlap
+
+FEDARENA_PLUGIN("fedlap", "1.0.0") {
+  fedarena::Description description{
+      .summary =
+          "Clients send synthetic images whose loss approximates their own; the server descends on them.",
+      .citation = "Wang et al., PoPETs 2024(3), arXiv:2302.01068",
+      .downlink = "model",
+      .uplink = "synthetic images, labels, number of examples, radius"};
+  registry.add<fedlap::FedLap<fedlap::Config>>("fedlap", description);
+  description.summary = "FedLAP with privatised gradients and a constant radius.";
+  description.uplink = "synthetic images, labels, number of examples";
+  description.requires_policy = "record";
+  registry.add<fedlap::FedLap<fedlap::PrivateConfig>>("fedlap-dp", description);
+}
