@@ -31,7 +31,7 @@ class RdpReader {
   explicit RdpReader(const AccountSettings& settings);
   /// Throws Error for an invalid event.
   RdpReading read(const Ledger& ledger) const;
-  RdpWorth worth(const std::vector<Access>& accesses) const;
+  RdpWorth worth(const std::vector<Access>& happened) const;
 
  private:
   AccountSettings settings_;

@@ -25,11 +25,11 @@ struct Arguments {
 using Renderer = std::function<std::string(const results::Table&)>;
 
 const std::map<std::string, Renderer>& renderers() {
-  static const std::map<std::string, Renderer> all{{"markdown", results::render_markdown},
-                                                   {"csv", results::render_csv},
-                                                   {"latex", results::render_latex},
-                                                   {"json", results::render_json}};
-  return all;
+  static const std::map<std::string, Renderer> kRenderers{{"markdown", results::render_markdown},
+                                                          {"csv", results::render_csv},
+                                                          {"latex", results::render_latex},
+                                                          {"json", results::render_json}};
+  return kRenderers;
 }
 
 int print_table(const Arguments& arguments) {

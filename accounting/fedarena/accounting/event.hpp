@@ -69,16 +69,16 @@ struct FEDARENA_API RandomizedResponse {
   auto operator<=>(const RandomizedResponse&) const = default;
 };
 
-// NOLINTEND(modernize-use-nullptr)
-
-struct Access;
-
 /// An exact access to what the experiment declares to be public, so that it costs nothing: a premise of the
 /// claim, which every table states.
 struct FEDARENA_API DeclaredPublic {
   std::string what;  ///< "classes": which classes a client holds examples of
   auto operator<=>(const DeclaredPublic&) const = default;
 };
+
+// NOLINTEND(modernize-use-nullptr)
+
+struct Access;
 
 /// Several accesses that count as one event, in order.
 struct FEDARENA_API Composition {
