@@ -5,14 +5,15 @@
 #include <dlfcn.h>
 #include <limits>
 #include <malloc.h>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/gradients/input_gradient.hpp"
 #include "harness/gradients/per_example.hpp"
 
 namespace fedarena {
@@ -27,11 +28,38 @@ constexpr std::int64_t kGpuMicroBatch = 512;
 // Results kept before they are folded; bounds memory for huge batches.
 constexpr std::int64_t kMicroBatchesPerFold = 64;
 
+// The second pass needs no sums, so that it can be cut finer: two workers then share the last micro-batch.
+constexpr std::int64_t kPartsOfAMicroBatch = 2;
+
 std::int64_t choose_micro_batch(const Model& model) {
   if (model.options().device().is_cuda()) return kGpuMicroBatch;
   const auto fit =
       static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
   return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
+}
+
+Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
+  return {batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
+}
+
+// Examples [begin, end) of a batch, a part of a micro-batch.
+struct Part {
+  std::int64_t begin, end;
+  std::int64_t micro_batch;  // its position among the others
+  std::int64_t first, size;  // its examples
+};
+
+// Cuts every micro-batch of [0, count) into so many parts of about the same size.
+std::vector<Part> cut(std::int64_t count, std::int64_t micro_batch, std::int64_t parts) {
+  std::vector<Part> result;
+  for (std::int64_t first = 0; first < count; first += micro_batch) {
+    const std::int64_t size = std::min(micro_batch, count - first);
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t begin = first + size * part / parts, end = first + size * (part + 1) / parts;
+      if (begin < end) result.push_back({begin, end, first / micro_batch, first, size});
+    }
+  }
+  return result;
 }
 
 // Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
@@ -57,34 +85,76 @@ void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t
 
 }  // namespace
 
-GradientEngine::GradientEngine(const Model& model, const WorkPool& pool)
-    : model_(model), pool_(pool), micro_batch_(choose_micro_batch(model)) {}
+GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
+    : model_(model),
+      pool_(pool),
+      micro_batch_(choose_micro_batch(model)),
+      traced_micro_batches_(
+          std::max<std::int64_t>(1, traced_activations / (model.activations() * micro_batch_))) {}
 
-Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
-  FEDARENA_CHECK(count, >=, 1);
-  if (count <= micro_batch_) return mean_by_rules(model_, at, source(0, count));
-  struct Part {
+// Mean over [0, count) from the means over micro-batches.
+Params GradientEngine::fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const {
+  if (count <= micro_batch_) return gradient(0, count);
+  struct Term {
     Params gradient;
     std::int64_t examples = 0;
   };
   Params mean = zeros_like(at);
-  for_each_micro_batch<Part>(
+  for_each_micro_batch<Term>(
       pool_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
-        return Part{mean_by_rules(model_, at, source(begin, end)), end - begin};
+        return Term{gradient(begin, end), end - begin};
       },
-      [&](Part& part) {
-        mean.add_scaled(static_cast<double>(part.examples) / static_cast<double>(count), part.gradient);
+      [&](Term& term) {
+        mean.add_scaled(static_cast<double>(term.examples) / static_cast<double>(count), term.gradient);
       });
   return mean;
 }
 
+Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
+  FEDARENA_CHECK(count, >=, 1);
+  return fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
+    return mean_by_rules(model_, at, source(begin, end));
+  });
+}
+
 torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batch,
                                              const Compute::Slope& slope) const {
-  const torch::Tensor inputs = batch.inputs.detach().requires_grad_();
-  const Params gradient = model_.gradient(at, {inputs, batch.targets}, Graph::kKeep);
-  const Params direction = slope(Params(gradient.layout(), gradient.flat().detach()));
-  return torch::autograd::grad({gradient.flat().dot(direction.flat())}, {inputs})[0];
+  const std::int64_t count = batch.size();
+  FEDARENA_CHECK(count, >=, 1);
+  const bool by_rules = has_second_pass(model_);
+  const std::vector<Part> parts = cut(count, micro_batch_, by_rules ? kPartsOfAMicroBatch : 1);
+  std::vector<Trace> traces(by_rules ? std::min(parts.back().micro_batch + 1, traced_micro_batches_) : 0);
+  const Params gradient = fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
+    const auto index = static_cast<std::size_t>(begin / micro_batch_);
+    return mean_by_rules(model_, at, slice(batch, begin, end),
+                         index < traces.size() ? &traces[index] : nullptr);
+  });
+  const Params direction = slope(gradient);
+  FEDARENA_CHECK(direction.layout()->fingerprint(), ==, at.layout()->fingerprint());
+
+  std::optional<SecondPass> second;
+  if (by_rules) second.emplace(model_, at, direction, traces.front(), pool_);
+  // Of the mean loss over the part's micro-batch.
+  const auto compute = [&](const Part& part) {
+    const auto index = static_cast<std::size_t>(part.micro_batch);
+    if (index < traces.size()) {
+      return second->run(traces[index].examples(part.begin - part.first, part.end - part.first), part.size);
+    }
+    const Batch examples = slice(batch, part.begin, part.end);
+    if (!by_rules) return input_gradient_by_autograd(model_, at, direction, examples);
+    Trace trace;  // the first pass has left none
+    mean_by_rules(model_, at, examples, &trace);
+    return second->run(trace, examples.size()) *
+           (static_cast<double>(examples.size()) / static_cast<double>(part.size));
+  };
+  torch::Tensor result = torch::empty_like(batch.inputs);
+  pool_.for_each(parts.size(), [&](std::size_t index) {
+    const Part& part = parts[index];
+    const double share = static_cast<double>(part.size) / static_cast<double>(count);
+    result.narrow(0, part.begin, part.end - part.begin).copy_(compute(part) * share);
+  });
+  return result;
 }
 
 ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_norm, std::int64_t count,

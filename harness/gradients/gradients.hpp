@@ -33,13 +33,20 @@ struct ClippedSum {
 /// are folded in order: the same bits for any number of workers.
 class GradientEngine {
  public:
-  GradientEngine(const Model& model, const WorkPool& pool);
+  /// `traced_activations`: numbers of forward passes whose intermediate results input_gradient may keep for
+  /// its second pass (about as many numbers); beyond them it computes them again. Bounds memory.
+  GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations = 128'000'000);
 
   /// Examples of a micro-batch.
   std::int64_t micro_batch() const { return micro_batch_; }
   /// Gradient of the mean loss over examples [0, count); count >= 1.
   Params mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const;
-  /// Compute::input_gradient on this model.
+  /// Gradient in the batch's inputs, in their shape, of <slope(g), gradient of the mean loss>, where g is
+  /// that gradient, to the bit as mean_gradient gives it, and slope(g) is held fixed: the gradient of D(g)
+  /// where slope(g) = dD/dg. `slope` is called once, on this thread. By a second pass of tangents through
+  /// layers that have tangent rules (rounding of the order of single precision's 1e-6), by differentiating
+  /// twice through other models and on a GPU; zero in inputs that are indices. Error when slope(g) is of
+  /// another layout.
   torch::Tensor input_gradient(const Params& at, const Batch& batch, const Compute::Slope& slope) const;
   /// Sum over examples [0, count) of g_i * min(1, clip_norm / ||g_i||), where g_i is the gradient of the i-th
   /// loss in all parameters together (Abadi et al. 2016, algorithm 1, before the noise). clip_norm >= 0, and
@@ -53,9 +60,13 @@ class GradientEngine {
   Score evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
 
  private:
+  using PartGradient = std::function<Params(std::int64_t begin, std::int64_t end)>;
+  Params fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const;
+
   const Model& model_;
   const WorkPool& pool_;
   std::int64_t micro_batch_;
+  std::int64_t traced_micro_batches_;  // at least one
 };
 
 /// Call once before a run: freed activations stay with the process instead of going back to the system.

@@ -1,37 +1,13 @@
 // Group normalisation, with the ReLU and the average pooling that follow it while a plane is in the innermost
 // cache.
-#include <cmath>
 #include <vector>
 
 #include <ATen/Dispatch.h>
 
-#include "harness/gradients/kernels.hpp"
-#include "harness/gradients/pooling.hpp"
-#include "harness/gradients/vectorised.hpp"
+#include "harness/gradients/norm_planes.hpp"
 
 namespace fedarena::kernels {
 namespace {
-
-// Sizes of one pass. A plane is what one channel of one example has: height * width numbers.
-struct Extent {
-  std::int64_t groups, groups_per_example, channels;  // channels of a group
-  std::int64_t plane, height, width, pooled_plane;
-
-  Extent(const torch::Tensor& inputs, const GroupNorm& layer, const Tail& tail)
-      : groups(inputs.size(0) * layer.groups),
-        groups_per_example(layer.groups),
-        channels(layer.channels / layer.groups),
-        plane(inputs[0][0].numel()),
-        height(tail.pool == 0 ? 1 : inputs.size(2)),
-        width(tail.pool == 0 ? plane : inputs.size(3)),
-        pooled_plane(tail.pool == 0 ? plane : (height / tail.pool) * (width / tail.pool)) {}
-};
-
-// The normalised number, by one expression: the backward pass computes it again and needs the same bits.
-template <typename T>
-inline T normalised(T input, T mean, T scale, T shift) {
-  return (input - mean) * scale + shift;
-}
 
 template <typename T>
 inline void normalise_plane(const T* in, std::int64_t count, T mean, T scale, T shift, bool relu, T* out) {
@@ -53,23 +29,15 @@ struct Forward {
   T* scratch;  // a plane, for pooling
 
   void run(const Extent& extent, const Tail& tail, double epsilon) {
-    const std::int64_t size = extent.channels * extent.plane;
     for (std::int64_t group = 0; group < extent.groups; ++group) {
-      const T* x = in + group * size;
-      if (group + 1 < extent.groups) prefetch(x + size, extent.plane);
-      const auto centre =
-          static_cast<T>(sum_of<T>(size, [x](std::int64_t i) { return x[i]; }) / static_cast<double>(size));
-      const double variance = sum_of<T>(size,
-                                        [x, centre](std::int64_t i) {
-                                          const T centred = x[i] - centre;
-                                          return centred * centred;
-                                        }) /
-                              static_cast<double>(size);
-      mean[group] = centre;
-      inverse[group] = static_cast<T>(1 / std::sqrt(variance + epsilon));
-      const std::int64_t first = group % extent.groups_per_example * extent.channels;
+      const T* x = in + group * extent.group();
+      if (group + 1 < extent.groups) prefetch(x + extent.group(), extent.plane);
+      const Moments<T> moments = moments_of(x, extent.group(), epsilon);
+      mean[group] = moments.mean;
+      inverse[group] = moments.inverse_deviation;
+      const std::int64_t first = extent.first_channel(group);
       for (std::int64_t c = 0; c < extent.channels; ++c, x += extent.plane, out += extent.pooled_plane) {
-        normalise_plane(x, extent.plane, centre, inverse[group] * weight[first + c], bias[first + c],
+        normalise_plane(x, extent.plane, moments.mean, inverse[group] * weight[first + c], bias[first + c],
                         tail.relu, tail.pool == 0 ? out : scratch);
         if (tail.pool != 0) pool_plane<T>(scratch, extent.height, extent.width, tail.pool, out);
       }
@@ -102,15 +70,14 @@ struct Backward {
 
   void run(const Extent& extent, const Tail& tail) {
     const std::int64_t plane = extent.plane;
-    const std::int64_t group_size = extent.channels * plane;
-    const auto size = static_cast<double>(group_size);
+    const auto size = static_cast<double>(extent.group());
     const bool direct = !tail.relu && tail.pool == 0;
     for (std::int64_t group = 0; group < extent.groups; ++group) {
       const T centre = mean[group];
       const T deviation = inverse[group];
-      const std::int64_t first = group % extent.groups_per_example * extent.channels;
+      const std::int64_t first = extent.first_channel(group);
       const T* scales = weight + first;
-      const T* group_in = in + group * group_size;
+      const T* group_in = in + group * extent.group();
       const T* group_delta = delta + group * extent.channels * extent.pooled_plane;
       double sum = 0;      // of weight * delta
       double product = 0;  // of weight * delta * (input - mean)
@@ -147,11 +114,9 @@ struct Backward {
 Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const torch::Tensor& weight,
                       const torch::Tensor& bias, const Tail& tail) {
   const Extent extent(inputs, layer, tail);
-  std::vector<std::int64_t> shape = inputs.sizes().vec();
-  if (tail.pool != 0) shape = {shape[0], shape[1], extent.height / tail.pool, extent.width / tail.pool};
   const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
-  Normalised result{torch::empty(shape, inputs.options()), torch::empty(moments, inputs.options()),
-                    torch::empty(moments, inputs.options())};
+  Normalised result{torch::empty(extent.outputs(inputs, tail), inputs.options()),
+                    torch::empty(moments, inputs.options()), torch::empty(moments, inputs.options())};
   AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
     std::vector<scalar_t> scratch(tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));
     Forward<scalar_t> forward{.in = inputs.data_ptr<scalar_t>(),

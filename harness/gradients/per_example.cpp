@@ -13,7 +13,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
-#include "harness/gradients/rule.hpp"
+#include "harness/gradients/pass.hpp"
 
 namespace fedarena {
 namespace {
@@ -29,81 +29,6 @@ constexpr double kSmallestBound = 1e-15;
 // Scaled deltas are rounded, which moves a gradient by 2^-24 of its reach. Up to this reach it is less than
 // slack().
 constexpr double kLargestReach = 16;
-
-// One pass of the rules over a micro-batch.
-class Pass {
- public:
-  Pass(const Model& model, const Params& at, Want want) : model_(model), at_(at), want_(want) {}
-
-  // Leaves every rule with its gradients.
-  void run(const Batch& batch) {
-    torch::Tensor value = batch.inputs.contiguous();
-    std::size_t next = 0;
-    std::span<const Layer> rest = model_.architecture().layers;
-    while (!rest.empty()) {
-      const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest));
-      rest = rest.subspan(layers.size());
-      std::vector<torch::Tensor> parameters;
-      const std::size_t first = next;
-      for (; next < first + parameter_count(layers[0]); ++next) parameters.push_back(at_[next]);
-      steps_.push_back({make_rule(layers, std::move(parameters), value, want_), first, next});
-      value = steps_.back().rule->forward(value).contiguous();
-    }
-    torch::Tensor deltas = loss_deltas(value, batch.targets);
-    if (want_ == Want::kSum) deltas = deltas / static_cast<double>(batch.size());  // of the mean
-    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-      const bool wanted = step->first > 0;
-      deltas = step->rule->backward(deltas.contiguous(), wanted);
-      if (!deltas.defined()) break;
-    }
-  }
-
-  Lengths lengths(std::int64_t examples) const {
-    Lengths result(static_cast<std::size_t>(examples));
-    for (const Step& step : steps_) step.rule->add_lengths(result);
-    return result;
-  }
-
-  void add_sum(std::span<const double> factors, const Params& sum) const {
-    for (const Step& step : steps_) {
-      std::vector<torch::Tensor> sums;
-      for (std::size_t index = step.first; index < step.end; ++index) sums.push_back(sum[index]);
-      step.rule->add_sum(factors, sums);
-    }
-  }
-
- private:
-  struct Step {
-    std::unique_ptr<Rule> rule;
-    std::size_t first, end;  // its parameters
-  };
-
-  static std::size_t parameter_count(const Layer& layer) {
-    return std::visit(Overload{[](const Conv2d&) { return 2; }, [](const GroupNorm&) { return 2; },
-                               [](const Linear&) { return 2; }, [](const Embedding&) { return 1; },
-                               [](const auto&) { return 0; }},
-                      layer);
-  }
-
-  // Gradient of each example's own loss in its outputs.
-  torch::Tensor loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const {
-    const bool labels = !targets.is_floating_point();
-    const torch::Tensor wanted =
-        labels ? at::one_hot(targets, model_.num_classes()).to(outputs.scalar_type()) : targets;
-    if (model_.architecture().loss == Loss::kCrossEntropy) return at::softmax(outputs, 1) - wanted;
-    return outputs - wanted;
-  }
-
-  const Model& model_;
-  const Params& at_;
-  Want want_;
-  std::vector<Step> steps_;
-};
-
-bool has_rules(const Model& model) {
-  const auto& layers = model.architecture().layers;
-  return model.options().device().is_cpu() && std::all_of(layers.begin(), layers.end(), has_rule);
-}
 
 }  // namespace
 
@@ -189,11 +114,11 @@ ClippedSum clipped_by_rules(const Model& model, const Params& at, double clip_no
   return result;
 }
 
-Params mean_by_rules(const Model& model, const Params& at, const Batch& batch) {
+Params mean_by_rules(const Model& model, const Params& at, const Batch& batch, Trace* trace) {
   if (!has_rules(model)) return model.gradient(at, batch);
   const torch::NoGradGuard no_graph;
   Pass pass(model, at, Want::kSum);
-  pass.run(batch);
+  pass.run(batch, trace);
   Params mean = zeros_like(at);
   pass.add_sum(std::vector<double>(static_cast<std::size_t>(batch.size()), 1.0), mean);
   return mean;

@@ -9,6 +9,8 @@
 
 #include "fedarena/model.hpp"
 
+#include "harness/gradients/kernels.hpp"
+
 namespace fedarena {
 
 /// What is known of each example's gradient before any of it is summed; one entry an example.
@@ -55,6 +57,9 @@ bool has_rule(const Layer& layer);
 /// How many of the layers from layers[0] on, at least one, the next rule takes: a normalisation takes the
 /// ReLU and the average pooling after it, so that memory is passed over once.
 std::size_t layers_of_next_rule(std::span<const Layer> layers);
+
+/// What follows the normalisation layers[0] in its rule.
+kernels::Tail tail_of(std::span<const Layer> layers);
 
 /// The rule of those layers, which have one, for those inputs; `parameters` are the tensors of layers[0],
 /// which the rule keeps.

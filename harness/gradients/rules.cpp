@@ -144,6 +144,12 @@ std::size_t layers_of_next_rule(std::span<const Layer> layers) {
   return layers.size() > 2 && std::holds_alternative<AveragePool>(layers[2]) ? 3 : 2;
 }
 
+kernels::Tail tail_of(std::span<const Layer> layers) {
+  kernels::Tail tail{.relu = layers.size() > 1};
+  if (layers.size() > 2) tail.pool = std::get<AveragePool>(layers[2]).size;
+  return tail;
+}
+
 std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, std::vector<torch::Tensor> parameters,
                                 const torch::Tensor& inputs, Want want) {
   using Made = std::unique_ptr<Rule>;
@@ -153,9 +159,7 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, std::vector<torch
                },
                [&](const Linear&) -> Made { return make_linear_rule(std::move(parameters)); },
                [&](const GroupNorm& norm) -> Made {
-                 kernels::Tail tail{.relu = layers.size() > 1};
-                 if (layers.size() > 2) tail.pool = std::get<AveragePool>(layers[2]).size;
-                 return std::make_unique<GroupNormRule>(norm, std::move(parameters), tail);
+                 return std::make_unique<GroupNormRule>(norm, std::move(parameters), tail_of(layers));
                },
                [&](const Embedding& embedding) -> Made {
                  return std::make_unique<EmbeddingRule>(embedding, std::move(parameters));
