@@ -1,5 +1,5 @@
-// Convolutions whose weight moves: the outputs move by W * x. + W. * x, and the gradients in the inputs by
-// the adjoints of both, of delta. and of delta.
+// Convolutions whose weight W moves by dW: the outputs move by W * dx + dW * x, and the gradients in the
+// inputs by the adjoint of W on how the outputs' gradients move plus that of dW on these gradients.
 #include <utility>
 
 #include <ATen/ATen.h>

@@ -82,6 +82,15 @@ TEST_F(InputGradient, IsExactForEveryNormalisationOfTheConvNet) {
   }
 }
 
+// The images themselves have many channels, and no tangents.
+TEST_F(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
+  expect_second_derivatives(
+      {.input_shape = {16, 6, 7},
+       .outputs = 3,
+       .layers = {Conv2d{16, 18, 3, 1}, GroupNorm{3, 18}, Relu{}, Flatten{}, Linear{756, 3}}},
+      two, 5, 23);
+}
+
 // Layers and shapes drawn at random. Channels are few or many, so that convolutions go either way, and maps
 // are of sizes that tiles overhang.
 class Designer {
