@@ -133,4 +133,6 @@ int main(int count, char** arguments) {
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
   benchmark::RunSpecifiedBenchmarks();
+  // The latest first: it holds copies of the pipes to those before it, which work until these are closed.
+  while (!rivals.empty()) rivals.pop_back();
 }
