@@ -1,5 +1,7 @@
 #include "fedarena/matching.hpp"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "fedarena/base/error.hpp"
@@ -7,8 +9,13 @@
 namespace fedarena {
 namespace {
 
-// Rows below this length have no direction.
-constexpr double kNoDirection = 1e-30;
+// A row that is shorter, relative to the whole gradient, is rounding and has no direction: that of a bias
+// before a normalisation of each channel, say, whose derivative is zero. Its cosine would have a slope of one
+// over rounding.
+double rounding(const Params& gradient) {
+  const double relative = gradient.flat().scalar_type() == torch::kFloat32 ? 1e-5 : 1e-13;
+  return std::max(1e-30, relative * norm(gradient));
+}
 
 struct Rows {
   torch::Tensor matched, target;  // [rows, the rest], in double
@@ -20,16 +27,16 @@ Rows rows_of(const torch::Tensor& matched, const torch::Tensor& target) {
 }
 
 // Sum over rows of 1 - cos; adds `weight` times its derivative in the matched rows to `slope`.
-double add_cosine(const Rows& rows, double weight, torch::Tensor& slope) {
+double add_cosine(const Rows& rows, double least, double least_target, double weight, torch::Tensor& slope) {
   const torch::Tensor lengths = rows.matched.norm(2, /*dim=*/1, /*keepdim=*/true);
   const torch::Tensor target_lengths = rows.target.norm(2, /*dim=*/1, /*keepdim=*/true);
   const torch::Tensor directed =
-      lengths.gt(kNoDirection).logical_and(target_lengths.gt(kNoDirection)).to(torch::kFloat64);
-  const torch::Tensor from = rows.matched / lengths.clamp_min(kNoDirection);
-  const torch::Tensor to = rows.target / target_lengths.clamp_min(kNoDirection);
+      lengths.gt(least).logical_and(target_lengths.gt(least_target)).to(torch::kFloat64);
+  const torch::Tensor from = rows.matched / lengths.clamp_min(least);
+  const torch::Tensor to = rows.target / target_lengths.clamp_min(least_target);
   const torch::Tensor cosines = (from * to).sum(1, /*keepdim=*/true) * directed;
   // d cos / d matched = (to - cos * from) / |matched|
-  slope -= weight * directed * (to - cosines * from) / lengths.clamp_min(kNoDirection);
+  slope -= weight * directed * (to - cosines * from) / lengths.clamp_min(least);
   return weight * (static_cast<double>(cosines.size(0)) - cosines.sum().item<double>());
 }
 
@@ -59,12 +66,13 @@ Schema<GradientMatching> GradientMatching::schema() {
 
 MatchingDistance matching_distance(const Params& matched, const Params& target, const GradientMatching& how) {
   MatchingDistance distance{.slope = zeros_like(matched)};
+  const double least = rounding(matched), least_target = rounding(target);
   for (std::size_t i = 0; i < matched.size(); ++i) {
     const Rows rows = rows_of(matched[i], target[i]);
     torch::Tensor slope = torch::zeros_like(rows.matched);
     if (how.criterion != "squared") {
       const double weight = how.cosine_rows == "mean" ? 1 / static_cast<double>(rows.matched.size(0)) : 1;
-      distance.value += add_cosine(rows, weight, slope);
+      distance.value += add_cosine(rows, least, least_target, weight, slope);
     }
     if (how.criterion != "cosine") {
       distance.value += add_squared(rows, how.criterion == "squared" ? 1 : how.squared_weight, slope);

@@ -26,7 +26,8 @@ struct FEDARENA_API MatchingDistance {
   Params slope;  ///< d value / d `matched`
 };
 
-/// The distance of `matched` from `target`. A row that is zero in either has cosine distance 1 and no slope.
+/// The distance of `matched` from `target`. A row that is zero in either, up to the gradient's rounding, has
+/// cosine distance 1 and no slope.
 FEDARENA_API MatchingDistance matching_distance(const Params& matched, const Params& target,
                                                 const GradientMatching& how);
 

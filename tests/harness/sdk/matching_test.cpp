@@ -111,6 +111,16 @@ TEST(MatchingDistance, OfARowWithoutDirectionIsOneAndFlat) {
   EXPECT_NEAR(matching_distance(zero, target, squared).value, std::pow(norm(target), 2), 1e-9);
 }
 
+TEST(MatchingDistance, TakesNoDirectionFromRounding) {
+  const Params target = random_params(9);
+  Params matched = random_params(11);
+  matched[1].mul_(1e-16);  // the convolution's bias
+  const GradientMatching cosine{.criterion = "cosine"};
+  EXPECT_EQ(matching_distance(matched, target, cosine).slope[1].abs().max().item<double>(), 0);
+  matched[1].mul_(1e6);
+  EXPECT_GT(matching_distance(matched, target, cosine).slope[1].abs().max().item<double>(), 1);
+}
+
 TEST(GradientMatching, IsReadByName) {
   const GradientMatching how = GradientMatching::schema().read({{"criterion", "squared"}});
   EXPECT_EQ(how.criterion, "squared");
