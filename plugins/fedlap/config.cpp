@@ -48,12 +48,12 @@ Schema<Config> Config::schema() {
       {"server_radius", &Config::server_radius,
        "r_g, how far the server may go: the least, median or largest of what clients measure on their "
        "examples "
-       "(an exact access), the constant radius, or none",
+       "(see region), the constant radius, or none",
        Constraint::one_of({"min", "median", "max", "constant", "none"})},
       {"region", &Config::region,
-       "what clients measure r_k by: the least loss of their examples, or the last point where the gradients "
-       "of "
-       "examples and images still agree in direction",
+       "what clients measure r_k by: the least loss of their examples (an exact access), or the last point "
+       "where "
+       "the gradients of examples and images still agree in direction",
        Constraint::one_of({"loss", "gradient"})},
       {"server_epochs", &Config::server_epochs, "passes of the server over the synthetic sets, at most",
        count},

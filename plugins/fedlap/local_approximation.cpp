@@ -74,7 +74,7 @@ double effective_radius(const Config& config, Client& client, const Params& star
                         client.streams(Purpose::kSynthetic, kTrialBatches));
   Params local = start;
   double best = 0;
-  double least = client.oracle.loss(start);
+  double least = config.region == "loss" ? client.oracle.loss(start) : 0;
   for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
     if (config.region == "gradient") {
       const Params real = client.oracle.gradient(local, {});
