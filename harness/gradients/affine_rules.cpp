@@ -9,6 +9,7 @@
 
 #include "harness/gradients/kernels.hpp"
 #include "harness/gradients/rule.hpp"
+#include "harness/gradients/winograd.hpp"
 
 namespace fedarena {
 namespace {
@@ -76,7 +77,10 @@ class Conv2dRule : public Rule {
     return {input, weight, shift};
   }
   torch::Tensor input_gradient(const torch::Tensor& deltas, bool wanted) const {
-    return wanted ? gradients(deltas, inputs_, {true, false, false})[0] : torch::Tensor();
+    if (!wanted) return {};
+    if (!kernels::prefer_tiles(layer_, inputs_)) return gradients(deltas, inputs_, {true, false, false})[0];
+    return kernels::input_deltas_by_tiles(deltas, parameters_[0],
+                                          {layer_, inputs_.size(0), inputs_.size(2), inputs_.size(3)});
   }
   const Conv2d& layer() const { return layer_; }
   const torch::Tensor& inputs() const { return inputs_; }
@@ -93,16 +97,18 @@ class SummedConv2d final : public Conv2dRule {
   using Conv2dRule::Conv2dRule;
 
   torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    parts_ = gradients(deltas, inputs(), {wanted, true, true});
-    return parts_[0];
+    const auto [none, weight, bias] = gradients(deltas, inputs(), {false, true, true});
+    weight_ = weight;
+    bias_ = bias;
+    return input_gradient(deltas, wanted);
   }
   void add_sum(std::span<const double> /*factors*/, std::span<const torch::Tensor> sums) const override {
-    sums[0].add_(parts_[1]);
-    sums[1].add_(parts_[2]);
+    sums[0].add_(weight_);
+    sums[1].add_(bias_);
   }
 
  private:
-  std::array<torch::Tensor, 3> parts_;
+  torch::Tensor weight_, bias_;
 };
 
 // Holds every example's gradient and reads it twice, for its norm while it is in cache and for the sum.

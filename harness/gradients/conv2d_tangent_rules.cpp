@@ -95,19 +95,11 @@ class WinogradTangent final : public TangentRule {
   torch::Tensor bias_tangent_;
 };
 
-// Whether transforms cost less than they save: that takes products with many channels on either side.
-bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs) {
-  constexpr std::int64_t kManyChannels = 16;
-  constexpr double kWorthwhile = 2;
-  if (layer.kernel != 3 || layer.in < kManyChannels || layer.out < kManyChannels) return false;
-  return kernels::TileGrid(layer, 1, inputs.size(2), inputs.size(3)).saving() >= kWorthwhile;
-}
-
 }  // namespace
 
 std::unique_ptr<TangentRule> make_conv2d_tangent_rule(const Conv2d& layer, MovingParameters parameters,
                                                       const torch::Tensor& inputs) {
-  if (prefer_tiles(layer, inputs)) return std::make_unique<WinogradTangent>(layer, parameters);
+  if (kernels::prefer_tiles(layer, inputs)) return std::make_unique<WinogradTangent>(layer, parameters);
   return std::make_unique<PatchTangent>(layer, std::move(parameters));
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
 #include "harness/gradients/vectorised.hpp"
@@ -286,6 +287,15 @@ double TileGrid::saving() const {
          static_cast<double>(kIn * kIn * rows * columns);
 }
 
+bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs) {
+  constexpr std::int64_t kManyChannels = 16;
+  constexpr std::int64_t kManyTiles = 16;
+  constexpr double kWorthwhile = 2;
+  if (layer.kernel != kTaps || layer.in < kManyChannels || layer.out < kManyChannels) return false;
+  const TileGrid grid(layer, inputs.size(0), inputs.size(2), inputs.size(3));
+  return grid.tiles() >= kManyTiles && grid.saving() >= kWorthwhile;
+}
+
 torch::Tensor places(std::int64_t rows, std::int64_t columns, const torch::TensorOptions& options) {
   // A power of two between places would put all of them into the same few lines of a cache.
   constexpr std::int64_t kGap = 16;
@@ -352,6 +362,18 @@ torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const Tile
     });
   });
   return deltas;
+}
+
+torch::Tensor input_deltas_by_tiles(const torch::Tensor& deltas, const torch::Tensor& weight,
+                                    const TileGrid& grid) {
+  const std::int64_t out = weight.size(0), in = weight.size(1);
+  const torch::Tensor filters = places(out, in, weight.options());
+  transform_adjoint_filters(weight, filters);
+  const torch::Tensor transformed = places(grid.tiles(), out, deltas.options());
+  transform_deltas(deltas, grid, transformed);
+  torch::Tensor products = places(grid.tiles(), in, deltas.options());
+  at::bmm_out(products, transformed, filters);
+  return input_deltas_of_tiles(products, grid);
 }
 
 }  // namespace fedarena::kernels

@@ -34,6 +34,10 @@ struct TileGrid {
   std::int64_t rows, columns;  ///< tiles of an example
 };
 
+/// Whether transforms cost less than they save: that takes products with many
+/// channels on either side, and enough tiles for the filters' own.
+bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs);
+
 /// [36, rows, columns], not initialised; each place is contiguous.
 torch::Tensor places(std::int64_t rows, std::int64_t columns, const torch::TensorOptions& options);
 
@@ -54,5 +58,10 @@ torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid&
 void transform_deltas(const torch::Tensor& deltas, const TileGrid& grid, const torch::Tensor& transformed);
 /// The transposed map of transform_inputs: [n, in, h, w] from [36, tiles, in].
 torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const TileGrid& grid);
+
+/// The convolution's adjoint, from first to last: gradients in the inputs [n, in,
+/// h, w] from those in the outputs, `deltas` [n, out, h', w'].
+torch::Tensor input_deltas_by_tiles(const torch::Tensor& deltas, const torch::Tensor& weight,
+                                    const TileGrid& grid);
 
 }  // namespace fedarena::kernels
