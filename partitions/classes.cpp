@@ -14,7 +14,7 @@
 namespace fedarena {
 namespace {
 
-struct ClassSettings : ClientCount {
+struct ClassSettings : Dealing {
   std::int64_t classes_per_client = 2;
   std::vector<std::int64_t> class_order;
   bool equal_sizes = false;
@@ -29,7 +29,7 @@ struct ClassSettings : ClientCount {
              Constraint::at_least(0)},
             {"equal_sizes", &ClassSettings::equal_sizes,
              "Whether every client drops examples at random down to the size of the smallest client."}}
-            .extends(ClientCount::schema());
+            .extends(Dealing::schema());
     return kSchema;
   }
 

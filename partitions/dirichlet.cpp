@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kAttempts = 1000;
 
-struct DirichletSettings : ClientCount {
+struct DirichletSettings : Dealing {
   double alpha = 0.5;
   std::int64_t min_examples = 10;
 
@@ -30,7 +30,7 @@ struct DirichletSettings : ClientCount {
          Constraint::positive()},
         {"min_examples", &DirichletSettings::min_examples,
          "The least number of examples of a client; proportions are drawn again until every client has it.",
-         Constraint::between(1, 1e9)}}.extends(ClientCount::schema());
+         Constraint::between(1, 1e9)}}.extends(Dealing::schema());
     return kSchema;
   }
 };

@@ -6,7 +6,7 @@ namespace fedarena {
 namespace {
 
 Partition deal(const Settings& settings, const PartitionInput& input, std::uint64_t seed) {
-  const std::int64_t clients = ClientCount::schema().read(settings).clients;
+  const std::int64_t clients = Dealing::schema().read(settings).clients;
   const std::vector<std::int64_t> order = partition_stream(seed, 0).permutation(input.examples);
   Partition partition;
   for (std::int64_t client = 0; client < clients; ++client) {
@@ -22,7 +22,7 @@ Partition deal(const Settings& settings, const PartitionInput& input, std::uint6
 
 PartitionKind iid_kind() {
   return {"iid", "Shuffles all examples and cuts them into shares whose sizes differ by at most one.",
-          ClientCount::schema().fields(), deal};
+          Dealing::schema().fields(), deal};
 }
 
 }  // namespace fedarena

@@ -23,11 +23,12 @@ PartitionKind iid_kind();
 PartitionKind classes_kind();
 PartitionKind dirichlet_kind();
 
-/// The setting that every kind has.
-struct ClientCount {
+/// The settings that every kind has.
+struct Dealing {
   std::int64_t clients = 5;
+  double train_fraction = 1;
 
-  static const Schema<ClientCount>& schema();
+  static const Schema<Dealing>& schema();
 };
 
 /// The partition's random stream number `index`.

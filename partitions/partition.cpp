@@ -1,5 +1,9 @@
 #include "partitions/partition.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
@@ -38,23 +42,54 @@ void check_input(const PartitionInput& input) {
 }
 
 // Every kind promises that no client is empty.
-void check_enough_examples(const PartitionKind& kind, const Settings& settings, const PartitionInput& input) {
+void check_enough_examples(const Dealing& settings, const PartitionInput& input) {
+  if (settings.clients <= input.examples) return;
+  throw Error(
+      Complaint{.found = fmt::format("clients is {} and the data has {} training examples, which cannot give "
+                                     "every client one",
+                                     settings.clients, input.examples),
+                .remedy = "ask for fewer clients or use more examples"});
+}
+
+// What every kind has of the settings of this one.
+Dealing dealing(const PartitionKind& kind, const Settings& settings) {
+  Settings common;
   for (const auto& [name, value] : complete(kind.fields, settings)) {
-    if (name != "clients" || std::get<std::int64_t>(value) <= input.examples) continue;
-    throw Error(Complaint{
-        .found = fmt::format("clients is {} and the data has {} training examples, which cannot give "
-                             "every client one",
-                             to_text(value), input.examples),
-        .remedy = "ask for fewer clients or use more examples"});
+    if (find_field(Dealing::schema().fields(), name) != nullptr) common.emplace_back(name, value);
+  }
+  return Dealing::schema().read(common);
+}
+
+// Beyond the streams of every kind.
+constexpr std::uint64_t kShares = std::uint64_t{1} << 63;
+
+// Leaves each client the first examples of a shuffle that does not depend on the fraction, so that a smaller
+// share lies within a larger one.
+void keep_share(Partition& partition, double fraction, std::uint64_t seed) {
+  for (std::size_t client = 0; client < partition.size(); ++client) {
+    const std::vector<std::int64_t>& share = partition[client];
+    const auto size = static_cast<std::int64_t>(share.size());
+    const std::int64_t kept = std::max<std::int64_t>(1, std::llround(fraction * static_cast<double>(size)));
+    const std::vector<std::int64_t> order = partition_stream(seed, kShares + client).permutation(size);
+    std::vector<std::int64_t> left;
+    for (std::int64_t i = 0; i < kept; ++i) {
+      left.push_back(share[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+    }
+    std::sort(left.begin(), left.end());
+    partition[client] = std::move(left);
   }
 }
 
 }  // namespace
 
-const Schema<ClientCount>& ClientCount::schema() {
-  static const Schema<ClientCount> kSchema = {{"clients", &ClientCount::clients,
-                                               "How many clients share the training examples.",
-                                               Constraint::between(1, 1'000'000)}};
+const Schema<Dealing>& Dealing::schema() {
+  static const Schema<Dealing> kSchema = {
+      {"clients", &Dealing::clients, "How many clients share the training examples.",
+       Constraint::between(1, 1'000'000)},
+      {"train_fraction", &Dealing::train_fraction,
+       "The share of its examples that each client keeps after the dealing, at least one, drawn uniformly at "
+       "random whatever their classes; of one seed, smaller shares lie within larger ones.",
+       Constraint::between(1e-6, 1)}};
   return kSchema;
 }
 
@@ -87,8 +122,11 @@ Partition make_partition(const std::string& kind, const Settings& settings, cons
                          std::uint64_t seed) {
   const PartitionKind& found = find_kind(kind);
   check_input(input);
-  check_enough_examples(found, settings, input);
-  return found.deal(settings, input, seed);
+  const Dealing common = dealing(found, settings);
+  check_enough_examples(common, input);
+  Partition partition = found.deal(settings, input, seed);
+  if (common.train_fraction < 1) keep_share(partition, common.train_fraction, seed);
+  return partition;
 }
 
 }  // namespace fedarena

@@ -38,9 +38,10 @@ TEST(Refusals, UnknownKind) {
 
 TEST(Refusals, UnknownSetting) {
   EXPECT_EQ(refusal("iid", {{"alpha", 0.5}}, ten_classes().input()),
-            "unknown key \"alpha\"; allowed: clients");
+            "unknown key \"alpha\"; allowed: clients, train_fraction");
   EXPECT_EQ(refusal("dirichlet", {setting("client", 3)}, ten_classes().input()),
-            "unknown key \"client\"; allowed: clients, alpha, min_examples; did you mean \"clients\"?");
+            "unknown key \"client\"; allowed: clients, train_fraction, alpha, min_examples; did you mean "
+            "\"clients\"?");
 }
 
 TEST(Refusals, NoClients) {
