@@ -2,6 +2,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Arguments {
   int workers = WorkPool::available_cores();
   std::string device;
   std::vector<std::string> overrides;
+  std::optional<std::string> profile;
   std::vector<std::filesystem::path> plugin_path;
   bool resume = false;
 };
@@ -42,7 +44,8 @@ int run(const Arguments& arguments) {
   const PluginHost host = load_plugins(arguments.plugin_path);
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
-  const Experiment experiment = read_experiment(arguments.file, overrides, make_catalog(host));
+  const Experiment experiment =
+      read_experiment(arguments.file, overrides, make_catalog(host), arguments.profile);
   RunOptions options;
   options.out = arguments.out.empty() ? std::filesystem::path("runs") / experiment.name : arguments.out;
   options.workers = arguments.workers;
@@ -63,7 +66,8 @@ void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Run an experiment file: every algorithm with every seed.");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
-  command->add_option("--out", arguments->out, "folder for the run directories; default runs/NAME");
+  command->add_option("--out", arguments->out,
+                      "folder for the run directories; default runs/NAME, with a profile runs/NAME-PROFILE");
   command
       ->add_option("--workers", arguments->workers,
                    "threads, by default one a core; changes the time, never the result")
@@ -72,6 +76,10 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
       ->type_name("NAME")
       ->check(one_of({"cpu", "cuda"}));
+  command
+      ->add_option("--profile", arguments->profile,
+                   "a profile of the file: overrides under a name, applied before --set")
+      ->type_name("NAME");
   command
       ->add_option("--set", arguments->overrides,
                    "section.key=value, replaces what the file says; may be repeated")

@@ -93,8 +93,9 @@ bool earlier(const Place& left, const Place& right) {
   return std::tie(left.line, left.column) < std::tie(right.line, right.column);
 }
 
-// `below`: how many levels of tables within the table are kept.
-Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 1) {
+// `below`: how many levels of tables within the table are kept. Two are one more than any section needs, so
+// that a table where a profile has a value is told apart.
+Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 2) {
   Table result{place, {}};
   for (auto&& [key, node] : table) {
     Setting setting{std::string(key.str()), place_of(key.source(), file), written(node, file)};

@@ -28,7 +28,7 @@ struct Setting {
   std::string key;
   Place place;  ///< of the key
   Written written;
-  bool overridden = false;  ///< given by --set
+  bool overridden = false;  ///< given by --set or by a profile
 };
 
 /// The settings below one [header], in the order of the file.

@@ -88,32 +88,33 @@ Target within_own(Target target, const SectionSpec& spec, const Place& place) {
   return {target.table->find(name)->written.table.get(), target.key.substr(dot + 1)};
 }
 
+// What messages offer.
+std::vector<SectionSpec> overridable(std::vector<SectionSpec> specs) {
+  std::erase_if(specs, [](const SectionSpec& spec) { return spec.kind == SectionSpec::Kind::kProfiles; });
+  return specs;
+}
+
 }  // namespace
 
-void apply_override(Document& document, const std::string& text, const std::vector<SectionSpec>& specs) {
-  // The text is the place, so it must be fit to print.
-  const bool printable =
-      first_invalid_utf8(text) == text.size() &&
-      std::none_of(text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < 0x20; });
-  if (!printable)
-    complain(
-        {.place = {.file = "--set"}, .found = "text with unprintable bytes", .allowed = "one line of UTF-8"});
-  const Place place{.file = "--set " + shortened(text, 200)};
-
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos)
-    complain({.place = place, .found = "no \"=\"", .allowed = std::string(kForm)});
-  const std::string_view path = trimmed(std::string_view(text).substr(0, equals));
+void put_override(Document& document, std::string_view path, const OverrideSource& source, Written written,
+                  const std::vector<SectionSpec>& specs) {
+  const Place& place = source.place;
   const std::size_t dot = path.find('.');
   const auto spec = std::find_if(specs.begin(), specs.end(), [&](const SectionSpec& candidate) {
     return candidate.name == path.substr(0, dot);
   });
-  if (dot == std::string_view::npos) {
-    if (spec != specs.end()) complain({.place = place, .found = "no key", .allowed = std::string(kForm)});
-    complain_homeless_key(std::string(path), place, specs);
+  if (spec != specs.end() && spec->kind == SectionSpec::Kind::kProfiles) {
+    complain({.place = place,
+              .found = "an override of a profile",
+              .allowed = source.form,
+              .remedy = "choose a profile with --profile NAME"});
   }
-  if (spec == specs.end()) complain_unknown_section(std::string(path.substr(0, dot)), place, specs);
-  Written written = parse_value(trimmed(std::string_view(text).substr(equals + 1)), place);
+  if (dot == std::string_view::npos) {
+    if (spec != specs.end()) complain({.place = place, .found = "no key", .allowed = source.form});
+    complain_homeless_key(std::string(path), place, overridable(specs));
+  }
+  if (spec == specs.end())
+    complain_unknown_section(std::string(path.substr(0, dot)), place, overridable(specs));
 
   Section* section = find_section(document, spec->name);
   const std::string_view rest = path.substr(dot + 1);
@@ -129,6 +130,24 @@ void apply_override(Document& document, const std::string& text, const std::vect
   // A section of another form is the file's mistake, and reported as such.
   if (section->form == Section::Form::kTable)
     put(section->tables.front(), std::string(rest), place, std::move(written));
+}
+
+void apply_override(Document& document, const std::string& text, const std::vector<SectionSpec>& specs) {
+  // The text is the place, so it must be fit to print.
+  const bool printable =
+      first_invalid_utf8(text) == text.size() &&
+      std::none_of(text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < 0x20; });
+  if (!printable)
+    complain(
+        {.place = {.file = "--set"}, .found = "text with unprintable bytes", .allowed = "one line of UTF-8"});
+  const Place place{.file = "--set " + shortened(text, 200)};
+
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    complain({.place = place, .found = "no \"=\"", .allowed = std::string(kForm)});
+  const std::string_view path = trimmed(std::string_view(text).substr(0, equals));
+  put_override(document, path, {place, std::string(kForm)},
+               parse_value(trimmed(std::string_view(text).substr(equals + 1)), place), specs);
 }
 
 }  // namespace fedarena::config

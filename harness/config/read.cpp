@@ -9,6 +9,7 @@
 #include "harness/config/file_text.hpp"
 #include "harness/config/overrides.hpp"
 #include "harness/config/own_section.hpp"
+#include "harness/config/profiles.hpp"
 #include "harness/config/sections.hpp"
 #include "harness/config/table_reading.hpp"
 #include "harness/config/unknown.hpp"
@@ -220,16 +221,32 @@ class Reader {
 }  // namespace
 
 Experiment read_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides,
-                           const Catalog& catalog) {
-  return parse_experiment(file_text(file), file.string(), overrides, catalog);
+                           const Catalog& catalog, const std::optional<std::string>& profile) {
+  return parse_experiment(file_text(file), file.string(), overrides, catalog, profile);
 }
 
 Experiment parse_experiment(std::string_view text, const std::string& file_name,
-                            const std::vector<std::string>& overrides, const Catalog& catalog) {
+                            const std::vector<std::string>& overrides, const Catalog& catalog,
+                            const std::optional<std::string>& profile) {
   const std::vector<SectionSpec> specs = sections(catalog);
-  Document document = parse_document(text, file_name);
-  for (const std::string& override_text : overrides) apply_override(document, override_text, specs);
-  return Reader(std::move(document), file_name, specs).read();
+  const Document document = parse_document(text, file_name);
+  const std::vector<Profile> profiles = profiles_of(document, specs);
+  const auto read = [&](const Profile* chosen, const std::vector<std::string>& texts) {
+    // Copies of a document share tables, so each reading parses one of its own.
+    Document own = parse_document(text, file_name);
+    if (chosen != nullptr) apply_profile(own, *chosen, specs);
+    for (const std::string& override_text : texts) apply_override(own, override_text, specs);
+    Experiment experiment = Reader(std::move(own), file_name, specs).read();
+    if (chosen != nullptr) name_after(*chosen, experiment, specs);
+    return experiment;
+  };
+  const Profile* const chosen = profile ? &chosen_profile(profiles, *profile, file_name) : nullptr;
+  Experiment experiment = read(chosen, overrides);
+  // A mistake in a profile shows whenever the file is read, not when somebody first needs the profile.
+  for (const Profile& other : profiles) {
+    if (&other != chosen) read(&other, {});
+  }
+  return experiment;
 }
 
 }  // namespace fedarena

@@ -136,6 +136,7 @@ void check_reserved(const SectionSpec& spec) {
 }  // namespace
 
 std::string SectionSpec::header() const {
+  if (kind == Kind::kProfiles) return fmt::format("[{}.NAME]", name);
   return kind == Kind::kAlgorithms ? fmt::format("[[{}]]", name) : fmt::format("[{}]", name);
 }
 
@@ -208,6 +209,13 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .keys = algorithm_keys(catalog.algorithms),
                     .entries = &catalog.algorithms,
                     .own = {own_privacy(catalog.policies)}});
+  result.push_back({.name = std::string(kProfiles),
+                    .doc =
+                        "Overrides under a name, each \"section.key\" = value with the path in quotes; run "
+                        "--profile NAME applies them, before --set, and appends -NAME to the "
+                        "experiment's name.",
+                    .kind = Kind::kProfiles,
+                    .keys = {}});
   for (const SectionSpec& spec : result) check_reserved(spec);
   return result;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fedarena/base/schema.hpp"
@@ -12,6 +13,9 @@
 #include "harness/config/experiment.hpp"
 
 namespace fedarena::config {
+
+/// The section of profiles, of which a run chooses at most one.
+inline constexpr std::string_view kProfiles = "profiles";
 
 /// What is wrong with a value that has the right type and range.
 struct Objection {
@@ -36,6 +40,7 @@ struct SectionSpec {
     kChoice,      ///< the first key chooses an entry of the catalog, whose fields are the other keys
     kTraining,    ///< the fields of the listed algorithms
     kAlgorithms,  ///< a list; the first key chooses an algorithm, whose fields are further keys
+    kProfiles,    ///< tables of overrides, each under a name
   };
 
   std::string name;
@@ -49,7 +54,7 @@ struct SectionSpec {
   std::vector<SectionSpec> own = {};
   Choice AlgorithmEntry::*own_choice = nullptr;  ///< of an own section: what its keys store into
 
-  /// "[data]", "[[algorithms]]".
+  /// "[data]", "[[algorithms]]", "[profiles.NAME]".
   std::string header() const;
   /// The part of the name after the last dot: "privacy" of "algorithms.privacy".
   std::string key() const;

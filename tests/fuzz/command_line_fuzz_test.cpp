@@ -18,8 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<AddCommand, 6> kCommands = {add_table_command,   add_list_command,    add_verify_command,
-                                                 add_privacy_command, add_epsilon_command, add_noise_command};
+constexpr std::array<AddCommand, 7> kCommands = {add_table_command,  add_list_command,    add_verify_command,
+                                                 add_images_command, add_privacy_command, add_epsilon_command,
+                                                 add_noise_command};
 
 struct Outcome {
   int code = 0;
@@ -161,7 +162,7 @@ std::vector<std::string> sound_options(Stream& stream) {
 }
 
 TEST(CommandLineFuzz, SurvivesRandomWords) {
-  const std::vector<std::string> names = {"epsilon", "noise", "privacy", "verify",
+  const std::vector<std::string> names = {"epsilon", "noise", "privacy", "verify", "images",
                                           "table",   "list",  "bogus",   ""};
   const std::vector<std::string> options = {"--noise-multiplier",
                                             "--sampling-rate",
@@ -188,6 +189,10 @@ TEST(CommandLineFuzz, SurvivesRandomWords) {
                                             "--lower",
                                             "--epsilon",
                                             "--solve",
+                                            "--round",
+                                            "--output",
+                                            "--histogram",
+                                            "--scale",
                                             "--help",
                                             "--version",
                                             "--bogus",

@@ -25,7 +25,7 @@ void expect(const std::vector<Case>& cases) {
 
 const std::string kHeaders =
     "[experiment], [data], [partition], [model], [cohort], [evaluation], [privacy], [training], "
-    "[[algorithms]]";
+    "[[algorithms]], [profiles.NAME]";
 
 TEST(ConfigError, PointsAtSyntax) {
   EXPECT_THAT(refusal(with("rounds = 20", "rounds = ")), StartsWith("e.toml:4:10: not TOML: "));

@@ -99,9 +99,13 @@ TEST(ConfigFuzz, DamagedFilesAreReadOrRefused) {
   int accepted = 0;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
-    const std::string text = Damage(seed).apply(seed % 2 == 0 ? kSample : private_sample());
+    const bool profiled = seed % 4 == 2;
+    const std::string text = Damage(seed).apply(profiled        ? kProfiled
+                                                : seed % 2 == 0 ? kSample
+                                                                : private_sample());
     const auto read = [&] {
-      const Experiment experiment = parse_experiment(text, "e.toml", {}, catalog);
+      const Experiment experiment = parse_experiment(
+          text, "e.toml", {}, catalog, profiled ? std::optional<std::string>("quick") : std::nullopt);
       ++accepted;
       ASSERT_EQ(parse_experiment(to_toml(experiment), "again.toml", {}, catalog), experiment) << text;
     };

@@ -52,6 +52,8 @@ TEST(ExperimentHelp, NamesEveryKeyOfTheFile) {
            "\n  policy  string  \"\"  \"none\", \"record\", \"client\"  The policy of this algorithm; left "
            "out: that of "
            "[privacy].\n",
+           "\n[profiles.NAME]  Overrides under a name, each \"section.key\" = value with the path in "
+           "quotes; ",
        }) {
     EXPECT_THAT(help, HasSubstr(line));
   }

@@ -136,7 +136,19 @@ mu = 1
 rate = 0.25
 )";
 
-/// The same under a policy, which FedProx has in a form of its own.
+/// The same with profiles.
+inline const std::string kProfiled = kSample + R"(
+[profiles.quick]
+"experiment.rounds" = 2
+"experiment.seeds" = [7]
+"algorithms.fedprox.mu" = 0
+"evaluation.every" = 1
+
+[profiles.wide]
+"model.width" = 256
+)";
+
+/// The sample under a policy, which FedProx has in a form of its own.
 inline std::string private_sample() {
   std::string text = kSample;
   text.replace(text.find("policy = \"none\""), 15, "policy = \"record\"\nnoise_multiplier = 2");

@@ -1,0 +1,77 @@
+// The experiment files of the repository, against the program as it is.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/config/read.hpp"
+#include "harness/loader/plugin_host.hpp"
+#include "harness/runner/catalog.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Catalog& catalog() {
+  static const auto* const kCatalog = [] {
+    auto* host = new PluginHost();
+    host->load_folder(FEDARENA_BUILD_DIR "/plugins");
+    return new Catalog(make_catalog(*host));
+  }();
+  return *kCatalog;
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  }
+  return files;
+}
+
+const fs::path kFolder = fs::path(FEDARENA_SOURCE_DIR) / "experiments";
+
+// Reading checks every setting, and every profile.
+TEST(Experiments, AreValidAndNamedAsTheirFiles) {
+  const std::vector<fs::path> files = files_below(kFolder);
+  EXPECT_GE(files.size(), 9U);
+  for (const fs::path& file : files) {
+    EXPECT_EQ(read_experiment(file, {}, catalog()).name, file.stem().string()) << file;
+  }
+}
+
+TEST(Experiments, OfFedLapHaveAQuickProfile) {
+  for (const fs::path& file : files_below(kFolder / "fedlap")) {
+    SCOPED_TRACE(file.string());
+    const Experiment whole = read_experiment(file, {}, catalog());
+    const Experiment quick = read_experiment(file, {}, catalog(), "quick");
+    EXPECT_EQ(quick.name, whole.name + "-quick");
+    EXPECT_EQ(quick.seeds.size(), 1U);
+    EXPECT_LE(quick.rounds, 5);
+    ASSERT_EQ(quick.algorithms.size(), whole.algorithms.size());
+    for (std::size_t i = 0; i < whole.algorithms.size(); ++i) {
+      EXPECT_EQ(quick.algorithms[i].label, whole.algorithms[i].label);
+    }
+  }
+}
+
+TEST(Experiments, OfTable4TakeTheSharesOfThePaper) {
+  const fs::path file = kFolder / "fedlap/table4-train-size.toml";
+  Experiment whole = read_experiment(file, {}, catalog());
+  EXPECT_EQ(setting(whole.partition.settings, "train_fraction"), Value(1.0));
+  for (const auto& [profile, share] :
+       std::vector<std::pair<std::string, double>>{{"share-5", 0.05}, {"share-10", 0.1}, {"share-50", 0.5}}) {
+    Experiment part = read_experiment(file, {}, catalog(), profile);
+    EXPECT_EQ(setting(part.partition.settings, "train_fraction"), Value(share));
+    // All else is equal.
+    part.name = whole.name;
+    part.partition = whole.partition;
+    EXPECT_EQ(part, whole) << profile;
+  }
+}
+
+}  // namespace
+}  // namespace fedarena
