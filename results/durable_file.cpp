@@ -107,6 +107,13 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
   sync_folder(file.parent_path());
 }
 
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) {
+    fail_on_file(from, fmt::format("cannot be renamed to {}", to.filename().string()), errno);
+  }
+  sync_folder(to.parent_path());
+}
+
 void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
                  std::string_view bytes) {
   FEDARENA_CHECK(keep, <=, size);

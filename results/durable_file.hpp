@@ -14,6 +14,10 @@ std::string read_whole_file(const std::filesystem::path& file);
 /// renamed over it. When that fails, the old content stays and an Error says why and what to do.
 void replace_file(const std::filesystem::path& file, std::string_view bytes);
 
+/// Gives a file or folder another name in the same folder and brings that to disk. An Error says why it
+/// cannot.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Cuts an existing file of `size` bytes to `keep` bytes, adds `bytes` and brings it to disk. When that
 /// fails, what was kept stays as it was and an Error says why. A file of another size is an Error: two
 /// writers share it.

@@ -121,15 +121,31 @@ void RunDirectory::write_summary(const Summary& summary) const {
 std::vector<RoundRecord> RunDirectory::rounds() const { return read_rounds(path_ / kRoundsFile).records; }
 
 void RunDirectory::append(const RoundRecord& record) {
+  cut_rounds(rounds_recorded());  // a torn line
+  add_line(record);
+  synthetic().thin();
+}
+
+void RunDirectory::replace_last(const RoundRecord& record) {
+  FEDARENA_CHECK(record.round, ==, rounds_recorded());
+  cut_rounds(record.round - 1);
+  add_line(record);
+}
+
+void RunDirectory::add_line(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
   const std::string line = to_json_line(record) + "\n";
-  truncate_rounds(rounds_recorded());  // a torn line
   rewrite_end(path_ / kRoundsFile, size_, size_, line);
   size_ += line.size();
   line_ends_.push_back(size_);
 }
 
 void RunDirectory::truncate_rounds(std::int64_t last_round_to_keep) {
+  cut_rounds(last_round_to_keep);
+  synthetic().drop_after(last_round_to_keep);
+}
+
+void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
   FEDARENA_CHECK(last_round_to_keep, >=, 0);
   if (last_round_to_keep > rounds_recorded()) {
     throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "results/record.hpp"
+#include "results/synthetic_folder.hpp"
 
 namespace fedarena::results {
 
@@ -42,11 +43,17 @@ class RunDirectory {
   std::vector<RoundRecord> rounds() const;
   /// The number of whole rounds that this object has read or written.
   std::int64_t rounds_recorded() const { return static_cast<std::int64_t>(line_ends_.size()); }
-  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped.
+  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. Synthetic
+  /// sets that need not be kept any longer go.
   void append(const RoundRecord& record);
-  /// Drops all rounds after `last_round_to_keep` (0 drops all), and a torn line, to resume from a checkpoint
-  /// of that round. An Error when the record does not reach that far.
+  /// Puts another record of the last round in its place.
+  void replace_last(const RoundRecord& record);
+  /// Drops all rounds after `last_round_to_keep` (0 drops all), their synthetic sets and a torn line, to
+  /// resume from a checkpoint of that round. An Error when the record does not reach that far.
   void truncate_rounds(std::int64_t last_round_to_keep);
+
+  /// What rounds were trained on in place of examples. A round's set is written before the round is appended.
+  SyntheticFolder synthetic() const { return SyntheticFolder(path_); }
 
   /// Replaces a file of the folder, all or nothing.
   void write_file_atomically(const std::string& name, std::string_view bytes) const;
@@ -57,6 +64,9 @@ class RunDirectory {
 
  private:
   explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  void cut_rounds(std::int64_t last_round_to_keep);
+  void add_line(const RoundRecord& record);
 
   std::filesystem::path path_;
   std::vector<std::uintmax_t> line_ends_;  // where each whole line of the rounds ends

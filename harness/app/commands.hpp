@@ -21,6 +21,7 @@ void add_table_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
 void add_privacy_command(CLI::App& app, Action& action);
+void add_images_command(CLI::App& app, Action& action);
 void add_epsilon_command(CLI::App& app, Action& action);
 void add_noise_command(CLI::App& app, Action& action);
 void add_plugins_command(CLI::App& app, Action& action);

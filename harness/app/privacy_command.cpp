@@ -1,15 +1,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "fedarena/base/error.hpp"
-
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "results/find_runs.hpp"
+#include "harness/app/one_run.hpp"
 #include "results/privacy_report.hpp"
 
 namespace fedarena {
@@ -21,16 +18,7 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments) {
-  const std::vector<results::FoundRun> found = results::find_runs(std::vector{arguments.run});
-  if (found.size() > 1) {
-    throw Error(
-        Complaint{.place = {.file = arguments.run.string()},
-                  .found = fmt::format("holds {} runs", found.size()),
-                  .allowed = "one run",
-                  .remedy = fmt::format("Name one of them, such as {}.", found.front().path.string())});
-  }
-  const results::PrivacyReport report =
-      results::privacy_report(results::RunDirectory::open(found.front().path));
+  const results::PrivacyReport report = results::privacy_report(open_one_run(arguments.run));
   fmt::print("{}", arguments.format == "json" ? render_json(report) : render_text(report));
   return kSuccess;
 }

@@ -22,4 +22,11 @@ Batch ExampleReader::read(const Examples& examples, const torch::Tensor& positio
   return {std::move(inputs), std::move(targets)};
 }
 
+torch::Tensor ExampleReader::pixels(const torch::Tensor& inputs) const {
+  torch::Tensor pixels = inputs.detach();
+  // (x - shift) / scale is in shades of 255.
+  if (scale_.defined()) pixels = (pixels - shift_) / (255 * scale_);
+  return pixels.to(torch::kCPU, torch::kFloat32, false, true).contiguous();
+}
+
 }  // namespace fedarena

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/runner/synthetic_batch.hpp"
 #include "results/state_privacy.hpp"
 
 namespace fedarena {
@@ -106,6 +107,9 @@ void CellRecord::restore(Simulation& simulation) {
 }
 
 void CellRecord::append(const results::RoundRecord& record, const Simulation& simulation) {
+  if (const Batch& synthetic = simulation.synthetic(); synthetic.inputs.defined()) {
+    directory_->synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
+  }
   directory_->append(record);
   summary_.rounds_done = record.round;
   // A round under noise that cannot be drawn again must not be run again: both answers would be out.
@@ -131,8 +135,7 @@ void CellRecord::evaluate_last_round(const Simulation& simulation) {
   results::RoundRecord last = directory_->rounds().back();
   if (last.test_loss) return;
   simulation.evaluate(last);
-  directory_->truncate_rounds(last.round - 1);
-  directory_->append(last);
+  directory_->replace_last(last);
 }
 
 void CellRecord::finish(const Simulation& simulation) {

@@ -26,8 +26,8 @@ class CellRecord {
   bool finished() const { return summary_.state == results::kFinished; }
   /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it.
   void restore(Simulation& simulation);
-  /// Writes the round down, and a checkpoint when the last one is some time ago; at once when the simulation
-  /// could not repeat the round.
+  /// Writes the round down, its synthetic set before it, and a checkpoint when the last one is some time ago;
+  /// at once when the simulation could not repeat the round.
   void append(const results::RoundRecord& record, const Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(const Simulation& simulation);

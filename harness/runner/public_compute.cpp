@@ -5,15 +5,19 @@
 namespace fedarena {
 
 Params PublicCompute::gradient(const Params& at, const Batch& batch) const {
-  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+  stop_if_interrupted();
   return engine_.mean_gradient(at, batch.size(), [&](std::int64_t begin, std::int64_t end) {
     return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
   });
 }
 
 torch::Tensor PublicCompute::input_gradient(const Params& at, const Batch& batch, const Slope& slope) const {
-  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+  stop_if_interrupted();
   return engine_.input_gradient(at, batch, slope);
+}
+
+void PublicCompute::stop_if_interrupted() const {
+  if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
 }
 
 }  // namespace fedarena

@@ -16,6 +16,7 @@ class PublicCompute final : public Compute {
 
   Params gradient(const Params& at, const Batch& batch) const override;
   torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const override;
+  void stop_if_interrupted() const override;
 
  private:
   const GradientEngine& engine_;

@@ -94,7 +94,8 @@ class Arena {
     return input;
   }
 
-  results::Summary plan(const AlgorithmEntry& entry, std::int64_t seed, const Partition& partition) const {
+  results::Summary plan(const AlgorithmEntry& entry, const Algorithm& algorithm, std::int64_t seed,
+                        const Partition& partition) const {
     results::Summary summary;
     summary.experiment = experiment_.name;
     summary.label = entry.label;
@@ -109,6 +110,7 @@ class Arena {
     summary.parameters = model_.layout()->numel();
     if (const Accounting* accounting = fedarena::accounting(policy_of(entry))) {
       results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
+      summary.privacy->most_accesses = algorithm.most_accesses();
     }
     for (const auto& [name, value] : entry.settings)
       summary.algorithm_parameters.emplace_back(name, to_text(value));
@@ -135,13 +137,13 @@ class Arena {
 
   // False when the user stopped it.
   bool run_cell(const AlgorithmEntry& entry, std::int64_t seed, const Partition& partition) {
+    const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell_folder(entry.label, seed), cell(experiment_, entry, seed),
-                      environment_.json, plan(entry, seed, partition), options_.resume);
+                      environment_.json, plan(entry, *algorithm, seed, partition), options_.resume);
     if (record.finished()) {
       progress_.end_cell(record.summary(), false);
       return true;
     }
-    const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     Simulation simulation(
         {.dataset = dataset_,
          .partition = partition,

@@ -13,6 +13,7 @@
 #include "harness/oracle/record_oracle.hpp"
 #include "harness/runner/checkpoint.hpp"
 #include "harness/runner/cohort.hpp"
+#include "harness/runner/synthetic_batch.hpp"
 
 namespace fedarena {
 namespace {
@@ -77,11 +78,12 @@ Simulation::Simulation(const SimulationSetup& setup)
     ledger_.add_client(static_cast<std::int64_t>(client),
                        static_cast<std::int64_t>(setup_.partition[client].size()));
   }
-  Server server = server_view(0);
+  Batch unused;
+  Server server = server_view(0, unused);
   setup_.algorithm.start(server);
 }
 
-Server Simulation::server_view(std::int64_t round) {
+Server Simulation::server_view(std::int64_t round, Batch& synthetic) {
   return {.round = round,
           .rounds = setup_.rounds,
           .population = static_cast<std::int64_t>(setup_.partition.size()),
@@ -89,7 +91,8 @@ Server Simulation::server_view(std::int64_t round) {
           .state = server_state_,
           .model = setup_.model,
           .compute = compute_,
-          .streams = Streams(setup_.seed, round, kServer).for_algorithm()};
+          .streams = Streams(setup_.seed, round, kServer).for_algorithm(),
+          .synthetic = synthetic};
 }
 
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
@@ -193,7 +196,8 @@ results::RoundRecord Simulation::next_round() {
   const std::vector<std::int64_t> cohort = cohort_of(round);
   check_forecast(round, cohort);
   Rollback rollback(params_, server_state_, clip_norm_);
-  Server server = server_view(round);
+  Batch synthetic;
+  Server server = server_view(round, synthetic);
 
   const Bytes downlink_bytes = encode(setup_.algorithm.broadcast(server));
   const Message downlink = decode(downlink_bytes, setup_.model.layout(), setup_.model.options().device());
@@ -218,6 +222,7 @@ results::RoundRecord Simulation::next_round() {
     uplinks.push_back(std::move(local[index].uplink));
   }
   aggregate(server, std::move(uplinks), ledger);
+  synthetic = in_pixels(synthetic, reader_, setup_.model);
   check_budget(ledger);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
   record.train_seconds = seconds_since(start);
@@ -232,6 +237,7 @@ results::RoundRecord Simulation::next_round() {
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     if (!local[index].state.entries().empty()) client_states_[cohort[index]] = std::move(local[index].state);
   }
+  synthetic_ = std::move(synthetic);
   round_ = round;
   return record;
 }
@@ -274,6 +280,7 @@ void Simulation::restore(std::span<const std::byte> bytes) {
   client_states_ = std::move(checkpoint.client_states);
   clip_norm_ = checkpoint.clip_norm;
   ledger_ = std::move(ledger);
+  synthetic_ = {};
 }
 
 }  // namespace fedarena

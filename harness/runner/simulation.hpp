@@ -67,6 +67,9 @@ class Simulation {
 
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
+  /// What the algorithm trained the last completed round's model on in place of examples (in_pixels).
+  /// Undefined tensors when it names nothing, and after restore().
+  const Batch& synthetic() const { return synthetic_; }
 
   /// All that the next round depends on, as bytes with a checksum.
   Bytes save() const;
@@ -82,7 +85,7 @@ class Simulation {
     std::int64_t examples = 0;
   };
 
-  Server server_view(std::int64_t round);
+  Server server_view(std::int64_t round, Batch& synthetic);
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
@@ -103,6 +106,7 @@ class Simulation {
   Ledger ledger_;
   Odometer odometer_;
   double clip_norm_ = 0;  // of the policy "client", where it may adapt
+  Batch synthetic_;
 };
 
 }  // namespace fedarena

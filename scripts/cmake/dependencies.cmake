@@ -7,6 +7,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(PNG 1.6 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(FFTW3 REQUIRED)
 

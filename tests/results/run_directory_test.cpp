@@ -1,11 +1,10 @@
 #include "results/run_directory.hpp"
 
-#include <csignal>
 #include <cstdint>
-#include <sys/resource.h>
 
 #include <gmock/gmock.h>
 
+#include "tests/results/file_size_limit.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -27,26 +26,6 @@ RunDirectory with_rounds(const fs::path& path, int rounds) {
 void add_bytes(const fs::path& file, std::string_view bytes) {
   std::ofstream(file, std::ios::app | std::ios::binary) << bytes;
 }
-
-// Stands in for a full disk: no file may grow beyond the limit.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit = {bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST(RunDirectory, HoldsWhatItWasGiven) {
   const Scratch folder;
@@ -152,6 +131,18 @@ TEST(RunDirectory, GoesBackToTheRoundOfACheckpoint) {
   EXPECT_EQ(run.read_file(kRoundsFile), "");
   run.append(round_record(1));
   EXPECT_EQ(run.rounds().size(), 1U);
+}
+
+TEST(RunDirectory, PutsAnotherRecordOfTheLastRoundInItsPlace) {
+  const Scratch folder;
+  RunDirectory run = with_rounds(folder / "a", 2);
+  RoundRecord other = round_record(2);
+  other.test_loss = 0.125;
+  run.replace_last(other);
+  EXPECT_EQ(run.rounds(), (std::vector{round_record(1), other}));
+  EXPECT_THROW(run.replace_last(round_record(1)), Bug);
+  EXPECT_THROW(run.replace_last(round_record(3)), Bug);
+  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 2U);
 }
 
 TEST(RunDirectory, SaysWhenTheRecordEndsBeforeTheCheckpoint) {

@@ -1,5 +1,7 @@
-/// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks
-/// `local_training.hpp` and `model_averaging.hpp`; no other header of ours.
+/// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks of
+/// methods that send models (`local_training.hpp`, `model_averaging.hpp`) and of those that send synthetic
+/// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `image_descent.hpp`, `class_batches.hpp`, `matching.hpp`);
+/// no other header of ours.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +76,9 @@ struct FEDARENA_API Server {
   const Model& model;
   const Compute& compute;  ///< for public or synthetic data
   Streams streams;
+  /// What this round's model was trained on in place of examples, for people to look at: the harness keeps it
+  /// in the run directory. Empty (undefined tensors) unless `aggregate` sets it; nothing else rests on it.
+  Batch& synthetic;
 };
 
 /// The cohort's messages, decoded from the wire, in the order of client numbers.
@@ -105,6 +110,10 @@ class FEDARENA_API Algorithm {
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// Turns the cohort's messages into the next global model.
   virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
+  /// The most gradients that `train` asks the oracle for in one round, where settings bound it and a client
+  /// may ask for fewer; 0 otherwise. What they would cost is printed beside what the ledger holds; nothing
+  /// else rests on it.
+  virtual std::int64_t most_accesses() const { return 0; }
 };
 
 }  // namespace fedarena

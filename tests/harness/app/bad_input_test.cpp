@@ -60,6 +60,9 @@ TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
   scratch.write("type.toml", good + "rate = \"fast\"\n");
   scratch.write("twice.toml", good + "\n[[algorithms]]\nname = \"fedavg\"\n");
   scratch.write("private.toml", good + "\n[algorithms.privacy]\npolicy = \"client\"\nclip_nrom = 1\n");
+  const std::string profile = good + "\n[profiles.quick]\n\"experiment.rounds\" = 1\n";
+  scratch.write("profile.toml", profile);
+  scratch.write("typo.toml", profile + "\"training.rtae\" = 0.1\n");
   const auto with = [](const std::string& setting) {
     return std::vector<std::string>{"run", "small.toml", "--out", "out", "--set", setting};
   };
@@ -87,6 +90,9 @@ TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
                          {"run", "private.toml", "--set", "privacy.clip_norm=2"},
                          {"run", "small.toml", "--set", "algorithms.fedavg.privacy.policy=none", "--set",
                           "privacy.policy=record", "--out", "out"},
+                         {"run", "profile.toml", "--profile", "quik"},
+                         {"run", "small.toml", "--profile", "quick"},
+                         {"run", "typo.toml"},
                          with("experiment.rounds=0"),
                          with("cohort.size=5"),
                          with("partition.clients=12001"),

@@ -30,10 +30,11 @@ std::string answers(const Scratch& scratch, const std::vector<std::vector<std::s
 // CLI11 lays these pages out, differently from version to version.
 TEST(Help, ExplainsTheProgramAndEveryCommand) {
   const std::map<std::vector<std::string>, std::vector<std::string>> pages{
-      {{}, {"run", "table", "list", "plugins", "help", "--version", "fedarena COMMAND --help"}},
+      {{}, {"run", "table", "list", "images", "plugins", "help", "--version", "fedarena COMMAND --help"}},
       {{"run"}, {"FILE", "--out", "--workers", "--device", "--set", "--plugin-path", "--resume"}},
       {{"table"}, {"DIR", "--format", "csv, json, latex or markdown"}},
       {{"list"}, {"DIR", "default runs"}},
+      {{"images"}, {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},
       {{"plugins"}, {"NAME", "--plugin-path"}},
       {{"help"}, {"TOPIC", "fedarena help experiment"}}};
   const Scratch scratch;

@@ -43,6 +43,20 @@ TEST(Reader, LeavesNumbersAsTheyAreWithoutStatistics) {
   EXPECT_TRUE(torch::equal(batch.targets, torch::tensor({{2.5F}})));
 }
 
+TEST(Reader, BringsPixelsBack) {
+  Dataset dataset;
+  dataset.train.inputs = torch::arange(2 * 3 * 4 * 5).to(torch::kUInt8).view({2, 3, 4, 5});
+  dataset.train.targets = torch::tensor({1, 0});
+  dataset.mean = {0.1, 0.5, 0.25};
+  dataset.deviation = {0.2, 1.0, 0.05};
+  for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
+    const ExampleReader reader(dataset, type);
+    const torch::Tensor pixels = reader.pixels(reader.read(dataset.train, torch::tensor({0, 1})).inputs);
+    EXPECT_EQ(pixels.scalar_type(), torch::kFloat32);
+    EXPECT_TRUE(torch::allclose(pixels, dataset.train.inputs.to(torch::kFloat32) / 255, 0, 1e-6));
+  }
+}
+
 TEST(Reader, NeverChangesTheDataSet) {
   Dataset dataset;
   dataset.train.inputs =
