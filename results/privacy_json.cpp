@@ -69,6 +69,7 @@ void append_privacy(Json& json, const PrivacyClaim& claim) {
   json["as_if_pld_unproven"] = reason_of(claim.as_if_pld);
   json["exact_access"] = claim.exact_access;
   json["declared_public"] = claim.declared_public;
+  if (claim.most_accesses > 0) json["most_accesses"] = claim.most_accesses;
   json["budget"] = json_number(claim.budget);
   json["stopped"] = claim.stopped;
 }
@@ -91,6 +92,7 @@ PrivacyClaim read_privacy(JsonFields& fields) {
   claim.as_if_pld = read_claim(fields, "as_if_epsilon_pld", "as_if_pld_unproven");
   claim.exact_access = fields.text("exact_access");
   claim.declared_public = fields.text("declared_public");
+  if (fields.has("most_accesses")) claim.most_accesses = fields.integer("most_accesses", 1);
   claim.budget = fields.amount("budget");
   claim.stopped = fields.text("stopped");
   if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});

@@ -13,6 +13,7 @@
 
 #include "results/json_fields.hpp"
 #include "results/state_privacy.hpp"
+#include "results/worst_case.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -170,6 +171,13 @@ PrivacyReport privacy_report(const RunDirectory& run) {
   state_privacy(report.summary, ledger);
   report.plugin = plugin_of(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
+  if (const PrivacyClaim* claim = report.summary.privacy ? &*report.summary.privacy : nullptr) {
+    if (const std::optional<Ledger> worst = worst_case(ledger, claim->most_accesses)) {
+      const Account account = fedarena::account(*worst, claim->settings);
+      report.worst_rdp = account.rdp;
+      report.worst_pld = account.pld;
+    }
+  }
   report.exact = exact_findings(ledger);
   return report;
 }

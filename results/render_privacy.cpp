@@ -67,6 +67,16 @@ void line(std::string& text, const char* head, const std::string& tail) {
   text += fmt::format("{:<12}{}\n", head, one_line(tail));
 }
 
+void worst_case_lines(std::string& text, const PrivacyReport& report) {
+  const std::int64_t most = report.summary.privacy->most_accesses;
+  if (most == 0) return;
+  const std::string bound = fmt::format("{} gradients of a client's examples in a round", most);
+  if (!report.worst_rdp) return line(text, "at most", bound + ", and all were asked for");
+  line(text, "at most", bound + "; had all been asked for, epsilon would be");
+  line(text, "", claim_text(report.worst_rdp) + " by RDP");
+  line(text, "", claim_text(report.worst_pld) + " by PLD");
+}
+
 void claim_lines(std::string& text, const PrivacyClaim& claim) {
   line(text, "hides", unit_text(claim));
   line(text, "epsilon", claim_text(claim.rdp) + " by RDP" + rdp_details(claim));
@@ -169,6 +179,7 @@ std::string render_text(const PrivacyReport& report) {
   line(text, "policy", summary.policy);
   if (summary.privacy) {
     claim_lines(text, *summary.privacy);
+    worst_case_lines(text, report);
   } else {
     line(text, "epsilon", "none: the policy is none, so the run hides nobody's data and makes no claim");
   }
@@ -191,6 +202,10 @@ std::string render_json(const PrivacyReport& report) {
   json["rounds"] = summary.rounds;
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
+  if (summary.privacy) {
+    json["worst_case_epsilon_rdp"] = json_epsilon(report.worst_rdp);
+    json["worst_case_epsilon_pld"] = json_epsilon(report.worst_pld);
+  }
   json["exact_accesses"] = Json::array();
   for (const ExactFinding& exact : report.exact) {
     Json entry;

@@ -32,6 +32,9 @@ class GuardedAlgorithm final : public Algorithm {
   void aggregate(Server& server, const Uplink& uplink) const override {
     call(fmt::format("aggregate, round {}", server.round), [&] { inner_->aggregate(server, uplink); });
   }
+  std::int64_t most_accesses() const override {
+    return call("most_accesses", [&] { return inner_->most_accesses(); });
+  }
 
  private:
   template <typename Call>

@@ -69,6 +69,7 @@ TEST(PrivacyRecord, ComesBackAsItWent) {
   summaries.back().privacy->assumed = true;
   summaries.back().privacy->exact_access = "fedavg: loss of client 3, round 1";
   summaries.front().privacy->order = kInfinity;  // the sum of pure epsilons
+  summaries.front().privacy->most_accesses = 200;
   summaries.front().privacy->adjacency = "";
   Summary planned = unfinished("fedavg", 1, 0);
   planned.policy = "client";

@@ -103,6 +103,33 @@ TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
   EXPECT_THAT(text, Not(HasSubstr("RDP")));
 }
 
+// A method that may stop a round early is accounted for by what it did; papers print what it might have done.
+TEST(PrivacyReport, TellsWhatEveryAllowedAccessWouldCost) {
+  const auto stops_early = [](std::int64_t round, std::int64_t client) {
+    RoundAccesses accesses = private_steps(round == 3 || client == 1 ? 6 : 10);
+    if (client == 2) accesses.add(DeclaredPublic{"classes"});
+    return accesses;
+  };
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {.accesses = stops_early, .most_accesses = 10});
+  const PrivacyReport all = report_of(Scratch(), {.most_accesses = 10});
+  ASSERT_TRUE(report.worst_rdp && report.worst_pld);
+  EXPECT_LT(*report.summary.privacy->rdp->epsilon, *report.worst_rdp->epsilon);
+  EXPECT_DOUBLE_EQ(*report.worst_rdp->epsilon, *all.summary.privacy->rdp->epsilon);
+  EXPECT_DOUBLE_EQ(*report.worst_pld->epsilon, *all.summary.privacy->pld->epsilon);
+  EXPECT_THAT(render_text(report),
+              HasSubstr("at most     10 gradients of a client's examples in a round; had"));
+  EXPECT_FALSE(all.worst_rdp);
+  EXPECT_THAT(render_text(all), HasSubstr("10 gradients of a client's examples in a round, and all"));
+}
+
+TEST(PrivacyReport, KnowsNoWorstCaseWhereSettingsBoundNothing) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {});
+  EXPECT_FALSE(report.worst_rdp || report.worst_pld);
+  EXPECT_THAT(render_text(report), Not(HasSubstr("at most")));
+}
+
 TEST(PrivacyReport, IsOneJsonObject) {
   const Scratch folder;
   const auto json = nlohmann::json::parse(render_json(report_of(folder, {})));

@@ -32,6 +32,7 @@ class RecordedRun {
     /// What happens to a client's data in a round.
     std::function<RoundAccesses(std::int64_t round, std::int64_t client)> accesses =
         [](std::int64_t, std::int64_t) { return private_steps(10); };
+    std::int64_t most_accesses = 0;
   };
 
   RecordedRun(const std::filesystem::path& path, const Plan& plan) : path_(path) {
@@ -49,6 +50,7 @@ class RecordedRun {
     summary.final_test_accuracy = summary.final_test_loss = std::nullopt;
     summary.algorithm_parameters = {{"rate", "0.1"}};
     plan_privacy(summary, plan.policy, {.delta = 1e-5, .orders = "opacus"}, 0);
+    if (summary.privacy) summary.privacy->most_accesses = plan.most_accesses;
     RunDirectory run = RunDirectory::create(
         path, toml(summary),
         R"({"plugins": [{"name": "fedavg", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "scaffold"}]})",

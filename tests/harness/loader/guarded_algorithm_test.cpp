@@ -49,7 +49,8 @@ void run(const std::string& where, const std::string& what) {
   Params params = Params::zeros(model.layout(), torch::kFloat32);
   Message state;
   const NoCompute compute;
-  Server server{3, 5, 10, params, state, model, compute, Streams(0, 3, kServer)};
+  Batch synthetic;
+  Server server{3, 5, 10, params, state, model, compute, Streams(0, 3, kServer), synthetic};
   algorithm->start(server);
   const Message downlink = algorithm->broadcast(server);
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
