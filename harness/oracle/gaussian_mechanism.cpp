@@ -14,7 +14,9 @@ GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip
 
 double GaussianRelease::deviation(std::size_t query) const {
   FEDARENA_CHECK(query, <, clip_norms_.size());
-  return event_.noise_multipliers[query] * clip_norms_[query];
+  const double noise_multiplier = event_.noise_multipliers[query];
+  // Without noise the clip norm may be infinite.
+  return noise_multiplier == 0 ? 0 : noise_multiplier * clip_norms_[query];
 }
 
 void GaussianRelease::noise(Params& sum, NoiseSource& source, std::size_t query) const {

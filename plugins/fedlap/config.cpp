@@ -10,20 +10,8 @@ using fedarena::Schema;
 Schema<Config> Config::schema() {
   const Constraint count = Constraint::between(1, 1'000'000);
   return Schema<Config>{
-      {"images_per_class", &Config::images_per_class, "synthetic images of each class on a client", count},
-      {"classes", &Config::classes,
-       "classes of a client's synthetic images: those that it holds (asking for them is an exact access "
-       "unless "
-       "the privacy policy has public_classes) or all",
-       Constraint::one_of({"held", "all"})},
-      {"image_init", &Config::image_init,
-       "what synthetic images start as: a client's own examples (an exact access) or standard normal noise",
-       Constraint::one_of({"real", "noise"})},
       {"carry_images", &Config::carry_images,
        "start from the images of the client's last round, where it has some"},
-      {"image_encoding", &Config::image_encoding,
-       "pixels on the wire; uint8: the range of a client's images in 255 steps",
-       Constraint::one_of({"float32", "uint8"})},
       {"trajectories", &Config::trajectories, "R_i: walks from the global model in a round", count},
       {"outer_steps", &Config::outer_steps, "points on each walk; it ends earlier where it leaves the radius",
        count},
@@ -33,9 +21,6 @@ Schema<Config> Config::schema() {
        Constraint::between(0, 1'000'000)},
       {"batch_size", &Config::batch_size, "examples in a real batch; 0: the whole shard",
        Constraint::between(0, 10'000'000)},
-      {"image_rate", &Config::image_rate, "learning rate of the images", Constraint::positive()},
-      {"image_momentum", &Config::image_momentum, "momentum of the images' SGD, which starts anew each round",
-       Constraint::between(0, 1)},
       {"augmentation", &Config::augmentation,
        "differentiable siamese augmentation of real and synthetic batches: operations joined by \"_\", of "
        "which "
@@ -55,19 +40,31 @@ Schema<Config> Config::schema() {
        "where "
        "the gradients of examples and images still agree in direction",
        Constraint::one_of({"loss", "gradient"})},
-      {"server_epochs", &Config::server_epochs, "passes of the server over the synthetic sets, at most",
-       count},
       {"server_descent", &Config::server_descent,
        "SGD on the union of the sets, in batches, or steps along the mean of their gradients weighted by "
        "examples (Equation 14)",
        Constraint::one_of({"union", "weighted"})},
-      {"server_batch_size", &Config::server_batch_size, "synthetic images in a batch of the union", count},
+      {"server_calibration", &Config::server_calibration,
+       "clients send how long the gradient of their examples is in each tensor, and the server stretches the "
+       "gradient of their images to that (Equation 20); needs server_descent = \"weighted\""},
   }
+      .extends(fedarena::SetTraining::schema())
+      .extends(fedarena::ImageTraining::schema())
+      .extends(fedarena::SyntheticSets::schema())
       .extends(GradientMatching::schema())
       .extends(RateSchedule::schema());
 }
 
-void Config::validate() const { fedarena::Augmentation::validate(augmentation); }
+void Config::validate() const {
+  fedarena::Augmentation::validate(augmentation);
+  if (server_calibration && server_descent != "weighted") {
+    throw fedarena::Error(fedarena::Complaint{
+        .found = "server_calibration is true, but server_descent is \"" + server_descent + "\"",
+        .allowed = "server_descent = \"weighted\"",
+        .remedy = "calibration needs the gradient of each client's images by itself; set server_descent, or "
+                  "leave server_calibration out"});
+  }
+}
 
 Schema<PrivateConfig> PrivateConfig::schema() { return Schema<PrivateConfig>{}.extends(Config::schema()); }
 

@@ -3,22 +3,27 @@
 #include <cstdint>
 #include <string>
 
+#include <fedarena/image_descent.hpp>
 #include <fedarena/local_training.hpp>
 #include <fedarena/matching.hpp>
+#include <fedarena/set_descent.hpp>
+#include <fedarena/synthetic_sets.hpp>
 
 namespace fedlap {
 
 /// The hyper-parameters of FedLAP; defaults are those of the paper's run without privacy (Section 6.1 and the
 /// public code). The rate is that of the model, on clients and server.
-struct Config : fedarena::RateSchedule, fedarena::GradientMatching {
-  Config() { rate = 0.1; }
+struct Config : fedarena::RateSchedule,
+                fedarena::GradientMatching,
+                fedarena::SyntheticSets,
+                fedarena::ImageTraining,
+                fedarena::SetTraining {
+  Config() {
+    rate = 0.1;
+    image_rate = 100;
+  }
 
-  // The synthetic set.
-  std::int64_t images_per_class = 50;
-  std::string classes = "held";
-  std::string image_init = "real";
   bool carry_images = false;
-  std::string image_encoding = "float32";
 
   // Local approximation, Algorithm 1.
   std::int64_t trajectories = 1;   // R_i
@@ -27,19 +32,17 @@ struct Config : fedarena::RateSchedule, fedarena::GradientMatching {
   std::int64_t image_updates = 5;  // R_b, for each real batch
   std::int64_t model_steps = 0;    // R_l
   std::int64_t batch_size = 256;
-  double image_rate = 100;
-  double image_momentum = 0.5;
   std::string augmentation = "color_crop_cutout_flip_scale_rotate";
   double radius = 10;  // r
 
   // Global optimisation, Algorithm 2.
   std::string server_radius = "min";
   std::string region = "loss";
-  std::int64_t server_epochs = 100;
   std::string server_descent = "union";
-  std::int64_t server_batch_size = 512;
+  bool server_calibration = false;  // Equation 20
 
   static fedarena::Schema<Config> schema();
+  /// Throws Error for an unknown augmentation, and for calibration without gradients set by set.
   void validate() const;
 
   /// Whether clients measure r_k on their examples (Figure 2).

@@ -6,20 +6,19 @@
 // `server_epochs` times; clients are weighted as in Equation 14 only under server_descent = "weighted", since
 // the code descends on the union; models descend on images as they are, without augmentation. fedlap-dp is
 // the same under policy "record", which clips and noises every gradient of examples, with a radius that reads
-// no example; its synthetic sets hold all classes unless `classes = "held"`.
+// no example; its synthetic sets hold all classes unless `classes = "held"`. Under server_calibration
+// (Equation 20, Appendix A.1) every step of a round takes the lengths at the round's first model, the only
+// ones that a client can know.
 #include <fedarena/algorithm.hpp>
 
 #include "config.hpp"
 #include "global_optimisation.hpp"
 #include "local_approximation.hpp"
-#include "synthetic_set.hpp"
 
 namespace fedlap {
 namespace {
 
 using namespace fedarena;
-
-constexpr Key<Params> kModel{"model"};
 
 template <typename Settings>
 class FedLap final : public Algorithm {
@@ -33,13 +32,17 @@ class FedLap final : public Algorithm {
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
-    Batch set = initial_set(config_, client);
-    const bool has_images = set.size() > 0;
-    if (has_images) approximate(config_, client, start, set);
-    if (config_.carry_images) client.state.put(kImages, set.inputs);
-    Message message = encode_set(config_, client, set);
+    WeightedSet own{first_set(client)};
+    const bool has_images = own.set.size() > 0;
+    if (has_images) approximate(config_, client, start, own.set);
+    if (config_.carry_images) client.state.put(kImages, own.set.inputs);
+    Message message = encode_set(config_, client, own.set);
+    if (has_images && config_.server_calibration) {
+      own.norms = tensor_norms(client.oracle.gradient(start, {}));
+      message.put(kNorms, own.norms);
+    }
     if (has_images && config_.measures_regions()) {
-      message.put(kRadius, effective_radius(config_, client, start, set));
+      message.put(kRadius, effective_radius(config_, client, start, own));
     }
     return message;
   }
@@ -48,7 +51,21 @@ class FedLap final : public Algorithm {
     optimise_globally(config_, server, uplink);
   }
 
+  // Fewer where a walk leaves the radius, or a trial on the client ends early.
+  std::int64_t most_accesses() const override {
+    const std::int64_t trials =
+        config_.measures_regions() && config_.region == "gradient" ? config_.server_epochs : 0;
+    return config_.trajectories * config_.outer_steps * config_.real_batches + trials +
+           (config_.server_calibration ? 1 : 0);
+  }
+
  private:
+  // The images of last round where they are carried over, else new ones.
+  Batch first_set(Client& client) const {
+    if (!config_.carry_images || !client.state.contains(kImages.name)) return initial_set(config_, client);
+    return {client.state[kImages], balanced_labels(config_, client)};
+  }
+
   Config config_;
 };
 

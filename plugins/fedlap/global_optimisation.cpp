@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "synthetic_set.hpp"
-
 namespace fedlap {
 
 using fedarena::Batch;
@@ -32,36 +30,53 @@ double server_radius(const Config& config, const std::vector<double>& radii) {
   return config.server_radius == "constant" ? config.radius : std::numeric_limits<double>::infinity();
 }
 
+Batch union_of_all(const std::vector<WeightedSet>& sets) {
+  std::vector<Batch> batches;
+  for (const WeightedSet& each : sets) batches.push_back(each.set);
+  return fedarena::union_of(batches);
+}
+
 }  // namespace
+
+torch::Tensor tensor_norms(const Params& gradient) {
+  torch::Tensor norms = torch::empty({static_cast<std::int64_t>(gradient.size())}, torch::kFloat64);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    norms[static_cast<std::int64_t>(i)] = gradient[i].to(torch::kFloat64).norm();
+  }
+  return norms;
+}
+
+void calibrate(Params& gradient, const torch::Tensor& norms) {
+  const torch::Tensor own = tensor_norms(gradient);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    const double length = own[index].item<double>();
+    if (length > 0) gradient[i].mul_(norms[index].item<double>() / length);
+  }
+}
 
 GlobalDescent::GlobalDescent(const Config& config, const Compute& compute, std::vector<WeightedSet> sets,
                              Stream shuffles)
-    : config_(config), compute_(compute), sets_(std::move(sets)), shuffles_(shuffles) {
-  std::vector<torch::Tensor> images, labels;
-  for (const WeightedSet& each : sets_) {
-    images.push_back(each.set.inputs);
-    labels.push_back(each.set.targets);
-  }
-  union_ = {torch::cat(images), torch::cat(labels)};
+    : compute_(compute), sets_(std::move(sets)) {
+  if (config.server_descent != "union") return;
+  on_union_.emplace(config.server_batch_size, compute, union_of_all(sets_), shuffles);
 }
 
 bool GlobalDescent::epoch(Params& params, const Params& start, double radius, double rate) {
-  if (config_.server_descent == "union") return union_epoch(params, start, radius, rate);
+  if (on_union_) return on_union_->next(params, start, radius, rate);
   if (norm(params - start) >= radius) return false;
-  Params step = zeros_like(params);
-  for (const WeightedSet& each : sets_) step.add_scaled(each.weight, compute_.gradient(params, each.set));
-  params.add_scaled(-rate, step);
+  weighted_step(params, rate);
   return true;
 }
 
-bool GlobalDescent::union_epoch(Params& params, const Params& start, double radius, double rate) {
-  const torch::Tensor order = torch::tensor(shuffles_.permutation(union_.size()), torch::kInt64);
-  for (std::int64_t first = 0; first < union_.size(); first += config_.server_batch_size) {
-    if (norm(params - start) >= radius) return false;
-    const std::int64_t count = std::min(config_.server_batch_size, union_.size() - first);
-    params.add_scaled(-rate, compute_.gradient(params, union_.select(order.narrow(0, first, count))));
+void GlobalDescent::weighted_step(Params& params, double rate) const {
+  Params step = zeros_like(params);
+  for (const WeightedSet& each : sets_) {
+    Params gradient = compute_.gradient(params, each.set);
+    if (each.norms.defined()) calibrate(gradient, each.norms);
+    step.add_scaled(each.weight, gradient);
   }
-  return true;
+  params.add_scaled(-rate, step);
 }
 
 void optimise_globally(const Config& config, Server& server, const Uplink& uplink) {
@@ -69,14 +84,17 @@ void optimise_globally(const Config& config, Server& server, const Uplink& uplin
   std::vector<double> radii;
   double examples = 0;
   for (const Message& message : uplink.each()) {
-    if (message[kLabels].size(0) == 0) continue;  // a client that holds nothing
-    sets.push_back({decode_set(message, server.model.options()), static_cast<double>(message[kExamples])});
+    if (message[fedarena::kLabels].size(0) == 0) continue;  // a client that holds nothing
+    sets.push_back(
+        {decode_set(message, server.model.options()), static_cast<double>(message[fedarena::kExamples])});
+    if (config.server_calibration) sets.back().norms = message[kNorms];
     examples += sets.back().weight;
     if (config.measures_regions()) radii.push_back(message[kRadius]);
   }
   if (examples == 0) return;
   for (WeightedSet& each : sets) each.weight /= examples;
 
+  server.synthetic = union_of_all(sets);
   const Params start = server.params;
   const double radius = server_radius(config, radii);
   const double rate = config.rate_in(server.round, server.rounds);

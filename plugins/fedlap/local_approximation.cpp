@@ -4,8 +4,6 @@
 
 #include <fedarena/augmentation.hpp>
 
-#include "global_optimisation.hpp"
-
 namespace fedlap {
 
 using fedarena::Augmentation;
@@ -21,34 +19,21 @@ namespace {
 constexpr std::uint64_t kAugmentations = 1;
 constexpr std::uint64_t kTrialBatches = 2;
 
-// SGD with momentum on the images.
-class ImageDescent {
- public:
-  ImageDescent(const Config& config, const Client& client, Batch& set)
-      : config_(config), client_(client), set_(set), velocity_(torch::zeros_like(set.inputs)) {}
-
-  // One step towards images whose gradient at `at`, augmented, matches `real`.
-  void step(const Params& at, const Params& real, const Augmentation& augmentation) {
-    const torch::Tensor slope = client_.compute.input_gradient(
-        at, {augmentation(set_.inputs), set_.targets},
-        [&](const Params& own) { return matching_distance(own, real, config_).slope; });
-    velocity_ = config_.image_momentum * velocity_ + augmentation.pull_back(set_.inputs, slope);
-    set_.inputs = set_.inputs - config_.image_rate * velocity_;
-  }
-
- private:
-  const Config& config_;
-  const Client& client_;
-  Batch& set_;
-  torch::Tensor velocity_;
-};
+// The derivative, in the images, of the distance of their gradient at `at`, augmented, from `real`.
+torch::Tensor slope_of_distance(const Config& config, const Client& client, const Params& at,
+                                const Batch& set, const Params& real, const Augmentation& augmentation) {
+  const torch::Tensor slope = client.compute.input_gradient(
+      at, {augmentation(set.inputs), set.targets},
+      [&](const Params& own) { return matching_distance(own, real, config).slope; });
+  return augmentation.pull_back(set.inputs, slope);
+}
 
 }  // namespace
 
 void approximate(const Config& config, Client& client, const Params& start, Batch& set) {
   const double rate = config.rate_in(client.round, client.rounds);
   Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
-  ImageDescent descent(config, client, set);
+  fedarena::ImageDescent descent(config, set.inputs);
   for (std::int64_t trajectory = 0; trajectory < config.trajectories; ++trajectory) {
     Params local = start;
     for (std::int64_t outer = 0; outer < config.outer_steps; ++outer) {
@@ -58,7 +43,7 @@ void approximate(const Config& config, Client& client, const Params& start, Batc
         const Params real =
             client.oracle.gradient(local, {.batch_size = config.batch_size, .augmentation = &augmentation});
         for (std::int64_t update = 0; update < config.image_updates; ++update) {
-          descent.step(local, real, augmentation);
+          descent.step(slope_of_distance(config, client, local, set, real, augmentation));
         }
       }
       if (outer + 1 == config.outer_steps) break;
@@ -69,16 +54,15 @@ void approximate(const Config& config, Client& client, const Params& start, Batc
   }
 }
 
-double effective_radius(const Config& config, Client& client, const Params& start, const Batch& set) {
-  GlobalDescent descent(config, client.compute, {{set, 1.0}},
-                        client.streams(Purpose::kSynthetic, kTrialBatches));
+double effective_radius(const Config& config, Client& client, const Params& start, const WeightedSet& own) {
+  GlobalDescent descent(config, client.compute, {own}, client.streams(Purpose::kSynthetic, kTrialBatches));
   Params local = start;
   double best = 0;
   double least = config.region == "loss" ? client.oracle.loss(start) : 0;
   for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
     if (config.region == "gradient") {
       const Params real = client.oracle.gradient(local, {});
-      if (dot(real, client.compute.gradient(local, set)) <= 0) break;
+      if (dot(real, client.compute.gradient(local, own.set)) <= 0) break;
       best = norm(local - start);
     }
     if (!descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds))) break;

@@ -3,6 +3,7 @@
 #include <fedarena/algorithm.hpp>
 
 #include "config.hpp"
+#include "global_optimisation.hpp"
 
 namespace fedlap {
 
@@ -14,6 +15,6 @@ void approximate(const Config& config, fedarena::Client& client, const fedarena:
 /// r_k: how far from `start` the set, descended on as the server does, serves the client's examples; at most
 /// the radius (Section 4.2, Figure 2). Looks at the examples.
 double effective_radius(const Config& config, fedarena::Client& client, const fedarena::Params& start,
-                        const fedarena::Batch& set);
+                        const WeightedSet& own);
 
 }  // namespace fedlap

@@ -22,30 +22,30 @@ class BooksOf : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Registered, BooksOf, ::testing::ValuesIn(algorithm_names()), test_name);
 
 TEST_P(BooksOf, HoldWhatTheWireCarried) {
-  const Task task = image_task("logistic", {});
+  const Federation federation =
+      federation_for(GetParam(), image_task("logistic", {}), {.rounds = 3, .cohort_size = 3});
   Traffic traffic;
   const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
-  TestRun run(task.dataset, task.partition, *task.model,
-              std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic),
-              {.rounds = 3, .cohort_size = 3});
+  TestRun run(federation, std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic));
   while (!run->finished()) {
     const results::RoundRecord record = run->next_round();
     std::int64_t uplink = 0;
     for (const auto& [key, seen] : traffic.client_rounds)
       uplink += key.first == record.round ? seen.uplink_bytes : 0;
     EXPECT_EQ(record.uplink_bytes, uplink);
-    EXPECT_EQ(record.downlink_bytes, 3 * traffic.downlink_bytes.at(record.round));
-    EXPECT_EQ(record.clients, 3);
+    const std::int64_t clients = federation.options.cohort_size;
+    EXPECT_EQ(record.downlink_bytes, clients * traffic.downlink_bytes.at(record.round));
+    EXPECT_EQ(record.clients, clients);
   }
 }
 
 TEST_P(BooksOf, HoldEveryAccessToData) {
-  const Task task = image_task("logistic", {});
+  const Federation federation =
+      federation_for(GetParam(), image_task("logistic", {}), {.rounds = 5, .cohort_size = 2, .workers = 2});
+  const Task& task = federation.task;
   Traffic traffic;
   const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
-  TestRun run(task.dataset, task.partition, *task.model,
-              std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic),
-              {.rounds = 5, .cohort_size = 2, .workers = 2});
+  TestRun run(federation, std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic));
   run.finish();
 
   Ledger expected;
@@ -62,12 +62,13 @@ TEST_P(BooksOf, HoldEveryAccessToData) {
 }
 
 TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
-  const Task task = image_task("logistic", {});
+  const Federation federation =
+      federation_for(GetParam(), image_task("logistic", {}),
+                     {.rounds = 5, .cohort_size = 2, .workers = 2, .policy = RecordPolicy()});
+  const Task& task = federation.task;
   Traffic traffic;
   const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
-  TestRun run(task.dataset, task.partition, *task.model,
-              std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic),
-              {.rounds = 5, .cohort_size = 2, .workers = 2, .policy = RecordPolicy()});
+  TestRun run(federation, std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic));
   run.finish();
 
   Ledger expected(Unit::kRecord);

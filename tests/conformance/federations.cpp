@@ -1,5 +1,6 @@
 #include "tests/conformance/federations.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <utility>
@@ -32,13 +33,11 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm) {
 }
 
 Settings declared_by(const std::string& algorithm, const Settings& wanted) {
-  const Settings little_work{{"images_per_class", std::int64_t{3}},
-                             {"trajectories", std::int64_t{1}},
-                             {"outer_steps", std::int64_t{2}},
-                             {"real_batches", std::int64_t{2}},
-                             {"image_updates", std::int64_t{2}},
-                             {"server_epochs", std::int64_t{8}},
-                             {"image_rate", 1.0}};
+  const Settings little_work{{"images_per_class", std::int64_t{3}}, {"trajectories", std::int64_t{1}},
+                             {"initialisations", std::int64_t{2}},  {"outer_steps", std::int64_t{2}},
+                             {"model_epochs", std::int64_t{2}},     {"iterations", std::int64_t{2}},
+                             {"real_batches", std::int64_t{2}},     {"image_updates", std::int64_t{2}},
+                             {"server_epochs", std::int64_t{8}},    {"image_rate", 1.0}};
   Settings declared;
   for (const Settings* settings : {&little_work, &wanted}) {
     for (const auto& setting : *settings) {
@@ -50,6 +49,20 @@ Settings declared_by(const std::string& algorithm, const Settings& wanted) {
 
 bool sends_synthetic_sets(const std::string& algorithm) {
   return plugins().info(algorithm).description.uplink.starts_with("synthetic images");
+}
+
+bool reads_raw_examples(const std::string& algorithm) { return algorithm == "dsc" || algorithm == "feddm"; }
+
+Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
+  if (algorithm != "dsc") return {std::move(task), options};
+  Partition together(1);
+  for (const std::vector<std::int64_t>& shard : task.partition) {
+    together[0].insert(together[0].end(), shard.begin(), shard.end());
+  }
+  task.partition = std::move(together);
+  options.rounds = 1;
+  options.cohort_size = std::min<std::int64_t>(options.cohort_size, 1);
+  return {std::move(task), options};
 }
 
 WorkPool pool_of(int workers) {
@@ -124,6 +137,15 @@ TestRun::TestRun(const Dataset& dataset, const Partition& partition, const Model
 TestRun::TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
                  const TestRunOptions& options)
     : TestRun(task.dataset, task.partition, *task.model, plugins().create(algorithm, settings), options) {}
+
+TestRun::TestRun(Federation federation, std::unique_ptr<const Algorithm> algorithm)
+    : TestRun(std::make_shared<const Federation>(std::move(federation)), std::move(algorithm)) {}
+
+TestRun::TestRun(std::shared_ptr<const Federation> federation, std::unique_ptr<const Algorithm> algorithm)
+    : TestRun(federation->task.dataset, federation->task.partition, *federation->task.model,
+              std::move(algorithm), federation->options) {
+  federation_ = std::move(federation);
+}
 
 TestRun& TestRun::finish() {
   while (!simulation_->finished()) simulation_->next_round();

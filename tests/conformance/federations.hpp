@@ -31,6 +31,10 @@ Settings declared_by(const std::string& algorithm, const Settings& wanted);
 /// "client".
 bool sends_synthetic_sets(const std::string& algorithm);
 
+/// Whether clients work on raw examples by design: under the policy "record" an infinite epsilon, whatever is
+/// asked for.
+bool reads_raw_examples(const std::string& algorithm);
+
 /// A pool whose threads compute as those of the program do.
 WorkPool pool_of(int workers);
 
@@ -59,6 +63,15 @@ struct TestRunOptions {
   PrivacyPolicy policy = NoPolicy{};
 };
 
+/// A task and options that an algorithm can run in.
+struct Federation {
+  Task task;
+  TestRunOptions options;
+};
+
+/// Those given; or all examples on one client and a single round, where the algorithm refuses anything else.
+Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options);
+
 /// A simulation together with all that must outlive it.
 class TestRun {
  public:
@@ -66,6 +79,7 @@ class TestRun {
           std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options);
   TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
           const TestRunOptions& options);
+  TestRun(Federation federation, std::unique_ptr<const Algorithm> algorithm);
 
   Simulation& operator*() { return *simulation_; }
   Simulation* operator->() { return simulation_.get(); }
@@ -77,6 +91,9 @@ class TestRun {
   std::function<void()> on_client;
 
  private:
+  TestRun(std::shared_ptr<const Federation> federation, std::unique_ptr<const Algorithm> algorithm);
+
+  std::shared_ptr<const Federation> federation_;  // where the task is its own
   std::unique_ptr<const Algorithm> algorithm_;
   WorkPool pool_;
   std::unique_ptr<Simulation> simulation_;

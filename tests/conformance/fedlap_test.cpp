@@ -65,6 +65,7 @@ class FedLapServer : public ::testing::Test {
     const auto algorithm = plugins().create("fedlap", settings);
     Params params = start;
     Message state;
+    Batch synthetic;
     Server server{.round = 1,
                   .rounds = 1,
                   .population = 3,
@@ -72,7 +73,8 @@ class FedLapServer : public ::testing::Test {
                   .state = state,
                   .model = model,
                   .compute = compute,
-                  .streams = Streams(1, 1, kServer)};
+                  .streams = Streams(1, 1, kServer),
+                  .synthetic = synthetic};
     algorithm->aggregate(server, Messages(std::move(sent)));
     return params;
   }
@@ -205,11 +207,25 @@ TEST_F(FedLapClients, AskForExactlyTheGradientsOfTheAlgorithm) {
 }
 
 TEST_F(FedLapClients, AskForLessWhereTheyLeaveTheRadius) {
-  const auto training =
-      run("fedlap-dp", {{"radius", 1e-9}, {"rate", 0.1}}, {.rounds = 1, .policy = RecordPolicy()});
+  const Settings early{{"radius", 1e-9}, {"rate", 0.1}};
+  const auto training = run("fedlap-dp", early, {.rounds = 1, .policy = RecordPolicy()});
   training->finish();
+  EXPECT_EQ(plugins().create("fedlap-dp", settings(early))->most_accesses(), 3 * 2 * 4);
   for (const auto& [client, record] : (*training)->ledger().clients()) {
     EXPECT_EQ(record.segments[0].accesses[0].count, 3 * 1 * 4) << "client " << client;
+  }
+}
+
+// What is stated as the most is what clients ask for where nothing ends early.
+TEST_F(FedLapClients, StateTheMostGradientsThatTheyAskFor) {
+  for (const Settings& more : std::vector<Settings>{
+           {{"radius", 100.0}},
+           {{"radius", 100.0}, {"server_descent", text("weighted")}, {"server_calibration", true}}}) {
+    const auto training = run("fedlap-dp", more, {.rounds = 1, .policy = RecordPolicy()});
+    training->finish();
+    std::int64_t gradients = 0;
+    for (const Access& access : (*training)->ledger().charged(0)) gradients += access.count;
+    EXPECT_EQ(plugins().create("fedlap-dp", settings(more))->most_accesses(), gradients);
   }
 }
 

@@ -30,9 +30,9 @@ class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
                                                        {"classes", std::string("all")},
                                                        {"image_init", std::string("noise")},
                                                        {"server_radius", std::string("constant")}});
-    return std::make_unique<TestRun>(
-        task_, GetParam(), settings,
-        TestRunOptions{.rounds = 3, .cohort_size = 2, .workers = workers, .policy = policy});
+    const TestRunOptions options{.rounds = 3, .cohort_size = 2, .workers = workers, .policy = policy};
+    return std::make_unique<TestRun>(federation_for(GetParam(), task_, options),
+                                     plugins().create(GetParam(), settings));
   }
 
  private:
@@ -45,7 +45,9 @@ INSTANTIATE_TEST_SUITE_P(Registered, PrivateAlgorithm, ::testing::ValuesIn(algor
 TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
     const auto training = run(policy);
-    if (unit(policy) == Unit::kClient && sends_synthetic_sets(GetParam())) {
+    const bool gives_away =
+        unit(policy) == Unit::kClient ? sends_synthetic_sets(GetParam()) : reads_raw_examples(GetParam());
+    if (gives_away) {
       EXPECT_EQ((*training)->next_round().epsilon, std::numeric_limits<double>::infinity());
       continue;
     }

@@ -23,6 +23,10 @@ class FEDARENA_API Compute {
   /// on (Zhao, Mopuri, Bilen, ICLR 2021).
   virtual torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const = 0;
 
+  /// Throws Interrupted once the user has stopped the run, as the calls above do. For long loops that make no
+  /// call of theirs or of an Oracle, such as those that differentiate with LibTorch itself.
+  virtual void stop_if_interrupted() const = 0;
+
  protected:
   ~Compute() = default;
 };

@@ -11,6 +11,7 @@ class NoCompute final : public Compute {
   torch::Tensor input_gradient(const Params&, const Batch& batch, const Slope&) const override {
     return torch::zeros_like(batch.inputs);
   }
+  void stop_if_interrupted() const override {}
 };
 
 }  // namespace fedarena

@@ -1,23 +1,14 @@
-#include "synthetic_set.hpp"
+#include "fedarena/synthetic_sets.hpp"
 
-namespace fedlap {
+#include <algorithm>
 
-using fedarena::Batch;
-using fedarena::Client;
-using fedarena::Message;
-using fedarena::Purpose;
-using fedarena::Stream;
-
+namespace fedarena {
 namespace {
 
+// Of images as uint8: a pixel is kLow + kStep * its byte.
+constexpr Key<double> kLow{"low"};
+constexpr Key<double> kStep{"step"};
 constexpr double kSteps = 255;  // of 8 bits
-
-torch::Tensor balanced_labels(const Config& config, Client& client) {
-  const torch::Tensor classes = config.classes == "held"
-                                    ? client.oracle.held_classes()
-                                    : torch::arange(client.model.num_classes(), torch::kInt64);
-  return classes.repeat_interleave(config.images_per_class);
-}
 
 torch::Tensor noise(Client& client, std::int64_t count, Stream& stream) {
   return normal(stream, client.model.input_shape(count)).to(client.model.options());
@@ -41,16 +32,39 @@ torch::Tensor real_images(Client& client, const torch::Tensor& labels, Stream& s
 
 }  // namespace
 
-Batch initial_set(const Config& config, Client& client) {
+Schema<SyntheticSets> SyntheticSets::schema() {
+  return {
+      {"images_per_class", &SyntheticSets::images_per_class, "synthetic images of each class on a client",
+       Constraint::between(1, 1'000'000)},
+      {"classes", &SyntheticSets::classes,
+       "classes of a client's synthetic images: those that it holds (asking for them is an exact access "
+       "unless the privacy policy has public_classes) or all",
+       Constraint::one_of({"held", "all"})},
+      {"image_init", &SyntheticSets::image_init,
+       "what synthetic images start as: a client's own examples (an exact access) or standard normal noise",
+       Constraint::one_of({"real", "noise"})},
+      {"image_encoding", &SyntheticSets::image_encoding,
+       "pixels on the wire; uint8: the range of a client's images in 255 steps",
+       Constraint::one_of({"float32", "uint8"})},
+  };
+}
+
+torch::Tensor balanced_labels(const SyntheticSets& config, Client& client) {
+  const torch::Tensor classes = config.classes == "held"
+                                    ? client.oracle.held_classes()
+                                    : torch::arange(client.model.num_classes(), torch::kInt64);
+  return classes.repeat_interleave(config.images_per_class);
+}
+
+Batch initial_set(const SyntheticSets& config, Client& client) {
   const torch::Tensor labels = balanced_labels(config, client);
-  if (config.carry_images && client.state.contains(kImages.name)) return {client.state[kImages], labels};
   Stream stream = client.streams(Purpose::kSynthetic);
   return {config.image_init == "real" ? real_images(client, labels, stream)
                                       : noise(client, labels.size(0), stream),
           labels};
 }
 
-Message encode_set(const Config& config, const Client& client, const Batch& set) {
+Message encode_set(const SyntheticSets& config, const Client& client, const Batch& set) {
   Message message{{kLabels, set.targets}, {kExamples, client.oracle.size()}};
   if (config.image_encoding == "float32") {
     message.put(kImages, set.inputs);
@@ -71,4 +85,13 @@ Batch decode_set(const Message& message, const torch::TensorOptions& options) {
   return {images, message[kLabels].to(options.device())};
 }
 
-}  // namespace fedlap
+Batch union_of(const std::vector<Batch>& sets) {
+  std::vector<torch::Tensor> inputs, targets;
+  for (const Batch& set : sets) {
+    inputs.push_back(set.inputs);
+    targets.push_back(set.targets);
+  }
+  return {torch::cat(inputs), torch::cat(targets)};
+}
+
+}  // namespace fedarena

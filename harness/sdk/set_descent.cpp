@@ -1,0 +1,31 @@
+#include "fedarena/set_descent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fedarena {
+
+Schema<SetTraining> SetTraining::schema() {
+  const Constraint count = Constraint::between(1, 1'000'000);
+  return {
+      {"server_epochs", &SetTraining::server_epochs, "passes of the server over the synthetic sets, at most",
+       count},
+      {"server_batch_size", &SetTraining::server_batch_size, "synthetic images in a batch of the union",
+       count},
+  };
+}
+
+SetDescent::SetDescent(std::int64_t batch_size, const Compute& compute, Batch set, Stream shuffles)
+    : batch_size_(batch_size), compute_(compute), set_(std::move(set)), shuffles_(shuffles) {}
+
+bool SetDescent::next(Params& params, const Params& start, double radius, double rate) {
+  const torch::Tensor order = torch::tensor(shuffles_.permutation(set_.size()), torch::kInt64);
+  for (std::int64_t first = 0; first < set_.size(); first += batch_size_) {
+    if (norm(params - start) >= radius) return false;
+    const std::int64_t count = std::min(batch_size_, set_.size() - first);
+    params.add_scaled(-rate, compute_.gradient(params, set_.select(order.narrow(0, first, count))));
+  }
+  return true;
+}
+
+}  // namespace fedarena

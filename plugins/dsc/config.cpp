@@ -1,0 +1,45 @@
+#include "config.hpp"
+
+#include <fedarena/augmentation.hpp>
+
+namespace dsc {
+
+using fedarena::Constraint;
+using fedarena::Schema;
+
+Schema<Config> Config::schema() {
+  const Constraint count = Constraint::between(1, 1'000'000);
+  const Constraint share = Constraint::between(0, 1);
+  return Schema<Config>{
+      {"initialisations", &Config::initialisations,
+       "K: random models that the images are matched on, in turn", count},
+      {"outer_steps", &Config::outer_steps, "T: points on the way of each model, at which images take a step",
+       count},
+      {"model_epochs", &Config::model_epochs, "passes of the model over the images from point to point",
+       Constraint::between(0, 1'000'000)},
+      {"batch_size", &Config::batch_size,
+       "examples of each class in a step; 0: all (any number is an exact access)",
+       Constraint::between(0, 10'000'000)},
+      {"augmentation",
+       &Config::augmentation,
+       "differentiable siamese augmentation of examples and images, drawn for each class and step, and of "
+       "each batch that models train on: operations joined by \"_\" out of color, crop, cutout, flip, scale, "
+       "rotate; or none",
+       {}},
+      {"rate", &Config::rate, "learning rate of the models", Constraint::positive()},
+      {"set_batch_size", &Config::set_batch_size, "synthetic images in a batch that models train on", count},
+      {"momentum", &Config::momentum, "momentum of the client's models", share},
+      {"server_epochs", &Config::server_epochs,
+       "passes of the server's model over the images; the second half at a tenth of the rate", count},
+      {"server_momentum", &Config::server_momentum, "momentum of the server's model", share},
+      {"server_weight_decay", &Config::server_weight_decay, "weight decay of the server's model",
+       Constraint::at_least(0)},
+  }
+      .extends(fedarena::ImageTraining::schema())
+      .extends(fedarena::SyntheticSets::schema())
+      .extends(fedarena::GradientMatching::schema());
+}
+
+void Config::validate() const { fedarena::Augmentation::validate(augmentation); }
+
+}  // namespace dsc

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <fedarena/image_descent.hpp>
+#include <fedarena/local_training.hpp>
+#include <fedarena/set_descent.hpp>
+#include <fedarena/synthetic_sets.hpp>
+
+namespace feddm {
+
+/// The hyper-parameters of FedDM. The rate is that of the server's model. For where the defaults come from,
+/// see feddm.cpp.
+struct Config : fedarena::RateSchedule,
+                fedarena::SyntheticSets,
+                fedarena::ImageTraining,
+                fedarena::SetTraining {
+  Config() {
+    rate = 0.01;
+    images_per_class = 10;
+    server_epochs = 500;
+    server_batch_size = 256;
+  }
+
+  double rho = 5;
+  std::int64_t iterations = 1000;
+  std::int64_t batch_size = 256;
+  std::string augmentation = "none";
+
+  static fedarena::Schema<Config> schema();
+  void validate() const;
+};
+
+}  // namespace feddm

@@ -1,0 +1,114 @@
+#include "distribution_matching.hpp"
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include <torch/autograd.h>
+
+#include <fedarena/augmentation.hpp>
+#include <fedarena/class_batches.hpp>
+
+namespace feddm {
+
+using fedarena::Architecture;
+using fedarena::Augmentation;
+using fedarena::Batch;
+using fedarena::ClassBatches;
+using fedarena::Client;
+using fedarena::Complaint;
+using fedarena::Error;
+using fedarena::Linear;
+using fedarena::Model;
+using fedarena::Params;
+using fedarena::Purpose;
+using fedarena::Stream;
+
+namespace {
+
+// Kept apart from the stream that images start from.
+constexpr std::uint64_t kWeights = 1;
+constexpr std::uint64_t kRealBatches = 2;
+constexpr std::uint64_t kAugmentations = 3;
+
+Model without_last_layer(const Model& model) {
+  Architecture architecture = model.architecture();
+  const auto* last = architecture.layers.empty() ? nullptr : std::get_if<Linear>(&architecture.layers.back());
+  if (last == nullptr) {
+    throw Error(Complaint{.found = "feddm needs features, but the model does not end in an affine map",
+                          .remedy = "choose another model, or fedlap, which needs gradients only"});
+  }
+  architecture.outputs = last->in;
+  architecture.layers.pop_back();
+  return {std::move(architecture), model.options()};
+}
+
+// A model cut before its last affine map, at some weights.
+class Embedding {
+ public:
+  Embedding(const Model& body, const Params& at)
+      : body_(body),
+        weights_(body.layout(), at.flat().narrow(0, 0, body.layout()->numel())),
+        head_(last_matrix(at)) {}
+
+  torch::Tensor mean(const torch::Tensor& images) const { return body_.forward(weights_, images).mean(0); }
+
+  // |d|^2 + |A d|^2: means of logits differ by A d where those of features differ by d, the bias falling out.
+  torch::Tensor distance(const torch::Tensor& real, const torch::Tensor& own) const {
+    const torch::Tensor difference = own - real;
+    return difference.square().sum() + head_.mv(difference).square().sum();
+  }
+
+ private:
+  static torch::Tensor last_matrix(const Params& at) { return at[at.size() - 2]; }
+
+  const Model& body_;
+  Params weights_;
+  torch::Tensor head_;
+};
+
+// A standard normal step from the centre, cut to length rho where it is longer: in as many dimensions as a
+// model has, no other step of the normal distribution truncated to the ball has a chance.
+Params weights_near(const Params& centre, double rho, Stream& stream) {
+  Params step(centre.layout(), normal(stream, {centre.flat().numel()}).to(centre.flat().options()));
+  const double length = norm(step);
+  if (length > rho) step *= rho / length;
+  return step + centre;
+}
+
+// Derivative of the distance in the images.
+torch::Tensor slope_of_distance(const Embedding& embedding, const torch::Tensor& examples,
+                                const torch::Tensor& images, const Augmentation& augmentation) {
+  const torch::Tensor real = embedding.mean(augmentation(examples)).detach();
+  const torch::AutoGradMode enabled(true);
+  const torch::Tensor leaf = augmentation(images).detach().requires_grad_();
+  const torch::Tensor distance = embedding.distance(real, embedding.mean(leaf));
+  return augmentation.pull_back(images, torch::autograd::grad({distance}, {leaf})[0]);
+}
+
+}  // namespace
+
+void match_distributions(const Config& config, Client& client, const Params& start, Batch& set) {
+  const Model body = without_last_layer(client.model);
+  ClassBatches examples(client, config.batch_size, client.streams(Purpose::kSynthetic, kRealBatches));
+  Stream weights = client.streams(Purpose::kSynthetic, kWeights);
+  Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
+  fedarena::ImageDescent descent(config, set.inputs);
+  for (std::int64_t iteration = 0; iteration < config.iterations; ++iteration) {
+    client.compute.stop_if_interrupted();
+    const Params at = weights_near(start, config.rho, weights);
+    const Embedding embedding(body, at);
+    torch::Tensor slope = torch::zeros_like(set.inputs);
+    for (std::int64_t first = 0; first < set.size(); first += config.images_per_class) {
+      const Batch real = examples.draw(set.targets[first].item<std::int64_t>());
+      const Augmentation augmentation = Augmentation::draw(config.augmentation, draws);
+      if (real.size() == 0) continue;
+      const torch::Tensor images = set.inputs.narrow(0, first, config.images_per_class);
+      slope.narrow(0, first, config.images_per_class)
+          .copy_(slope_of_distance(embedding, real.inputs, images, augmentation));
+    }
+    descent.step(slope);
+  }
+}
+
+}  // namespace feddm

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "fedarena/algorithm.hpp"
+
+namespace fedarena {
+
+/// A client's examples without a harness: gradients over all of them, whatever the batch size; every access
+/// is noted.
+class OpenShard final : public Oracle {
+ public:
+  OpenShard(const Model& model, Batch examples) : model_(model), examples_(std::move(examples)) {}
+
+  Params gradient(const Params& at, const Query& /*query*/) override {
+    accesses.emplace_back("gradient");
+    return model_.gradient(at, examples_);
+  }
+  std::int64_t steps_per_epoch(std::int64_t /*batch_size*/) const override { return 1; }
+  double loss(const Params& at) override {
+    accesses.emplace_back("loss");
+    return model_.loss(at, examples_).item<double>();
+  }
+  torch::Tensor label_counts() override {
+    accesses.emplace_back("label counts");
+    return counts();
+  }
+  torch::Tensor held_classes() override {
+    accesses.emplace_back("classes");
+    return counts().nonzero().flatten();
+  }
+  Batch exact_batch() override {
+    accesses.emplace_back("examples");
+    return examples_;
+  }
+  std::int64_t size() const override { return examples_.size(); }
+
+  std::vector<std::string> accesses;
+
+ private:
+  torch::Tensor counts() const { return at::bincount(examples_.targets, {}, model_.num_classes()); }
+
+  const Model& model_;
+  Batch examples_;
+};
+
+}  // namespace fedarena
