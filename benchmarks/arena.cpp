@@ -67,7 +67,7 @@ Arena::Arena(const Scenario& scenario)
   use_one_torch_thread();
 }
 
-Simulation Arena::simulate(const Algorithm& algorithm) const {
+Simulation Arena::simulate(const Algorithm& algorithm, const PrivacyPolicy& policy) const {
   constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
   return Simulation(SimulationSetup{.dataset = dataset_,
                                     .partition = partition_,
@@ -78,7 +78,8 @@ Simulation Arena::simulate(const Algorithm& algorithm) const {
                                     .seed = kSeed,
                                     .rounds = kForever,
                                     .cohort_size = static_cast<std::int64_t>(partition_.size()),
-                                    .evaluate_every = kForever});
+                                    .evaluate_every = kForever,
+                                    .policy = policy});
 }
 
 Params initial_weights(const Model& model) {
@@ -90,13 +91,15 @@ Batch first_examples(const Examples& examples, const ExampleReader& reader, std:
   return reader.read(examples, torch::arange(count, torch::kInt64));
 }
 
-std::unique_ptr<const Algorithm> fedavg(const Settings& settings) {
+std::unique_ptr<const Algorithm> from_plugin(const std::string& name, const Settings& settings) {
   static const PluginHost* const host = [] {
     auto* loaded = new PluginHost();
     loaded->load_folder(FEDARENA_BUILD_DIR "/plugins");
     return loaded;
   }();
-  return host->create("fedavg", settings);
+  return host->create(name, settings);
 }
+
+std::unique_ptr<const Algorithm> fedavg(const Settings& settings) { return from_plugin("fedavg", settings); }
 
 }  // namespace fedarena::benchmarks

@@ -28,6 +28,8 @@ Model make_model(const Scenario& scenario);
 Params initial_weights(const Model& model);
 /// The first `count` examples as a model takes them.
 Batch first_examples(const Examples& examples, const ExampleReader& reader, std::int64_t count);
+/// An algorithm from its plugin in the build tree.
+std::unique_ptr<const Algorithm> from_plugin(const std::string& name, const Settings& settings);
 /// FedAvg from its plugin.
 std::unique_ptr<const Algorithm> fedavg(const Settings& settings);
 
@@ -39,7 +41,7 @@ class Arena {
 
   /// A run of that algorithm by all clients that is never evaluated; the arena and the algorithm must outlive
   /// it.
-  Simulation simulate(const Algorithm& algorithm) const;
+  Simulation simulate(const Algorithm& algorithm, const PrivacyPolicy& policy = NoPolicy{}) const;
 
   const Dataset& dataset() const { return dataset_; }
   const Model& model() const { return model_; }

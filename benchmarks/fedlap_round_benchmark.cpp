@@ -1,0 +1,138 @@
+// Where the time of a FedLAP-DP round goes: one client with the settings of
+// experiments/fedlap/table2-mnist.toml, on random images of MNIST's shape.
+#include <memory>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "benchmarks/arena.hpp"
+#include "benchmarks/speed.hpp"
+
+namespace fedarena::benchmarks {
+namespace {
+
+constexpr std::int64_t kTrajectories = 4;
+constexpr std::int64_t kOuterSteps = 5;
+constexpr double kMebi = 1024;  // KiB
+
+// Seconds of one round, by what they were spent on.
+struct Split {
+  double real_gradients = 0, matching = 0, model_steps = 0, server = 0;
+  std::int64_t accesses = 0;
+};
+
+class TimedOracle final : public Oracle {
+ public:
+  TimedOracle(Oracle& inner, Split& split) : inner_(inner), split_(split) {}
+
+  Params gradient(const Params& at, const Query& query) override {
+    Params result;
+    ++split_.accesses;
+    split_.real_gradients += seconds_of([&] { result = inner_.gradient(at, query); });
+    return result;
+  }
+  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
+    return inner_.steps_per_epoch(batch_size);
+  }
+  double loss(const Params& at) override { return inner_.loss(at); }
+  torch::Tensor label_counts() override { return inner_.label_counts(); }
+  torch::Tensor held_classes() override { return inner_.held_classes(); }
+  Batch exact_batch() override { return inner_.exact_batch(); }
+  std::int64_t size() const override { return inner_.size(); }
+
+ private:
+  Oracle& inner_;
+  Split& split_;
+};
+
+class TimedCompute final : public Compute {
+ public:
+  TimedCompute(const Compute& inner, Split& split) : inner_(inner), split_(split) {}
+
+  Params gradient(const Params& at, const Batch& batch) const override {
+    Params result;
+    split_.model_steps += seconds_of([&] { result = inner_.gradient(at, batch); });
+    return result;
+  }
+  torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const override {
+    torch::Tensor result;
+    split_.matching += seconds_of([&] { result = inner_.input_gradient(at, batch, slope); });
+    return result;
+  }
+  void stop_if_interrupted() const override { inner_.stop_if_interrupted(); }
+
+ private:
+  const Compute& inner_;
+  Split& split_;
+};
+
+// Another algorithm under clocks, for one client.
+class TimedAlgorithm final : public Algorithm {
+ public:
+  TimedAlgorithm(const Algorithm& inner, Split& split) : inner_(inner), split_(split) {}
+
+  Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
+  Message train(Client& client, const Message& downlink) const override {
+    TimedOracle oracle(client.oracle, split_);
+    const TimedCompute compute(client.compute, split_);
+    Client view{.id = client.id,
+                .round = client.round,
+                .rounds = client.rounds,
+                .oracle = oracle,
+                .state = client.state,
+                .model = client.model,
+                .compute = compute,
+                .streams = client.streams};
+    return inner_.train(view, downlink);
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    split_.server += seconds_of([&] { inner_.aggregate(server, uplink); });
+  }
+
+ private:
+  const Algorithm& inner_;
+  Split& split_;
+};
+
+void fedlap_round(benchmark::State& state) {
+  const Arena arena({.input_shape = {1, 28, 28}, .examples = 11'339});
+  // Two images of each of ten classes, as many as ten of each of a client's two.
+  const auto inner =
+      from_plugin("fedlap-dp", {{"images_per_class", std::int64_t{2}},
+                                {"trajectories", kTrajectories},
+                                {"outer_steps", kOuterSteps},
+                                {"real_batches", state.range(0) / (kTrajectories * kOuterSteps)},
+                                {"batch_size", std::int64_t{256}},
+                                {"rate", 0.002}});
+  RecordPolicy policy;
+  policy.clip_norm = 1;
+  policy.noise_multiplier = 1;
+  Split split;
+  const TimedAlgorithm algorithm(*inner, split);
+  Simulation simulation = arena.simulate(algorithm, policy);
+  for (auto _ : state) {
+    split = {};
+    const double round = seconds_of([&] { simulation.next_round(); });
+    state.SetIterationTime(round);
+    state.counters["private_s"] = split.real_gradients;
+    state.counters["matching_s"] = split.matching;
+    state.counters["model_steps_s"] = split.model_steps;
+    state.counters["server_s"] = split.server;
+    state.counters["other_s"] =
+        round - split.real_gradients - split.matching - split.model_steps - split.server;
+    state.counters["accesses"] = static_cast<double>(split.accesses);
+  }
+  state.counters["peak_mib"] = static_cast<double>(peak_resident_kib()) / kMebi;
+}
+BENCHMARK(fedlap_round)
+    ->ArgName("accesses")
+    ->Arg(20)
+    ->Arg(200)
+    ->Iterations(1)
+    ->UseManualTime()
+    ->Unit(benchmark::kSecond);
+
+}  // namespace
+}  // namespace fedarena::benchmarks
+
+BENCHMARK_MAIN();
