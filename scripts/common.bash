@@ -33,10 +33,13 @@ step() {
   return "$status"
 }
 
+# nproc heeds OMP_NUM_THREADS, which is about threads within a program, not about programs side by side.
+core_count() { env --unset=OMP_NUM_THREADS --unset=OMP_THREAD_LIMIT nproc; }
+
 # All cores, but no more than one compiler per 2 GiB of free memory: LibTorch's headers cost over 1 GiB each.
 job_count() {
   local cores room
-  cores=$(nproc)
+  cores=$(core_count)
   room=$(awk '/^MemAvailable/ { print int($2 / 2097152) }' /proc/meminfo)
   ((room >= 1)) || room=1
   echo "${FEDARENA_JOBS:-$((cores < room ? cores : room))}"
