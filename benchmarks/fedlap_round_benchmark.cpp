@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
+#include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
 
 namespace fedarena::benchmarks {
@@ -21,27 +22,18 @@ struct Split {
   std::int64_t accesses = 0;
 };
 
-class TimedOracle final : public Oracle {
+class TimedOracle final : public ForwardingOracle {
  public:
-  TimedOracle(Oracle& inner, Split& split) : inner_(inner), split_(split) {}
+  TimedOracle(Oracle& inner, Split& split) : ForwardingOracle(inner), split_(split) {}
 
   Params gradient(const Params& at, const Query& query) override {
     Params result;
     ++split_.accesses;
-    split_.real_gradients += seconds_of([&] { result = inner_.gradient(at, query); });
+    split_.real_gradients += seconds_of([&] { result = inner().gradient(at, query); });
     return result;
   }
-  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
-    return inner_.steps_per_epoch(batch_size);
-  }
-  double loss(const Params& at) override { return inner_.loss(at); }
-  torch::Tensor label_counts() override { return inner_.label_counts(); }
-  torch::Tensor held_classes() override { return inner_.held_classes(); }
-  Batch exact_batch() override { return inner_.exact_batch(); }
-  std::int64_t size() const override { return inner_.size(); }
 
  private:
-  Oracle& inner_;
   Split& split_;
 };
 
@@ -75,14 +67,7 @@ class TimedAlgorithm final : public Algorithm {
   Message train(Client& client, const Message& downlink) const override {
     TimedOracle oracle(client.oracle, split_);
     const TimedCompute compute(client.compute, split_);
-    Client view{.id = client.id,
-                .round = client.round,
-                .rounds = client.rounds,
-                .oracle = oracle,
-                .state = client.state,
-                .model = client.model,
-                .compute = compute,
-                .streams = client.streams};
+    Client view = observed(client, oracle, compute);
     return inner_.train(view, downlink);
   }
   void aggregate(Server& server, const Uplink& uplink) const override {

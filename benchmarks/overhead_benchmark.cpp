@@ -9,6 +9,7 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
+#include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
 #include "results/run_directory.hpp"
 
@@ -26,27 +27,19 @@ struct Tally {
 
 // Answers as the true oracle does and, beside each gradient, takes one of as many examples from the engine
 // directly: the two lie within a fraction of a second, so that a change of the machine's speed cancels.
-class PairedOracle final : public Oracle {
+class PairedOracle final : public ForwardingOracle {
  public:
   PairedOracle(Oracle& inner, const GradientEngine& engine, const Batch& examples, Tally& tally)
-      : inner_(inner), engine_(engine), examples_(examples), tally_(tally) {}
+      : ForwardingOracle(inner), engine_(engine), examples_(examples), tally_(tally) {}
 
   Params gradient(const Params& at, const Query& query) override {
     const bool direct_first = tally_.gradients++ % 2 == 0;
     if (direct_first) direct(at, query.batch_size);
     Params result;
-    tally_.oracle += seconds_of([&] { result = inner_.gradient(at, query); });
+    tally_.oracle += seconds_of([&] { result = inner().gradient(at, query); });
     if (!direct_first) direct(at, query.batch_size);
     return result;
   }
-  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
-    return inner_.steps_per_epoch(batch_size);
-  }
-  double loss(const Params& at) override { return inner_.loss(at); }
-  torch::Tensor label_counts() override { return inner_.label_counts(); }
-  torch::Tensor held_classes() override { return inner_.held_classes(); }
-  Batch exact_batch() override { return inner_.exact_batch(); }
-  std::int64_t size() const override { return inner_.size(); }
 
  private:
   void direct(const Params& at, std::int64_t batch_size) {
@@ -58,7 +51,6 @@ class PairedOracle final : public Oracle {
     });
   }
 
-  Oracle& inner_;
   const GradientEngine& engine_;
   const Batch& examples_;  // floats already: reading and scaling them counts as overhead
   Tally& tally_;
@@ -73,14 +65,7 @@ class PairedAlgorithm final : public Algorithm {
   Message broadcast(const Server& server) const override { return inner_.broadcast(server); }
   Message train(Client& client, const Message& downlink) const override {
     PairedOracle oracle(client.oracle, engine_, examples_, tally_);
-    Client view{.id = client.id,
-                .round = client.round,
-                .rounds = client.rounds,
-                .oracle = oracle,
-                .state = client.state,
-                .model = client.model,
-                .compute = client.compute,
-                .streams = client.streams};
+    Client view = observed(client, oracle, client.compute);
     return inner_.train(view, downlink);
   }
   void aggregate(Server& server, const Uplink& uplink) const override { inner_.aggregate(server, uplink); }

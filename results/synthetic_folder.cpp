@@ -87,6 +87,7 @@ void SyntheticFolder::write(std::int64_t round, const SyntheticSet& set) const {
     remove_folder(folder);
     rename_durably(partial, folder);
   } catch (...) {
+    // Whatever it was, a full disk gets its room back; the next write sweeps up what cannot be removed now.
     fs::remove_all(partial, failure);
     throw;
   }

@@ -1,7 +1,5 @@
 #include "config.hpp"
 
-#include <fedarena/augmentation.hpp>
-
 namespace dsc {
 
 using fedarena::Constraint;
@@ -17,15 +15,6 @@ Schema<Config> Config::schema() {
        count},
       {"model_epochs", &Config::model_epochs, "passes of the model over the images from point to point",
        Constraint::between(0, 1'000'000)},
-      {"batch_size", &Config::batch_size,
-       "examples of each class in a step; 0: all (any number is an exact access)",
-       Constraint::between(0, 10'000'000)},
-      {"augmentation",
-       &Config::augmentation,
-       "differentiable siamese augmentation of examples and images, drawn for each class and step, and of "
-       "each batch that models train on: operations joined by \"_\" out of color, crop, cutout, flip, scale, "
-       "rotate; or none",
-       {}},
       {"rate", &Config::rate, "learning rate of the models", Constraint::positive()},
       {"set_batch_size", &Config::set_batch_size, "synthetic images in a batch that models train on", count},
       {"momentum", &Config::momentum, "momentum of the client's models", share},
@@ -35,11 +24,10 @@ Schema<Config> Config::schema() {
       {"server_weight_decay", &Config::server_weight_decay, "weight decay of the server's model",
        Constraint::at_least(0)},
   }
+      .extends(fedarena::ClassMatching::schema())
       .extends(fedarena::ImageTraining::schema())
       .extends(fedarena::SyntheticSets::schema())
       .extends(fedarena::GradientMatching::schema());
 }
-
-void Config::validate() const { fedarena::Augmentation::validate(augmentation); }
 
 }  // namespace dsc

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include <fedarena/class_batches.hpp>
 #include <fedarena/image_descent.hpp>
 #include <fedarena/matching.hpp>
 #include <fedarena/synthetic_sets.hpp>
@@ -10,18 +10,20 @@
 namespace dsc {
 
 /// The hyper-parameters of dataset condensation. For where the defaults come from, see dsc.cpp.
-struct Config : fedarena::GradientMatching, fedarena::SyntheticSets, fedarena::ImageTraining {
+struct Config : fedarena::GradientMatching,
+                fedarena::SyntheticSets,
+                fedarena::ImageTraining,
+                fedarena::ClassMatching {
   Config() {
     criterion = "cosine";
     image_rate = 0.1;
+    augmentation = "color_crop_cutout_flip_scale_rotate";
   }
 
   // Condensation.
   std::int64_t initialisations = 1000;  // K
   std::int64_t outer_steps = 50;        // T
   std::int64_t model_epochs = 10;
-  std::int64_t batch_size = 256;
-  std::string augmentation = "color_crop_cutout_flip_scale_rotate";
 
   // Models, those of the condensation and the server's.
   double rate = 0.01;
@@ -32,7 +34,6 @@ struct Config : fedarena::GradientMatching, fedarena::SyntheticSets, fedarena::I
   double server_weight_decay = 5e-4;
 
   static fedarena::Schema<Config> schema();
-  void validate() const;
 };
 
 }  // namespace dsc

@@ -1,7 +1,5 @@
 #include "config.hpp"
 
-#include <fedarena/augmentation.hpp>
-
 namespace feddm {
 
 using fedarena::Constraint;
@@ -14,22 +12,12 @@ Schema<Config> Config::schema() {
        Constraint::positive()},
       {"iterations", &Config::iterations, "steps of a client's images in a round, each at weights of its own",
        Constraint::between(1, 1'000'000)},
-      {"batch_size", &Config::batch_size,
-       "examples of each class in a step; 0: all (any number is an exact access)",
-       Constraint::between(0, 10'000'000)},
-      {"augmentation",
-       &Config::augmentation,
-       "differentiable siamese augmentation of examples and images, drawn for each class and step: "
-       "operations "
-       "joined by \"_\" out of color, crop, cutout, flip, scale, rotate; or none",
-       {}},
   }
       .extends(fedarena::SetTraining::schema())
+      .extends(fedarena::ClassMatching::schema())
       .extends(fedarena::ImageTraining::schema())
       .extends(fedarena::SyntheticSets::schema())
       .extends(fedarena::RateSchedule::schema());
 }
-
-void Config::validate() const { fedarena::Augmentation::validate(augmentation); }
 
 }  // namespace feddm

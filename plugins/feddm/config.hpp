@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include <fedarena/class_batches.hpp>
 #include <fedarena/image_descent.hpp>
 #include <fedarena/local_training.hpp>
 #include <fedarena/set_descent.hpp>
@@ -15,6 +15,7 @@ namespace feddm {
 struct Config : fedarena::RateSchedule,
                 fedarena::SyntheticSets,
                 fedarena::ImageTraining,
+                fedarena::ClassMatching,
                 fedarena::SetTraining {
   Config() {
     rate = 0.01;
@@ -25,11 +26,8 @@ struct Config : fedarena::RateSchedule,
 
   double rho = 5;
   std::int64_t iterations = 1000;
-  std::int64_t batch_size = 256;
-  std::string augmentation = "none";
 
   static fedarena::Schema<Config> schema();
-  void validate() const;
 };
 
 }  // namespace feddm

@@ -6,13 +6,11 @@
 
 #include <torch/autograd.h>
 
-#include <fedarena/augmentation.hpp>
 #include <fedarena/class_batches.hpp>
 
 namespace feddm {
 
 using fedarena::Architecture;
-using fedarena::Augmentation;
 using fedarena::Batch;
 using fedarena::ClassBatches;
 using fedarena::Client;
@@ -77,13 +75,12 @@ Params weights_near(const Params& centre, double rho, Stream& stream) {
 }
 
 // Derivative of the distance in the images.
-torch::Tensor slope_of_distance(const Embedding& embedding, const torch::Tensor& examples,
-                                const torch::Tensor& images, const Augmentation& augmentation) {
-  const torch::Tensor real = embedding.mean(augmentation(examples)).detach();
+torch::Tensor slope_of_distance(const Embedding& embedding, const Batch& examples, const Batch& images) {
+  const torch::Tensor real = embedding.mean(examples.inputs).detach();
   const torch::AutoGradMode enabled(true);
-  const torch::Tensor leaf = augmentation(images).detach().requires_grad_();
+  const torch::Tensor leaf = images.inputs.detach().requires_grad_();
   const torch::Tensor distance = embedding.distance(real, embedding.mean(leaf));
-  return augmentation.pull_back(images, torch::autograd::grad({distance}, {leaf})[0]);
+  return torch::autograd::grad({distance}, {leaf})[0];
 }
 
 }  // namespace
@@ -98,16 +95,9 @@ void match_distributions(const Config& config, Client& client, const Params& sta
     client.compute.stop_if_interrupted();
     const Params at = weights_near(start, config.rho, weights);
     const Embedding embedding(body, at);
-    torch::Tensor slope = torch::zeros_like(set.inputs);
-    for (std::int64_t first = 0; first < set.size(); first += config.images_per_class) {
-      const Batch real = examples.draw(set.targets[first].item<std::int64_t>());
-      const Augmentation augmentation = Augmentation::draw(config.augmentation, draws);
-      if (real.size() == 0) continue;
-      const torch::Tensor images = set.inputs.narrow(0, first, config.images_per_class);
-      slope.narrow(0, first, config.images_per_class)
-          .copy_(slope_of_distance(embedding, real.inputs, images, augmentation));
-    }
-    descent.step(slope);
+    descent.step(slope_by_class(config, set, examples, draws, [&](const Batch& real, const Batch& own) {
+      return slope_of_distance(embedding, real, own);
+    }));
   }
 }
 

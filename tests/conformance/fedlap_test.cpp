@@ -11,33 +11,18 @@
 
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/matching.hpp"
+#include "fedarena/synthetic_sets.hpp"
 
 #include "harness/oracle/example_reader.hpp"
-#include "harness/runner/public_compute.hpp"
-#include "tests/conformance/federations.hpp"
+#include "tests/conformance/workbench.hpp"
 
 namespace fedarena {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Key<torch::Tensor> kImages{"images"};
-constexpr Key<torch::Tensor> kLabels{"labels"};
-constexpr Key<std::int64_t> kExamples{"examples"};
 constexpr Key<double> kRadius{"radius"};
 
 std::string text(const char* value) { return value; }
-
-class Messages final : public Uplink {
- public:
-  explicit Messages(std::vector<Message> messages) : messages_(std::move(messages)) {}
-  std::int64_t size() const override { return static_cast<std::int64_t>(messages_.size()); }
-  Params mean(Key<Params>) const override { throw Bug("no Params are sent"); }
-  Params mean(Key<Params>, Key<std::int64_t>) const override { throw Bug("no Params are sent"); }
-  std::span<const Message> each() const override { return messages_; }
-
- private:
-  std::vector<Message> messages_;
-};
 
 // A logistic regression in double precision, and clients whose "synthetic" sets are their own examples.
 class FedLapServer : public ::testing::Test {
@@ -47,7 +32,7 @@ class FedLapServer : public ::testing::Test {
     for (const std::int64_t size : {4, 9, 2}) {
       sets.push_back({normal(stream, {size, 1, 2, 2}), torch::arange(size).remainder(3)});
     }
-    start = model.initial(stream);
+    start = bench.model.initial(stream);
   }
 
   std::vector<Message> messages(const std::vector<double>& radii = {9, 9, 9}) const {
@@ -62,21 +47,7 @@ class FedLapServer : public ::testing::Test {
   }
 
   Params descend(const Settings& settings, std::vector<Message> sent) const {
-    const auto algorithm = plugins().create("fedlap", settings);
-    Params params = start;
-    Message state;
-    Batch synthetic;
-    Server server{.round = 1,
-                  .rounds = 1,
-                  .population = 3,
-                  .params = params,
-                  .state = state,
-                  .model = model,
-                  .compute = compute,
-                  .streams = Streams(1, 1, kServer),
-                  .synthetic = synthetic};
-    algorithm->aggregate(server, Messages(std::move(sent)));
-    return params;
+    return bench.aggregate(*plugins().create("fedlap", settings), start, std::move(sent));
   }
 
   // w <- w - rate * sum of weights_k * gradient(w, S_k), while w is nearer than the radius, at most `steps`
@@ -85,17 +56,14 @@ class FedLapServer : public ::testing::Test {
     Params params = start;
     for (int step = 0; step < steps && norm(params - start) < radius; ++step) {
       Params slope = zeros_like(params);
-      for (std::size_t i = 0; i < sets.size(); ++i) slope += weights[i] * model.gradient(params, sets[i]);
+      for (std::size_t i = 0; i < sets.size(); ++i)
+        slope += weights[i] * bench.model.gradient(params, sets[i]);
       params -= rate * slope;
     }
     return params;
   }
 
-  Model model{{.input_shape = {1, 2, 2}, .outputs = 3, .layers = {Flatten{}, Linear{4, 3}}}, torch::kFloat64};
-  WorkPool pool = pool_of(2);
-  GradientEngine engine{model, pool};
-  std::atomic<bool> stop = false;
-  PublicCompute compute{engine, stop};
+  Workbench bench{{.input_shape = {1, 2, 2}, .outputs = 3, .layers = {Flatten{}, Linear{4, 3}}}};
   std::vector<Batch> sets;
   Params start;
 };

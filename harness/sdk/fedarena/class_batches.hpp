@@ -1,11 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "fedarena/algorithm.hpp"
 
 namespace fedarena {
+
+/// The hyper-parameters of methods that compare synthetic images with examples class by class: derive your
+/// Config from it.
+struct FEDARENA_API ClassMatching {
+  std::int64_t batch_size = 256;
+  std::string augmentation = "none";
+
+  static Schema<ClassMatching> schema();
+  /// Throws Error for an unknown augmentation.
+  void validate() const;
+};
 
 /// A client's raw examples, class by class, for methods that condense each class by itself. What such a
 /// method sends has no record-level guarantee.
@@ -23,5 +36,14 @@ class FEDARENA_API ClassBatches {
   std::int64_t batch_size_;
   Stream draws_;
 };
+
+/// The derivative, in a class's images, of what tells them from its examples; both come augmented alike.
+using ClassSlope = std::function<torch::Tensor(const Batch& examples, const Batch& images)>;
+
+/// The derivative of a sum over classes in the images of `set`, whose labels ascend, in their shape: each
+/// class' own, taken back through the augmentation that is drawn for it. Zero where the client holds no
+/// example of a class.
+FEDARENA_API torch::Tensor slope_by_class(const ClassMatching& how, const Batch& set, ClassBatches& examples,
+                                          Stream& augmentations, const ClassSlope& slope);
 
 }  // namespace fedarena

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fedarena/algorithm.hpp"
+
+namespace fedarena::benchmarks {
+
+/// Passes every call on, so that a benchmark overrides only what it looks at. `inner` must outlive it.
+class ForwardingOracle : public Oracle {
+ public:
+  explicit ForwardingOracle(Oracle& inner) : inner_(inner) {}
+  virtual ~ForwardingOracle() = default;
+
+  Params gradient(const Params& at, const Query& query) override { return inner_.gradient(at, query); }
+  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
+    return inner_.steps_per_epoch(batch_size);
+  }
+  double loss(const Params& at) override { return inner_.loss(at); }
+  torch::Tensor label_counts() override { return inner_.label_counts(); }
+  torch::Tensor held_classes() override { return inner_.held_classes(); }
+  Batch exact_batch() override { return inner_.exact_batch(); }
+  std::int64_t size() const override { return inner_.size(); }
+
+ protected:
+  Oracle& inner() { return inner_; }
+
+ private:
+  Oracle& inner_;
+};
+
+/// The client, reaching its examples and its derivatives through others.
+inline Client observed(Client& client, Oracle& oracle, const Compute& compute) {
+  return {.id = client.id,
+          .round = client.round,
+          .rounds = client.rounds,
+          .oracle = oracle,
+          .state = client.state,
+          .model = client.model,
+          .compute = compute,
+          .streams = client.streams};
+}
+
+}  // namespace fedarena::benchmarks
