@@ -161,8 +161,6 @@ Bracket refined(Refinement& refinement, double points, double enough, Bracket be
   return best;
 }
 
-constexpr double kFloor = 1e-9;
-
 }  // namespace
 
 Bracket bracket_epsilon(const Query& query, double delta, double enough) {
@@ -184,7 +182,7 @@ Bracket bracket_epsilon(const Query& query, double delta, double enough) {
     }
     return bracket;
   };
-  const auto tolerated = [&](double lower) { return query.relative_error * lower + kFloor; };
+  const auto tolerated = [&](double lower) { return query.relative_error * lower + kEpsilonFloor; };
   const double points = refinement.points_for(0.5 * query.relative_error * guess);
   const double inf = std::numeric_limits<double>::infinity();
   Bracket best =

@@ -15,6 +15,9 @@ struct Query {
   double relative_error = 1e-3;
 };
 
+/// What a bound of epsilon may be away from the truth beside its relative error.
+inline constexpr double kEpsilonFloor = 1e-9;
+
 struct Bracket {
   double lower = 0;
   double upper = 0;

@@ -42,6 +42,7 @@ void ask_pld(const Question& question, Answer& answer) {
       pld_epsilon(question.accesses, question.settings.delta, {.lower_bound = question.lower});
   answer.claim.epsilon = found.upper;
   answer.lower = found.lower;
+  answer.wide = !found.as_near_as_wanted;
 }
 
 // The noise multiplier of one Gaussian mechanism that tells as much as all accesses.

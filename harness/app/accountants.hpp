@@ -25,6 +25,7 @@ struct Answer {
   Claim claim = {};
   double order = 0;                  ///< the best order of RDP; infinity: the sum of pure epsilons; 0: none
   std::optional<double> lower = {};  ///< no smaller epsilon is true
+  bool wide = false;  ///< of PLD: an upper bound that is not certified to be within 0.1 % of the truth
 };
 
 /// The epsilon at the delta of the settings. Throws Unproven for accesses that it has no bound for, Error for

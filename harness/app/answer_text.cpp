@@ -21,7 +21,11 @@ std::string only_one_of(const std::set<Kind>& kinds) {
 }  // namespace
 
 std::string explanation(const Answer& answer, const AccountSettings& settings) {
-  if (answer.accountant == "pld") return "PLD";
+  if (answer.accountant == "pld") {
+    return answer.wide
+               ? "PLD (an upper bound that may be more than 0.1 % above the truth; --lower tells how far)"
+               : "PLD";
+  }
   if (answer.accountant == "gaussian") return "the exact Gaussian";
   if (std::isinf(answer.order)) return "RDP, or rather the sum of pure epsilons, which is smaller";
   const std::string choices = fmt::format("orders {}, conversion {}", settings.orders, settings.conversion);

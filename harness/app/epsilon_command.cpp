@@ -165,6 +165,7 @@ void print_json(const std::vector<Finding>& findings, const Finding& best,
     if (!answer.claim.epsilon) json["unproven_" + answer.accountant] = answer.claim.unproven;
     if (answer.order > 0) json["order"] = results::json_number(answer.order);
     if (answer.lower) json["epsilon_lower"] = results::json_number(*answer.lower);
+    if (answer.wide) json["epsilon_pld_is_wide"] = true;
   }
   describe_question(json, accesses, arguments.options.settings);
   fmt::print("{}\n", results::json_text(json, 2));

@@ -220,6 +220,20 @@ TEST(Pld, StaysABoundWhereNoGridIsFineEnough) {
   EXPECT_GT(many.upper, *many.lower);
   EXPECT_GT(many.upper, 5.3e5);
   EXPECT_LT(many.upper, 5.5e5);
+  EXPECT_FALSE(many.as_near_as_wanted);
+}
+
+TEST(Pld, SaysWhetherItIsAsNearAsWanted) {
+  for (const std::int64_t steps : {1, 200, 100'000, 1'000'000'000}) {
+    for (const double wanted : {1e-2, 1e-3, 1e-5}) {
+      const PldEpsilon found = pld_epsilon(std::vector<Access>{{poisson(0.0256, 1), steps}}, 1e-5,
+                                           {.relative_error = wanted, .lower_bound = true});
+      const bool near = found.upper - *found.lower <= wanted * *found.lower + 1e-9;
+      EXPECT_EQ(found.as_near_as_wanted, near) << steps << " steps, " << wanted;
+    }
+  }
+  EXPECT_TRUE(pld_epsilon(std::vector<Access>{{poisson(0.0256, 1), 200}}, 1e-5).as_near_as_wanted);
+  EXPECT_TRUE(pld_epsilon(std::vector<Access>{{ExactAccess{"loss"}, 1}}, 1e-5).as_near_as_wanted);
 }
 
 TEST(Pld, RefusesNumbersThatMakeNoSense) {

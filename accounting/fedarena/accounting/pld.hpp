@@ -10,15 +10,16 @@ namespace fedarena {
 
 struct FEDARENA_API PldSettings {
   /// Wanted of upper bounds: upper - true <= relative_error * true + 1e-9. In [1e-6, 1]. Where the largest
-  /// grid cannot certify it (hundreds of millions of steps), the bounds are valid but wider; the lower bound
-  /// tells.
+  /// grid cannot certify it (hundreds of millions of steps), the bounds are valid but wider, and
+  /// `PldEpsilon::as_near_as_wanted` is false.
   double relative_error = 1e-3;
   bool lower_bound = false;  ///< also return a certified lower bound
 };
 
 struct FEDARENA_API PldEpsilon {
-  double upper = 0;             ///< at least the true epsilon, whatever rounding did; may be infinity
-  std::optional<double> lower;  ///< at most the true epsilon; only when asked for
+  double upper = 0;               ///< at least the true epsilon, whatever rounding did; may be infinity
+  std::optional<double> lower;    ///< at most the true epsilon; only when asked for
+  bool as_near_as_wanted = true;  ///< whether `upper` is certified to `PldSettings::relative_error`
 };
 
 // Privacy loss distributions: the losses log dP/dQ of a dominating pair of each access are put on a grid so
