@@ -14,6 +14,8 @@ struct Examples {
   torch::Tensor inputs;
   /// Classification: int64 [n], each in [0, classes). Regression: floating [n, outputs].
   torch::Tensor targets;
+  /// Whose each example is: one an example, each a position in `Dataset::users`; empty where nobody knows.
+  std::vector<std::int64_t> users = {};
 
   /// How many examples there are; 0 before anything was loaded.
   std::int64_t size() const { return inputs.defined() ? inputs.size(0) : 0; }
@@ -24,7 +26,10 @@ struct Dataset {
   std::string name;  ///< the name under which the registry knows it
   Examples train;
   Examples test;
-  std::int64_t classes = 0;  ///< 0: regression
+  /// Held out of the publisher's training examples by request (hold_out.hpp); may be empty.
+  Examples validation = {};
+  std::int64_t classes = 0;             ///< 0: regression
+  std::vector<std::string> users = {};  ///< names of the people that the examples come from; may be empty
   /// Per channel, of the training inputs scaled to [0, 1], for (input / 255 - mean) / deviation; both empty:
   /// inputs are used as they are.
   std::vector<double> mean, deviation;

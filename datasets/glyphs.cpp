@@ -191,11 +191,13 @@ Dataset draw_glyphs() {
 }
 
 DatasetSource glyphs_source() {
-  return {"glyphs",
+  return {
+      .name = "glyphs",
+      .summary =
           "Synthetic digits drawn by the program, no files needed: 12,000 train and 2,000 test images, 28 x "
           "28 grey, 10 "
           "classes.",
-          [](const SearchPath&) { return draw_glyphs(); }};
+      .load = [](const Settings&, const SearchPath&) { return draw_glyphs(); }};
 }
 
 }  // namespace fedarena

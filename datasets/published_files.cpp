@@ -17,20 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> candidate_folders(const PublishedFiles& wanted, const SearchPath& search_path) {
-  std::vector<fs::path> candidates;
-  for (const fs::path& folder : search_path) {
-    for (const std::string& name : wanted.folders) candidates.push_back(folder / name);
-    // "." has a name only once it is absolute; "data/mnist/" ends in an empty one, so its parent has the
-    // name.
-    const fs::path whole = fs::absolute(folder).lexically_normal();
-    const fs::path own = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
-    for (const std::string& name : wanted.folders)
-      if (own == name) candidates.push_back(folder);
-  }
-  return candidates;
-}
-
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
   std::error_code ignored;  // an unreadable folder is one that does not hold the file
   for (const fs::path& path : {folder / name, folder / (name + ".gz")})
@@ -46,10 +32,12 @@ std::string in_words(const SearchPath& folders) {
 
 [[noreturn]] void reject_absence(const PublishedFiles& wanted, const SearchPath& searched,
                                  const std::string& partial) {
+  std::vector<std::string> names;
+  for (const PublishedFile& file : wanted.files) names.push_back(file.name);
   throw Error(Complaint{
       .place = {},
       .found = fmt::format("the data set \"{}\" was not found: looked for {} (each plain or .gz) in {}{}",
-                           wanted.dataset, join_names(wanted.files), in_words(searched), partial),
+                           wanted.dataset, join_names(names), in_words(searched), partial),
       .allowed = {},
       .nearest = {},
       .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files; {}",
@@ -58,17 +46,32 @@ std::string in_words(const SearchPath& folders) {
 
 }  // namespace
 
+std::vector<fs::path> candidate_folders(const std::vector<std::string>& names,
+                                        const SearchPath& search_path) {
+  std::vector<fs::path> candidates;
+  for (const fs::path& folder : search_path) {
+    for (const std::string& name : names) candidates.push_back(folder / name);
+    // "." has a name only once it is absolute; "data/mnist/" ends in an empty one, so its parent has the
+    // name.
+    const fs::path whole = fs::absolute(folder).lexically_normal();
+    const fs::path own = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+    for (const std::string& name : names)
+      if (own == name) candidates.push_back(folder);
+  }
+  return candidates;
+}
+
 std::vector<fs::path> find_published(const PublishedFiles& wanted, const SearchPath& search_path) {
-  const auto candidates = candidate_folders(wanted, search_path);
+  const auto candidates = candidate_folders(wanted.folders, search_path);
   std::string partial;
   for (const fs::path& folder : candidates) {
     std::vector<fs::path> paths;
     std::vector<std::string> missing;
-    for (const std::string& name : wanted.files) {
-      if (const auto path = find_file(folder, name))
+    for (const PublishedFile& file : wanted.files) {
+      if (const auto path = find_file(folder, file.name))
         paths.push_back(*path);
       else
-        missing.push_back(name);
+        missing.push_back(file.name);
     }
     if (missing.empty()) return paths;
     if (!paths.empty())
@@ -87,10 +90,14 @@ std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
                           .nearest = {},
                           .remedy = "Check that it exists and that you may read it"});
   gzbuffer(stream.get(), 1U << 18);
-  std::vector<std::uint8_t> content(most);
+  // Enough for a file that is not compressed, and more when that is not.
+  std::error_code ignored;
+  const std::size_t on_disk = static_cast<std::size_t>(fs::file_size(file, ignored));
+  std::vector<std::uint8_t> content(ignored ? 0 : std::min(most, on_disk + 1));
   std::size_t size = 0;
   while (size < most) {
-    const auto step = static_cast<unsigned>(std::min<std::size_t>(most - size, 1U << 24));
+    if (size == content.size()) content.resize(std::min(most, 2 * size + (std::size_t{1} << 16)));
+    const auto step = static_cast<unsigned>(std::min<std::size_t>(content.size() - size, 1U << 24));
     const int got = gzread(stream.get(), content.data() + size, step);
     if (got > 0) size += static_cast<std::size_t>(got);
     // A stream that was cut off delivers what it has and then reports Z_BUF_ERROR.

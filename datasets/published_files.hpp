@@ -6,17 +6,30 @@
 #include <string>
 #include <vector>
 
-#include "datasets/source.hpp"
-
 namespace fedarena {
+
+/// Folders in which data sets are looked for, the first one first.
+using SearchPath = std::vector<std::filesystem::path>;
+
+/// One file as its publisher made it.
+struct PublishedFile {
+  std::string name;         ///< without ".gz"; it may be compressed or not
+  std::int64_t size = 0;    ///< bytes of the uncompressed content
+  std::string sha256 = {};  ///< of the uncompressed content; empty: any content of the right form
+};
 
 /// The files of one data set, as its publisher names them.
 struct PublishedFiles {
   std::string dataset;               ///< for messages
   std::vector<std::string> folders;  ///< names of the folder that may hold them, the preferred one first
-  std::vector<std::string> files;    ///< without ".gz"; each may be compressed or not
-  std::string origin;                ///< where the publisher's files come from, for the remedy
+  std::vector<PublishedFile> files;
+  std::string origin;  ///< where the publisher's files come from, for the remedy
 };
+
+/// The folders that may hold a data set: every `FOLDER/NAME` with NAME in `names`, and every FOLDER that
+/// itself is called so, in the order of the search path.
+std::vector<std::filesystem::path> candidate_folders(const std::vector<std::string>& names,
+                                                     const SearchPath& search_path);
 
 /// The path of every file of `wanted.files`, in that order, all from one folder: the first `FOLDER/NAME` with
 /// NAME in `wanted.folders`, or the first FOLDER that itself is called so, that holds all of them. Where both

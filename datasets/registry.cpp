@@ -14,7 +14,13 @@
   LINE(glyphs)                  \
   LINE(mnist)                   \
   LINE(fashion_mnist)           \
-  LINE(cifar10)
+  LINE(cifar10)                 \
+  LINE(cifar100)                \
+  LINE(svhn)                    \
+  LINE(femnist)                 \
+  LINE(fed_emnist)              \
+  LINE(image_folder)            \
+  LINE(csv)
 
 namespace fedarena {
 
@@ -60,12 +66,35 @@ std::vector<std::string> dataset_names() {
 
 std::string dataset_summary(const std::string& name) { return find_source(name).summary; }
 
-Dataset load_dataset(const std::string& name, const std::vector<std::filesystem::path>& search_path) {
-  return find_source(name).load(search_path);
+const std::vector<Field>& dataset_fields(const std::string& name) { return find_source(name).fields; }
+
+const PublishedFiles& dataset_files(const std::string& name) { return find_source(name).files; }
+
+void check_dataset(const std::string& name, const Settings& settings) {
+  const DatasetSource& source = find_source(name);
+  if (source.check != nullptr) source.check(settings);
 }
 
-std::vector<std::filesystem::path> default_search_path() {
-  std::vector<std::filesystem::path> folders;
+std::string describe_dataset(const std::string& name, const Settings& settings) {
+  std::vector<std::string> parts;
+  for (const Field& field : find_source(name).fields) {
+    for (const auto& [key, value] : settings) {
+      if (key == field.name && value != field.fallback)
+        parts.push_back(fmt::format("{} = {}", key, to_text(value)));
+    }
+  }
+  return parts.empty() ? name : fmt::format("{} ({})", name, join_names(parts));
+}
+
+Dataset load_dataset(const std::string& name, const Settings& settings, const SearchPath& search_path) {
+  const DatasetSource& source = find_source(name);
+  const Settings whole = complete(source.fields, settings);
+  if (source.check != nullptr) source.check(whole);
+  return source.load(whole, search_path);
+}
+
+SearchPath default_search_path() {
+  SearchPath folders;
   const std::string listed = environment("FEDARENA_DATA");
   for (std::size_t begin = 0; begin < listed.size();) {
     const std::size_t end = std::min(listed.find(':', begin), listed.size());

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "fedarena/base/schema.hpp"
+
 #include "datasets/dataset.hpp"
+#include "datasets/published_files.hpp"
 
 namespace fedarena {
 
@@ -14,14 +17,28 @@ std::vector<std::string> dataset_names();
 /// One sentence on the data set, for help texts. Throws Error when the name is unknown.
 std::string dataset_summary(const std::string& name);
 
+/// The settings of a data set. Throws Error when the name is unknown.
+const std::vector<Field>& dataset_fields(const std::string& name);
+
+/// What a data set is read from, with sizes and digests; without files where the program draws it or the user
+/// brings files of any name. Throws Error when the name is unknown.
+const PublishedFiles& dataset_files(const std::string& name);
+
+/// Throws Error, without a place, where settings do not go together. They must be all of the data set's.
+void check_dataset(const std::string& name, const Settings& settings);
+
+/// The name with those settings that differ from their defaults, as tables show it: "cifar100 (labels =
+/// "coarse")".
+std::string describe_dataset(const std::string& name, const Settings& settings);
+
 /// Reads the data set from the first folder of `search_path` that holds all of its files, and verifies sizes,
-/// label range and SHA-256; an embedded data set ignores the path. Deterministic; a few hundred MB for the
-/// largest. Throws Error when the name is unknown, when the files are not there, or when one is not the
-/// published file.
-Dataset load_dataset(const std::string& name, const std::vector<std::filesystem::path>& search_path);
+/// label range and SHA-256; an embedded data set ignores the path. Settings that are not given have their
+/// defaults. Deterministic; a few hundred MB for the largest. Throws Error when the name or a setting is
+/// unknown or out of range, when the files are not there, or when one is not the published file.
+Dataset load_dataset(const std::string& name, const Settings& settings, const SearchPath& search_path);
 
 /// The folders of the environment variable FEDARENA_DATA (separated by colons, empty entries ignored), then
 /// `$XDG_CACHE_HOME/fedarena`, or `~/.cache/fedarena` where XDG_CACHE_HOME is not an absolute path.
-std::vector<std::filesystem::path> default_search_path();
+SearchPath default_search_path();
 
 }  // namespace fedarena

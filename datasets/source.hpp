@@ -4,19 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "fedarena/base/schema.hpp"
+
 #include "datasets/dataset.hpp"
+#include "datasets/published_files.hpp"
 
 namespace fedarena {
 
-/// Folders in which data sets are looked for, the first one first.
-using SearchPath = std::vector<std::filesystem::path>;
-
 /// What a data set's file gives to the registry.
 struct DatasetSource {
-  std::string name;     ///< as experiments write it
-  std::string summary;  ///< one sentence: what it shows, how much of it there is, in what form
-  /// Reads or makes the data; its Dataset has the name of this source. Throws Error.
-  Dataset (*load)(const SearchPath& search_path);
+  std::string name;                ///< as experiments write it
+  std::string summary;             ///< one sentence: what it shows, how much of it there is, in what form
+  std::vector<Field> fields = {};  ///< its settings
+  PublishedFiles files = {};       ///< what it is read from; no files: it is drawn, or the user brings them
+  /// Reads or makes the data; its Dataset has the name of this source. Gets every setting. Throws Error.
+  Dataset (*load)(const Settings& settings, const SearchPath& search_path);
+  /// Rules that span settings, where there are any; throws Error without a place.
+  void (*check)(const Settings& settings) = nullptr;
 };
 
 }  // namespace fedarena

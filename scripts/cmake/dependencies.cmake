@@ -13,6 +13,10 @@ find_package(FFTW3 REQUIRED)
 
 if(FEDARENA_WITH_TORCH)
   find_package(LibTorch 1.13 REQUIRED)
+  find_package(TurboJPEG REQUIRED)
+  find_package(matio REQUIRED)
+  find_package(LibHDF5 REQUIRED)
+  find_package(simdjson REQUIRED)
   # A LibTorch of the old C++ library ABI cannot be linked with the system's fmt, oneTBB and Boost.
   file(STRINGS "${LibTorch_C10_LIBRARY}" new_abi_symbols LIMIT_COUNT 1 REGEX "c10.*__cxx11")
   if(NOT new_abi_symbols)

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class PublishedFilesTest : public ScratchFolder {
  protected:
-  PublishedFiles wanted_{"toy", {"toy", "toy-1.0"}, {"a", "b"}, "the publisher's page is example.org"};
+  PublishedFiles wanted_{"toy", {"toy", "toy-1.0"}, {{"a"}, {"b"}}, "the publisher's page is example.org"};
 };
 
 TEST(Sha256, ReproducesThePublishedExampleOfThreeLetters) {

@@ -1,5 +1,6 @@
 // The published files themselves, where they are at hand: FEDARENA_TEST_DATA names a folder that holds mnist/
 // and so on.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -58,7 +59,7 @@ std::vector<std::int64_t> first_labels(const Examples& part, std::int64_t count)
 
 TEST(RealData, MnistIsThePublishedOne) {
   if (!at_hand({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"})) return;
-  const Dataset mnist = load_dataset("mnist", {test_data()});
+  const Dataset mnist = load_dataset("mnist", {}, {test_data()});
   expect_published(mnist, {1, 28, 28}, 60'000, 10'000);
   EXPECT_THAT(first_labels(mnist.train, 10), testing::ElementsAre(5, 0, 4, 1, 9, 2, 1, 3, 1, 4));
   EXPECT_THAT(first_labels(mnist.test, 10), testing::ElementsAre(7, 2, 1, 0, 4, 1, 4, 9, 5, 9));
@@ -66,7 +67,7 @@ TEST(RealData, MnistIsThePublishedOne) {
 
 TEST(RealData, FashionMnistIsThePublishedOne) {
   if (!at_hand({"fashion-mnist/train-images-idx3-ubyte.gz", "fashion-mnist/train-images-idx3-ubyte"})) return;
-  const Dataset fashion = load_dataset("fashion-mnist", {test_data()});
+  const Dataset fashion = load_dataset("fashion-mnist", {}, {test_data()});
   expect_published(fashion, {1, 28, 28}, 60'000, 10'000);
   EXPECT_TRUE(torch::all(torch::bincount(fashion.train.targets) == 6'000).item<bool>());
 }
@@ -75,10 +76,58 @@ TEST(RealData, Cifar10IsThePublishedOne) {
   if (!at_hand({"cifar10/data_batch_1.bin", "cifar10/data_batch_1.bin.gz",
                 "cifar-10-batches-bin/data_batch_1.bin"}))
     return;
-  const Dataset cifar = load_dataset("cifar10", {test_data()});
+  const Dataset cifar = load_dataset("cifar10", {}, {test_data()});
   expect_published(cifar, {3, 32, 32}, 50'000, 10'000);
   EXPECT_TRUE(torch::all(torch::bincount(cifar.train.targets) == 5'000).item<bool>());
   EXPECT_THAT(first_labels(cifar.train, 5), testing::ElementsAre(6, 9, 9, 4, 1));
+}
+
+TEST(RealData, FemnistHasTheWritersOfItsFiles) {
+  if (!at_hand({"femnist/train/all_data_0.json.gz"})) return;
+  const Dataset femnist = load_dataset("femnist", {}, {test_data()});
+  EXPECT_EQ(femnist.train.inputs.sizes(), (std::vector<std::int64_t>{41'224, 1, 28, 28}));
+  EXPECT_EQ(femnist.test.inputs.sizes(), (std::vector<std::int64_t>{4'733, 1, 28, 28}));
+  EXPECT_EQ(femnist.train.inputs.scalar_type(), torch::kUInt8);
+  EXPECT_EQ(femnist.classes, 62);
+  EXPECT_EQ(femnist.users.size(), 300U);
+  EXPECT_EQ(std::get<0>(torch::_unique(femnist.train.targets)).numel(), 62);
+  for (const Examples* part : {&femnist.train, &femnist.test}) {
+    ASSERT_EQ(part->users.size(), static_cast<std::size_t>(part->size()));
+    const auto counts = torch::bincount(torch::tensor(part->users, torch::kInt64), {}, 300);
+    EXPECT_GT(counts.min().item<int>(), 0) << "a writer without images";
+  }
+  // The first writer of the first file, as LEAF counts.
+  EXPECT_EQ(femnist.users.front(), "f0424_27");
+  EXPECT_EQ(std::count(femnist.train.users.begin(), femnist.train.users.end(), 0), 284);
+  const double mean = femnist.train.inputs.sum(torch::kInt64).item<double>() / 255 /
+                      static_cast<double>(femnist.train.inputs.numel());
+  EXPECT_NEAR(mean, femnist.mean.at(0), 0.005);
+  // Ink on paper: the corners are white.
+  EXPECT_EQ(femnist.train.inputs[0][0][0][0].item<int>(), 255);
+}
+
+TEST(RealData, HospitalChargesAreARegressionByProvider) {
+  const std::string file = "hospital-charges/ipps_drg100_fy2011.csv.gz";
+  if (!at_hand({file})) return;
+  const Dataset charges = load_dataset("csv",
+                                       {{"path", file},
+                                        {"target", "Average Total Payments"},
+                                        {"task", "regression"},
+                                        {"features", "Average Covered Charges"},
+                                        {"categorical", "Provider State"},
+                                        {"user", "Provider Id"},
+                                        {"test_fraction", 0.3},
+                                        {"standardise", "all"}},
+                                       {test_data()});
+  EXPECT_EQ(charges.train.size() + charges.test.size(), 163'065);
+  EXPECT_EQ(charges.test.size(), 48'920);  // 0.3 * 163,065 = 48,919.5
+  EXPECT_EQ(charges.users.size(), 3'337U);
+  EXPECT_EQ(charges.classes, 0);
+  // A state is empty in 21 rows, which makes one more.
+  EXPECT_EQ(charges.train.inputs.size(1), 1 + 51 + 1);
+  EXPECT_NEAR(charges.train.targets.mean().item<double>(), 0, 1e-4);
+  EXPECT_NEAR(charges.train.targets.std(0, false).item<double>(), 1, 1e-4);
+  EXPECT_TRUE(torch::all(charges.train.inputs.slice(1, 1).sum(1) == 1).item<bool>());
 }
 
 class AlteredRealData : public ScratchFolder {};
@@ -94,7 +143,7 @@ TEST_F(AlteredRealData, OfTheRightFormIsRefusedByItsDigest) {
   }
   fs::remove(folder_ / labels);
   fs::create_symlink(test_data() / "fashion-mnist/t10k-labels-idx1-ubyte.gz", folder_ / labels);
-  EXPECT_THAT(message_of([&] { load_dataset("mnist", {folder_}); }),
+  EXPECT_THAT(message_of([&] { load_dataset("mnist", {}, {folder_}); }),
               testing::AllOf(testing::HasSubstr((folder_ / labels).string()),
                              testing::HasSubstr("not the published file")));
 }

@@ -1,4 +1,4 @@
-#include "datasets/cifar10.hpp"
+#include "datasets/cifar.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,9 @@ Bytes records() {
           0, 40, 41, 42, 43, 50, 51, 52, 53, 60, 61, 62, 63};
 }
 
-CifarLayout small(const std::string& sha256 = "") { return {2, 2, 2, sha256}; }
+CifarLayout small(const std::string& sha256 = "") {
+  return {.records = 2, .side = 2, .classes = {2}, .sha256 = sha256};
+}
 
 class Cifar : public ScratchFolder {
  protected:
@@ -45,7 +47,7 @@ TEST_F(Cifar, SplitsRecordsIntoLabelsAndPlanes) {
 TEST_F(Cifar, OwnsItsPixelsAlsoForASingleRecord) {
   Bytes one = records();
   one.resize(13);
-  const Examples read = read_cifar(write("batch.bin", one), {1, 2, 2, ""});
+  const Examples read = read_cifar(write("batch.bin", one), {.records = 1, .side = 2, .classes = {2}});
   const Bytes overwrite(1 << 16, 0xaa);
   EXPECT_EQ(read.inputs.sum().item<int>(), 10 + 11 + 12 + 13 + 20 + 21 + 22 + 23 + 30 + 31 + 32 + 33);
 }
@@ -82,6 +84,29 @@ TEST_F(Cifar, RefusesContentOfAnotherDigest) {
   other[5] = 99;
   EXPECT_THAT(refusal(other, small(sha256_of(records()))),
               AllOf(HasSubstr("not the published file"), HasSubstr(sha256_of(other))));
+}
+
+/// A record of CIFAR-100's form: coarse label, fine label, one pixel of three channels.
+Bytes two_labels() { return {1, 3, 10, 20, 30, 0, 4, 11, 21, 31}; }
+
+CifarLayout fine(std::size_t label) { return {.records = 2, .side = 1, .classes = {2, 5}, .label = label}; }
+
+TEST_F(Cifar, TakesTheCoarseOrTheFineLabelOfCifar100) {
+  const auto path = write("train.bin", two_labels());
+  const Examples coarse = read_cifar(path, fine(0));
+  EXPECT_TRUE(torch::equal(coarse.targets, torch::tensor({1, 0}, torch::kInt64)));
+  EXPECT_TRUE(torch::equal(read_cifar(path, fine(1)).targets, torch::tensor({3, 4}, torch::kInt64)));
+  EXPECT_TRUE(
+      torch::equal(coarse.inputs.flatten(), torch::tensor({10, 20, 30, 11, 21, 31}).to(torch::kUInt8)));
+}
+
+TEST_F(Cifar, RefusesEachLabelOfCifar100ThatIsOutOfRange) {
+  Bytes wrong = two_labels();
+  wrong[6] = 5;
+  EXPECT_THAT(refusal(wrong, fine(0)), AllOf(HasSubstr("label byte 2 of record 1 (counting from 0) is 5"),
+                                             HasSubstr("allowed: 0 to 4")));
+  wrong[5] = 2;
+  EXPECT_THAT(refusal(wrong, fine(1)), HasSubstr("label byte 1 of record 1 (counting from 0) is 2"));
 }
 
 }  // namespace

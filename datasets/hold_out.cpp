@@ -1,0 +1,53 @@
+#include "datasets/hold_out.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/stream.hpp"
+
+namespace fedarena {
+namespace {
+
+// Of the dataset's streams; the embedded generator has the ones from 0.
+constexpr std::uint64_t kHoldOutStream = std::uint64_t{1} << 63;
+
+Examples chosen(const Examples& all, const std::vector<std::int64_t>& positions) {
+  const torch::Tensor index = torch::tensor(positions, torch::kInt64);
+  Examples part{.inputs = all.inputs.index_select(0, index), .targets = all.targets.index_select(0, index)};
+  if (all.users.empty()) return part;
+  for (const std::int64_t position : positions) {
+    part.users.push_back(all.users[static_cast<std::size_t>(position)]);
+  }
+  return part;
+}
+
+}  // namespace
+
+void hold_out(Dataset& dataset, double fraction) {
+  FEDARENA_CHECK(fraction, >, 0);
+  FEDARENA_CHECK(fraction, <, 1);
+  const std::int64_t size = dataset.train.size();
+  const std::int64_t held = std::llround(fraction * static_cast<double>(size));
+  if (held == 0 || held == size) {
+    throw Error(
+        Complaint{.found = fmt::format("a validation fraction of {} holds out {} of {} training examples",
+                                       fraction, held, size),
+                  .allowed = "a fraction that leaves examples on both sides"});
+  }
+  Stream stream({.purpose = Purpose::kDataset, .index = kHoldOutStream});
+  const std::vector<std::int64_t> validation = stream.sample_without_replacement(size, held);
+  std::vector<std::int64_t> train;
+  std::size_t next = 0;
+  for (std::int64_t index = 0; index < size; ++index) {
+    if (next < validation.size() && validation[next] == index) {
+      ++next;
+    } else {
+      train.push_back(index);
+    }
+  }
+  dataset.validation = chosen(dataset.train, validation);
+  dataset.train = chosen(dataset.train, train);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,233 @@
+#include <cmath>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "datasets/csv_file.hpp"
+#include "datasets/registry.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace fedarena {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Bytes text(const std::string& letters) { return {letters.begin(), letters.end()}; }
+
+class CsvFiles : public ScratchFolder {
+ protected:
+  // Fields joined by "|", records by "/".
+  std::string joined(const std::string& content) const {
+    CsvFile file(write("a.csv", text(content)));
+    std::string result;
+    std::vector<CsvField> fields;
+    while (file.next(fields)) {
+      if (!result.empty()) result += '/';
+      for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : "|") + fields[i].text;
+    }
+    return result;
+  }
+  // The message, without the folder.
+  std::string refusal(const std::string& content) const {
+    const std::string message = message_of([&] { joined(content); });
+    const std::string begin = folder_.string() + "/";
+    EXPECT_EQ(message.substr(0, begin.size()), begin);
+    return message.substr(begin.size());
+  }
+};
+
+TEST_F(CsvFiles, AreReadAsRfc4180HasThem) {
+  EXPECT_EQ(joined("a,b\n1,2\n3,4\n"), "1|2/3|4");
+  EXPECT_EQ(joined("a,b\r\n1,2\r\n3,4"), "1|2/3|4");
+  EXPECT_EQ(joined("a,b\n\"1,5\",\"say \"\"x\"\"\"\n\"two\nlines\",\n"), "1,5|say \"x\"/two\nlines|");
+  EXPECT_EQ(joined("\xef\xbb\xbf"
+                   "a,b\n,\n\n 1 ,it's 5\" long\n"),
+            "|/ 1 |it's 5\" long");
+  EXPECT_EQ(joined("a,b\n"), "");
+}
+
+TEST_F(CsvFiles, TellWhereAFieldBegins) {
+  CsvFile file(write_gzip("a.csv.gz", text("a,b\n\"x\ny\",22\n3,\"4\"\n")));
+  EXPECT_THAT(file.header(), ElementsAre("a", "b"));
+  std::vector<CsvField> fields;
+  ASSERT_TRUE(file.next(fields));
+  EXPECT_EQ(std::pair(fields[1].line, fields[1].column), std::pair(3, 4));
+  ASSERT_TRUE(file.next(fields));
+  EXPECT_EQ(std::pair(fields[0].line, fields[0].column), std::pair(4, 1));
+  EXPECT_EQ(std::pair(fields[1].line, fields[1].column), std::pair(4, 3));
+  EXPECT_FALSE(file.next(fields));
+}
+
+TEST_F(CsvFiles, AreRefusedWithLineAndColumn) {
+  EXPECT_EQ(refusal(""), "a.csv: the file is empty\n  Begin it with a line of column names");
+  EXPECT_EQ(refusal("a,b,a\n"), "a.csv:1:5: two columns are called \"a\"\n  Rename one");
+  EXPECT_EQ(refusal("a,b\n1,2\n3,4,5\n"),
+            "a.csv:3: the record has 3 fields and the header 2\n  Put fields with commas in quotes");
+  EXPECT_EQ(refusal("a,b\n1\n"),
+            "a.csv:2: the record has 1 fields and the header 2\n  Put fields with commas in quotes");
+  EXPECT_EQ(refusal("a,b\n1,\"2\n3,4\n"), "a.csv:2:3: quotes that open here do not close\n  Close them");
+  EXPECT_EQ(refusal("a,b\n1,\"2\"3\n"),
+            "a.csv:2:6: text after closing quotes\n  Write \"\" for a quote inside of quotes");
+}
+
+const std::string kSmall =
+    "size,colour,who,price\n"
+    "1,red,ann,10\n"
+    "2,blue,bob,20\n"
+    "3,red,ann,30\n"
+    "6,green,eve,60\n";
+
+class Csv : public ScratchFolder {
+ protected:
+  Dataset load(const std::string& content, Settings settings) const {
+    write("a.csv", text(content));
+    settings.emplace_back("path", "a.csv");
+    return load_dataset("csv", settings, {folder_});
+  }
+  // With `content` as the second file, so that all of kSmall is for training.
+  Dataset load_with_test(const std::string& content, Settings settings) const {
+    write("b.csv", text(content));
+    settings.emplace_back("test_path", "b.csv");
+    return load(kSmall, std::move(settings));
+  }
+  std::string refusal(const std::string& content, Settings settings) const {
+    std::string message = message_of([&] { load(content, std::move(settings)); });
+    for (std::size_t at = 0; (at = message.find(folder_.string() + "/", at)) != std::string::npos;)
+      message.erase(at, folder_.string().size() + 1);
+    return message;
+  }
+};
+
+const Settings kRegression = {{"target", "price"}, {"task", "regression"}};
+
+Settings with(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+TEST_F(Csv, ScalesNumbersByTheTrainingPartAndGivesEachCategoryAFeature) {
+  const Dataset read = load_with_test("price,who,size,colour\n40,zoe,4,blue\n",
+                                      with(kRegression, {{"categorical", "colour"}, {"user", "who"}}));
+  // Sizes 1, 2, 3, 6 have mean 3 and variance 14/4; colours come as blue, green, red.
+  const double deviation = std::sqrt(3.5);
+  const auto expected = torch::tensor({{-2 / deviation, 0., 0., 1.},
+                                       {-1 / deviation, 1., 0., 0.},
+                                       {0., 0., 0., 1.},
+                                       {3 / deviation, 0., 1., 0.}})
+                            .to(torch::kFloat32);
+  EXPECT_TRUE(torch::allclose(read.train.inputs, expected)) << read.train.inputs;
+  EXPECT_TRUE(
+      torch::allclose(read.test.inputs, torch::tensor({{1 / deviation, 1., 0., 0.}}).to(torch::kFloat32)));
+  EXPECT_TRUE(torch::equal(read.train.targets, torch::tensor({{10.F}, {20.F}, {30.F}, {60.F}})));
+  EXPECT_THAT(read.users, ElementsAre("ann", "bob", "eve", "zoe"));
+  EXPECT_THAT(read.train.users, ElementsAre(0, 1, 0, 2));
+  EXPECT_THAT(read.test.users, ElementsAre(3));
+  EXPECT_EQ(read.classes, 0);
+  EXPECT_TRUE(read.mean.empty());
+  EXPECT_EQ(read.note, "");
+}
+
+TEST_F(Csv, ScalesTheTargetOnRequestAndSaysSo) {
+  const Dataset read = load_with_test(kSmall, with(kRegression, {{"standardise", "all"}}));
+  EXPECT_NEAR(read.train.targets.mean().item<double>(), 0, 1e-6);
+  EXPECT_NEAR(read.train.targets.std(0, false).item<double>(), 1, 1e-6);
+  EXPECT_EQ(read.note, "the target is standardised; an error of 1 is 18.7083 of \"price\"");
+  const Dataset raw = load_with_test(kSmall, with(kRegression, {{"standardise", "none"}}));
+  EXPECT_TRUE(torch::equal(raw.train.inputs, torch::tensor({{1.F}, {2.F}, {3.F}, {6.F}})));
+}
+
+TEST_F(Csv, NumbersClassesAsTheirNamesAscend) {
+  const Dataset words = load_with_test(kSmall, {{"target", "colour"}, {"features", "price, size"}});
+  EXPECT_EQ(words.classes, 3);
+  EXPECT_TRUE(torch::equal(words.train.targets, torch::tensor({2, 0, 2, 1}, torch::kInt64)));
+  EXPECT_EQ(words.train.inputs.size(1), 2);
+  const Dataset numbers = load("x,y\n1,10\n2,9\n3,9\n4,-1\n", {{"target", "y"}});
+  EXPECT_EQ(numbers.classes, 3);
+  for (const Examples* part : {&numbers.train, &numbers.test}) EXPECT_LE(part->targets.max().item<int>(), 2);
+}
+
+std::string squares(int rows) {
+  std::string content = "x,y\n";
+  for (int x = 0; x < rows; ++x) content += fmt::format("{},{}\n", x, x * x);
+  return content;
+}
+
+TEST_F(Csv, SetsTheSameRowsAsideInEveryRun) {
+  const Settings settings = {{"target", "y"}, {"task", "regression"}, {"standardise", "none"}};
+  for (const double fraction : {0.1, 0.3, 0.5}) {
+    const Dataset first = load(squares(100), with(settings, {{"test_fraction", fraction}}));
+    const Dataset again = load(squares(100), with(settings, {{"test_fraction", fraction}}));
+    EXPECT_EQ(first.test.size(), std::llround(100 * fraction));
+    EXPECT_TRUE(torch::equal(first.test.inputs, again.test.inputs));
+    std::set<float> rows;
+    for (const Examples* part : {&first.train, &first.test}) {
+      for (std::int64_t i = 0; i < part->size(); ++i) {
+        const auto x = part->inputs[i][0].item<float>();
+        EXPECT_TRUE(rows.insert(x).second) << x << " is in both parts";
+        EXPECT_EQ(part->targets[i][0].item<float>(), x * x);
+      }
+    }
+    EXPECT_EQ(rows.size(), 100U);
+  }
+  const Dataset two = load("x,y\n1,1\n2,4\n", with(settings, {{"test_fraction", 0.01}}));
+  EXPECT_EQ(two.test.size(), 1) << "neither part is empty";
+}
+
+TEST_F(Csv, RefusesAFieldThatIsNoNumberWithItsPlace) {
+  EXPECT_EQ(refusal("x,y\n1,2\n3,4\nn/a,5\n", {{"target", "y"}, {"task", "regression"}}),
+            "a.csv:4:1: the field of column \"x\" is \"n/a\"; allowed: a finite number\n"
+            "  Name the columns to learn from in features, and columns of texts in categorical");
+  EXPECT_EQ(refusal("x,y\n1,2\n3,\n", {{"target", "y"}, {"task", "regression"}}),
+            "a.csv:3:3: the field of column \"y\" is empty; allowed: a finite number\n"
+            "  Mend it, leave the row out, or set task = \"classification\"");
+  EXPECT_THAT(refusal("x,y\n1,2\ninf,4\n", {{"target", "y"}, {"task", "regression"}}),
+              HasSubstr("a.csv:3:1: "));
+  EXPECT_EQ(
+      refusal("x,y\n1,2\n3,\n", {{"target", "y"}}),
+      "a.csv:3:3: the field of column \"y\" is empty; allowed: a text\n  Fill it in or leave the row out");
+}
+
+TEST_F(Csv, RefusesAColumnThatIsNotThereWithTheNearest) {
+  EXPECT_EQ(refusal(kSmall, {{"target", "prise"}}),
+            "a.csv: there is no column \"prise\", which target names; allowed: size, colour, who, price"
+            "; did you mean \"price\"?");
+  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"categorical", "color"}})),
+              HasSubstr("\"color\", which categorical names"));
+  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"features", "size,weight"}})),
+              HasSubstr("\"weight\", which features names"));
+  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"user", "whom"}})),
+              HasSubstr("\"whom\", which user names"));
+  write("b.csv", text("size\n1\n"));
+  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"test_path", "b.csv"}})),
+              HasSubstr("b.csv: there is no column \"price\", which target names"));
+}
+
+TEST_F(Csv, RefusesSettingsThatDoNotGoTogether) {
+  EXPECT_EQ(refusal(kSmall, {}), "target is \"\"; allowed: the name of a column");
+  EXPECT_EQ(refusal(kSmall, {{"target", "price"}, {"user", "price"}}),
+            "the column \"price\" is named twice; allowed: one role a column: features, categorical, target "
+            "or user");
+  EXPECT_THAT(message_of([&] {
+                load_dataset("csv", {{"path", "no.csv"}, {"target", "y"}}, {folder_});
+              }),
+              HasSubstr("path = \"no.csv\" is not there: looked for "));
+}
+
+TEST_F(Csv, RefusesTooFewRowsAndColumnsWithoutUse) {
+  EXPECT_EQ(refusal("x,y\n", {{"target", "y"}}), "a.csv: the file has 0 rows; allowed: at least 2");
+  EXPECT_EQ(refusal("x,y\n1,2\n", {{"target", "y"}}), "a.csv: the file has 1 rows; allowed: at least 2");
+  EXPECT_EQ(refusal("x,y\nred,2\nblue,3\n", {{"target", "y"}}),
+            "a.csv: no column but the target holds numbers\n  Name columns of texts under categorical");
+  EXPECT_EQ(refusal("x,y\n1,2\n2,2\n", {{"target", "y"}}),
+            "the column \"y\" holds 1 different values; allowed: 2 to 1000\n"
+            "  Set task = \"regression\", or choose another target");
+  EXPECT_THAT(refusal(squares(1001), {{"target", "y"}}),
+              HasSubstr("the column \"y\" holds 1001 different values"));
+  EXPECT_THAT(refusal(squares(1001), {{"target", "y"}, {"task", "regression"}, {"categorical", "x"}}),
+              HasSubstr("the column \"x\" holds 1001 different values; allowed: 1 to 1000"));
+}
+
+}  // namespace
+}  // namespace fedarena
