@@ -20,16 +20,32 @@ struct PartitionKind {
 };
 
 PartitionKind iid_kind();
+PartitionKind quantity_kind();
 PartitionKind classes_kind();
+PartitionKind shared_classes_kind();
+PartitionKind shards_kind();
 PartitionKind dirichlet_kind();
+PartitionKind dirichlet_niid_bench_kind();
+PartitionKind dirichlet_flower_kind();
+PartitionKind dirichlet_pfllib_kind();
+PartitionKind dirichlet_pfl_kind();
+PartitionKind by_user_kind();
 
 /// The settings that every kind has.
 struct Dealing {
   std::int64_t clients = 5;
   double train_fraction = 1;
+  double noise = 0;                     // of inputs: see feature_skew.hpp
+  std::vector<std::int64_t> rotations;  // of inputs
 
   static const Schema<Dealing>& schema();
+  /// The same for kinds in which the data decides how many clients there are, unless `clients` does; 0: all.
+  static const Schema<Dealing>& schema_of_users();
+  void validate() const;
 };
+
+/// What a kind has of the settings of every kind. Throws as `make_partition` does.
+Dealing dealing_of(const std::string& kind, const Settings& settings);
 
 /// The partition's random stream number `index`.
 inline Stream partition_stream(std::uint64_t seed, std::uint64_t index) {

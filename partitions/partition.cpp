@@ -15,8 +15,16 @@ namespace {
 const std::vector<PartitionKind>& kinds() {
   static const std::vector<PartitionKind> kTable = {
       iid_kind(),
+      quantity_kind(),
       classes_kind(),
+      shared_classes_kind(),
+      shards_kind(),
       dirichlet_kind(),
+      dirichlet_niid_bench_kind(),
+      dirichlet_flower_kind(),
+      dirichlet_pfllib_kind(),
+      dirichlet_pfl_kind(),
+      by_user_kind(),
   };
   return kTable;
 }
@@ -33,6 +41,10 @@ const PartitionKind& find_kind(const std::string& name) {
 
 void check_input(const PartitionInput& input) {
   FEDARENA_CHECK(input.examples, >=, 0);
+  if (!input.users.empty()) {
+    FEDARENA_CHECK(static_cast<std::int64_t>(input.users.size()), ==, input.examples);
+    FEDARENA_CHECK(*std::min_element(input.users.begin(), input.users.end()), >=, 0);
+  }
   if (input.labels.empty()) return;
   FEDARENA_CHECK(static_cast<std::int64_t>(input.labels.size()), ==, input.examples);
   for (const std::int64_t label : input.labels) {
@@ -51,13 +63,21 @@ void check_enough_examples(const Dealing& settings, const PartitionInput& input)
                 .remedy = "ask for fewer clients or use more examples"});
 }
 
-// What every kind has of the settings of this one.
-Dealing dealing(const PartitionKind& kind, const Settings& settings) {
-  Settings common;
-  for (const auto& [name, value] : complete(kind.fields, settings)) {
-    if (find_field(Dealing::schema().fields(), name) != nullptr) common.emplace_back(name, value);
-  }
-  return Dealing::schema().read(common);
+Schema<Dealing> dealing_schema(const std::string& clients_doc, const Constraint& clients) {
+  return {
+      {"clients", &Dealing::clients, clients_doc, clients},
+      {"train_fraction", &Dealing::train_fraction,
+       "The share of its examples that each client keeps after the dealing, at least one, drawn uniformly at "
+       "random whatever their classes; of one seed, smaller shares lie within larger ones.",
+       Constraint::between(1e-6, 1)},
+      {"noise", &Dealing::noise,
+       "The standard deviation of the Gaussian noise on inputs, scaled to [0, 1], of the last client; "
+       "client i of n, from 0, has i / (n - 1) of it, and an example the same noise at every reading.",
+       Constraint::at_least(0)},
+      {"rotations", &Dealing::rotations,
+       "Degrees, multiples of 90, by which clients see their square images turned counter-clockwise: "
+       "client i by entry i modulo the length; empty: none.",
+       Constraint::between(0, 270)}};
 }
 
 // Beyond the streams of every kind.
@@ -83,14 +103,33 @@ void keep_share(Partition& partition, double fraction, std::uint64_t seed) {
 }  // namespace
 
 const Schema<Dealing>& Dealing::schema() {
-  static const Schema<Dealing> kSchema = {
-      {"clients", &Dealing::clients, "How many clients share the training examples.",
-       Constraint::between(1, 1'000'000)},
-      {"train_fraction", &Dealing::train_fraction,
-       "The share of its examples that each client keeps after the dealing, at least one, drawn uniformly at "
-       "random whatever their classes; of one seed, smaller shares lie within larger ones.",
-       Constraint::between(1e-6, 1)}};
+  static const Schema<Dealing> kSchema =
+      dealing_schema("How many clients share the training examples.", Constraint::between(1, 1'000'000));
   return kSchema;
+}
+
+const Schema<Dealing>& Dealing::schema_of_users() {
+  static const Schema<Dealing> kSchema = dealing_schema(
+      "How many users, drawn at random, become clients; 0: all of them.", Constraint::between(0, 1'000'000));
+  return kSchema;
+}
+
+void Dealing::validate() const {
+  for (const std::int64_t degrees : rotations) {
+    if (degrees % 90 == 0) continue;
+    throw Error(Complaint{.found = fmt::format("rotations lists {} degrees", degrees),
+                          .allowed = "multiples of 90",
+                          .nearest = std::to_string(90 * ((degrees + 45) / 90) % 360)});
+  }
+}
+
+Dealing dealing_of(const std::string& kind, const Settings& settings) {
+  Settings common;
+  for (const auto& [name, value] : complete(find_kind(kind).fields, settings)) {
+    if (find_field(Dealing::schema().fields(), name) != nullptr) common.emplace_back(name, value);
+  }
+  // Each kind's own range of `clients` was checked; this one has them all.
+  return Dealing::schema_of_users().read(common);
 }
 
 std::vector<std::vector<std::int64_t>> indices_by_class(const std::string& kind,
@@ -118,11 +157,15 @@ const std::vector<Field>& partition_fields(const std::string& kind) { return fin
 
 std::string partition_summary(const std::string& kind) { return find_kind(kind).summary; }
 
+void check_partition_settings(const std::string& kind, const Settings& settings) {
+  dealing_of(kind, settings);
+}
+
 Partition make_partition(const std::string& kind, const Settings& settings, const PartitionInput& input,
                          std::uint64_t seed) {
   const PartitionKind& found = find_kind(kind);
   check_input(input);
-  const Dealing common = dealing(found, settings);
+  const Dealing common = dealing_of(kind, settings);
   check_enough_examples(common, input);
   Partition partition = found.deal(settings, input, seed);
   if (common.train_fraction < 1) keep_share(partition, common.train_fraction, seed);

@@ -95,6 +95,12 @@ std::string describe(const std::string& kind, const PartitionStatistics& statist
   }
   const std::string sizes = range_text(statistics.sizes);
   text += sizes.find('-') == std::string::npos ? fmt::format(", size {} each", sizes) : ", sizes " + sizes;
+  if (!statistics.label_entropy.empty()) {
+    const auto [lowest, highest] =
+        std::minmax_element(statistics.label_entropy.begin(), statistics.label_entropy.end());
+    const std::string low = fmt::format("{:.2f}", *lowest), high = fmt::format("{:.2f}", *highest);
+    text += fmt::format(", label entropy {} nats", low == high ? low : low + "-" + high);
+  }
   return text + ", index hash " + statistics.index_hash;
 }
 

@@ -25,7 +25,8 @@ PartitionStatistics partition_statistics(const Partition& partition, const Parti
 std::string index_hash(const Partition& partition);
 
 /// One line for people, such as
-/// "classes: 5 clients, 2 classes each, sizes 11,339-12,690, index hash 1f2e3d4c5b6a7988".
+/// "classes: 5 clients, 2 classes each, sizes 11,339-12,690, label entropy 0.69 nats, index hash
+/// 1f2e3d4c5b6a7988".
 std::string describe(const std::string& kind, const PartitionStatistics& statistics);
 
 }  // namespace fedarena

@@ -23,7 +23,8 @@ void MeteredOracle::check(const Query& query) const {
 BatchSource MeteredOracle::source(const torch::Tensor& positions, const Query& query) const {
   return [this, positions, augmentation = query.augmentation](std::int64_t begin, std::int64_t end) {
     if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    Batch batch = setting_.reader.read(setting_.examples, positions.narrow(0, begin, end - begin));
+    Batch batch =
+        setting_.reader.read(setting_.examples, positions.narrow(0, begin, end - begin), setting_.skew);
     if (augmentation != nullptr) batch.inputs = (*augmentation)(batch.inputs);
     return batch;
   };
@@ -57,7 +58,7 @@ torch::Tensor MeteredOracle::held_classes() {
 
 Batch MeteredOracle::exact_batch() {
   accesses_.add(ExactAccess{"examples"});
-  return setting_.reader.read(setting_.examples, positions_);
+  return setting_.reader.read(setting_.examples, positions_, setting_.skew);
 }
 
 }  // namespace fedarena

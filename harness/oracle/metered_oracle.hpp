@@ -16,7 +16,7 @@ namespace fedarena {
 /// is answered is what policies differ in.
 class MeteredOracle : public Oracle {
  public:
-  /// What every client of a run shares.
+  /// What every client of a run shares, but for the last.
   struct Setting {
     const Examples& examples;
     const ExampleReader& reader;
@@ -24,6 +24,7 @@ class MeteredOracle : public Oracle {
     const GradientEngine& engine;
     const std::atomic<bool>& stop;  ///< set on Ctrl-C; gradients then throw Interrupted
     std::int64_t classes;
+    InputSkew skew = {};  ///< of the one client that this oracle is for
   };
 
   virtual ~MeteredOracle() = default;

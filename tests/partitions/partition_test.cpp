@@ -15,13 +15,15 @@ using ::testing::ElementsAre;
 using Indices = std::vector<std::int64_t>;
 
 TEST(PartitionNames, AreInTheOrderOfTheRegistry) {
-  EXPECT_THAT(partition_names(), ElementsAre("iid", "classes", "dirichlet"));
+  EXPECT_THAT(partition_names(), ElementsAre("iid", "quantity", "classes", "shared-classes", "shards",
+                                             "dirichlet", "dirichlet-niid-bench", "dirichlet-flower",
+                                             "dirichlet-pfllib", "dirichlet-pfl", "by-user"));
 }
 
 TEST(PartitionNames, EachHasFieldsAndASentence) {
   for (const std::string& kind : partition_names()) {
     EXPECT_EQ(partition_fields(kind).front().name, "clients") << kind;
-    EXPECT_EQ(to_text(partition_fields(kind).front().fallback), "5") << kind;
+    EXPECT_EQ(to_text(partition_fields(kind).front().fallback), kind == "by-user" ? "0" : "5") << kind;
     EXPECT_TRUE(partition_summary(kind).ends_with('.')) << kind;
     for (const Field& field : partition_fields(kind)) EXPECT_TRUE(field.doc.ends_with('.')) << field.name;
   }

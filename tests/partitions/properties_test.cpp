@@ -38,16 +38,38 @@ std::vector<Request> random_requests(std::int64_t classes, Stream& stream) {
   order.resize(static_cast<std::size_t>(owners * each));
   const Settings by_class = {
       setting("clients", owners), setting("classes_per_client", each), {"class_order", Value(order)}};
+  const double alpha = std::pow(10, 3 * stream.uniform());
+  // Enough holders for every class, and never more than it has examples.
+  const std::int64_t sharers = draw_between(stream, classes, 20);
+  const Settings from_alpha = {setting("clients", clients), setting("min_examples", 1), {"alpha", alpha}};
   Settings equal = by_class;
   equal.emplace_back("equal_sizes", true);
   return {{"iid", {setting("clients", clients)}, clients, true},
           {"classes", by_class, owners, owners * each == classes},
           {"classes", equal, owners, false},
-          {"dirichlet",
+          {"dirichlet", from_alpha, clients, true},
+          {"dirichlet-niid-bench", from_alpha, clients, true},
+          {"quantity", from_alpha, clients, true},
+          // Eleven draws are soon used up.
+          {"dirichlet-flower",
            {setting("clients", clients),
             setting("min_examples", 1),
-            {"alpha", std::pow(10, 3 * stream.uniform())}},
+            {"alpha", 30 + alpha},
+            {"self_balancing", stream.below(2) == 1}},
            clients,
+           true},
+          {"dirichlet-pfllib",
+           {setting("clients", clients), setting("batch_size", 1), {"alpha", alpha}},
+           clients,
+           true},
+          {"dirichlet-pfl", {setting("clients", clients), {"alpha", alpha / 100}}, clients, false},
+          {"shards",
+           {setting("clients", clients), setting("shards_per_client", draw_between(stream, 1, 4))},
+           clients,
+           true},
+          {"shared-classes",
+           {setting("clients", sharers), setting("classes_per_client", draw_between(stream, 1, classes))},
+           sharers,
            true}};
 }
 
@@ -138,8 +160,9 @@ TEST(Classes, HasEqualSizesWhenAsked) {
 
 TEST(Partition, OfAnotherSeedIsAnother) {
   const Labelled data = Labelled::balanced(10, 50);
-  for (const Settings& settings : {Settings{}, Settings{{"alpha", 0.5}}}) {
-    const std::string kind = settings.empty() ? "iid" : "dirichlet";
+  for (const std::string& kind : partition_names()) {
+    if (kind == "classes" || kind == "by-user") continue;  // these draw only what they drop or choose
+    const Settings settings = kind == "shared-classes" ? Settings{setting("clients", 10)} : Settings{};
     std::set<std::string> hashes;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       hashes.insert(index_hash(make_partition(kind, settings, data.input(), seed)));

@@ -1,4 +1,5 @@
 // What cannot be dealt is refused, with the reason and, where there is one, a remedy.
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ const Labelled& ten_classes() {
 
 TEST(Refusals, UnknownKind) {
   const std::string expected =
-      "unknown partition \"dirichelt\"; allowed: iid, classes, dirichlet; did you mean \"dirichlet\"?";
+      "unknown partition \"dirichelt\"; allowed: iid, quantity, classes, shared-classes, shards, dirichlet, "
+      "dirichlet-niid-bench, dirichlet-flower, dirichlet-pfllib, dirichlet-pfl, by-user; did you mean "
+      "\"dirichlet\"?";
   EXPECT_EQ(refusal("dirichelt", {}, ten_classes().input()), expected);
   EXPECT_THROW(partition_fields("dirichelt"), Error);
   EXPECT_THROW(partition_summary("dirichelt"), Error);
@@ -38,14 +41,16 @@ TEST(Refusals, UnknownKind) {
 
 TEST(Refusals, UnknownSetting) {
   EXPECT_EQ(refusal("iid", {{"alpha", 0.5}}, ten_classes().input()),
-            "unknown key \"alpha\"; allowed: clients, train_fraction");
-  EXPECT_EQ(refusal("dirichlet", {setting("client", 3)}, ten_classes().input()),
-            "unknown key \"client\"; allowed: clients, train_fraction, alpha, min_examples; did you mean "
-            "\"clients\"?");
+            "unknown key \"alpha\"; allowed: clients, train_fraction, noise, rotations");
+  EXPECT_EQ(
+      refusal("dirichlet", {setting("client", 3)}, ten_classes().input()),
+      "unknown key \"client\"; allowed: clients, train_fraction, noise, rotations, alpha, min_examples; did "
+      "you mean \"clients\"?");
 }
 
 TEST(Refusals, NoClients) {
   for (const std::string& kind : partition_names()) {
+    if (kind == "by-user") continue;  // all of them, there
     EXPECT_EQ(refusal(kind, {setting("clients", 0)}, ten_classes().input()),
               "clients is 0; allowed: an integer from 1 to 1000000")
         << kind;
@@ -66,7 +71,8 @@ TEST(Refusals, NoExamples) {
 }
 
 TEST(Refusals, KindsByClassOnRegressionData) {
-  for (const std::string kind : {"classes", "dirichlet"}) {
+  for (const std::string& kind : partition_names()) {
+    if (kind == "iid" || kind == "quantity" || kind == "by-user") continue;
     EXPECT_EQ(refusal(kind, {}, {.labels = {}, .examples = 100, .classes = 0}),
               "partition \"" + kind + "\" deals by class label, which this data set does not have\n" +
                   "  use partition \"iid\" for regression");
@@ -117,10 +123,15 @@ TEST(Refusals, ClientWhoseClassesAreAbsent) {
 }
 
 TEST(Refusals, AlphaThatIsNotPositive) {
-  EXPECT_EQ(refusal("dirichlet", {{"alpha", 0.0}}, ten_classes().input()),
-            "alpha is 0.0; allowed: a number > 0");
-  EXPECT_EQ(refusal("dirichlet", {{"alpha", -1.0}}, ten_classes().input()),
-            "alpha is -1.0; allowed: a number > 0");
+  for (const std::string& kind : partition_names()) {
+    if (find_field(partition_fields(kind), "alpha") == nullptr) continue;
+    for (const auto& [alpha, text] : std::vector<std::pair<double, std::string>>{
+             {0.0, "0.0"}, {-1.0, "-1.0"}, {std::nan(""), "nan"}, {HUGE_VAL, "inf"}}) {
+      EXPECT_EQ(refusal(kind, {{"alpha", alpha}}, ten_classes().input()),
+                "alpha is " + text + "; allowed: a number > 0")
+          << kind;
+    }
+  }
 }
 
 TEST(Refusals, MoreExamplesForEachThanThereAre) {

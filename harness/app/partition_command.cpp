@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/base/error.hpp"
+
+#include "datasets/registry.hpp"
+#include "harness/app/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/plugins.hpp"
+#include "harness/config/read.hpp"
+#include "harness/runner/catalog.hpp"
+#include "harness/runner/shared_inputs.hpp"
+#include "partitions/card.hpp"
+#include "partitions/feature_skew.hpp"
+#include "partitions/preview.hpp"
+#include "results/durable_file.hpp"
+#include "results/gnuplot.hpp"
+#include "results/heat_map_plot.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  fs::path file, picture;
+  std::optional<std::int64_t> seed;  // none: the first of the experiment
+  std::string format = "text";
+  std::vector<std::string> overrides;
+  std::optional<std::string> profile;
+  std::vector<fs::path> plugin_path;
+};
+
+// A partition of an experiment, and what its clients' inputs are changed by.
+struct Shown {
+  std::string dataset;
+  std::uint64_t seed = 0;
+  PartitionCard card;
+  std::vector<ClientFeatures> features = {};  // empty where inputs stay as they are
+};
+
+Shown deal(const Experiment& experiment, std::int64_t seed) {
+  const Choice& choice = experiment.partition;
+  SharedInputs inputs;
+  const auto dealt = inputs.dealt(experiment, seed);
+  Shown shown{.dataset = describe_dataset(experiment.data.name, experiment.data.settings),
+              .seed = static_cast<std::uint64_t>(seed),
+              .card = dealt->card};
+  const auto clients = std::ssize(dealt->partition);
+  const FeatureSkew skew = feature_skew(choice.name, choice.settings);
+  for (std::int64_t client = 0; skew.any() && client < clients; ++client) {
+    shown.features.push_back(skew.of(client, clients));
+  }
+  return shown;
+}
+
+// A line for each way in which inputs differ from client to client.
+std::string features_text(const std::vector<ClientFeatures>& features) {
+  const auto noisy = std::count_if(features.begin(), features.end(),
+                                   [](const ClientFeatures& client) { return client.noise > 0; });
+  const auto turned = std::count_if(features.begin(), features.end(),
+                                    [](const ClientFeatures& client) { return client.degrees != 0; });
+  std::string text;
+  if (noisy > 0) {
+    text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {}\n", noisy,
+                        features.size(), features.back().noise);
+  }
+  if (turned > 0) {
+    text += fmt::format("rotations  of inputs of {} of {} clients\n", turned, features.size());
+  }
+  return text;
+}
+
+std::string render_text(const Shown& shown) {
+  const PartitionCard& card = shown.card;
+  std::string text = fmt::format("partition  {}\n", card.id);
+  text += fmt::format("data set   {}\n", shown.dataset);
+  text += fmt::format("in short   {}\n", describe(card.kind, card.statistics));
+  return text + features_text(shown.features) + "\n" + preview(card.statistics);
+}
+
+std::string render_json(const Shown& shown) {
+  const PartitionStatistics& statistics = shown.card.statistics;
+  nlohmann::ordered_json object = {{"id", shown.card.id},
+                                   {"kind", shown.card.kind},
+                                   {"dataset", shown.dataset},
+                                   {"seed", shown.seed},
+                                   {"index_hash", statistics.index_hash},
+                                   {"clients", statistics.sizes.size()},
+                                   {"sizes", statistics.sizes},
+                                   {"label_entropy", statistics.label_entropy},
+                                   {"class_counts", statistics.class_counts}};
+  object["noise"] = nlohmann::ordered_json::array();
+  object["rotations"] = nlohmann::ordered_json::array();
+  for (const ClientFeatures& client : shown.features) {
+    object["noise"].push_back(client.noise);
+    object["rotations"].push_back(client.degrees);
+  }
+  return object.dump() + "\n";
+}
+
+std::string picture_of(const Shown& shown, const fs::path& file) {
+  const PartitionCard& card = shown.card;
+  if (card.statistics.class_counts.empty()) {
+    throw Error(Complaint{.place = {.file = file.string()},
+                          .found = fmt::format("the data set {} has no classes to draw", shown.dataset),
+                          .remedy = "Leave --output out; sizes are in the text and in --format json."});
+  }
+  const bool svg = file.extension() == ".svg";
+  return results::run_gnuplot(
+      results::heat_map_script({.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind,
+                                                     shown.dataset, shown.seed, card.statistics.index_hash),
+                                .counts = card.statistics.class_counts},
+                               svg ? results::kSvgTerminal : results::kPngTerminal));
+}
+
+void check_ending(const fs::path& picture) {
+  const std::string ending = picture.extension().string();
+  if (ending == ".png" || ending == ".svg") return;
+  throw Error(Complaint{.place = {.file = picture.string()},
+                        .found = fmt::format("--output: the file's name ends in \"{}\"", ending),
+                        .allowed = ".png, .svg"});
+}
+
+int run(const Arguments& arguments) {
+  if (!arguments.picture.empty()) check_ending(arguments.picture);
+  const PluginHost host = load_plugins(arguments.plugin_path);
+  const Experiment experiment =
+      read_experiment(arguments.file, arguments.overrides, make_catalog(host), arguments.profile);
+  const Shown shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
+  if (!arguments.picture.empty()) {
+    results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
+  }
+  fmt::print("{}", arguments.format == "json" ? render_json(shown) : render_text(shown));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_partition_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("partition", "Show who holds which classes in an experiment, before it is run.");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
+  command->add_option("--seed", arguments->seed, "default the first seed of the experiment")
+      ->type_name("S")
+      ->check(whole_number(0, std::numeric_limits<int>::max()));
+  command->add_option("--format", arguments->format, "text (the default) or json")
+      ->type_name("NAME")
+      ->check(one_of({"text", "json"}));
+  command->add_option("-o,--output", arguments->picture, "also draw the heat map, as .png or .svg")
+      ->type_name("FILE");
+  command
+      ->add_option("--profile", arguments->profile,
+                   "a profile of the file: overrides under a name, applied before --set")
+      ->type_name("NAME");
+  command
+      ->add_option("--set", arguments->overrides,
+                   "section.key=value, replaces what the file says; may be repeated")
+      ->allow_extra_args(false);
+  add_plugin_path(*command, arguments->plugin_path);
+  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace fedarena

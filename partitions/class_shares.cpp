@@ -1,0 +1,110 @@
+#include "partitions/class_shares.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "partitions/proportions.hpp"
+
+namespace fedarena {
+namespace {
+
+using Members = std::vector<std::vector<std::int64_t>>;
+// [class][client]: where the client's share of the class ends.
+using Ends = std::vector<std::vector<std::int64_t>>;
+
+bool takes_part(Cap cap, std::int64_t held, std::int64_t clients, std::int64_t examples) {
+  if (cap == Cap::kBelowMean) return held * clients < examples;
+  if (cap == Cap::kUpToMean) return held * clients <= examples;
+  return true;
+}
+
+// Sets the proportions of full clients to zero. False when nothing is left.
+bool apply_cap(std::vector<double>& proportions, Cap cap, const std::vector<std::int64_t>& held,
+               std::int64_t examples) {
+  if (cap == Cap::kNone) return true;
+  const auto clients = std::ssize(proportions);
+  for (std::size_t client = 0; client < proportions.size(); ++client) {
+    if (!takes_part(cap, held[client], clients, examples)) proportions[client] = 0;
+  }
+  const double sum = std::accumulate(proportions.begin(), proportions.end(), 0.0);
+  if (!(sum > 0)) return false;
+  for (double& proportion : proportions) proportion /= sum;
+  return true;
+}
+
+// One attempt; nothing when a client has too few examples, or a class met only full clients.
+std::optional<Ends> try_draw(const ClassSplit& split, const Members& members,
+                             const std::vector<std::int64_t>& order, std::int64_t total,
+                             std::uint64_t attempt, std::uint64_t seed) {
+  const std::uint64_t classes = members.size();
+  Ends ends(classes);
+  std::vector<std::int64_t> held(static_cast<std::size_t>(split.clients));
+  for (const std::int64_t label : order) {
+    const auto at = static_cast<std::size_t>(label);
+    const std::int64_t examples = std::ssize(members[at]);
+    // Streams 0 to classes - 1 shuffle, so the order of examples depends neither on alpha nor on the
+    // attempt.
+    Stream stream = partition_stream(seed, (attempt + 1) * classes + at);
+    std::vector<double> proportions = stream.dirichlet(split.alpha, held.size());
+    if (!apply_cap(proportions, split.cap, held, total) && examples > 0) return std::nullopt;
+    ends[at] = cut_by(proportions, examples);
+    for (std::size_t client = 0; client < held.size(); ++client) {
+      held[client] += ends[at][client] - (client == 0 ? 0 : ends[at][client - 1]);
+    }
+  }
+  if (*std::min_element(held.begin(), held.end()) < split.min_examples) return std::nullopt;
+  return ends;
+}
+
+Ends draw_shares(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
+                 std::int64_t total, std::uint64_t seed) {
+  for (std::uint64_t attempt = 0; attempt < split.attempts; ++attempt) {
+    if (auto ends = try_draw(split, members, order, total, attempt, seed)) return *ends;
+  }
+  refuse_draws(split.attempts, split.clients, split.min_examples, split.alpha, split.least_from);
+}
+
+}  // namespace
+
+const Schema<ConcentrationSettings>& ConcentrationSettings::schema() {
+  static const Schema<ConcentrationSettings> kSchema = Schema<ConcentrationSettings>{
+      {"alpha", &ConcentrationSettings::alpha,
+       "The concentration: small values give each class to few clients, large ones approach equal shares.",
+       Constraint::positive()},
+      {"min_examples", &ConcentrationSettings::min_examples,
+       "The least number of examples of a client; proportions are drawn again until every client has it.",
+       Constraint::between(1, 1e9)}}.extends(Dealing::schema());
+  return kSchema;
+}
+
+Partition split_classes(const ClassSplit& split, const Members& members, std::uint64_t seed) {
+  std::int64_t total = 0;
+  for (const auto& member : members) total += std::ssize(member);
+  check_least_examples(split.clients, split.min_examples, total);
+  std::vector<std::int64_t> order = split.order;
+  if (order.empty()) {
+    order.resize(members.size());
+    std::iota(order.begin(), order.end(), 0);
+  }
+  const Ends ends = draw_shares(split, members, order, total, seed);
+  Partition partition(static_cast<std::size_t>(split.clients));
+  for (const std::int64_t label : order) {
+    const auto at = static_cast<std::size_t>(label);
+    const std::vector<std::int64_t>& whole = members[at];
+    const std::vector<std::int64_t> shuffled = split.shuffled
+                                                   ? partition_stream(seed, at).permutation(std::ssize(whole))
+                                                   : std::vector<std::int64_t>{};
+    std::size_t position = 0;
+    for (std::size_t client = 0; client < partition.size(); ++client) {
+      for (; position < static_cast<std::size_t>(ends[at][client]); ++position) {
+        const std::size_t member = split.shuffled ? static_cast<std::size_t>(shuffled[position]) : position;
+        partition[client].push_back(whole[member]);
+      }
+    }
+  }
+  for (auto& share : partition) std::sort(share.begin(), share.end());
+  return partition;
+}
+
+}  // namespace fedarena

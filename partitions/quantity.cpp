@@ -1,0 +1,74 @@
+// Li, Diao, Chen, He, "Federated Learning on Non-IID Data Silos: An Experimental Study" (ICDE 2022), quantity
+// skew, "q ~ Dir(alpha)", in the form of its code, NIID-Bench, partition "iid-diff-quantity": all examples
+// are shuffled and cut at floor(cumulative p * examples), p ~ Dirichlet(alpha, ..., alpha) over clients, the
+// last client taking what rounding leaves. p is drawn again until the least p * examples, before rounding,
+// is 10.
+//
+// Differs from NIID-Bench: it draws without end, this gives up after 1000 draws.
+
+#include <algorithm>
+
+#include "partitions/kinds.hpp"
+#include "partitions/proportions.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::uint64_t kAttempts = 1000;
+
+struct QuantitySettings : Dealing {
+  double alpha = 0.5;
+  std::int64_t min_examples = 10;
+
+  static const Schema<QuantitySettings>& schema() {
+    static const Schema<QuantitySettings> kSchema = Schema<QuantitySettings>{
+        {"alpha", &QuantitySettings::alpha,
+         "The concentration: small values give most examples to few clients, large ones approach equal "
+         "sizes.",
+         Constraint::positive()},
+        {"min_examples", &QuantitySettings::min_examples,
+         "The least number of examples of a client; sizes are drawn again until every client has it.",
+         Constraint::between(1, 1e9)}}.extends(Dealing::schema());
+    return kSchema;
+  }
+};
+
+std::vector<double> draw_proportions(const QuantitySettings& settings, std::int64_t examples,
+                                     std::uint64_t seed) {
+  check_least_examples(settings.clients, settings.min_examples, examples);
+  for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+    // Stream 0 shuffles, so the order does not depend on alpha.
+    std::vector<double> proportions =
+        partition_stream(seed, attempt + 1)
+            .dirichlet(settings.alpha, static_cast<std::size_t>(settings.clients));
+    const double least = *std::min_element(proportions.begin(), proportions.end());
+    if (least * static_cast<double>(examples) >= static_cast<double>(settings.min_examples))
+      return proportions;
+  }
+  refuse_draws(kAttempts, settings.clients, settings.min_examples, settings.alpha, "min_examples");
+}
+
+Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+  const QuantitySettings settings = QuantitySettings::schema().read(given);
+  const std::vector<double> proportions = draw_proportions(settings, input.examples, seed);
+  const std::vector<std::int64_t> order = partition_stream(seed, 0).permutation(input.examples);
+  Partition partition;
+  std::int64_t first = 0;
+  for (const std::int64_t end : cut_by(proportions, input.examples)) {
+    partition.emplace_back(order.begin() + first, order.begin() + end);
+    std::sort(partition.back().begin(), partition.back().end());
+    first = end;
+  }
+  return partition;
+}
+
+}  // namespace
+
+PartitionKind quantity_kind() {
+  return {"quantity",
+          "As NIID-Bench's quantity skew: shuffles all examples and cuts them into shares whose sizes are "
+          "drawn from Dirichlet(alpha).",
+          QuantitySettings::schema().fields(), deal};
+}
+
+}  // namespace fedarena

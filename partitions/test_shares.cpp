@@ -1,0 +1,89 @@
+#include "partitions/test_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "partitions/kinds.hpp"
+
+namespace fedarena {
+namespace {
+
+// Far above every stream that deals training examples.
+constexpr std::uint64_t kFirstStream = std::uint64_t{1} << 62;
+
+// Each user's client; empty where two clients share a user, or nobody knows users.
+std::map<std::int64_t, std::size_t> client_of_user(const Partition& shares, const PartitionInput& train) {
+  std::map<std::int64_t, std::size_t> owners;
+  if (train.users.empty()) return owners;
+  for (std::size_t client = 0; client < shares.size(); ++client) {
+    for (const std::int64_t index : shares[client]) {
+      const auto [owner, is_new] = owners.try_emplace(train.users[static_cast<std::size_t>(index)], client);
+      if (!is_new && owner->second != client) return {};
+    }
+  }
+  return owners;
+}
+
+Partition deal_by_user(const std::map<std::int64_t, std::size_t>& owners, std::size_t clients,
+                       const PartitionInput& test) {
+  Partition dealt(clients);
+  for (std::int64_t index = 0; index < test.examples; ++index) {
+    const auto owner = owners.find(test.users[static_cast<std::size_t>(index)]);
+    if (owner != owners.end()) dealt[owner->second].push_back(index);
+  }
+  return dealt;
+}
+
+// Regression data are of one class.
+std::int64_t class_of(const PartitionInput& input, std::int64_t index) {
+  return input.labels.empty() ? 0 : input.labels[static_cast<std::size_t>(index)];
+}
+
+Partition deal_by_class(const Partition& shares, const PartitionInput& train, const PartitionInput& test,
+                        std::uint64_t seed) {
+  const auto classes = static_cast<std::size_t>(std::max<std::int64_t>(train.classes, 1));
+  std::vector<std::vector<std::int64_t>> held(classes, std::vector<std::int64_t>(shares.size()));
+  for (std::size_t client = 0; client < shares.size(); ++client) {
+    for (const std::int64_t index : shares[client]) {
+      ++held[static_cast<std::size_t>(class_of(train, index))][client];
+    }
+  }
+  std::vector<std::vector<std::int64_t>> members(classes);
+  for (std::int64_t index = 0; index < test.examples; ++index) {
+    members[static_cast<std::size_t>(class_of(test, index))].push_back(index);
+  }
+  Partition dealt(shares.size());
+  for (std::size_t label = 0; label < classes; ++label) {
+    std::int64_t all = 0;
+    for (const std::int64_t count : held[label]) all += count;
+    if (all == 0) continue;  // nobody is asked about a class that nobody holds
+    const auto size = static_cast<std::int64_t>(members[label].size());
+    const std::vector<std::int64_t> order = partition_stream(seed, kFirstStream + label).permutation(size);
+    std::int64_t before = 0;
+    std::int64_t position = 0;
+    for (std::size_t client = 0; client < shares.size(); ++client) {
+      before += held[label][client];
+      // Rounded to the nearest, so that the shares are as even as they can be; the last one ends at the size.
+      const std::int64_t end =
+          std::llround(static_cast<double>(size) * static_cast<double>(before) / static_cast<double>(all));
+      for (; position < end; ++position) {
+        const std::int64_t member = order[static_cast<std::size_t>(position)];
+        dealt[client].push_back(members[label][static_cast<std::size_t>(member)]);
+      }
+    }
+  }
+  for (std::vector<std::int64_t>& share : dealt) std::ranges::sort(share);
+  return dealt;
+}
+
+}  // namespace
+
+Partition deal_test_examples(const Partition& shares, const PartitionInput& train, const PartitionInput& test,
+                             std::uint64_t seed) {
+  const auto owners = client_of_user(shares, train);
+  if (!owners.empty() && !test.users.empty()) return deal_by_user(owners, shares.size(), test);
+  return deal_by_class(shares, train, test, seed);
+}
+
+}  // namespace fedarena

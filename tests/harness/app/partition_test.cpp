@@ -1,0 +1,173 @@
+// `fedarena partition`: who holds what, before anything is run.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/refusals.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+#include "tests/results/decoded_png.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Scratch& write(Scratch& scratch, const std::string& partition) {
+  scratch.write("small.toml", SmallExperiment{.seeds = "[3, 4]", .partition = partition}.toml());
+  return scratch;
+}
+
+const std::string kClasses = "kind = \"classes\"\nclients = 5";
+
+TEST(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
+  Scratch scratch;
+  const Outcome outcome = run_program(write(scratch, kClasses), {"partition", "small.toml"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(
+      outcome.out,
+      StartsWith("partition  classes(clients=5,train_fraction=1.0,noise=0.0,rotations=[],"
+                 "classes_per_client=2,class_order=[],equal_sizes=false,seed=3)\n"
+                 "data set   glyphs\n"
+                 "in short   classes: 5 clients, 2 classes each, size 2,400 each, label entropy 0.69 nats, "
+                 "index hash "));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("client  examples  entropy +0     1     2     3     4"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("\n     1      2400     0.69  |····████············|     0     0  1200  1200     0     0"));
+}
+
+TEST(PartitionCommand, TakesTheSeedProfileAndOverridesThatARunTakes) {
+  Scratch scratch;
+  write(scratch, "kind = \"dirichlet\"\nclients = 4");
+  const auto card = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"partition", "small.toml", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(scratch, arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return json::parse(outcome.out);
+  };
+  const json first = card({}), other = card({"--seed", "4"});
+  EXPECT_EQ(first.at("seed"), 3);
+  EXPECT_EQ(first.at("kind"), "dirichlet");
+  EXPECT_THAT(first.at("id").get<std::string>(), testing::EndsWith(",alpha=0.5,min_examples=10,seed=3)"));
+  EXPECT_THAT(other.at("id").get<std::string>(), testing::EndsWith(",seed=4)"));
+  EXPECT_NE(first.at("index_hash"), other.at("index_hash"));
+  EXPECT_EQ(card({"--seed", "3"}), first);
+  EXPECT_EQ(first.at("clients"), 4);
+  std::int64_t total = 0;
+  for (std::size_t client = 0; client < 4; ++client) {
+    std::int64_t held = 0;
+    for (const std::int64_t count : first.at("class_counts").at(client)) held += count;
+    EXPECT_EQ(first.at("sizes").at(client), held);
+    total += held;
+  }
+  EXPECT_EQ(total, 12'000);
+  EXPECT_EQ(card({"--set", "partition.clients=7"}).at("sizes").size(), 7U);
+}
+
+// The run's own words and its summary name the same partition.
+TEST(PartitionCommand, TellsWhatARunRecords) {
+  Scratch scratch;
+  write(scratch, "kind = \"shards\"\nclients = 6\nnoise = 0.2\nrotations = [0, 90]");
+  const json card =
+      json::parse(run_program(scratch, {"partition", "small.toml", "--seed", "4", "--format", "json"}).out);
+  ASSERT_EQ(card.at("noise").size(), 6U);
+  EXPECT_EQ(card.at("noise").at(0), 0);
+  EXPECT_NEAR(card.at("noise").at(3).get<double>(), 0.12, 1e-15);
+  EXPECT_EQ(card.at("rotations"), (std::vector<int>{0, 90, 0, 90, 0, 90}));
+  EXPECT_THAT(run_program(scratch, {"partition", "small.toml"}).out,
+              HasSubstr("noise      on inputs of 5 of 6 clients, standard deviation up to 0.2\n"
+                        "rotations  of inputs of 3 of 6 clients\n"));
+  const Outcome run = run_program(scratch, {"run", "small.toml", "--out", "out"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string hash = card.at("index_hash"), id = card.at("id");
+  EXPECT_THAT(run.err, HasSubstr("seed 4: shards: 6 clients, "));
+  EXPECT_THAT(run.err, HasSubstr(", index hash " + hash + ", id " + id + "\n"));
+  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-4");
+  EXPECT_EQ(summary.partition_id, id);
+  EXPECT_EQ(summary.partition_hash, hash);
+  EXPECT_EQ(
+      summary.partition,
+      "shards (clients = 6, train_fraction = 1.0, noise = 0.2, rotations = [0, 90], shards_per_client = 2)");
+  EXPECT_THAT(run_program(scratch, {"table", "out"}).out,
+              testing::AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
+                             HasSubstr("seed 4 index hash " + hash)));
+}
+
+// Tables keep such runs with those of before there was feature skew.
+TEST(PartitionCommand, FeatureSkewThatIsOffIsNotPartOfATablesSetting) {
+  Scratch scratch;
+  write(scratch, "kind = \"iid\"\nclients = 4");
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-3").partition, "iid (clients = 4, train_fraction = 1.0)");
+}
+
+TEST(PartitionCommand, DrawsTheHeatMap) {
+  Scratch scratch;
+  write(scratch, kClasses);
+  const Outcome outcome = run_program(scratch, {"partition", "small.toml", "-o", "map.png"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(results::decoded_png(content_of(scratch / "map.png")).width, 1200);
+  ASSERT_EQ(run_program(scratch, {"partition", "small.toml", "-o", "map.svg"}).exit_code, 0);
+  const std::string picture = content_of(scratch / "map.svg");
+  EXPECT_THAT(picture, HasSubstr("classes of glyphs, seed 3, index hash "));
+  EXPECT_THAT(picture, HasSubstr("1200"));
+}
+
+TEST(PartitionCommand, ShowsAHundredClients) {
+  Scratch scratch;
+  write(scratch, "kind = \"dirichlet-niid-bench\"\nclients = 100");
+  const Outcome outcome = run_program(scratch, {"partition", "small.toml", "-o", "map.png"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\n    99  "));
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 3 + 1 + 1 + 100 + 1);
+}
+
+TEST(PartitionCommand, RefusesWithARemedy) {
+  Scratch scratch;
+  write(scratch, kClasses);
+  const auto with = [](const std::string& setting) {
+    return std::vector<std::string>{"partition", "small.toml", "--set", setting};
+  };
+  expect_golden("bad_partitions.txt",
+                refusals(scratch, {{"partition"},
+                                   {"partition", "smal.toml"},
+                                   {"partition", "small.toml", "--seed", "-1"},
+                                   {"partition", "small.toml", "--seed", "one"},
+                                   {"partition", "small.toml", "--format", "jsno"},
+                                   {"partition", "small.toml", "-o", "map.jpg"},
+                                   {"partition", "small.toml", "-o", "small.toml/map.png"},
+                                   {"partition", "small.toml", "--outptu", "map.png"},
+                                   {"partition", "small.toml", "--profile", "quick"},
+                                   with("partition.kind=shard"),
+                                   with("partition.kind=by-user"),
+                                   with("partition.clients=3"),
+                                   with("partition.rotations=[0, 45]"),
+                                   with("partition.noise=-1"),
+                                   with("partition.train_fraction=0")}));
+  EXPECT_FALSE(fs::exists(scratch / "map.jpg"));
+}
+
+TEST(PartitionCommand, LeavesNothingWhenGnuplotIsNotThere) {
+  Scratch scratch;
+  write(scratch, kClasses);
+  const Outcome outcome = run_program(scratch, {"partition", "small.toml", "-o", "map.png"},
+                                      {.environment = {{"PATH", scratch.path().string()}}});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("gnuplot, which draws the plots, is not installed"));
+  EXPECT_FALSE(fs::exists(scratch / "map.png"));
+}
+
+}  // namespace
+}  // namespace fedarena::test
