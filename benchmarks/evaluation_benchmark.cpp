@@ -6,6 +6,7 @@
 #include "benchmarks/plain_convnet.hpp"
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
+#include "harness/models/operations.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -33,7 +34,8 @@ void evaluation(benchmark::State& state, const Rival& rival) {
 
   Duel duel([&] { engine.evaluate(weights, kExamples, source); }, rival);
   for (auto _ : state) state.SetIterationTime(duel.turn());
-  duel.report(state, kExamples, flops_of(arena.model().architecture()).forward);
+  const Operations operations = count_operations(arena.model().architecture());
+  duel.report(state, kExamples, static_cast<double>(operations.forward));
   state.counters["gemm_gflops"] = gemm_gflops();
 }
 

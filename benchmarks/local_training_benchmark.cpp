@@ -9,6 +9,7 @@
 #include "benchmarks/plain_convnet.hpp"
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
+#include "harness/models/operations.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -64,7 +65,8 @@ void local_training(benchmark::State& state, const Rival& rival) {
 
   Duel duel([&] { simulation.next_round(); }, rival);
   for (auto _ : state) state.SetIterationTime(duel.turn());
-  duel.report(state, kExamples, flops_of(arena.model().architecture()).gradient);
+  const Operations operations = count_operations(arena.model().architecture());
+  duel.report(state, kExamples, static_cast<double>(operations.gradient));
   state.counters["gemm_gflops"] = gemm_gflops();
 }
 

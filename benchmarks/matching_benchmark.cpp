@@ -14,6 +14,7 @@
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
 #include "harness/gradients/gradients.hpp"
+#include "harness/models/operations.hpp"
 #include "harness/models/zoo.hpp"
 
 namespace fedarena::benchmarks {
@@ -102,8 +103,8 @@ void matching(benchmark::State& state, std::int64_t images, const Rival& rival) 
   for (auto _ : state) state.SetIterationTime(duel.turn());
   // The second pass goes forward and backward once for the parameters and once for their direction; the
   // images themselves have no tangents, but gradients.
-  const Flops flops = flops_of(step.model.architecture());
-  const double both_passes = 2 * flops.gradient + flops.forward;
+  const Operations operations = count_operations(step.model.architecture());
+  const auto both_passes = static_cast<double>(2 * operations.gradient + operations.forward);
   duel.report(state, static_cast<double>(images), both_passes);
   state.counters["rival_gflops_best"] = 1e-9 * both_passes * state.counters["rival_s_best"];
   state.counters["mflop_image"] = 1e-6 * both_passes;

@@ -7,51 +7,11 @@
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <variant>
 
 #include <ATen/Parallel.h>
 #include <torch/types.h>
 
 namespace fedarena::benchmarks {
-namespace {
-
-// Follows one example through the layers.
-class Counter {
- public:
-  explicit Counter(const std::vector<std::int64_t>& shape) : shape_(shape) {}
-
-  void operator()(const Conv2d& layer) {
-    const std::int64_t grown = 2 * layer.padding - layer.kernel + 1;
-    shape_ = {layer.out, shape_[1] + grown, shape_[2] + grown};
-    count(2.0 *
-          static_cast<double>(layer.kernel * layer.kernel * layer.in * layer.out * shape_[1] * shape_[2]));
-  }
-  void operator()(const GroupNorm&) {}
-  void operator()(const Relu&) {}
-  void operator()(const AveragePool& layer) {
-    shape_ = {shape_[0], shape_[1] / layer.size, shape_[2] / layer.size};
-  }
-  void operator()(const Flatten&) {}
-  void operator()(const Linear& layer) { count(2.0 * static_cast<double>(layer.in * layer.out)); }
-  void operator()(const Embedding& layer) { shape_.push_back(layer.dimension); }
-  void operator()(const BatchNorm&) {}
-  // What a custom layer computes is not known.
-  void operator()(const Custom& layer) { shape_ = layer.output_shape(shape_); }
-
-  Flops total;
-
- private:
-  void count(double forward) {
-    const bool first = total.forward == 0;
-    total.forward += forward;
-    total.gradient += (first ? 2 : 3) * forward;
-  }
-
-  std::vector<std::int64_t> shape_;
-};
-
-}  // namespace
-
 double seconds_of(const std::function<void()>& body) {
   const auto start = std::chrono::steady_clock::now();
   body();
@@ -71,12 +31,6 @@ double median(std::vector<double> values) {
 }
 
 double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
-
-Flops flops_of(const Architecture& architecture) {
-  Counter counter(architecture.input_shape);
-  for (const Layer& layer : architecture.layers) std::visit(counter, layer);
-  return counter.total;
-}
 
 double gemm_gflops() {
   constexpr std::int64_t kSize = 1024;

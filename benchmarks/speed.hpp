@@ -5,8 +5,6 @@
 #include <functional>
 #include <vector>
 
-#include "fedarena/layers.hpp"
-
 namespace fedarena::benchmarks {
 
 /// Wall time that a call takes.
@@ -21,15 +19,6 @@ Cost cost_of(const std::function<void()>& body);
 
 double median(std::vector<double> values);
 double smallest(const std::vector<double>& values);
-
-/// Floating-point operations of one example: a multiply and an add count as two, and only convolutions and
-/// affine maps count. A gradient costs the forward pass, the gradient of every weight, and the gradient of
-/// every input but those of the first such layer, each as much as the layer's forward pass.
-struct Flops {
-  double forward = 0;
-  double gradient = 0;
-};
-Flops flops_of(const Architecture& architecture);
 
 /// The fastest single-precision product of square matrices (1024) on one thread, in GFLOP/s: what the
 /// arithmetic units give in practice. Call it from a thread that use_one_torch_thread() was called on.

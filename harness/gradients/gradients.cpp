@@ -83,6 +83,23 @@ void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t
   }
 }
 
+std::vector<std::int64_t> counts_of(const torch::Tensor& classes, std::int64_t size) {
+  const torch::Tensor counts = torch::bincount(classes, {}, size).to(torch::kCPU);
+  return {counts.data_ptr<std::int64_t>(), counts.data_ptr<std::int64_t>() + size};
+}
+
+ClassCounts count_classes(const torch::Tensor& predicted, const torch::Tensor& targets,
+                          std::int64_t classes) {
+  return {.examples = counts_of(targets, classes),
+          .predicted = counts_of(predicted, classes),
+          .correct = counts_of(targets.masked_select(predicted.eq(targets)), classes)};
+}
+
+void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums) {
+  sums.resize(std::max(sums.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+}
+
 }  // namespace
 
 GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
@@ -187,7 +204,8 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
         part.examples = end - begin;
         part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
         if (!batch.targets.is_floating_point()) {
-          part.correct = outputs.argmax(1).eq(batch.targets).sum().item<std::int64_t>();
+          part.by_class = count_classes(outputs.argmax(1), batch.targets, outputs.size(1));
+          part.correct = std::reduce(part.by_class.correct.begin(), part.by_class.correct.end());
         }
         return part;
       },
@@ -195,6 +213,9 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
         total.loss_sum += part.loss_sum;
         total.correct += part.correct;
         total.examples += part.examples;
+        add(part.by_class.examples, total.by_class.examples);
+        add(part.by_class.predicted, total.by_class.predicted);
+        add(part.by_class.correct, total.by_class.correct);
       });
   return total;
 }

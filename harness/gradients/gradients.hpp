@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "fedarena/base/pool.hpp"
 #include "fedarena/compute.hpp"
@@ -12,11 +13,18 @@ namespace fedarena {
 /// Hands out examples [begin, end) of something longer; called from several threads at once.
 using BatchSource = std::function<Batch(std::int64_t begin, std::int64_t end)>;
 
+/// How often each class is the true one, the largest output, and both; [classes] each, empty for a
+/// regression.
+struct ClassCounts {
+  std::vector<std::int64_t> examples, predicted, correct;
+};
+
 /// Sums over examples.
 struct Score {
   double loss_sum = 0;
   std::int64_t correct = 0;  ///< examples whose largest output is their class; 0 for a regression
   std::int64_t examples = 0;
+  ClassCounts by_class;  ///< empty when there are no examples
 };
 
 /// Sum of clipped per-example gradients.

@@ -46,6 +46,66 @@ torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t siz
   return result;
 }
 
+torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size) {
+  const std::int64_t height = inputs.size(2);
+  const std::int64_t width = inputs.size(3);
+  torch::Tensor outputs =
+      torch::empty({inputs.size(0), inputs.size(1), height / size, width / size}, inputs.options());
+  const std::int64_t out_plane = outputs.size(2) * outputs.size(3);
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "max_pool", [&] {
+    const auto* in = inputs.data_ptr<scalar_t>();
+    auto* out = outputs.data_ptr<scalar_t>();
+    run_vectorised([&] {
+      for (std::int64_t plane = 0; plane < inputs.size(0) * inputs.size(1); ++plane) {
+        max_pool_plane(in + plane * height * width, height, width, size, out + plane * out_plane);
+      }
+    });
+  });
+  return outputs;
+}
+
+namespace {
+
+// use(position in inputs, index of the window) for all windows of all planes.
+template <typename T, typename Use>
+void for_each_largest(const torch::Tensor& inputs, std::int64_t size, const Use& use) {
+  const std::int64_t height = inputs.size(2);
+  const std::int64_t width = inputs.size(3);
+  const std::int64_t out_plane = (height / size) * (width / size);
+  for (std::int64_t plane = 0; plane < inputs.size(0) * inputs.size(1); ++plane) {
+    const std::int64_t first = plane * height * width;
+    for_each_largest_of_plane(
+        inputs.data_ptr<T>() + first, height, width, size,
+        [&](std::int64_t position, std::int64_t index) { use(first + position, plane * out_plane + index); });
+  }
+}
+
+}  // namespace
+
+torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents,
+                               std::int64_t size) {
+  torch::Tensor result = torch::empty(
+      {inputs.size(0), inputs.size(1), inputs.size(2) / size, inputs.size(3) / size}, inputs.options());
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "max_pool_tangent", [&] {
+    const auto* tangent = tangents.data_ptr<scalar_t>();
+    auto* out = result.data_ptr<scalar_t>();
+    for_each_largest<scalar_t>(
+        inputs, size, [&](std::int64_t position, std::int64_t index) { out[index] = tangent[position]; });
+  });
+  return result;
+}
+
+torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size) {
+  torch::Tensor result = torch::zeros_like(inputs);
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "max_pool_adjoint", [&] {
+    const auto* delta = deltas.data_ptr<scalar_t>();
+    auto* out = result.data_ptr<scalar_t>();
+    for_each_largest<scalar_t>(
+        inputs, size, [&](std::int64_t position, std::int64_t index) { out[position] = delta[index]; });
+  });
+  return result;
+}
+
 std::vector<double> squared_norms(const torch::Tensor& rows) {
   std::vector<double> results(static_cast<std::size_t>(rows.size(0)));
   const std::int64_t size = rows.numel() / std::max<std::int64_t>(1, rows.size(0));

@@ -18,6 +18,13 @@ torch::Tensor average_pool(const torch::Tensor& inputs, std::int64_t size);
 torch::Tensor average_pool_adjoint(const torch::Tensor& deltas, std::int64_t size, std::int64_t height,
                                    std::int64_t width);
 
+/// The largest numbers of windows as average_pool's.
+torch::Tensor max_pool(const torch::Tensor& inputs, std::int64_t size);
+/// Its derivative where `inputs` move by `tangents`: theirs at the largest numbers, the first of equals.
+torch::Tensor max_pool_tangent(const torch::Tensor& inputs, const torch::Tensor& tangents, std::int64_t size);
+/// The transposed map of that: gradient in the inputs from that in the outputs.
+torch::Tensor max_pool_adjoint(const torch::Tensor& inputs, const torch::Tensor& deltas, std::int64_t size);
+
 /// What follows a normalisation in the same pass over memory.
 struct Tail {
   bool relu = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Average pooling of one plane in memory, for the kernels that pool and those that pool what they have just
+/// Pooling of one plane in memory, for the kernels that pool and those that pool what they have just
 /// computed.
 namespace fedarena::kernels {
 
@@ -51,6 +51,55 @@ inline void unpool_plane(const T* delta, std::int64_t height, std::int64_t width
     for (std::int64_t dy = 0; dy < size; ++dy, out += width) std::fill(out + covered, out + width, T(0));
   }
   std::fill_n(out, (height - out_height * size) * width, T(0));
+}
+
+/// The larger of two numbers; what is no number is larger than any, as in LibTorch's pooling.
+template <typename T>
+inline T larger(T left, T right) {
+  return right > left || right != right ? right : left;
+}
+
+/// The largest numbers of non-overlapping windows of in[height][width].
+template <typename T>
+inline void max_pool_plane(const T* in, std::int64_t height, std::int64_t width, std::int64_t size, T* out) {
+  const std::int64_t out_height = height / size;
+  const std::int64_t out_width = width / size;
+  for (std::int64_t y = 0; y < out_height; ++y, in += size * width, out += out_width) {
+    if (size == 2) {
+      const T* lower = in + width;
+      for (std::int64_t x = 0; x < out_width; ++x) {
+        out[x] = larger(larger(in[2 * x], in[2 * x + 1]), larger(lower[2 * x], lower[2 * x + 1]));
+      }
+      continue;
+    }
+    for (std::int64_t x = 0; x < out_width; ++x) {
+      T largest = in[x * size];
+      for (std::int64_t dy = 0; dy < size; ++dy) {
+        for (std::int64_t dx = 0; dx < size; ++dx) largest = larger(largest, in[dy * width + x * size + dx]);
+      }
+      out[x] = largest;
+    }
+  }
+}
+
+/// Where in a plane each window has its largest number, the first of equals: use(position, index) for every
+/// window, in order.
+template <typename T, typename Use>
+inline void for_each_largest_of_plane(const T* in, std::int64_t height, std::int64_t width, std::int64_t size,
+                                      const Use& use) {
+  std::int64_t index = 0;
+  for (std::int64_t y = 0; y + size <= height; y += size) {
+    for (std::int64_t x = 0; x + size <= width; x += size, ++index) {
+      std::int64_t largest = y * width + x;
+      for (std::int64_t dy = 0; dy < size; ++dy) {
+        for (std::int64_t dx = 0; dx < size; ++dx) {
+          const std::int64_t position = (y + dy) * width + x + dx;
+          if (in[position] > in[largest]) largest = position;
+        }
+      }
+      use(largest, index);
+    }
+  }
 }
 
 }  // namespace fedarena::kernels

@@ -57,6 +57,23 @@ class AveragePoolRule final : public Rule {
   std::int64_t size_, height_ = 0, width_ = 0;
 };
 
+class MaxPoolRule final : public Rule {
+ public:
+  explicit MaxPoolRule(const MaxPool& layer) : size_(layer.size) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    inputs_ = inputs;
+    return kernels::max_pool(inputs, size_);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return wanted ? kernels::max_pool_adjoint(inputs_, deltas, size_) : torch::Tensor();
+  }
+
+ private:
+  std::int64_t size_;
+  torch::Tensor inputs_;
+};
+
 class GroupNormRule final : public Rule {
  public:
   GroupNormRule(const GroupNorm& layer, std::vector<torch::Tensor> parameters, const kernels::Tail& tail)
@@ -165,6 +182,7 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, std::vector<torch
                  return std::make_unique<EmbeddingRule>(embedding, std::move(parameters));
                },
                [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolRule>(pool); },
+               [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolRule>(pool); },
                [](const Relu&) -> Made { return std::make_unique<ReluRule>(); },
                [](const Flatten&) -> Made { return std::make_unique<FlattenRule>(); },
                [](const auto&) -> Made { throw Bug("a layer without a per-example rule"); }},

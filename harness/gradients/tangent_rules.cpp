@@ -13,8 +13,8 @@
 namespace fedarena {
 namespace {
 
-// Layers without parameters are linear maps once it is known which inputs of a ReLU are positive: tangents go
-// through them as numbers do.
+// Layers without parameters are linear maps once it is known which inputs of a ReLU are positive and which of
+// a window is the largest: tangents go through them as numbers do.
 class ReluTangent final : public TangentRule {
  public:
   torch::Tensor forward(Moving& at) const override {
@@ -50,6 +50,22 @@ class AveragePoolTangent final : public TangentRule {
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
     return kernels::average_pool_adjoint(delta_tangents, size_, at.seen.inputs.size(2),
                                          at.seen.inputs.size(3));
+  }
+
+ private:
+  std::int64_t size_;
+};
+
+class MaxPoolTangent final : public TangentRule {
+ public:
+  explicit MaxPoolTangent(const MaxPool& layer) : size_(layer.size) {}
+
+  torch::Tensor forward(Moving& at) const override {
+    if (!at.input_tangents.defined()) return {};
+    return kernels::max_pool_tangent(at.seen.inputs, at.input_tangents, size_);
+  }
+  torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
+    return kernels::max_pool_adjoint(at.seen.inputs, delta_tangents, size_);
   }
 
  private:
@@ -118,6 +134,7 @@ std::unique_ptr<TangentRule> make_tangent_rule(std::span<const Layer> layers, Mo
                                          parameters.direction[0], parameters.direction[1]});
                },
                [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolTangent>(pool); },
+               [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolTangent>(pool); },
                [](const Relu&) -> Made { return std::make_unique<ReluTangent>(); },
                [](const Flatten&) -> Made { return std::make_unique<FlattenTangent>(); },
                [](const auto&) -> Made { throw Bug("a layer without a tangent rule"); }},

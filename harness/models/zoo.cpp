@@ -24,4 +24,18 @@ void require_classes(const std::string& model, const ModelInput& input) {
                 .remedy = "Use the model \"linear\", or a data set with classes."});
 }
 
+void require_images(const std::string& model, const ModelInput& input, std::int64_t smallest_side) {
+  if (input.shape.size() != 3) {
+    throw Error(Complaint{
+        .found =
+            fmt::format("the model \"{}\" needs images, but the examples are plain feature vectors", model),
+        .remedy = "Use \"mlp\", \"logistic\" or \"linear\"."});
+  }
+  if (input.shape[1] >= smallest_side && input.shape[2] >= smallest_side) return;
+  throw Error(Complaint{.found = fmt::format("the model \"{}\" leaves nothing of images of {}x{} pixels",
+                                             model, input.shape[1], input.shape[2]),
+                        .allowed = fmt::format("{0}x{0} or more", smallest_side),
+                        .remedy = "Use \"convnet\" with a smaller depth, or \"mlp\"."});
+}
+
 }  // namespace fedarena

@@ -35,4 +35,7 @@ Architecture build_model(const std::string& name, const Settings& settings, cons
 /// Refuses a regression for models that classify; for use in a model's build function.
 void require_classes(const std::string& model, const ModelInput& input);
 
+/// Refuses examples that are not images of so many pixels in height and width at least; likewise.
+void require_images(const std::string& model, const ModelInput& input, std::int64_t smallest_side = 1);
+
 }  // namespace fedarena

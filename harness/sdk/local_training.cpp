@@ -51,6 +51,11 @@ std::int64_t LocalTraining::steps(const Oracle& oracle) const {
   return local_steps > 0 ? local_steps : local_epochs * oracle.steps_per_epoch(batch_size);
 }
 
+Correction proximal_term(const Params& centre, double mu) {
+  if (mu == 0) return {};
+  return [&centre, mu](const Params& local, Params& gradient) { gradient.add_scaled(mu, local - centre); };
+}
+
 Params train_locally(Client& client, const Params& start, const LocalTraining& config,
                      const Correction& correct) {
   const double rate = config.rate_in(client.round, client.rounds);

@@ -39,10 +39,8 @@ class Tracer {
     add("bias", {layer.channels});
   }
   void operator()(const Relu&) {}
-  void operator()(const AveragePool& layer) {
-    FEDARENA_CHECK(shape_.size(), ==, 3U);
-    shape_ = {shape_[0], shape_[1] / layer.size, shape_[2] / layer.size};
-  }
+  void operator()(const AveragePool& layer) { pool(layer.size); }
+  void operator()(const MaxPool& layer) { pool(layer.size); }
   void operator()(const Flatten&) { shape_ = {product(shape_)}; }
   void operator()(const Linear& layer) {
     FEDARENA_CHECK(shape_.size(), ==, 1U);
@@ -83,6 +81,10 @@ class Tracer {
   const std::vector<std::int64_t>& shape() const { return shape_; }
 
  private:
+  void pool(std::int64_t size) {
+    FEDARENA_CHECK(shape_.size(), ==, 3U);
+    shape_ = {shape_[0], shape_[1] / size, shape_[2] / size};
+  }
   void name(std::string_view kind) { name_ = fmt::format("{}{}", kind, ++layers_); }
   void add(const std::string& part, std::vector<std::int64_t> extents) {
     layout.add(name_ + "." + part, std::move(extents));
@@ -109,6 +111,7 @@ class Applier {
   }
   void operator()(const Relu&) { value = torch::relu(value); }
   void operator()(const AveragePool& layer) { value = torch::avg_pool2d(value, layer.size); }
+  void operator()(const MaxPool& layer) { value = torch::max_pool2d(value, layer.size); }
   void operator()(const Flatten&) { value = value.flatten(1); }
   void operator()(const Linear&) {
     const torch::Tensor& weight = next();

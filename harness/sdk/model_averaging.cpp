@@ -2,13 +2,16 @@
 
 namespace fedarena {
 
+Schema<Weighting> Weighting::schema() {
+  return {{"weighting", &Weighting::weighting,
+           "weights of the clients in the average: by examples, or all alike",
+           Constraint::one_of({"examples", "uniform"})}};
+}
+
 Schema<ModelAveraging> ModelAveraging::schema() {
   return Schema<ModelAveraging>{
-      {"server_rate", &ModelAveraging::server_rate, "server learning rate", Constraint::positive()},
-      {"weighting", &ModelAveraging::weighting,
-       "weights of the clients in the average: by examples, or all alike",
-       Constraint::one_of({"examples", "uniform"})},
-  }
+      {"server_rate", &ModelAveraging::server_rate, "server learning rate", Constraint::positive()}}
+      .extends(Weighting::schema())
       .extends(LocalTraining::schema());
 }
 
@@ -16,10 +19,12 @@ Message update_message(const Client& client, const Params& start, const Params& 
   return {{kUpdate, trained - start}, {kExamples, client.oracle.size()}};
 }
 
+Params weighted_mean(const Uplink& uplink, Key<Params> key, const Weighting& weighting) {
+  return weighting.by_examples() ? uplink.mean(key, kExamples) : uplink.mean(key);
+}
+
 void average_updates(Server& server, const Uplink& uplink, const ModelAveraging& config) {
-  const bool by_examples = config.weighting == "examples";
-  const Params mean = by_examples ? uplink.mean(kUpdate, kExamples) : uplink.mean(kUpdate);
-  server.params.add_scaled(config.server_rate, mean);
+  server.params.add_scaled(config.server_rate, weighted_mean(uplink, kUpdate, config));
 }
 
 }  // namespace fedarena

@@ -31,10 +31,7 @@ class FedProx final : public Algorithm {
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
-    Correction pull;
-    if (config_.mu > 0) {
-      pull = [&](const Params& local, Params& gradient) { gradient.add_scaled(config_.mu, local - start); };
-    }
+    const Correction pull = proximal_term(start, config_.mu);
     return update_message(client, start, train_locally(client, start, config_, pull));
   }
 

@@ -18,6 +18,9 @@ int lines_of(const std::string& plugin) {
 TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fedavg"), 60);
   EXPECT_LE(lines_of("fedprox"), 70);
+  EXPECT_LE(lines_of("fedsgd"), 60);
+  EXPECT_LE(lines_of("fednova"), 110);
+  EXPECT_LE(lines_of("fedopt"), 170);  // four algorithms
   EXPECT_LE(lines_of("scaffold"), 110);
 }
 

@@ -29,7 +29,8 @@ class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
                                                        {"weighting", std::string("uniform")},
                                                        {"classes", std::string("all")},
                                                        {"image_init", std::string("noise")},
-                                                       {"server_radius", std::string("constant")}});
+                                                       {"server_radius", std::string("constant")},
+                                                       {"effective_steps", 4.0}});
     const TestRunOptions options{.rounds = 3, .cohort_size = 2, .workers = workers, .policy = policy};
     return std::make_unique<TestRun>(federation_for(GetParam(), task_, options),
                                      plugins().create(GetParam(), settings));

@@ -25,12 +25,8 @@ struct Config {
 
 Architecture build(const Settings& settings, const ModelInput& input) {
   require_classes("convnet", input);
+  require_images("convnet", input);
   const Config config = Config::schema().read(settings);
-  if (input.shape.size() != 3) {
-    throw Error(
-        Complaint{.found = "the model \"convnet\" needs images, but the examples are plain feature vectors",
-                  .remedy = "Use \"mlp\", \"logistic\" or \"linear\"."});
-  }
   Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {}};
   std::int64_t channels = input.shape[0];
   std::int64_t height = input.shape[1];

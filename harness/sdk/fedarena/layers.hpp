@@ -24,6 +24,10 @@ struct Relu {};
 struct AveragePool {
   std::int64_t size;
 };
+/// The largest numbers of non-overlapping windows of size x size; a gradient goes to the first of equals.
+struct MaxPool {
+  std::int64_t size;
+};
 /// Everything but the batch dimension becomes one.
 struct Flatten {};
 /// Affine map with bias; weight [out, in].
@@ -62,8 +66,8 @@ struct Custom {
 
 /// One step of a model. Models are data: forward passes, parameter counts and gradient rules are all read off
 /// the same list of layers.
-using Layer =
-    std::variant<Conv2d, GroupNorm, Relu, AveragePool, Flatten, Linear, Embedding, BatchNorm, Custom>;
+using Layer = std::variant<Conv2d, GroupNorm, Relu, AveragePool, MaxPool, Flatten, Linear, Embedding,
+                           BatchNorm, Custom>;
 
 /// What training minimises; both are means over the batch.
 enum class Loss {

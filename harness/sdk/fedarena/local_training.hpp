@@ -43,6 +43,9 @@ struct FEDARENA_API LocalTraining : RateSchedule {
 /// gradient.
 using Correction = std::function<void(const Params& local, Params& gradient)>;
 
+/// The gradient of mu/2 ||local - centre||^2; nothing at all when mu is 0. Keep `centre` for as long.
+FEDARENA_API Correction proximal_term(const Params& centre, double mu);
+
 /// SGD on a client's own data from `start`, with momentum v <- momentum v + g and weight decay added to the
 /// gradient (both as in PyTorch's SGD; the momentum starts at zero each round). Returns the trained
 /// parameters.

@@ -95,7 +95,7 @@ TEST_F(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
 // are of sizes that tiles overhang.
 class Designer {
  public:
-  explicit Designer(std::uint64_t seed) : stream_({.seed = seed}) {}
+  explicit Designer(std::uint64_t seed) : stream_({.seed = seed}), pools_({.seed = seed, .round = 1}) {}
 
   Architecture design() {
     Architecture result;
@@ -151,12 +151,16 @@ class Designer {
   void shrink(Architecture& result, std::int64_t& height, std::int64_t& width) {
     const std::int64_t window = between(1, 3);
     if (window > height || window > width) return;
-    result.layers.emplace_back(AveragePool{window});
+    if (pools_.below(2) == 0) {
+      result.layers.emplace_back(AveragePool{window});
+    } else {
+      result.layers.emplace_back(MaxPool{window});
+    }
     height /= window;
     width /= window;
   }
 
-  Stream stream_;
+  Stream stream_, pools_;
 };
 
 TEST_F(InputGradient, IsExactForRandomArchitectures) {
@@ -203,6 +207,8 @@ TEST_F(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
       {"relu first", {Relu{}, Flatten{}, Linear{72, 3}}},
       {"average pool", {Conv2d{2, 3, 3, 1}, AveragePool{2}, Flatten{}, Linear{27, 3}}},
       {"average pool with a remainder, first", {AveragePool{4}, Flatten{}, Linear{2, 3}}},
+      {"max pool", {Conv2d{2, 3, 3, 1}, Relu{}, MaxPool{2}, Flatten{}, Linear{27, 3}}},
+      {"max pool with a remainder, first", {MaxPool{4}, Flatten{}, Linear{2, 3}}},
       {"1x1 convolution", {Conv2d{2, 3, 1, 0}, Flatten{}, Linear{108, 3}}},
       {"2x2 convolution", {Conv2d{2, 3, 2, 1}, Relu{}, Flatten{}, Linear{147, 3}}},
       {"3x3 convolution", {Conv2d{2, 3, 3, 1}, Relu{}, Conv2d{3, 4, 3, 1}, Flatten{}, Linear{144, 3}}},

@@ -45,6 +45,12 @@ TEST_F(PerExample, IsExactForEveryNormalisationOfTheConvNet) {
   }
 }
 
+TEST_F(PerExample, IsExactForTheCnnOfFemnist) {
+  const Architecture architecture = build_model("femnist-cnn", {}, {.shape = {1, 28, 28}, .outputs = 62});
+  expect_exact_clipping(architecture, torch::kFloat32, two, 20, 14);
+  expect_exact_clipping(architecture, torch::kFloat64, two, 5, 14);
+}
+
 // Layers and shapes drawn at random: anything that fits together, but for norms of fewer than four numbers.
 // What those give is nearly constant, and its gradient is little else than autograd's rounding.
 class Designer {
@@ -92,7 +98,11 @@ class Designer {
       if (chance()) result.layers.push_back(Relu{});
       const std::int64_t window = between(1, 3);
       if (chance() && window <= height && window <= width) {
-        result.layers.push_back(AveragePool{window});
+        if (chance()) {
+          result.layers.push_back(AveragePool{window});
+        } else {
+          result.layers.push_back(MaxPool{window});
+        }
         height /= window;
         width /= window;
       }

@@ -180,5 +180,32 @@ TEST(SameBits, PoolingAddsInTheStatedOrder) {
   }
 }
 
+// Few different numbers, so that windows have equals.
+TEST(SameBits, MaxPoolingIsThatOfLibTorchAndGivesTheFirstOfEquals) {
+  Stream stream({.seed = 6});
+  for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
+    for (const std::int64_t size : {1, 2, 3, 4}) {
+      for (const auto& [height, width] :
+           std::vector<std::pair<std::int64_t, std::int64_t>>{{4, 4}, {5, 7}, {24, 24}, {13, 41}}) {
+        const std::string what = fmt::format("{} of {}x{}", size, height, width);
+        const torch::Tensor inputs = random_numbers(stream, {2, 3, height, width}, type).mul(2).round();
+        const auto [outputs, largest] = at::max_pool2d_with_indices(inputs, size);
+        expect_same_bits(max_pool(inputs, size), outputs, what);
+        const torch::Tensor deltas = random_numbers(stream, outputs.sizes().vec(), type);
+        expect_same_bits(max_pool_adjoint(inputs, deltas, size),
+                         at::max_pool2d_with_indices_backward(deltas, inputs, size, size, 0, 1,
+                                                              /*ceil_mode=*/false, largest),
+                         what);
+        const torch::Tensor tangents = random_numbers(stream, inputs.sizes().vec(), type);
+        expect_same_bits(max_pool_tangent(inputs, tangents, size),
+                         tangents.flatten(2).gather(2, largest.flatten(2)).view(outputs.sizes()), what);
+        const torch::Tensor special = random_numbers(stream, inputs.sizes().vec(), type);
+        add_specials(special);
+        expect_same_bits(max_pool(special, size), at::max_pool2d(special, size), what);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fedarena::kernels

@@ -34,6 +34,10 @@ std::string refusal(const std::string& name, const ModelInput& input, const Sett
 TEST(Zoo, HasTheParameterCountsOfThePapers) {
   EXPECT_EQ(parameters("convnet", kGrey), 317'706);
   EXPECT_EQ(parameters("convnet", kColour), 320'010);
+  EXPECT_EQ(parameters("niid-cnn", kGrey), 44'426);
+  EXPECT_EQ(parameters("niid-cnn", kColour), 62'006);
+  EXPECT_EQ(parameters("femnist-cnn", {.shape = {1, 28, 28}, .outputs = 62}), 1'206'590);
+  EXPECT_EQ(parameters("femnist-cnn", kGrey), 1'199'882);  // of digits alone, as Reddi et al. have it
   EXPECT_EQ(parameters("mlp", kGrey), 199'210);
   EXPECT_EQ(parameters("logistic", kGrey), 7'850);
   EXPECT_EQ(parameters("linear", kRegression), 12);
@@ -46,7 +50,8 @@ TEST(Zoo, DescribesItsModels) {
     EXPECT_FALSE(info.summary.empty()) << info.name;
     for (const Field& field : info.fields) EXPECT_FALSE(field.doc.empty()) << info.name << "." << field.name;
   }
-  EXPECT_THAT(names, ::testing::IsSupersetOf({"convnet", "linear", "logistic", "mlp"}));
+  EXPECT_THAT(names,
+              ::testing::IsSupersetOf({"convnet", "femnist-cnn", "linear", "logistic", "mlp", "niid-cnn"}));
 }
 
 TEST(Zoo, FollowsTheSettings) {
@@ -100,14 +105,25 @@ TEST(Zoo, FitsLabelsWithLeastSquares) {
 }
 
 TEST(Zoo, RefusesWhatDoesNotFit) {
-  for (const std::string name : {"convnet", "mlp", "logistic"}) {
+  for (const std::string name : {"convnet", "femnist-cnn", "niid-cnn", "mlp", "logistic"}) {
     EXPECT_EQ(refusal(name, kRegression),
               "the model \"" + name +
                   "\" classifies, but the data set is a regression\n  Use the model "
                   "\"linear\", or a data set with classes.");
   }
-  EXPECT_THAT(refusal("convnet", kFeatures),
-              ::testing::HasSubstr("needs images, but the examples are plain feature vectors"));
+  for (const std::string name : {"convnet", "femnist-cnn", "niid-cnn"}) {
+    EXPECT_EQ(refusal(name, kFeatures), "the model \"" + name +
+                                            "\" needs images, but the examples are plain feature vectors\n  "
+                                            "Use \"mlp\", \"logistic\" or \"linear\".");
+  }
+  EXPECT_EQ(refusal("niid-cnn", {.shape = {1, 28, 15}, .outputs = 2}),
+            "the model \"niid-cnn\" leaves nothing of images of 28x15 pixels; allowed: 16x16 or more\n  Use "
+            "\"convnet\" with a smaller depth, or \"mlp\".");
+  EXPECT_EQ(refusal("niid-cnn", {.shape = {1, 16, 16}, .outputs = 2}), "none");
+  EXPECT_EQ(refusal("femnist-cnn", {.shape = {3, 5, 9}, .outputs = 2}),
+            "the model \"femnist-cnn\" leaves nothing of images of 5x9 pixels; allowed: 6x6 or more\n  Use "
+            "\"convnet\" with a smaller depth, or \"mlp\".");
+  EXPECT_EQ(refusal("femnist-cnn", {.shape = {3, 6, 6}, .outputs = 2}), "none");
   EXPECT_EQ(refusal("convnet", kGrey, {{"depth", 6}}),
             "depth 6 pools 28x28 images away to nothing; allowed: depth <= 5");
   EXPECT_EQ(refusal("convnet", {.shape = {1, 8, 8}, .outputs = 2}, {{"depth", 4}}),

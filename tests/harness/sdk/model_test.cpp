@@ -141,6 +141,16 @@ TEST(Forward, AveragesWindowsAndDropsTheRest) {
   EXPECT_TRUE(torch::equal(outputs, torch::tensor({{3.0, 5.0}}, torch::kFloat64)));
 }
 
+TEST(Forward, TakesTheLargestOfWindowsAndDropsTheRest) {
+  const Model model({.input_shape = {1, 3, 5}, .outputs = 2, .layers = {MaxPool{2}, Flatten{}}},
+                    torch::kFloat64);
+  const Params none(model.layout(), torch::empty({0}, torch::kFloat64));
+  const torch::Tensor inputs =
+      torch::tensor({9, 1, -3, -8, 99, 4, 2, -5, -4, 99, 99, 99, 99, 99, 99}, torch::kFloat64);
+  EXPECT_TRUE(torch::equal(model.forward(none, inputs.view({1, 1, 3, 5})),
+                           torch::tensor({{9.0, -3.0}}, torch::kFloat64)));
+}
+
 TEST(Forward, NormalisesEachGroupOfEachExample) {
   const Model model({.input_shape = {2, 1, 2}, .outputs = 4, .layers = {GroupNorm{2, 2, 0.0}, Flatten{}}},
                     torch::kFloat64);
