@@ -61,15 +61,33 @@ std::string kind_of(const toml::node& node) {
   return "nothing";
 }
 
-Written written_list(const toml::array& array, const std::string& file) {
+Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 2);
+Written written(const toml::node& node, const std::string& file, bool with_items = true);
+
+// One more than can be swept, so that too many show.
+std::vector<Written> items_of(const toml::array& array, const std::string& file) {
+  std::vector<Written> items;
+  for (const toml::node& node : array) {
+    if (items.size() > kMostPoints) break;
+    items.push_back(written(node, file, false));
+    if (const auto* table = node.as_table()) {
+      items.back().table = std::make_shared<Table>(table_of(*table, items.back().place, file, 1));
+    }
+  }
+  return items;
+}
+
+Written written_list(const toml::array& array, const std::string& file, bool with_items) {
   Written result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
+  if (with_items) result.items = items_of(array, file);
   std::vector<std::int64_t> numbers;
   for (const toml::node& node : array) {
     const auto* number = node.as_integer();
     if (number == nullptr) {
-      return {.place = place_of(node.source(), file),
-              .value = {},
-              .kind = "a list with " + kind_of(node) + " in it"};
+      result.place = place_of(node.source(), file);
+      result.kind = "a list with " + kind_of(node) + " in it";
+      result.elements.clear();
+      return result;
     }
     numbers.push_back(number->get());
     const Place element = place_of(node.source(), file);
@@ -79,8 +97,8 @@ Written written_list(const toml::array& array, const std::string& file) {
   return result;
 }
 
-Written written(const toml::node& node, const std::string& file) {
-  if (const auto* array = node.as_array()) return written_list(*array, file);
+Written written(const toml::node& node, const std::string& file, bool with_items) {
+  if (const auto* array = node.as_array()) return written_list(*array, file, with_items);
   Written result{.place = place_of(node.source(), file), .value = {}, .kind = kind_of(node)};
   if (const auto* flag = node.as_boolean()) result.value = flag->get();
   if (const auto* number = node.as_integer()) result.value = number->get();
@@ -95,7 +113,7 @@ bool earlier(const Place& left, const Place& right) {
 
 // `below`: how many levels of tables within the table are kept. Two are one more than any section needs, so
 // that a table where a profile has a value is told apart.
-Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 2) {
+Table table_of(const toml::table& table, const Place& place, const std::string& file, int below) {
   Table result{place, {}};
   for (auto&& [key, node] : table) {
     Setting setting{std::string(key.str()), place_of(key.source(), file), written(node, file)};
@@ -125,6 +143,19 @@ Section section_of(const toml::key& key, const toml::node& node, const std::stri
     section.form = Section::Form::kValue;
   }
   return section;
+}
+
+// Puts a value and all in it at another place.
+void move_to(const Place& place, Written& moved) {
+  moved.place = place;
+  moved.elements.clear();
+  for (Written& item : moved.items) move_to(place, item);
+  if (moved.table == nullptr) return;
+  moved.table->place = place;
+  for (Setting& setting : moved.table->settings) {
+    setting.place = place;
+    move_to(place, setting.written);
+  }
 }
 
 bool is_bare_word(std::string_view text) {
@@ -170,8 +201,7 @@ Written parse_value(std::string_view text, const Place& place) {
     // A line break in the text could bring further keys.
     if (table.size() == 1 && text.find('\n') == std::string_view::npos) {
       Written result = written(*table.get("value"), place.file);
-      result.place = place;
-      result.elements.clear();
+      move_to(place, result);
       return result;
     }
   } catch (const Error&) {

@@ -21,6 +21,7 @@ struct Written {
   std::string kind;                                ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
   std::shared_ptr<Table> table = {};               ///< where a section holds a table of its own
+  std::vector<Written> items = {};  ///< of a list: its elements, as far as a sweep can use them
 };
 
 /// One line "key = value" of a section, or a table below it.
@@ -28,7 +29,8 @@ struct Setting {
   std::string key;
   Place place;  ///< of the key
   Written written;
-  bool overridden = false;  ///< given by --set or by a profile
+  bool overridden = false;  ///< given by --set, by a profile or by a sweep
+  bool swept = false;       ///< given by a sweep
 };
 
 /// The settings below one [header], in the order of the file.
@@ -49,6 +51,9 @@ struct Section {
   Form form = Form::kTable;
   std::vector<Table> tables;  ///< kTable: one; kTables: any number; kValue: none
 };
+
+/// Points of a sweep, at most; longer lists cannot be swept.
+inline constexpr std::size_t kMostPoints = 1000;
 
 /// A TOML file as values with places, in the order of the file.
 using Document = std::vector<Section>;

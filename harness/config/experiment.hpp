@@ -31,10 +31,20 @@ struct Cohort {
   bool operator==(const Cohort&) const = default;
 };
 
-/// When the model is evaluated; the last round always is.
+/// When and on what the model is evaluated; the last round always is.
 struct Evaluation {
   std::int64_t every = 1;
+  double validation_fraction = 0;  ///< of the training examples, held out before they are dealt
+  bool per_client = false;         ///< whether each client is tested on test examples of its own
   bool operator==(const Evaluation&) const = default;
+};
+
+/// Rules that end a run before its last round, by the accuracy on validation examples.
+struct Stopping {
+  double target_accuracy = 0;  ///< a fraction; 0: no target
+  std::int64_t patience = 0;   ///< rounds without improvement; 0: endless
+  double improvement = 0;      ///< a fraction; by how much at least a round must beat the best one before it
+  bool operator==(const Stopping&) const = default;
 };
 
 /// An experiment, checked and complete: algorithms x seeds, all under the same conditions.
@@ -47,6 +57,7 @@ struct Experiment {
   Choice data, partition, model;
   Cohort cohort;
   Evaluation evaluation;
+  Stopping stopping;
   Choice privacy;  ///< the policy of algorithms that do not choose another
   std::vector<AlgorithmEntry> algorithms;
   bool operator==(const Experiment&) const = default;

@@ -20,16 +20,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// The label as the file gives it, before any check.
-std::string label_of(Table& table) {
-  for (const char* key : {"label", "name"}) {
-    const Setting* setting = table.find(key);
-    if (setting == nullptr || !setting->written.value) continue;
-    if (const auto* text = std::get_if<std::string>(&*setting->written.value)) return *text;
-  }
-  return {};
-}
-
 struct Target {
   Table* table = nullptr;
   std::string key;
@@ -66,9 +56,28 @@ Target algorithm_target(Section* section, std::string_view rest, const SectionSp
             .remedy = "write algorithms.LABEL.key=value"});
 }
 
-void put(Table& table, const std::string& key, const Place& place, Written written) {
-  Setting setting{.key = key, .place = place, .written = std::move(written), .overridden = true};
+// A sweep that something else goes over, or that goes over something else, would be another than it seems.
+void check_swept(const Setting& present, std::string_view path, const OverrideSource& source) {
+  if (!source.swept || !present.overridden) return;
+  if (present.swept) {
+    complain({.place = source.place,
+              .found = fmt::format("{} is swept twice", in_quotes(path)),
+              .remedy = fmt::format("the other is at {}", present.place.str())});
+  }
+  complain({.place = present.place,
+            .found = fmt::format("no effect: [sweep] gives {}", in_quotes(path)),
+            .remedy = fmt::format("write sweep.{}=[value]", path)});
+}
+
+void put(Table& table, const std::string& key, std::string_view path, const OverrideSource& source,
+         Written written) {
+  Setting setting{.key = key,
+                  .place = source.place,
+                  .written = std::move(written),
+                  .overridden = true,
+                  .swept = source.swept};
   if (Setting* present = table.find(key)) {
+    check_swept(*present, path, source);
     *present = std::move(setting);
   } else {
     table.settings.push_back(std::move(setting));
@@ -76,13 +85,16 @@ void put(Table& table, const std::string& key, const Place& place, Written writt
 }
 
 // The algorithm's own section that the key names, and the key within.
-Target within_own(Target target, const SectionSpec& spec, const Place& place) {
+Target within_own(Target target, const SectionSpec& spec, const OverrideSource& source) {
   const std::size_t dot = target.key.find('.');
   if (dot == std::string::npos || spec.find_own(target.key.substr(0, dot)) == nullptr) return target;
   const std::string name = target.key.substr(0, dot);
   if (target.table->find(name) == nullptr) {
-    put(*target.table, name, place,
-        {.place = place, .value = {}, .kind = "a table", .table = std::make_shared<Table>(Table{place, {}})});
+    put(*target.table, name, name, source,
+        {.place = source.place,
+         .value = {},
+         .kind = "a table",
+         .table = std::make_shared<Table>(Table{source.place, {}})});
   }
   // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
   return {target.table->find(name)->written.table.get(), target.key.substr(dot + 1)};
@@ -95,6 +107,15 @@ std::vector<SectionSpec> overridable(std::vector<SectionSpec> specs) {
 }
 
 }  // namespace
+
+std::string label_of(const Table& table) {
+  for (const char* key : {"label", "name"}) {
+    const Setting* setting = table.find(key);
+    if (setting == nullptr || !setting->written.value) continue;
+    if (const auto* text = std::get_if<std::string>(&*setting->written.value)) return *text;
+  }
+  return {};
+}
 
 void put_override(Document& document, std::string_view path, const OverrideSource& source, Written written,
                   const std::vector<SectionSpec>& specs) {
@@ -119,8 +140,8 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
   Section* section = find_section(document, spec->name);
   const std::string_view rest = path.substr(dot + 1);
   if (spec->kind == SectionSpec::Kind::kAlgorithms) {
-    const Target target = within_own(algorithm_target(section, rest, *spec, place), *spec, place);
-    if (target.table != nullptr) put(*target.table, target.key, place, std::move(written));
+    const Target target = within_own(algorithm_target(section, rest, *spec, place), *spec, source);
+    if (target.table != nullptr) put(*target.table, target.key, path, source, std::move(written));
     return;
   }
   if (section == nullptr) {
@@ -129,7 +150,7 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
   }
   // A section of another form is the file's mistake, and reported as such.
   if (section->form == Section::Form::kTable)
-    put(section->tables.front(), std::string(rest), place, std::move(written));
+    put(section->tables.front(), std::string(rest), path, source, std::move(written));
 }
 
 void apply_override(Document& document, const std::string& text, const std::vector<SectionSpec>& specs) {

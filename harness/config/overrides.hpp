@@ -13,7 +13,12 @@ namespace fedarena::config {
 struct OverrideSource {
   Place place;
   std::string form;  ///< for messages: "section.key=value"
+  /// Whether a sweep gives the value: then nothing else may.
+  bool swept = false;
 };
+
+/// The label of an algorithm as the file gives it, before any check; "" where there is none.
+std::string label_of(const Table& algorithm);
 
 /// Puts the value at the path "section.key" or "algorithms.LABEL.key" into the document, over what is there.
 /// Throws Error as `apply_override` does.

@@ -6,11 +6,13 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/document.hpp"
+#include "harness/config/expand.hpp"
 #include "harness/config/file_text.hpp"
 #include "harness/config/overrides.hpp"
 #include "harness/config/own_section.hpp"
 #include "harness/config/profiles.hpp"
 #include "harness/config/sections.hpp"
+#include "harness/config/sweep.hpp"
 #include "harness/config/table_reading.hpp"
 #include "harness/config/unknown.hpp"
 
@@ -36,6 +38,7 @@ class Reader {
       if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
     }
     check_cohort();
+    check_stopping();
     return std::move(experiment_);
   }
 
@@ -205,10 +208,23 @@ class Reader {
     const auto clients = std::find_if(settings.begin(), settings.end(),
                                       [](const auto& pair) { return pair.first == "clients"; });
     const auto* count = clients == settings.end() ? nullptr : std::get_if<std::int64_t>(&clients->second);
-    if (count != nullptr && cohort.size > *count) {
+    // A partition of 0 clients has as many as the data says.
+    if (count != nullptr && *count > 0 && cohort.size > *count) {
       complain({.place = section->tables.front().find("size")->written.place,
                 .found = fmt::format("size is {}", cohort.size),
                 .allowed = fmt::format("an integer from 0 to {}, the clients of [partition]", *count)});
+    }
+  }
+
+  void check_stopping() {
+    const Stopping& stopping = experiment_.stopping;
+    if (experiment_.evaluation.validation_fraction > 0) return;
+    for (const auto& [key, asked] : {std::pair("target_accuracy", stopping.target_accuracy > 0),
+                                     std::pair("patience", stopping.patience > 0)}) {
+      if (!asked) continue;
+      complain({.place = find_section(document_, "stopping")->tables.front().find(key)->place,
+                .found = fmt::format("{} looks at validation examples, and there are none", key),
+                .remedy = "set validation_fraction in [evaluation] to a number above 0"});
     }
   }
 
@@ -218,35 +234,64 @@ class Reader {
   Experiment experiment_;
 };
 
+// The one experiment among the points.
+Experiment only(std::vector<GridPoint> points, const std::string& file_name) {
+  if (points.size() == 1) return std::move(points.front().experiment);
+  complain({.place = {.file = file_name},
+            .found = fmt::format("[sweep] makes {} points of it", points.size()),
+            .allowed = "one experiment"});
+}
+
 }  // namespace
 
 Experiment read_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                            const Catalog& catalog, const std::optional<std::string>& profile) {
-  return parse_experiment(file_text(file), file.string(), overrides, catalog, profile);
+  return only(read_grid(file, overrides, catalog, profile), file.string());
 }
 
 Experiment parse_experiment(std::string_view text, const std::string& file_name,
                             const std::vector<std::string>& overrides, const Catalog& catalog,
                             const std::optional<std::string>& profile) {
+  return only(parse_grid(text, file_name, overrides, catalog, profile), file_name);
+}
+
+std::vector<GridPoint> read_grid(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+                                 const Catalog& catalog, const std::optional<std::string>& profile) {
+  return parse_grid(file_text(file), file.string(), overrides, catalog, profile);
+}
+
+std::vector<GridPoint> parse_grid(std::string_view text, const std::string& file_name,
+                                  const std::vector<std::string>& overrides, const Catalog& catalog,
+                                  const std::optional<std::string>& profile) {
   const std::vector<SectionSpec> specs = sections(catalog);
   const Document document = parse_document(text, file_name);
   const std::vector<Profile> profiles = profiles_of(document, specs);
   const auto read = [&](const Profile* chosen, const std::vector<std::string>& texts) {
     // Copies of a document share tables, so each reading parses one of its own.
-    Document own = parse_document(text, file_name);
-    if (chosen != nullptr) apply_profile(own, *chosen, specs);
-    for (const std::string& override_text : texts) apply_override(own, override_text, specs);
-    Experiment experiment = Reader(std::move(own), file_name, specs).read();
-    if (chosen != nullptr) name_after(*chosen, experiment, specs);
-    return experiment;
+    const auto changed = [&] {
+      Document own = parse_document(text, file_name);
+      if (chosen != nullptr) apply_profile(own, *chosen, specs);
+      for (const std::string& override_text : texts) apply_override(own, override_text, specs);
+      return own;
+    };
+    Document base = changed();
+    const std::vector<Dimension> dimensions = dimensions_of(base);
+    return expand(dimensions, [&](const std::vector<std::size_t>& at) {
+      Document own = dimensions.empty() ? std::move(base) : changed();
+      for (std::size_t index = 0; index < at.size(); ++index)
+        apply_value(own, dimensions[index], at[index], specs);
+      Experiment experiment = Reader(std::move(own), file_name, specs).read();
+      if (chosen != nullptr) name_after(*chosen, experiment, specs);
+      return experiment;
+    });
   };
   const Profile* const chosen = profile ? &chosen_profile(profiles, *profile, file_name) : nullptr;
-  Experiment experiment = read(chosen, overrides);
+  std::vector<GridPoint> points = read(chosen, overrides);
   // A mistake in a profile shows whenever the file is read, not when somebody first needs the profile.
   for (const Profile& other : profiles) {
     if (&other != chosen) read(&other, {});
   }
-  return experiment;
+  return points;
 }
 
 }  // namespace fedarena

@@ -72,9 +72,28 @@ std::vector<Key> cohort_keys() {
 }
 
 std::vector<Key> evaluation_keys() {
-  return keys_of(Schema<Evaluation>{{"every", &Evaluation::every,
-                                     "Rounds between evaluations; the last round is always evaluated.",
-                                     Constraint::at_least(1)}});
+  return keys_of(Schema<Evaluation>{
+      {"every", &Evaluation::every, "Rounds between evaluations; the last round is always evaluated.",
+       Constraint::at_least(1)},
+      {"validation_fraction", &Evaluation::validation_fraction,
+       "The part of the training examples that no client gets, to validate on; the same for every seed.",
+       Constraint::between(0, 0.9)},
+      {"per_client", &Evaluation::per_client,
+       "Whether each client is also tested on test examples of its own users, or of its own mixture of "
+       "classes."}});
+}
+
+std::vector<Key> stopping_keys() {
+  return keys_of(Schema<Stopping>{
+      {"target_accuracy", &Stopping::target_accuracy,
+       "Stop once the validation accuracy, a fraction, is at least this; 0: no target.",
+       Constraint::between(0, 1)},
+      {"patience", &Stopping::patience,
+       "Stop when this many rounds brought no better validation accuracy; 0: never.",
+       Constraint::at_least(0)},
+      {"improvement", &Stopping::improvement,
+       "By how much, as a fraction, a round must beat the best one before it to count as better.",
+       Constraint::between(0, 1)}});
 }
 
 std::vector<std::string> names_of(const std::vector<CatalogEntry>& entries) {
@@ -188,9 +207,13 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .keys = cohort_keys(),
                     .part = [](Experiment& experiment) { return &experiment.cohort; }});
   result.push_back({.name = "evaluation",
-                    .doc = "When the model is tested.",
+                    .doc = "When the model is tested, and on what.",
                     .keys = evaluation_keys(),
                     .part = [](Experiment& experiment) { return &experiment.evaluation; }});
+  result.push_back({.name = "stopping",
+                    .doc = "Rules that end a run early, by its accuracy on validation examples alone.",
+                    .keys = stopping_keys(),
+                    .part = [](Experiment& experiment) { return &experiment.stopping; }});
   result.push_back({.name = "privacy",
                     .doc = "The privacy policy; the ledger computes epsilon, no file can state it.",
                     .kind = Kind::kChoice,
@@ -209,6 +232,13 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .keys = algorithm_keys(catalog.algorithms),
                     .entries = &catalog.algorithms,
                     .own = {own_privacy(catalog.policies)}});
+  result.push_back({.name = std::string(kSweep),
+                    .doc =
+                        "Values to combine into a grid, each \"section.key\" = [values] with the path in "
+                        "quotes; every combination is run. \"section\" = [{key = value}] takes tables, and "
+                        "\"algorithms.LABEL.key\" concerns that algorithm alone.",
+                    .kind = Kind::kSweep,
+                    .keys = {}});
   result.push_back({.name = std::string(kProfiles),
                     .doc =
                         "Overrides under a name, each \"section.key\" = value with the path in quotes; run "

@@ -16,6 +16,8 @@ namespace fedarena::config {
 
 /// The section of profiles, of which a run chooses at most one.
 inline constexpr std::string_view kProfiles = "profiles";
+/// The section of values to combine into a grid.
+inline constexpr std::string_view kSweep = "sweep";
 
 /// What is wrong with a value that has the right type and range.
 struct Objection {
@@ -40,6 +42,7 @@ struct SectionSpec {
     kChoice,      ///< the first key chooses an entry of the catalog, whose fields are the other keys
     kTraining,    ///< the fields of the listed algorithms
     kAlgorithms,  ///< a list; the first key chooses an algorithm, whose fields are further keys
+    kSweep,       ///< lists of values, each under the path of a key
     kProfiles,    ///< tables of overrides, each under a name
   };
 

@@ -39,7 +39,8 @@ TEST(Experiments, AreValidAndNamedAsTheirFiles) {
   const std::vector<fs::path> files = files_below(kFolder);
   EXPECT_GE(files.size(), 9U);
   for (const fs::path& file : files) {
-    EXPECT_EQ(read_experiment(file, {}, catalog()).name, file.stem().string()) << file;
+    for (const GridPoint& point : read_grid(file, {}, catalog()))
+      EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
   }
 }
 
@@ -56,6 +57,13 @@ TEST(Experiments, OfFedLapHaveAQuickProfile) {
       EXPECT_EQ(quick.algorithms[i].label, whole.algorithms[i].label);
     }
   }
+}
+
+TEST(Experiments, OfTheGridHaveAHundredCells) {
+  std::size_t cells = 0;
+  for (const GridPoint& point : read_grid(kFolder / "grid.toml", {}, catalog()))
+    cells += point.experiment.algorithms.size() * point.experiment.seeds.size();
+  EXPECT_EQ(cells, 100U);
 }
 
 TEST(Experiments, OfTable4TakeTheSharesOfThePaper) {

@@ -24,8 +24,21 @@ void expect(const std::vector<Case>& cases) {
 }
 
 const std::string kHeaders =
-    "[experiment], [data], [partition], [model], [cohort], [evaluation], [privacy], [training], "
-    "[[algorithms]], [profiles.NAME]";
+    "[experiment], [data], [partition], [model], [cohort], [evaluation], [stopping], [privacy], [training], "
+    "[[algorithms]], [sweep], [profiles.NAME]";
+
+TEST(ConfigError, RefusesRulesOnValidationExamplesThatAreNotThere) {
+  expect({{with("[evaluation]", "[stopping]\npatience = 3\n[evaluation]"),
+           "e.toml:22:1: patience looks at validation examples, and there are none\n"
+           "  set validation_fraction in [evaluation] to a number above 0"},
+          {with("[evaluation]", "[stopping]\ntarget_accuracy = 0.5\n[evaluation]"),
+           "e.toml:22:1: target_accuracy looks at validation examples, and there are none\n"
+           "  set validation_fraction in [evaluation] to a number above 0"}});
+  EXPECT_EQ(
+      parse_sample(with("[evaluation]", "[stopping]\npatience = 3\n[evaluation]\nvalidation_fraction = 0.1"))
+          .stopping.patience,
+      3);
+}
 
 TEST(ConfigError, PointsAtSyntax) {
   EXPECT_THAT(refusal(with("rounds = 20", "rounds = ")), StartsWith("e.toml:4:10: not TOML: "));

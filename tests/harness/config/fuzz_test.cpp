@@ -101,13 +101,17 @@ TEST(ConfigFuzz, DamagedFilesAreReadOrRefused) {
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     const bool profiled = seed % 4 == 2;
     const std::string text = Damage(seed).apply(profiled        ? kProfiled
+                                                : seed % 8 == 0 ? kSwept
                                                 : seed % 2 == 0 ? kSample
                                                                 : private_sample());
     const auto read = [&] {
-      const Experiment experiment = parse_experiment(
+      const std::vector<GridPoint> points = parse_grid(
           text, "e.toml", {}, catalog, profiled ? std::optional<std::string>("quick") : std::nullopt);
       ++accepted;
-      ASSERT_EQ(parse_experiment(to_toml(experiment), "again.toml", {}, catalog), experiment) << text;
+      for (const GridPoint& point : points) {
+        const Experiment& experiment = point.experiment;
+        ASSERT_EQ(parse_experiment(to_toml(experiment), "again.toml", {}, catalog), experiment) << text;
+      }
     };
     expect_success_or_error(read, text);
     if (HasFatalFailure()) return;
@@ -120,14 +124,14 @@ TEST(ConfigFuzz, DamagedFilesAreReadOrRefused) {
 
 TEST(ConfigFuzz, DamagedOverridesAreReadOrRefused) {
   const Catalog catalog = sample_catalog();
-  const std::vector<std::string> paths = {"experiment.rounds=5",  "training.rate=0.1",
-                                          "model.layers=[1, 2]",  "algorithms.FedAvg.rate=0.2",
-                                          "experiment.name=x",    "algorithms.fedprox.privacy.clip_norm=3",
-                                          "privacy.policy=client"};
+  const std::vector<std::string> paths = {
+      "experiment.rounds=5",        "training.rate=0.1",    "model.layers=[1, 2]",
+      "algorithms.FedAvg.rate=0.2", "experiment.name=x",    "algorithms.fedprox.privacy.clip_norm=3",
+      "sweep.model.width=[8, 9]",   "privacy.policy=client"};
   for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
     const std::string sample = seed % 2 == 0 ? kSample : private_sample();
     const std::string text = Damage(seed).apply(paths[seed % paths.size()]);
-    expect_success_or_error([&] { parse_experiment(sample, "e.toml", {text}, catalog); }, text);
+    expect_success_or_error([&] { parse_grid(sample, "e.toml", {text}, catalog); }, text);
     if (HasFatalFailure()) return;
   }
 }

@@ -42,7 +42,8 @@ TEST(ExperimentHelp, NamesEveryKeyOfTheFile) {
            "\n[partition]  How the examples are dealt to the clients.\n"
            "  kind  string  required  \"classes\", \"dirichlet\"  The way of dealing.\n",
            "\n[cohort]  ",
-           "\n  every  integer  1  >= 1  Rounds between evaluations; the last round is always evaluated.\n",
+           "Rounds between evaluations; the last round is always evaluated.\n",
+           "\n[stopping]  Rules that end a run early, by its accuracy on validation examples alone.\n",
            "\n[privacy]  ",
            "\n[training]  ",
            "\n[[algorithms]]  ",
@@ -52,6 +53,8 @@ TEST(ExperimentHelp, NamesEveryKeyOfTheFile) {
            "\n  policy  string  \"\"  \"none\", \"record\", \"client\"  The policy of this algorithm; left "
            "out: that of "
            "[privacy].\n",
+           "\n[sweep]  Values to combine into a grid, each \"section.key\" = [values] with the path in "
+           "quotes; ",
            "\n[profiles.NAME]  Overrides under a name, each \"section.key\" = value with the path in "
            "quotes; ",
        }) {

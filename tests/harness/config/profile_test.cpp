@@ -100,12 +100,13 @@ TEST(Profile, PointsAtItsMistakesWhetherItIsChosenOrNot) {
                           "mean \"fedprox\"?\n  write algorithms.LABEL.key=value"},
            {profiled("\"evaluation.every\" = 1", "\"evalation.every\" = 1"),
             place(6, 1) + "unknown section \"evalation\"; allowed: [experiment], [data], [partition], "
-                          "[model], [cohort], [evaluation], [privacy], [training], [[algorithms]]; did you "
+                          "[model], [cohort], [evaluation], [stopping], [privacy], [training], "
+                          "[[algorithms]], [sweep]; did you "
                           "mean \"evaluation\"?"},
            {profiled("\"evaluation.every\" = 1", "\"rounds\" = 1"),
             place(6, 1) + "\"rounds\" stands outside every section; allowed: [experiment], [data], "
-                          "[partition], [model], [cohort], [evaluation], [privacy], [training], "
-                          "[[algorithms]]\n  \"rounds\" belongs in [experiment]"},
+                          "[partition], [model], [cohort], [evaluation], [stopping], [privacy], [training], "
+                          "[[algorithms]], [sweep]\n  \"rounds\" belongs in [experiment]"},
            {profiled("\"evaluation.every\" = 1", "evaluation.every = 1"),
             place(6, 1) + "\"evaluation\" is a table; allowed: \"section.key\" = value or "
                           "\"algorithms.LABEL.key\" = value, with the path in quotes"},
@@ -132,7 +133,8 @@ TEST(Profile, PointsAtItsMistakesWhetherItIsChosenOrNot) {
             place(1, 3) + "\"profiles\" is no section\n  write [profiles.NAME], once for each profile"},
            {profiled("[profiles.wide]", "[profile.wide]"),
             place(8, 2) + "unknown section \"profile\"; allowed: [experiment], [data], [partition], [model], "
-                          "[cohort], [evaluation], [privacy], [training], [[algorithms]], [profiles.NAME]; "
+                          "[cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], "
+                          "[sweep], [profiles.NAME]; "
                           "did you mean \"profiles\"?"},
        }) {
     EXPECT_EQ(refusal(wrong.text), wrong.message) << wrong.text.substr(kSample.size());

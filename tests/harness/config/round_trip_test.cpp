@@ -35,6 +35,11 @@ class Draw {
       result.cohort.fraction = unit();
     }
     result.evaluation.every = 1 + static_cast<std::int64_t>(below(1000));
+    result.evaluation.per_client = below(2) == 0;
+    if (below(2) == 0) {
+      result.evaluation.validation_fraction = 0.9 * unit();
+      result.stopping = {unit(), static_cast<std::int64_t>(below(100)), unit()};
+    }
     for (std::uint64_t index = 0; index <= below(4); ++index) {
       Choice algorithm = choice(catalog.algorithms);
       const std::string& required = find_entry(catalog.algorithms, algorithm.name)->requires_policy;
@@ -170,6 +175,13 @@ fraction = 0.0
 
 [evaluation]
 every = 2
+validation_fraction = 0.0
+per_client = false
+
+[stopping]
+target_accuracy = 0.0
+patience = 0
+improvement = 0.0
 
 [privacy]
 policy = "none"

@@ -148,6 +148,14 @@ inline const std::string kProfiled = kSample + R"(
 "model.width" = 256
 )";
 
+/// The same with a sweep.
+inline const std::string kSwept = kSample + R"(
+[sweep]
+"partition" = [{kind = "classes"}, {kind = "dirichlet", alpha = 0.5}]
+"training.rate" = [0.1, 0.5]
+"algorithms.fedprox.mu" = [0, 1]
+)";
+
 /// The sample under a policy, which FedProx has in a form of its own.
 inline std::string private_sample() {
   std::string text = kSample;

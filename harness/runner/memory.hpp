@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+namespace fedarena {
+
+/// What the memory of a cell depends on.
+struct CellSize {
+  std::int64_t parameters = 0;   ///< of the model
+  std::int64_t activations = 0;  ///< of an example
+  std::int64_t micro_batch = 1;
+  std::int64_t cohort = 1;
+  std::int64_t number_bytes = 4;  ///< of the model's floating type
+  int workers = 1;
+  bool per_example = false;  ///< gradients are clipped one by one
+};
+
+/// Bytes that a cell takes beside data and program, an estimate: the server's copies of the model, what each
+/// client of a cohort sends, encoded and decoded, and may remember, and a micro-batch in the works on each
+/// worker. Algorithms that keep more (a set of synthetic images, several models) take more.
+std::int64_t estimate_memory(const CellSize& size);
+
+/// Bytes that this process may still take: what the system has free, and its control group allows.
+std::int64_t free_memory();
+
+}  // namespace fedarena

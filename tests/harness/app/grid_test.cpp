@@ -1,0 +1,317 @@
+// A sweep from the file to the table: folders, parallel cells, parts of it, interruptions and changes.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/run_directory.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kSweep =
+    "\n[sweep]\n\"partition\" = [{kind = \"iid\"}, {kind = \"dirichlet\", alpha = 0.5}]\n"
+    "\"algorithms.fedprox.mu\" = [0.1, 1]\n";
+
+std::string small_grid(std::int64_t rounds = 2) {
+  return SmallExperiment{.seeds = "[1, 2]", .rounds = rounds, .algorithms = {"fedavg", "fedprox"}}.toml() +
+         kSweep;
+}
+
+// Every run directory below the folder.
+std::vector<std::string> cells_in(const fs::path& folder) {
+  std::vector<std::string> cells;
+  if (!fs::exists(folder)) return cells;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == results::kSummaryFile)
+      cells.push_back(fs::relative(entry.path().parent_path(), folder).string());
+  }
+  std::sort(cells.begin(), cells.end());
+  return cells;
+}
+
+// Every file below the folder, with its time and bytes.
+std::map<std::string, std::pair<fs::file_time_type, std::string>> snapshot(const fs::path& folder) {
+  std::map<std::string, std::pair<fs::file_time_type, std::string>> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file())
+      files[entry.path().string()] = {entry.last_write_time(), content_of(entry.path())};
+  }
+  return files;
+}
+
+void expect_same_grid(const fs::path& left, const fs::path& right) {
+  const std::vector<std::string> cells = cells_in(left);
+  EXPECT_FALSE(cells.empty());
+  EXPECT_EQ(cells, cells_in(right));
+  for (const std::string& cell : cells) expect_same_run(left / cell, right / cell);
+}
+
+TEST(Grid, RunsEveryPointInAFolderOfItsOwn) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid());
+  const Outcome outcome = run_program(scratch, {"run", "small.toml"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string dirichlet = "partition.alpha=0.5,partition.kind=dirichlet";
+  const std::string iid = "partition.kind=iid";
+  std::vector<std::string> expected;
+  for (const std::string& point : {dirichlet, iid}) {
+    for (const char* seed : {"1", "2"}) {
+      expected.push_back(point + "/fedavg-seed-" + seed);
+      for (const char* mu : {"0.1", "1"})
+        expected.push_back(std::string("algorithms.fedprox.mu=") + mu + "," + point + "/fedprox-seed-" +
+                           seed);
+    }
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(cells_in(scratch / "runs/small"), expected);
+  EXPECT_THAT(outcome.err, HasSubstr("seed 1: iid: 4 clients"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("[12/12] algorithms.fedprox.mu=1," + dirichlet + ", fedprox, seed 2: 2 rounds"));
+
+  const Outcome table = run_program(scratch, {"table", "runs/small"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("| partition.alpha | partition.kind | algorithm | mu "));
+  EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n') > 8, true);
+  EXPECT_THAT(table.out, testing::ContainsRegex("\\| 0.5 +\\| dirichlet +\\| fedprox +\\| 0.1 +\\|"));
+  const Outcome list = run_program(scratch, {"list"});
+  EXPECT_THAT(list.out, HasSubstr("runs/small/partition.kind=iid/fedavg-seed-1"));
+  const Outcome verify = run_program(scratch, {"verify", "runs/small"});
+  EXPECT_EQ(verify.exit_code, 0) << verify.out;
+  EXPECT_THAT(verify.out, HasSubstr("verified: 12 runs"));
+  EXPECT_EQ(run_program(scratch, {"privacy", "runs/small/partition.kind=iid/fedavg-seed-1"}).exit_code, 0);
+}
+
+TEST(Grid, VerifyNoticesAPointThatTheRunIsNotOf) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--only", "fedprox", "--only", "seed-1"}).exit_code,
+            0);
+  const fs::path run = scratch / "runs/small/algorithms.fedprox.mu=0.1,partition.kind=iid/fedprox-seed-1";
+  results::Summary summary = summary_of(run);
+  summary.sweep = {{"algorithms.fedprox.mu", "0.2"}, {"partition.kind", "dirichlet"}};
+  results::RunDirectory::open(run).write_summary(summary);
+  const Outcome verify = run_program(scratch, {"verify", run.string()});
+  EXPECT_EQ(verify.exit_code, 2);
+  EXPECT_THAT(verify.out, HasSubstr("algorithms.mu is 0.1; recomputed: 0.2"));
+  EXPECT_THAT(verify.out, HasSubstr("partition.kind is \"iid\"; recomputed: \"dirichlet\""));
+}
+
+TEST(Grid, CellsOfItAreRepeatedFromTheirOwnRecords) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid());
+  const std::string cell = "algorithms.fedprox.mu=1,partition.kind=iid/fedprox-seed-2";
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--only", cell}).exit_code, 0);
+  const Outcome again = run_program(scratch, {"run", "out/" + cell + "/experiment.toml", "--out", "again"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  expect_same_run(scratch / "out" / cell, scratch / "again/fedprox-seed-2");
+}
+
+TEST(Grid, HasTheSameBitsForAnyNumberOfJobs) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid(3));
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--out", "one", "--workers", "2"},
+                                             {"--out", "two", "--jobs", "2", "--workers", "2"},
+                                             {"--out", "many", "--jobs", "5", "--workers", "1"},
+                                             {"--out", "tight", "--jobs", "4", "--memory", "0.000001"}}) {
+    std::vector<std::string> arguments{"run", "small.toml"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run_program(scratch, arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+  EXPECT_EQ(cells_in(scratch / "one").size(), 12U);
+  for (const char* other : {"two", "many", "tight"}) expect_same_grid(scratch / "one", scratch / other);
+}
+
+TEST(Grid, RunsThePartThatIsAskedFor) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid(1));
+  const auto run_only = [&](const std::vector<std::string>& patterns) {
+    fs::remove_all(scratch / "out");
+    std::vector<std::string> arguments{"run", "small.toml", "--out", "out"};
+    for (const std::string& pattern : patterns) {
+      arguments.push_back("--only");
+      arguments.push_back(pattern);
+    }
+    const Outcome outcome = run_program(scratch, arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return cells_in(scratch / "out");
+  };
+  EXPECT_THAT(run_only({"fedavg", "seed-2"}),
+              ElementsAre("partition.alpha=0.5,partition.kind=dirichlet/fedavg-seed-2",
+                          "partition.kind=iid/fedavg-seed-2"));
+  EXPECT_THAT(run_only({"partition.kind=iid", "fedavg-seed-*"}),
+              ElementsAre("partition.kind=iid/fedavg-seed-1", "partition.kind=iid/fedavg-seed-2"));
+  EXPECT_THAT(
+      run_only({"*mu=0.1,*alpha*", "seed-1"}),
+      ElementsAre("algorithms.fedprox.mu=0.1,partition.alpha=0.5,partition.kind=dirichlet/fedprox-seed-1"));
+  EXPECT_THAT(run_only({"partition.kind=iid/fedavg-seed-1"}),
+              ElementsAre("partition.kind=iid/fedavg-seed-1"));
+
+  const Outcome none = run_program(scratch, {"run", "small.toml", "--only", "fedavg", "--only", "seed-3"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(
+      none.err,
+      "fedarena: --only seed-3: no cell is of that name; allowed: fedavg, seed-1, partition.kind=iid, "
+      "partition.alpha=0.5, partition.kind=dirichlet, partition.alpha=0.5,partition.kind=dirichlet, seed-2; "
+      "did you mean \"seed-1\"?\n  patterns take * and ?, and of several each must fit\n");
+  EXPECT_FALSE(fs::exists(scratch / "runs"));
+}
+
+TEST(Grid, ResumesToWhatAnUnbrokenOneIs) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid(60));
+  const std::vector<std::string> start{"run", "small.toml", "--out", "out", "--jobs", "3", "--workers", "2"};
+  std::vector<std::string> resume = start;
+  resume.emplace_back("--resume");
+  {
+    Program program(scratch, start);
+    // Some are finished, some at work, some not begun.
+    ASSERT_TRUE(program.wait_until([&] {
+      const std::vector<std::string> cells = cells_in(scratch / "out");
+      return cells.size() >= 5 && rounds_on_disk(scratch / "out" / cells.back()) >= 1;
+    })) << program.err();
+    program.send(SIGINT);
+    const Outcome stopped = program.finish();
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("The same command with --resume continues.\n"));
+  }
+  std::size_t interrupted = 0;
+  for (const std::string& cell : cells_in(scratch / "out")) {
+    const results::Summary summary = summary_of(scratch / "out" / cell);
+    EXPECT_NE(summary.state, results::kRunning) << cell;
+    interrupted += summary.state == results::kInterrupted ? 1 : 0;
+    EXPECT_EQ(summary.rounds_done, rounds_on_disk(scratch / "out" / cell));
+  }
+  EXPECT_GE(interrupted, 1U);
+  EXPECT_LE(interrupted, 3U);
+  {
+    Program program(scratch, resume);
+    ASSERT_TRUE(program.wait_until([&] { return cells_in(scratch / "out").size() >= 10; })) << program.err();
+    program.send(SIGKILL);
+    EXPECT_EQ(program.finish().signal, SIGKILL);
+  }
+  const Outcome resumed = run_program(scratch, resume);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr(" (finished before)\n"));
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "unbroken"}).exit_code, 0);
+  expect_same_grid(scratch / "out", scratch / "unbroken");
+  const auto before = snapshot(scratch / "out");
+  EXPECT_EQ(run_program(scratch, resume).exit_code, 0);
+  EXPECT_TRUE(snapshot(scratch / "out") == before);
+}
+
+TEST(Grid, GrowsByResumingWithMoreValues) {
+  const Scratch scratch;
+  const std::string text = SmallExperiment{.rounds = 1}.toml();
+  scratch.write("small.toml", text + "\n[sweep]\n\"partition.clients\" = [3]\n");
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  const auto before = snapshot(scratch / "out");
+  scratch.write("small.toml", text + "\n[sweep]\n\"partition.clients\" = [2, 3]\n");
+  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(cells_in(scratch / "out"),
+              ElementsAre("partition.clients=2/fedavg-seed-1", "partition.clients=3/fedavg-seed-1"));
+  const auto after = snapshot(scratch / "out");
+  for (const auto& [file, content] : before) EXPECT_TRUE(after.at(file) == content) << file;
+}
+
+TEST(Grid, TellsWhatWasChangedInTheFile) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid(1));
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  const auto before = snapshot(scratch / "out");
+  const auto refused = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{"run", "small.toml", "--out", "out", "--resume"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run_program(scratch, arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    return outcome.err;
+  };
+  const std::string remedy =
+      "  Undo the change, give another folder with --out, or remove the folders of these cells to run them "
+      "again; --only runs others.\n";
+  EXPECT_EQ(
+      refused({"--set", "experiment.rounds=2"}),
+      "fedarena: out: runs here belong to another experiment: experiment.rounds was 1, now 2 (12 cells: "
+      "partition.kind=iid/fedavg-seed-1, "
+      "algorithms.fedprox.mu=0.1,partition.kind=iid/fedprox-seed-1, "
+      "algorithms.fedprox.mu=1,partition.kind=iid/fedprox-seed-1 and 9 more)\n" +
+          remedy);
+  EXPECT_EQ(refused({"--set", "algorithms.fedavg.rate=0.5", "--only", "fedavg-seed-2", "--only", "*iid*"}),
+            "fedarena: out: runs here belong to another experiment: algorithms.rate was 0.05, now 0.5 (cell "
+            "partition.kind=iid/fedavg-seed-2)\n" +
+                remedy);
+  EXPECT_TRUE(snapshot(scratch / "out") == before);
+  // What is not concerned goes on.
+  EXPECT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume", "--set",
+                                  "algorithms.fedavg.rate=0.5", "--only", "fedprox"})
+                .exit_code,
+            0);
+}
+
+TEST(Grid, IsRefusedAsAWholeBeforeAnythingRuns) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{}.toml() + "\n[sweep]\n\"partition.clients\" = [4, 12001]\n");
+  const Outcome outcome = run_program(scratch, {"run", "small.toml"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(" (at the point partition.clients=12001)"));
+  EXPECT_FALSE(fs::exists(scratch / "runs"));
+}
+
+TEST(DryRun, TellsThePlanAndWritesNothing) {
+  const Scratch scratch;
+  scratch.write("small.toml", small_grid());
+  const Outcome fresh = run_program(scratch, {"run", "small.toml", "--dry-run"});
+  ASSERT_EQ(fresh.exit_code, 0) << fresh.err;
+  EXPECT_EQ(fresh.err, "");
+  EXPECT_FALSE(fs::exists(scratch / "runs"));
+  EXPECT_THAT(fresh.out, HasSubstr("small: 12 cells, 6 points, 2 seeds; run directories in runs/small\n"));
+  // 7,850 floats: 8 of the message, 1 + 5 + 1 of the entry's name and kind, 17 of the layout.
+  EXPECT_THAT(fresh.out, testing::ContainsRegex(
+                             "partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
+                             "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
+  EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
+
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--only", "fedavg-seed-1"}).exit_code, 0);
+  const auto before = snapshot(scratch / "runs");
+  const Outcome begun = run_program(scratch, {"run", "small.toml", "--dry-run"});
+  ASSERT_EQ(begun.exit_code, 0) << begun.err;
+  EXPECT_TRUE(snapshot(scratch / "runs") == before);
+  const results::Summary summary = summary_of(scratch / "runs/small/partition.kind=iid/fedavg-seed-1");
+  const std::string uplink = fmt::format("{:.0f}", summary.uplink_bytes_per_client_round);
+  EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink +
+                                                " [^\n]* finished\n"));
+  EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-2 [^\n]* " + uplink +
+                                                " [^\n]* not begun\n"));
+  EXPECT_THAT(begun.out, HasSubstr("\n2 of 12 cells finished; about "));
+  // The downlink is what the run then sent.
+  EXPECT_EQ(summary.downlink_bytes_per_client_round, 31432);
+}
+
+TEST(DryRun, IsRefusedWhereTheRunWouldBe) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.rounds = 1}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml"}).exit_code, 0);
+  const Outcome outcome =
+      run_program(scratch, {"run", "small.toml", "--dry-run", "--set", "experiment.rounds=2"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("experiment.rounds was 1, now 2 (cell fedavg-seed-1)"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,304 @@
+// [sweep]: one file, a grid of experiments.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample.hpp"
+
+namespace fedarena {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+std::vector<GridPoint> grid_of(const std::string& text, const std::vector<std::string>& overrides = {},
+                               const std::optional<std::string>& profile = {}) {
+  return parse_grid(text, "e.toml", overrides, sample_catalog(), profile);
+}
+
+std::vector<GridPoint> swept(const std::string& lines, const std::vector<std::string>& overrides = {}) {
+  return grid_of(kSample + "\n[sweep]\n" + lines, overrides);
+}
+
+// The message that the sweep is refused with, or "accepted".
+std::string refused(const std::string& text, const std::vector<std::string>& overrides = {},
+                    const std::optional<std::string>& profile = {}) {
+  try {
+    grid_of(text, overrides, profile);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string refused_sweep(const std::string& lines, const std::vector<std::string>& overrides = {}) {
+  return refused(kSample + "\n[sweep]\n" + lines, overrides);
+}
+
+// The place in the first line below [sweep].
+std::string place(int column, int line = 1) { return fmt::format("e.toml:{}:{}: ", 40 + line, column); }
+
+std::vector<std::string> names_of(const std::vector<GridPoint>& points) {
+  std::vector<std::string> names;
+  for (const GridPoint& point : points) names.push_back(point.name);
+  return names;
+}
+
+std::vector<std::string> labels_of(const GridPoint& point) {
+  std::vector<std::string> labels;
+  for (const AlgorithmEntry& entry : point.experiment.algorithms) labels.push_back(entry.label);
+  return labels;
+}
+
+TEST(Sweep, IsOnePointWithoutANameWhereThereIsNone) {
+  const std::vector<GridPoint> points = grid_of(kSample);
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].name, "");
+  EXPECT_THAT(points[0].swept, IsEmpty());
+  EXPECT_EQ(points[0].experiment, parse_sample(kSample));
+  EXPECT_EQ(grid_of(kSample + "[sweep]\n"), points);
+}
+
+TEST(Sweep, IsTheProductOfItsListsWithTheLastChangingFastest) {
+  const std::vector<GridPoint> points =
+      swept("\"partition.clients\" = [5, 6]\n\"model.width\" = [8, 16, 32]\n");
+  EXPECT_THAT(names_of(points),
+              ElementsAre("model.width=8,partition.clients=5", "model.width=16,partition.clients=5",
+                          "model.width=32,partition.clients=5", "model.width=8,partition.clients=6",
+                          "model.width=16,partition.clients=6", "model.width=32,partition.clients=6"));
+  for (const GridPoint& point : points) EXPECT_THAT(labels_of(point), ElementsAre("FedAvg", "fedprox"));
+  // Each is what the same values in the file make of it.
+  EXPECT_EQ(points[4].experiment, parse_sample(kSample, {"partition.clients=6", "model.width=16"}));
+  EXPECT_THAT(points[4].swept, ElementsAre(Pair("model.width", "16"), Pair("partition.clients", "6")));
+}
+
+TEST(Sweep, HasTheSameNamesInAnyOrderAndSpelling) {
+  EXPECT_THAT(names_of(swept(
+                  "\"model.width\" = [8]\n\"algorithms.fedprox.mu\" = [1.0]\n\"partition.clients\" = [5]\n")),
+              ElementsAre("model.width=8,partition.clients=5",
+                          "algorithms.fedprox.mu=1,model.width=8,partition.clients=5"));
+  EXPECT_THAT(names_of(swept(
+                  "\"partition.clients\" = [5]\n\"algorithms.fedprox.mu\" = [1]\n\"model.width\" = [8]\n")),
+              ElementsAre("model.width=8,partition.clients=5",
+                          "algorithms.fedprox.mu=1,model.width=8,partition.clients=5"));
+}
+
+TEST(Sweep, TakesTablesWhereKeysDependOnAKind) {
+  const std::vector<GridPoint> points = swept(
+      "\"partition\" = [{kind = \"classes\", classes_per_client = 3}, {kind = \"dirichlet\", alpha = "
+      "0.1}]\n");
+  ASSERT_THAT(names_of(points), ElementsAre("partition.classes_per_client=3,partition.kind=classes",
+                                            "partition.alpha=0.1,partition.kind=dirichlet"));
+  // What the file says of the section stays.
+  EXPECT_EQ(points[0].experiment.partition,
+            (Choice{"classes", {{"clients", std::int64_t{5}}, {"classes_per_client", std::int64_t{3}}}}));
+  EXPECT_EQ(points[1].experiment.partition,
+            (Choice{"dirichlet", {{"clients", std::int64_t{5}}, {"alpha", 0.1}}}));
+}
+
+TEST(Sweep, OfASectionNeedsNothingInTheFile) {
+  const std::string text = with("[evaluation]\nevery = 2\n", "") + "[sweep]\n\"evaluation.every\" = [3, 4]\n";
+  const std::vector<GridPoint> points = grid_of(text);
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].experiment.evaluation.every, 4);
+}
+
+TEST(Sweep, OfOneAlgorithmConcernsItsCellsAlone) {
+  const std::vector<GridPoint> points =
+      swept("\"partition.clients\" = [5, 6]\n\"algorithms.fedprox.mu\" = [0.1, 0.2]\n");
+  EXPECT_THAT(names_of(points),
+              ElementsAre("partition.clients=5", "algorithms.fedprox.mu=0.1,partition.clients=5",
+                          "algorithms.fedprox.mu=0.2,partition.clients=5", "partition.clients=6",
+                          "algorithms.fedprox.mu=0.1,partition.clients=6",
+                          "algorithms.fedprox.mu=0.2,partition.clients=6"));
+  EXPECT_THAT(labels_of(points[0]), ElementsAre("FedAvg"));
+  EXPECT_THAT(labels_of(points[2]), ElementsAre("fedprox"));
+  EXPECT_EQ(setting(points[2].experiment.algorithms[0].settings, "mu"), Value(0.2));
+  EXPECT_EQ(points[5].experiment.partition.settings[0].second, Value(std::int64_t{6}));
+}
+
+TEST(Sweep, OfTwoAlgorithmsAddsUpAndDoesNotMultiply) {
+  const std::vector<GridPoint> points = swept(
+      "\"algorithms.fedprox.mu\" = [0.1, 0.2]\n\"algorithms.FedAvg\" = [{rate = 1}, {rate = 2, batch_size = "
+      "8}]\n");
+  EXPECT_THAT(names_of(points), ElementsAre("algorithms.FedAvg.rate=1",
+                                            "algorithms.FedAvg.batch_size=8,algorithms.FedAvg.rate=2",
+                                            "algorithms.fedprox.mu=0.1", "algorithms.fedprox.mu=0.2"));
+  EXPECT_EQ(points[1].experiment.algorithms[0].settings,
+            (Settings{{"rate", 2.0}, {"batch_size", std::int64_t{8}}}));
+}
+
+TEST(Sweep, OfTrainingDoesNotRepeatAlgorithmsThatSetTheirOwn) {
+  // fedprox has a rate of its own.
+  const std::vector<GridPoint> points = swept("\"training.rate\" = [0.1, 0.2, 0.3]\n");
+  EXPECT_THAT(names_of(points),
+              ElementsAre("training.rate=0.1", "", "training.rate=0.2", "training.rate=0.3"));
+  EXPECT_THAT(labels_of(points[0]), ElementsAre("FedAvg"));
+  EXPECT_THAT(labels_of(points[1]), ElementsAre("fedprox"));
+  EXPECT_EQ(setting(points[1].experiment.algorithms[0].settings, "rate"), Value(0.25));
+}
+
+TEST(Sweep, OfAPolicyDoesNotRepeatAlgorithmsUnderAnother) {
+  const std::string text = with(private_sample(), "[algorithms.privacy]\nclip_norm = 0.2\n",
+                                "[algorithms.privacy]\npolicy = \"none\"\n") +
+                           "[sweep]\n\"privacy.noise_multiplier\" = [1, 2]\n";
+  const std::vector<GridPoint> points = grid_of(text);
+  EXPECT_THAT(names_of(points), ElementsAre("privacy.noise_multiplier=1", "", "privacy.noise_multiplier=2"));
+  EXPECT_THAT(labels_of(points[1]), ElementsAre("fedprox"));
+  // Nothing of the swept policy is left, so that the record is the same whatever values are swept.
+  EXPECT_THAT(to_toml(points[1].experiment), testing::Not(HasSubstr("noise_multiplier")));
+}
+
+TEST(Sweep, LeavesNoTraceInTheRecordedExperiment) {
+  for (const GridPoint& point :
+       swept("\"partition.clients\" = [5, 6]\n\"algorithms.fedprox.mu\" = [0.1, 0.2]\n")) {
+    const std::string recorded = to_toml(point.experiment);
+    EXPECT_THAT(recorded, testing::Not(HasSubstr("sweep")));
+    EXPECT_EQ(parse_sample(recorded), point.experiment);
+  }
+}
+
+TEST(Sweep, NamesArePlainAndDifferentWhateverValuesHold) {
+  const std::vector<GridPoint> lists = swept("\"model.layers\" = [[64, 64], [6, 464]]\n");
+  ASSERT_EQ(lists.size(), 2U);
+  EXPECT_NE(lists[0].name, lists[1].name);
+  for (const GridPoint& point : lists) {
+    EXPECT_EQ(point.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789=._-"), std::string::npos);
+    EXPECT_LT(point.name.size(), 230U);
+  }
+  EXPECT_EQ(lists[0].swept[0].second, "[64, 64]");
+}
+
+TEST(Sweep, IsReplacedFromTheCommandLineAndByProfiles) {
+  const std::string text = kSample + "\n[sweep]\n\"model.width\" = [8, 16]\n";
+  EXPECT_THAT(names_of(grid_of(text, {"sweep.model.width=[32]"})), ElementsAre("model.width=32"));
+  EXPECT_THAT(names_of(grid_of(kSample, {"sweep.partition=[{kind = \"dirichlet\"}]"})),
+              ElementsAre("partition.kind=dirichlet"));
+  const std::string profiled = text + "[profiles.one]\n\"sweep.model.width\" = [64]\n";
+  const std::vector<GridPoint> points = grid_of(profiled, {}, "one");
+  EXPECT_THAT(names_of(points), ElementsAre("model.width=64"));
+  EXPECT_EQ(points[0].experiment.name, "quickstart-one");
+}
+
+TEST(Sweep, OfSeveralPointsIsNoSingleExperiment) {
+  EXPECT_EQ(refusal(kSample + "[sweep]\n\"model.width\" = [8, 16]\n"),
+            "e.toml: [sweep] makes 2 points of it; allowed: one experiment");
+  EXPECT_EQ(refusal(kSample + "[sweep]\n\"model.width\" = [8]\n"), "accepted");
+}
+
+TEST(Sweep, PointsAtTheElementThatIsWrong) {
+  const std::string form =
+      "; allowed: \"section.key\" = [values] or \"algorithms.LABEL.key\" = [values], with the path in quotes";
+  for (const auto& [lines, message] : std::vector<std::pair<std::string, std::string>>{
+           {"\"model.width\" = [8, 0, 16]\n", place(21) + "width is 0; allowed: an integer from 1 to 4096"},
+           {"\"model.width\" = [8, \"wide\"]\n",
+            place(21) + "width is \"wide\" (a string); allowed: an integer from 1 to 4096"},
+           {"\"model.width\" = [8, 1979-05-27]\n",
+            place(21) + "width is a date; allowed: an integer from 1 to 4096"},
+           {"\"model.width\" = [\n  8,\n  -1]\n",
+            place(3, 3) + "width is -1; allowed: an integer from 1 to 4096"},
+           {"\"model.widht\" = [8]\n",
+            place(18) +
+                "unknown key \"widht\" in [model]; allowed: name, width, layers; did you mean \"width\"?"},
+           {"\"partition\" = [{kind = \"classes\"}, {kind = \"dirichlt\"}]\n",
+            place(44) +
+                "kind is \"dirichlt\"; allowed: \"classes\", \"dirichlet\"; did you mean \"dirichlet\"?"},
+           {"\"partition\" = [{kind = \"classes\", alpha = 1}]\n",
+            place(35) + "unknown key \"alpha\" in [partition]; allowed: kind, clients, classes_per_client\n"
+                        "  \"alpha\" belongs in [partition] with kind = \"dirichlet\""},
+           {"\"algorithms.fedporx.mu\" = [1]\n",
+            place(28) + "no algorithm is labelled \"fedporx\"; allowed: FedAvg, fedprox; did you mean "
+                        "\"fedprox\"?\n  write algorithms.LABEL.key=value"},
+           {"\"algorithms.FedAvg.mu\" = [1]\n",
+            place(27) +
+                "unknown key \"mu\" in [[algorithms]]; allowed: name, label, privacy, rate, batch_size\n"
+                "  \"mu\" belongs in [[algorithms]] with name = \"fedprox\""},
+           {"\"model.width\" = [8, 16, 8]\n", place(25) + "\"8\" is listed twice; allowed: different values"},
+           {"\"algorithms.fedprox.mu\" = [1, 1.0]\n",
+            place(31) + "\"1\" is listed twice; allowed: different values"},
+           {"\"partition\" = [{clients = 5}, {clients = 5}]\n",
+            place(31) + "the same table is listed twice; allowed: different values"},
+           {"\"partition\" = [{}]\n", place(16) + "an empty table; allowed: {key = value}"},
+           {"\"model.width\" = []\n",
+            place(17) + "an empty list; allowed: a list of values, such as [0.1, 0.5]"},
+           {"\"model.width\" = 8\n",
+            place(17) + "\"model.width\" is 8; allowed: a list of values, such as [0.1, 0.5]"},
+           {"model.width = [8]\n", place(1) + "\"model\" is a table" + form},
+           {"\"model\" = [8]\n", place(12) + "no key" + form},
+           {"\"experiment.seeds\" = [[1], [2]]\n",
+            place(23) + "\"experiment.seeds\" cannot be swept\n"
+                        "  list them in [experiment] seeds: every point is run under each"},
+           {"\"experiment\" = [{name = \"x\"}]\n",
+            place(17) + "\"experiment.name\" cannot be swept\n"
+                        "  leave it out: every point gets a folder of its own below that of the experiment"},
+           {"\"algorithms.FedAvg.name\" = [\"fedprox\"]\n",
+            place(29) + "\"algorithms.FedAvg.name\" cannot be swept\n"
+                        "  write [[algorithms]] once for each algorithm"},
+           {"\"partition\" = [{clients = 5}]\n\"partition.clients\" = [6]\n",
+            place(24, 2) + "\"partition.clients\" is swept twice\n  the other is at e.toml:41:17"},
+           {"\"training.rate\" = [0.1]\n\"algorithms.FedAvg.rate\" = [0.3]\n",
+            place(20) + "no effect: every algorithm that has \"rate\" sets its own\n"
+                        "  write algorithms.LABEL.rate=value"},
+       }) {
+    EXPECT_EQ(refused_sweep(lines), message) << lines;
+  }
+  EXPECT_EQ(refused(kSample + "[[sweep]]\n\"model.width\" = [8]\n"),
+            "e.toml:39:3: \"sweep\" is a list of sections; allowed: one section\n  write [sweep], once");
+}
+
+TEST(Sweep, NamesThePointWhereTheMistakeShowsElsewhere) {
+  // The cohort of 5 stands in [cohort].
+  EXPECT_EQ(refused_sweep("\"partition.clients\" = [5, 4]\n"),
+            "e.toml:19:8: size is 5 (at the point partition.clients=4); allowed: an integer from 0 to 4, the "
+            "clients of [partition]");
+}
+
+TEST(Sweep, ChecksEveryPointUnderEveryProfile) {
+  const std::string text = kSample + "\n[sweep]\n\"partition.clients\" = [5, 6]\n";
+  EXPECT_EQ(
+      refused(text + "[profiles.large]\n\"cohort.size\" = 6\n"),
+      "e.toml:43:17: size is 6 (at the point partition.clients=5); allowed: an integer from 0 to 5, the "
+      "clients of [partition]");
+}
+
+TEST(Sweep, RefusesOverridesThatItWouldHide) {
+  const std::string text = kSample + "\n[sweep]\n\"model.width\" = [8, 16]\n";
+  EXPECT_EQ(refused(text, {"model.width=32"}),
+            "--set model.width=32: no effect: [sweep] gives \"model.width\" (at the point model.width=8)\n  "
+            "write sweep.model.width=[value]");
+  EXPECT_EQ(refused(text + "[profiles.p]\n\"model.width\" = 32\n", {}, "p"),
+            "e.toml:43:1: no effect: [sweep] gives \"model.width\" (at the point model.width=8)\n  write "
+            "sweep.model.width=[value]");
+  EXPECT_EQ(
+      refused(text, {"sweep.model.width=32"}),
+      "--set sweep.model.width=32: \"model.width\" is 32; allowed: a list of values, such as [0.1, 0.5]");
+  EXPECT_EQ(refused(text, {"sweep.model.width=[8, 0]"}),
+            "--set sweep.model.width=[8, 0]: width is 0; allowed: an integer from 1 to 4096");
+}
+
+TEST(Sweep, HasAThousandPointsAtMost) {
+  std::string widths;
+  for (int width = 1; width <= 1001; ++width) widths += fmt::format("{}{}", width == 1 ? "" : ", ", width);
+  EXPECT_THAT(refused_sweep(fmt::format("\"model.width\" = [{}]\n", widths)),
+              testing::ContainsRegex("^e.toml:41:[0-9]+: more than 1000 values; allowed: at most 1000$"));
+  const std::string hundred = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+  EXPECT_EQ(refused_sweep(fmt::format(
+                "\"model.width\" = {0}\n\"experiment.rounds\" = {0}\n\"training.batch_size\" = {0}\n"
+                "\"evaluation.every\" = [1, 2]\n",
+                hundred)),
+            place(1, 4) + "up to here, [sweep] spans 2000 points; allowed: at most 1000");
+}
+
+TEST(Sweep, OfAnUnknownSectionIsRefusedLikeAnOverride) {
+  EXPECT_THAT(refused_sweep("\"modle.width\" = [8]\n"), HasSubstr("e.toml:41:18: unknown section \"modle\""));
+  EXPECT_THAT(refused_sweep("\"sweep.model.width\" = [8]\n"),
+              HasSubstr("\"sweep.model.width\" cannot be swept"));
+}
+
+}  // namespace
+}  // namespace fedarena
