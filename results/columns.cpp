@@ -1,5 +1,6 @@
 #include "results/columns.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,6 +38,35 @@ std::string markdown_accuracy(const Row& row) {
 std::string latex_accuracy(const Row& row) {
   if (!row.accuracy_mean) return kNothing;
   const std::string text = accuracy(row, " \\pm ");
+  return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
+}
+
+// What a row says of its clients in one respect.
+Column client_column(const ClientColumn& what) {
+  return plain(what.heading, true, [member = what.member](const Row& row) {
+    if (!row.clients_tested) return std::string(kNothing);
+    const Spread& spread = *row.clients_tested.*member;
+    return spread.std ? fmt::format("{} ± {}", percent(spread.mean), percent(*spread.std))
+                      : percent(spread.mean);
+  });
+}
+
+std::string rmse(const Row& row, std::string_view plus_minus) {
+  const std::string mean = measured(*row.rmse_mean);
+  return row.rmse_std
+             ? fmt::format("{}{}{}", mean, plus_minus, measured_beside(*row.rmse_mean, *row.rmse_std))
+             : mean;
+}
+
+std::string markdown_rmse(const Row& row) {
+  if (!row.rmse_mean) return kNothing;
+  const std::string text = rmse(row, " ± ");
+  return row.best ? fmt::format("**{}**", text) : text;
+}
+
+std::string latex_rmse(const Row& row) {
+  if (!row.rmse_mean) return kNothing;
+  const std::string text = rmse(row, " \\pm ");
   return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
 }
 
@@ -80,6 +110,14 @@ Column accuracy_column() {
           .latex = latex_accuracy};
 }
 
+Column rmse_column() {
+  return {.markdown_heading = "RMSE",
+          .latex_heading = "RMSE",
+          .right_aligned = true,
+          .markdown = markdown_rmse,
+          .latex = latex_rmse};
+}
+
 Column epsilon_column(const std::string& accountant, std::optional<Claim> PrivacyClaim::*member,
                       std::optional<Claim> PrivacyClaim::*as_if) {
   Column column = plain("epsilon (" + accountant + ")", true,
@@ -114,6 +152,18 @@ void add_privacy(const Table& table, std::vector<Column>& columns) {
   columns.push_back(claim_column("adjacency", [](const PrivacyClaim& claim) { return claim.adjacency; }));
 }
 
+// Whether the sweep of that key concerns all algorithms.
+bool is_shared(const Table& table, const std::string& key) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+    return std::any_of(row.setting.sweep.begin(), row.setting.sweep.end(),
+                       [&](const auto& pair) { return pair.first == key; });
+  });
+}
+
+Column swept_column(const std::string& key) {
+  return plain(key, false, [key](const Row& row) { return swept_value(row, key).value_or(kNothing); });
+}
+
 std::string rounds_cell(const Row& row) {
   const bool stopped = row.privacy && !row.privacy->stopped.empty();
   return rounds_done(row) + (stopped ? kStoppedMark : "");
@@ -128,10 +178,21 @@ std::vector<Column> reader_columns(const Table& table) {
     columns.push_back(plain(std::string(part.name), false,
                             [member = part.member](const Row& row) { return row.setting.*member; }));
   }
+  for (const std::string& key : swept_keys(table)) {
+    if (is_shared(table, key)) columns.push_back(swept_column(key));
+  }
   columns.push_back(plain("algorithm", false, [](const Row& row) { return row.label; }));
+  // What concerns one algorithm stands beside it.
+  for (const std::string& key : swept_keys(table)) {
+    if (!is_shared(table, key)) columns.push_back(swept_column(key));
+  }
   columns.push_back(plain("rounds", true, rounds_cell));
   columns.push_back(plain("seeds", true, [](const Row& row) { return std::to_string(row.seeds.size()); }));
-  columns.push_back(accuracy_column());
+  if (any_accuracy(table)) columns.push_back(accuracy_column());
+  if (any_regression(table)) columns.push_back(rmse_column());
+  if (any_clients_tested(table)) {
+    for (const ClientColumn& what : kClientColumns) columns.push_back(client_column(what));
+  }
   add_privacy(table, columns);
   columns.push_back(plain("uplink", true, [](const Row& row) { return human_bytes(row.uplink_bytes); }));
   columns.push_back(plain("downlink", true, [](const Row& row) { return human_bytes(row.downlink_bytes); }));

@@ -19,7 +19,7 @@ struct Column {
   std::function<std::string(const Row&)> latex;
 };
 
-/// The columns that this table needs: parts of the setting only where rows differ.
+/// The columns that this table needs: parts of the setting, and what a sweep gives, only where rows differ.
 std::vector<Column> reader_columns(const Table& table);
 
 /// `text` so that Markdown prints it as it is inside a table cell.

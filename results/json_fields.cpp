@@ -112,6 +112,21 @@ double JsonFields::fraction(const std::string& name) {
   return value.get<double>();
 }
 
+std::vector<std::optional<double>> JsonFields::fractions(const std::string& name) {
+  const Json& value = at(name);
+  const auto fits = [](const Json& one) {
+    return one.is_null() || (one.is_number() && one.get<double>() >= 0 && one.get<double>() <= 1);
+  };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    reject(name, "a list of fractions from 0 to 1 or null");
+  }
+  std::vector<std::optional<double>> result;
+  for (const Json& one : value) {
+    result.push_back(one.is_null() ? std::nullopt : std::optional(one.get<double>()));
+  }
+  return result;
+}
+
 std::string JsonFields::text(const std::string& name) {
   const Json& value = at(name);
   if (!value.is_string()) reject(name, "a text");

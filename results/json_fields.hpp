@@ -38,6 +38,8 @@ class JsonFields {
   double amount(const std::string& name);
   /// A fraction in [0, 1].
   double fraction(const std::string& name);
+  /// A list of fractions, each of which may be null.
+  std::vector<std::optional<double>> fractions(const std::string& name);
   std::string text(const std::string& name);
   bool boolean(const std::string& name);
   /// One of `allowed`.

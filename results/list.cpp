@@ -1,6 +1,7 @@
 #include "results/list.hpp"
 
 #include "results/number_format.hpp"
+#include "results/regression_error.hpp"
 #include "results/text.hpp"
 
 namespace fedarena::results {
@@ -19,7 +20,8 @@ std::string state_of(const Summary& summary) {
 
 std::string accuracy_of(const Summary& summary) {
   if (summary.state != kFinished) return "";
-  return summary.final_test_accuracy ? percent(*summary.final_test_accuracy) + " %" : "-";
+  if (summary.final_test_accuracy) return percent(*summary.final_test_accuracy) + " %";
+  return "RMSE " + measured(root_mean_squared_error(*summary.final_test_loss));
 }
 
 Line line_of(const FoundRun& run, const Summary& summary) {

@@ -29,6 +29,15 @@ std::string human_seconds(double seconds) {
 
 std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
 
+std::string measured(double value) { return measured_beside(value, value); }
+
+std::string measured_beside(double beside, double value) {
+  int decimals = 0;
+  // Rounding may carry into one more digit, as in human_bytes.
+  for (double limit = 999.95; decimals < 12 && beside < limit; limit /= 10) ++decimals;
+  return fmt::format("{:.{}f}", value, beside == 0 || std::isnan(beside) ? 3 : decimals);
+}
+
 std::string epsilon_text(double epsilon) {
   if (std::isinf(epsilon)) return "inf";
   std::string text = fmt::format("{:.2f}", epsilon);  // the nearest

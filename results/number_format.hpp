@@ -13,6 +13,12 @@ std::string human_seconds(double seconds);
 /// A fraction in percent with two decimals: 0.71234 is "71.23".
 std::string percent(double fraction);
 
+/// A measured quantity, at least 0, with four significant digits and no exponent: "0.6312", "7665", "123456".
+std::string measured(double value);
+
+/// `value` with as many decimals as `measured` gives `beside`: the spread of a mean.
+std::string measured_beside(double beside, double value);
+
 /// An epsilon with two decimals, "inf" where it is infinite. It is an upper bound, hence rounded up: the text
 /// read back as a double is never below it (2.79 is "2.79", and so is 2.78664).
 std::string epsilon_text(double epsilon);

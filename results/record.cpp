@@ -1,5 +1,6 @@
 #include "results/record.hpp"
 
+#include "results/metrics_json.hpp"
 #include "results/privacy_json.hpp"
 
 namespace fedarena::results {
@@ -34,6 +35,16 @@ void read_privacy_of_schema_1(JsonFields& fields) {
   fields.choice("epsilon", {"none"});
 }
 
+// Runs written before partitions had cards have neither field; one without the other is damage.
+void read_partition_card(JsonFields& fields, Summary& summary) {
+  if (!fields.has("partition_id") && !fields.has("partition_hash")) return;
+  for (const auto& [name, member] : {std::pair("partition_id", &Summary::partition_id),
+                                     std::pair("partition_hash", &Summary::partition_hash)}) {
+    summary.*member = fields.text(name);
+    if ((summary.*member).empty()) fields.reject(name, "a text that is not empty");
+  }
+}
+
 void read_policy(JsonFields& fields, Summary& summary) {
   summary.policy = fields.choice("policy", {"none", "record", "client"});
   if (summary.policy == "none") return;
@@ -48,6 +59,10 @@ void check_rounds(const Summary& summary, const JsonFields& fields) {
     fields.reject("rounds_done", fmt::format("at most the {} planned rounds", summary.rounds));
   }
   const bool finished = summary.state == kFinished;
+  if (!summary.stopped.empty()) {
+    if (!finished) fields.reject("stopped_by", fmt::format("absent, because the state is {}", summary.state));
+    return;
+  }
   if (!summary.privacy || summary.privacy->stopped.empty()) {
     if (!finished || summary.rounds_done == summary.rounds) return;
     fields.reject("rounds_done", fmt::format("{}, because the state is finished", summary.rounds));
@@ -88,6 +103,7 @@ std::string to_json_line(const RoundRecord& record) {
   json["train_seconds"] = json_number(record.train_seconds);
   json["evaluation_seconds"] = json_number(record.evaluation_seconds);
   json["epsilon"] = json_optional(record.epsilon);
+  append_metrics(json, record);
   std::string line = json_text(json, -1);
   try {
     parse_round(line, {});
@@ -110,6 +126,7 @@ RoundRecord parse_round(std::string_view line, const Place& place) {
   record.train_seconds = fields.amount("train_seconds");
   record.evaluation_seconds = fields.amount("evaluation_seconds");
   record.epsilon = read_epsilon(fields);
+  read_metrics(fields, record);
   fields.finish();
   return record;
 }
@@ -123,7 +140,12 @@ std::string to_json_text(const Summary& summary) {
   json["dataset"] = summary.dataset;
   json["dataset_note"] = summary.dataset_note;
   json["partition"] = summary.partition;
+  if (!summary.partition_id.empty() || !summary.partition_hash.empty()) {
+    json["partition_id"] = summary.partition_id;
+    json["partition_hash"] = summary.partition_hash;
+  }
   json["model"] = summary.model;
+  for (const auto& [path, value] : summary.sweep) json["sweep"][path] = value;
   json["seed"] = summary.seed;
   json["rounds"] = summary.rounds;
   json["rounds_done"] = summary.rounds_done;
@@ -139,6 +161,7 @@ std::string to_json_text(const Summary& summary) {
   json["uplink_bytes_per_client_round"] = json_number(summary.uplink_bytes_per_client_round);
   json["downlink_bytes_per_client_round"] = json_number(summary.downlink_bytes_per_client_round);
   json["seconds"] = json_number(summary.seconds);
+  append_metrics(json, summary);
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
   std::string text = json_text(json, 2) + "\n";
@@ -167,7 +190,10 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.dataset = fields.text("dataset");
   summary.dataset_note = fields.text("dataset_note");
   summary.partition = fields.text("partition");
+  read_partition_card(fields, summary);
   summary.model = fields.text("model");
+  // Runs outside a grid have none, and so have those of programs that knew no grids.
+  if (fields.has("sweep")) summary.sweep = fields.texts("sweep");
   summary.seed = fields.integer("seed");
   summary.rounds = fields.integer("rounds", 1);
   summary.rounds_done = fields.integer("rounds_done", 0);
@@ -187,6 +213,7 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.uplink_bytes_per_client_round = fields.amount("uplink_bytes_per_client_round");
   summary.downlink_bytes_per_client_round = fields.amount("downlink_bytes_per_client_round");
   summary.seconds = fields.amount("seconds");
+  read_metrics(fields, summary);
   summary.algorithm_parameters = fields.texts("algorithm_parameters");
   fields.finish();
   check_state(summary, fields);

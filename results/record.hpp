@@ -10,6 +10,8 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/privacy_claim.hpp"
+#include "results/sweep.hpp"
+#include "results/test_metrics.hpp"
 
 namespace fedarena::results {
 
@@ -27,6 +29,11 @@ struct RoundRecord {
   std::optional<double>
       epsilon;  ///< of RDP, after this round; may be infinite; none under the policy "none" or where unproven
 
+  std::optional<ClassMetrics> classes = {};        ///< none on regression data and in older records
+  std::optional<double> validation_loss = {};      ///< none without validation examples
+  std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
+  std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
+
   bool operator==(const RoundRecord&) const = default;
 };
 
@@ -35,15 +42,22 @@ inline constexpr std::string_view kRunning = "running";
 inline constexpr std::string_view kInterrupted = "interrupted";
 inline constexpr std::string_view kFinished = "finished";
 
+/// The rules that end a run early, as `Summary::stopped` names them.
+inline constexpr std::string_view kStoppedByTarget = "target";
+inline constexpr std::string_view kStoppedByPatience = "patience";
+
 /// What one cell (one algorithm with one seed) is and brought: `summary.json`.
 struct Summary {
   std::string experiment;  ///< the experiment's name
   std::string label;       ///< names the algorithm entry; unique in its experiment
   std::string algorithm;   ///< the registered name
   std::string dataset;
-  std::string dataset_note;  ///< what a reader of the table must know about the data, or empty
-  std::string partition;     ///< how examples were dealt to clients, in words
+  std::string dataset_note;         ///< what a reader of the table must know about the data, or empty
+  std::string partition;            ///< how examples were dealt to clients, in words
+  std::string partition_id = {};    ///< the same as an exact name; empty in older records
+  std::string partition_hash = {};  ///< of who holds which examples; empty exactly with the id
   std::string model;
+  Sweep sweep = {};  ///< what the point of a grid gives; empty without one
   std::int64_t seed = 0;
   std::int64_t rounds = 1;       ///< planned
   std::int64_t rounds_done = 0;  ///< equal to `rounds` once finished, unless the budget stopped the run
@@ -51,15 +65,20 @@ struct Summary {
   std::int64_t parameters = 0;   ///< numbers in the model
   std::string state = std::string(kRunning);
   std::optional<double>
-      final_test_accuracy;                ///< of the last round; only when finished; none on regression data
-  std::optional<double> final_test_loss;  ///< of the last round; present exactly when finished
-  std::string policy = "none";            ///< of privacy: none, record or client
-  std::optional<PrivacyClaim> privacy;    ///< none exactly under the policy "none"
-  std::int64_t uplink_bytes = 0;          ///< of the whole run
-  std::int64_t downlink_bytes = 0;        ///< of the whole run
+      final_test_accuracy;  ///< of the last round; only when finished; none on regression data
+  /// Of the last round; present exactly when finished. On regression data half the squared distance between
+  /// output and target, averaged.
+  std::optional<double> final_test_loss;
+  std::string policy = "none";                 ///< of privacy: none, record or client
+  std::optional<PrivacyClaim> privacy;         ///< none exactly under the policy "none"
+  std::int64_t uplink_bytes = 0;               ///< of the whole run
+  std::int64_t downlink_bytes = 0;             ///< of the whole run
   double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
   double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
   double seconds = 0;                          ///< of the whole run
+  std::string stopped = {};  ///< the rule that ended the run early: one of the two above, or empty
+  std::optional<ClientMetrics> per_client = {};   ///< of the last round; none unless clients are tested
+  std::optional<BestOverRounds> best_round = {};  ///< of the clients; none exactly with them
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct
 
   bool operator==(const Summary&) const = default;

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "results/number_format.hpp"
 #include "results/render.hpp"
 
@@ -54,8 +56,12 @@ std::vector<std::string> privacy_fields(const std::optional<PrivacyClaim>& claim
 std::string render_csv(const Table& table) {
   std::string text =
       "experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,"
-      "accuracy_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,"
-      "adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds\n";
+      "accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,"
+      "assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,"
+      "seconds,"
+      "sweep";
+  for (const ClientColumn& what : kClientColumns) text += fmt::format(",{0}_mean,{0}_std", what.key);
+  text += "\n";
   for (const Row& row : table.rows) {
     std::vector<std::string> fields = {row.setting.experiment,
                                        row.setting.dataset,
@@ -68,10 +74,20 @@ std::string render_csv(const Table& table) {
                                        std::to_string(row.seeds.size()),
                                        optional_number(row.accuracy_mean),
                                        optional_number(row.accuracy_std),
+                                       optional_number(row.rmse_mean),
+                                       optional_number(row.rmse_std),
                                        row.policy};
     for (std::string& field : privacy_fields(row.privacy)) fields.push_back(std::move(field));
     for (const double number : {row.uplink_bytes, row.downlink_bytes, row.seconds}) {
       fields.push_back(exact_number(number));
+    }
+    fields.push_back(sweep_text(row.setting.sweep));
+    if (!row.own_sweep.empty())
+      fields.back() += (fields.back().empty() ? "" : ", ") + sweep_text(row.own_sweep);
+    for (const ClientColumn& what : kClientColumns) {
+      const auto spread = row.clients_tested ? std::optional(*row.clients_tested.*what.member) : std::nullopt;
+      fields.push_back(spread ? exact_number(spread->mean) : "");
+      fields.push_back(spread ? optional_number(spread->std) : "");
     }
     text += line_of(fields);
   }

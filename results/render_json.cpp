@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "results/privacy_json.hpp"
 #include "results/render.hpp"
 
@@ -20,7 +22,8 @@ Json json_of(const std::optional<PrivacyClaim>& claim) {
   return json;
 }
 
-Json json_optional(std::optional<double> number) { return number ? Json(*number) : Json(nullptr); }
+// A model that diverged has an error that is no number.
+Json json_optional(std::optional<double> number) { return number ? json_number(*number) : Json(nullptr); }
 
 Json json_of(const SeedResult& seed) {
   Json json;
@@ -45,6 +48,10 @@ Json json_of(const Row& row) {
   json["dataset"] = row.setting.dataset;
   json["partition"] = row.setting.partition;
   json["model"] = row.setting.model;
+  json["sweep"] = Json::object();
+  for (const Sweep* sweep : {&row.setting.sweep, &row.own_sweep}) {
+    for (const auto& [key, value] : *sweep) json["sweep"][key] = value;
+  }
   json["label"] = row.label;
   json["algorithm"] = row.algorithm;
   json["algorithm_parameters"] = Json::object();
@@ -54,6 +61,14 @@ Json json_of(const Row& row) {
   json["parameters"] = row.parameters;
   json["accuracy_mean"] = json_optional(row.accuracy_mean);
   json["accuracy_std"] = json_optional(row.accuracy_std);
+  json["rmse_mean"] = json_optional(row.rmse_mean);
+  json["rmse_std"] = json_optional(row.rmse_std);
+  for (const ClientColumn& what : kClientColumns) {
+    if (!row.clients_tested) break;
+    const Spread& spread = *row.clients_tested.*what.member;
+    json[fmt::format("{}_mean", what.key)] = json_number(spread.mean);
+    json[fmt::format("{}_std", what.key)] = json_optional(spread.std);
+  }
   json["best"] = row.best;
   json["policy"] = row.policy;
   json["privacy"] = json_of(row.privacy);

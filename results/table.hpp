@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/client_columns.hpp"
 #include "results/find_runs.hpp"
 
 namespace fedarena::results {
@@ -20,19 +21,23 @@ struct Setting {
   std::string dataset;
   std::string partition;
   std::string model;
+  Sweep sweep = {};  ///< what a grid gives to all algorithms
 
   bool operator==(const Setting&) const = default;
 };
 
-/// One part of a setting: its name in captions and headings, and where it is found.
+/// One part of a setting: its name in captions and headings, where it is found, and the section of the
+/// experiment file that it comes from.
 struct SettingPart {
   std::string_view name;
   std::string Setting::*member;
+  std::string_view section;
 };
-inline constexpr std::array<SettingPart, 4> kSettingParts = {{{"experiment", &Setting::experiment},
-                                                              {"data set", &Setting::dataset},
-                                                              {"partition", &Setting::partition},
-                                                              {"model", &Setting::model}}};
+inline constexpr std::array<SettingPart, 4> kSettingParts = {
+    {{"experiment", &Setting::experiment, "experiment.name"},
+     {"data set", &Setting::dataset, "data"},
+     {"partition", &Setting::partition, "partition"},
+     {"model", &Setting::model, "model"}}};
 
 /// One finished run of a row.
 struct SeedResult {
@@ -49,10 +54,11 @@ struct SeedResult {
   std::optional<PrivacyClaim> privacy;     ///< none under the policy "none"
 };
 
-/// One algorithm entry over its seeds.
+/// One algorithm entry at one point of a grid over its seeds.
 struct Row {
   Setting setting;
   std::string label;
+  Sweep own_sweep;  ///< what a grid gives to this algorithm alone, by key
   std::string algorithm;
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;
   std::int64_t rounds = 0;              ///< planned
@@ -61,12 +67,15 @@ struct Row {
   std::vector<SeedResult> seeds;        ///< at least one, ascending
   std::optional<double> accuracy_mean;  ///< over seeds; none on regression data
   std::optional<double> accuracy_std;   ///< sample standard deviation over seeds; none for one seed
-  std::string policy;                   ///< of privacy
-  std::optional<PrivacyClaim> privacy;  ///< the worst over seeds; none under the policy "none"
-  double uplink_bytes = 0;              ///< per client and round, mean over seeds
-  double downlink_bytes = 0;            ///< per client and round, mean over seeds
-  double seconds = 0;                   ///< per run, mean over seeds
-  bool best = false;  ///< the best accuracy of its setting, as printed, where rows may be compared
+  std::optional<double> rmse_mean;      ///< root mean squared error over seeds; on regression data alone
+  std::optional<double> rmse_std;       ///< sample standard deviation over seeds; none for one seed
+  std::optional<ClientColumns> clients_tested;  ///< none unless every seed tested clients
+  std::string policy;                           ///< of privacy
+  std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"
+  double uplink_bytes = 0;                      ///< per client and round, mean over seeds
+  double downlink_bytes = 0;                    ///< per client and round, mean over seeds
+  double seconds = 0;                           ///< per run, mean over seeds
+  bool best = false;  ///< the best accuracy or RMSE of its setting, as printed, where rows may be compared
 };
 
 /// The table of a paper: rows in natural order of setting and label, and what a reader must know besides.
@@ -76,17 +85,35 @@ struct Table {
                                    ///< seeds, runs that are not counted and why
 };
 
-/// Gathers finished runs into rows, one for each (setting, label). Unfinished and broken runs are noted, not
-/// counted. Runs of one row that differ in more than the seed, or have the same seed, are an Error that names
-/// both directories. The order of `runs` does not matter.
+/// Gathers finished runs into rows, one for each (setting, label, own sweep). Unfinished and broken runs are
+/// noted, not counted. Runs of one row that differ in more than the seed, or have the same seed, are an Error
+/// that names both directories. The order of `runs` does not matter.
 Table make_table(std::span<const FoundRun> runs);
 
-/// Whether the rows differ in this part of their settings, so that it needs a column.
+/// Whether the rows differ in this part of their settings by more than what columns of a sweep tell, so that
+/// it needs a column.
 bool varies(const Table& table, const SettingPart& part);
 
-/// The parts of the setting that all rows share, as "Experiment quickstart, data set digits"; empty without
-/// any.
+/// What the sweeps of all rows give, in natural order: the paths or keys in which rows differ. Each needs a
+/// column.
+std::vector<std::string> swept_keys(const Table& table);
+
+/// The value of a row at such a path or key; none where the sweep does not concern it.
+std::optional<std::string> swept_value(const Row& row, const std::string& key);
+
+/// The label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
+std::string row_name(const Row& row);
+
+/// The parts of the setting that all rows share, as "Experiment quickstart, data set digits", and of those
+/// that a sweep tells apart what is common; empty without any.
 std::string caption(const Table& table);
+
+/// Whether any row has an accuracy, and whether any has a root mean squared error instead.
+bool any_accuracy(const Table& table);
+bool any_regression(const Table& table);
+
+/// Whether any row tells of its clients.
+bool any_clients_tested(const Table& table);
 
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);

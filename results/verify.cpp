@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,27 @@ void verify_totals(const Summary& summary, const Totals& totals, Comparison& com
   compare.number("final_test_accuracy", summary.final_test_accuracy, totals.accuracy);
 }
 
+void verify_clients(const Summary& summary, std::span<const RoundRecord> rounds, Comparison& compare) {
+  std::vector<EvaluatedRound> evaluated;
+  for (const RoundRecord& round : rounds) {
+    if (round.per_client) evaluated.push_back({round.round, *round.per_client});
+  }
+  compare.result(summary.per_client.has_value() == !evaluated.empty(), "clients_tested",
+                 summary.per_client ? "a number" : "absent", evaluated.empty() ? "absent" : "a number");
+  if (!summary.per_client || evaluated.empty()) return;
+  const ClientMetrics& last = evaluated.back().clients;
+  compare.integer("clients_tested", summary.per_client->tested, last.tested);
+  compare.number("client_accuracy_mean", summary.per_client->accuracy_mean, last.accuracy_mean);
+  compare.number("client_accuracy_worst", summary.per_client->accuracy_worst, last.accuracy_worst);
+  compare.number("client_accuracy_std", summary.per_client->accuracy_std, last.accuracy_std);
+  compare.number("client_macro_f1_mean", summary.per_client->macro_f1_mean, last.macro_f1_mean);
+  const BestOverRounds best = best_over_rounds(evaluated);
+  compare.number("best_client_accuracy_mean", summary.best_round->accuracy_mean, best.accuracy_mean);
+  compare.integer("best_client_accuracy_round", summary.best_round->accuracy_round, best.accuracy_round);
+  compare.number("best_client_macro_f1_mean", summary.best_round->macro_f1_mean, best.macro_f1_mean);
+  compare.integer("best_client_macro_f1_round", summary.best_round->macro_f1_round, best.macro_f1_round);
+}
+
 // Accuracy without loss, evaluations at rounds that were not planned, and cohorts larger than the federation.
 void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, std::int64_t every,
                    Comparison& compare) {
@@ -85,6 +107,22 @@ class Settings {
     const bool read = failure == std::errc() && end == text.data() + text.size();
     compare_.result(read && number == expected, key, text, exact_number(expected));
   }
+  // What a sweep gives. An algorithm need not heed training settings and policies that are shared.
+  void swept(const std::string& path, const std::string& label, const std::string& expected) {
+    if (path.starts_with("training.") || path.starts_with("privacy.")) return;
+    std::string key = path;
+    for (const std::string& own :
+         {fmt::format("algorithms.{}.", label), fmt::format("algorithms.\"{}\".", label)}) {
+      if (path.starts_with(own)) key = "algorithms." + path.substr(own.size());
+    }
+    double value = 0;
+    const auto [end, failure] = std::from_chars(expected.data(), expected.data() + expected.size(), value);
+    if (failure == std::errc() && end == expected.data() + expected.size()) {
+      number(key, value);
+    } else {
+      text(key, expected);
+    }
+  }
 
  private:
   std::map<std::string, std::string> settings_;
@@ -96,13 +134,15 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
   experiment.text("experiment.name", summary.experiment);
   experiment.text("experiment.seeds", fmt::format("[{}]", summary.seed));
   experiment.number("experiment.rounds", static_cast<double>(summary.rounds));
-  experiment.text("data.name", summary.dataset);
+  // The settings that are not defaults follow the name.
+  experiment.text("data.name", summary.dataset.substr(0, summary.dataset.find(" (")));
   experiment.text("algorithms.name", summary.algorithm);
   experiment.text("algorithms.label", summary.label);
   for (const auto& [name, value] : summary.algorithm_parameters) {
     const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
     experiment.text("algorithms." + name, quoted ? value.substr(1, value.size() - 2) : value);
   }
+  for (const auto& [path, value] : summary.sweep) experiment.swept(path, summary.label, value);
   // What is written below the algorithm goes before what is written for all.
   const std::string section =
       experiment.of("algorithms.privacy.policy") != "missing" ? "algorithms.privacy." : "privacy.";
@@ -138,7 +178,10 @@ Verification verify_run(const fs::path& path) {
   } else {
     compare.integer("rounds_done", summary.rounds_done, static_cast<std::int64_t>(rounds.size()));
   }
-  if (summary.state == kFinished) verify_totals(summary, totals_of(rounds), compare);
+  if (summary.state == kFinished) {
+    verify_totals(summary, totals_of(rounds), compare);
+    verify_clients(summary, rounds, compare);
+  }
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);
   std::int64_t every = 1;

@@ -1,5 +1,6 @@
 // The cells of a table from the rounds and ledgers of its runs, on another way than table.cpp takes.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -17,7 +18,8 @@ namespace {
 
 // A cell of the table, seed by seed.
 struct Cells {
-  std::vector<double> accuracies, uplinks, downlinks, seconds;
+  std::vector<double> accuracies, errors, uplinks, downlinks, seconds;
+  std::array<std::vector<double>, kClientColumns.size()> clients;  // in that order
   std::optional<Claim> rdp, pld;
 };
 
@@ -40,6 +42,20 @@ void add_claim(std::optional<Claim>& worst, const std::optional<Claim>& claim) {
   worst = worst ? worse(*worst, *claim) : *claim;
 }
 
+// The last round's accuracies, and the largest means of all rounds.
+void add_clients(Cells& cells, const std::vector<RoundRecord>& rounds) {
+  if (rounds.empty() || !rounds.back().per_client) return;
+  double accuracy = 0, macro_f1 = 0;
+  for (const RoundRecord& round : rounds) {
+    if (!round.per_client) continue;
+    accuracy = std::max(accuracy, round.per_client->accuracy_mean);
+    macro_f1 = std::max(macro_f1, round.per_client->macro_f1_mean);
+  }
+  const ClientMetrics& last = *rounds.back().per_client;
+  const std::array values{last.accuracy_mean, last.accuracy_worst, accuracy, macro_f1};
+  for (std::size_t i = 0; i < values.size(); ++i) cells.clients[i].push_back(values[i]);
+}
+
 void add_seed(Cells& cells, const std::filesystem::path& path) {
   const RunDirectory run = RunDirectory::open(path);
   double uplink = 0, downlink = 0, client_rounds = 0, seconds = 0;
@@ -55,6 +71,9 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   cells.seconds.push_back(seconds);
   if (!rounds.empty() && rounds.back().test_accuracy)
     cells.accuracies.push_back(*rounds.back().test_accuracy);
+  else if (!rounds.empty() && rounds.back().test_loss)
+    cells.errors.push_back(std::sqrt(2 * *rounds.back().test_loss));
+  add_clients(cells, rounds);
   Summary summary = run.summary();
   if (!summary.privacy) return;
   state_privacy(summary, read_ledger(run));
@@ -66,11 +85,21 @@ void verify_row(const Row& row, Verification& verification) {
   Cells cells;
   for (const SeedResult& seed : row.seeds) add_seed(cells, seed.path);
   Comparison compare(verification, "table");
-  const auto field = [&](const char* column) { return fmt::format("{} {}", row.label, column); };
-  const bool accurate = !cells.accuracies.empty();
-  compare.close(field("accuracy"), row.accuracy_mean,
-                accurate ? std::optional(mean_of(cells.accuracies)) : std::nullopt);
+  const auto field = [&](const char* column) { return fmt::format("{} {}", row_name(row), column); };
+  const auto mean = [](const std::vector<double>& values) {
+    return values.empty() ? std::nullopt : std::optional(mean_of(values));
+  };
+  compare.close(field("accuracy"), row.accuracy_mean, mean(cells.accuracies));
   compare.close(field("accuracy deviation"), row.accuracy_std, deviation_of(cells.accuracies));
+  if (row.rmse_mean || !cells.errors.empty()) {
+    compare.close(field("RMSE"), row.rmse_mean, mean(cells.errors));
+    compare.close(field("RMSE deviation"), row.rmse_std, deviation_of(cells.errors));
+  }
+  for (std::size_t i = 0; i < kClientColumns.size() && row.clients_tested; ++i) {
+    const Spread& spread = *row.clients_tested.*kClientColumns[i].member;
+    compare.close(field(kClientColumns[i].heading), spread.mean, mean(cells.clients[i]));
+    compare.close(field(kClientColumns[i].heading), spread.std, deviation_of(cells.clients[i]));
+  }
   compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
   compare.close(field("downlink"), row.downlink_bytes, mean_of(cells.downlinks));
   compare.close(field("seconds"), row.seconds, mean_of(cells.seconds));

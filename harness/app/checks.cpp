@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
@@ -36,6 +37,17 @@ CLI::Validator whole_number(int least, int most) {
     const auto [stopped, failure] = std::from_chars(text.data(), end, number);
     if (failure == std::errc() && stopped == end && number >= least && number <= most) return {};
     return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
+  };
+  return {check, ""};
+}
+
+CLI::Validator positive_number() {
+  const auto check = [](std::string& text) -> std::string {
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, failure] = std::from_chars(text.data(), end, number);
+    if (failure == std::errc() && stopped == end && std::isfinite(number) && number > 0) return {};
+    return fmt::format("\"{}\" is no number above 0", text);
   };
   return {check, ""};
 }

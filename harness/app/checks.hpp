@@ -11,6 +11,7 @@ namespace fedarena {
 /// version.
 CLI::Validator one_of(std::vector<std::string> names);
 CLI::Validator whole_number(int least, int most);
+CLI::Validator positive_number();
 
 /// Throws Error, naming the option, unless the text is one of the names.
 void check_name(const std::string& option, const std::string& text, const std::vector<std::string>& names);

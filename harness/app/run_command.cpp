@@ -15,6 +15,7 @@
 #include "harness/app/plugins.hpp"
 #include "harness/config/read.hpp"
 #include "harness/runner/catalog.hpp"
+#include "harness/runner/dry_run.hpp"
 #include "harness/runner/run_experiment.hpp"
 
 namespace fedarena {
@@ -29,6 +30,8 @@ void request_stop(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
 struct Arguments {
   std::filesystem::path file;
   std::filesystem::path out;
@@ -37,22 +40,34 @@ struct Arguments {
   std::vector<std::string> overrides;
   std::optional<std::string> profile;
   std::vector<std::filesystem::path> plugin_path;
+  std::vector<std::string> only;
+  int jobs = 1;
+  double memory = 0;
   bool resume = false;
+  bool dry_run = false;
 };
 
 int run(const Arguments& arguments) {
   const PluginHost host = load_plugins(arguments.plugin_path);
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
-  const Experiment experiment =
-      read_experiment(arguments.file, overrides, make_catalog(host), arguments.profile);
+  const std::vector<GridPoint> points =
+      read_grid(arguments.file, overrides, make_catalog(host), arguments.profile);
+  const std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
   RunOptions options;
-  options.out = arguments.out.empty() ? std::filesystem::path("runs") / experiment.name : arguments.out;
+  options.out =
+      arguments.out.empty() ? std::filesystem::path("runs") / points.front().experiment.name : arguments.out;
   options.workers = arguments.workers;
+  options.jobs = arguments.jobs;
+  options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
   options.resume = arguments.resume;
+  if (arguments.dry_run) {
+    fmt::print("{}", describe_run(cells, host, options));
+    return kSuccess;
+  }
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
-  if (!run_experiment(experiment, host, options, stop_requested)) {
+  if (!run_cells(cells, host, options, stop_requested)) {
     fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
     return kInterrupted;
   }
@@ -73,6 +88,21 @@ void add_run_command(CLI::App& app, Action& action) {
                    "threads, by default one a core; changes the time, never the result")
       ->type_name("N")
       ->check(whole_number(1, 1024));
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "cells that run at once, on the same workers; changes the time, never the result")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  command
+      ->add_option("--memory", arguments->memory,
+                   "GiB for the data and all cells that run at once; default most of what is free")
+      ->check(positive_number());
+  command
+      ->add_option("--only", arguments->only,
+                   "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
+                   "must fit")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
   command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
       ->type_name("NAME")
       ->check(one_of({"cpu", "cuda"}));
@@ -85,7 +115,10 @@ void add_run_command(CLI::App& app, Action& action) {
                    "section.key=value, replaces what the file says; may be repeated")
       ->allow_extra_args(false);
   add_plugin_path(*command, arguments->plugin_path);
-  command->add_flag("--resume", arguments->resume, "keep finished cells, continue unfinished ones");
+  command->add_flag("--resume", arguments->resume,
+                    "keep finished cells, continue unfinished ones, begin the others");
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "say what would be run, with sizes and times, and what is finished; write nothing");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -10,11 +10,18 @@ namespace fedarena {
 Catalog make_catalog(const PluginHost& host) {
   Catalog catalog;
   for (const std::string& name : dataset_names()) {
-    catalog.datasets.push_back({.name = name, .summary = dataset_summary(name), .fields = {}});
+    catalog.datasets.push_back(
+        {.name = name,
+         .summary = dataset_summary(name),
+         .fields = dataset_fields(name),
+         .check = [name](const Settings& settings) { check_dataset(name, settings); }});
   }
   for (const std::string& kind : partition_names()) {
     catalog.partitions.push_back(
-        {.name = kind, .summary = partition_summary(kind), .fields = partition_fields(kind)});
+        {.name = kind,
+         .summary = partition_summary(kind),
+         .fields = partition_fields(kind),
+         .check = [kind](const Settings& settings) { check_partition_settings(kind, settings); }});
   }
   for (const ModelInfo& model : model_zoo()) {
     catalog.models.push_back({.name = model.name, .summary = model.summary, .fields = model.fields});

@@ -1,10 +1,10 @@
 #include "harness/runner/cell_record.hpp"
 
 #include <chrono>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "harness/runner/changed_cells.hpp"
 #include "harness/runner/synthetic_batch.hpp"
 #include "results/state_privacy.hpp"
 
@@ -16,55 +16,13 @@ namespace fs = std::filesystem;
 // Between checkpoints; a crash loses at most this much work, and writing them takes well under 1 % of it.
 constexpr std::chrono::seconds kCheckpointInterval{30};
 
-// The first line in which two resolved experiments differ, such as
-// "in [experiment] it had rounds = 10, now rounds = 20".
-std::string first_difference(const std::string& before, const std::string& now) {
-  std::istringstream old_lines(before);
-  std::istringstream new_lines(now);
-  std::string old_line;
-  std::string new_line;
-  std::string section;
-  while (true) {
-    const bool more_old = static_cast<bool>(std::getline(old_lines, old_line));
-    const bool more_new = static_cast<bool>(std::getline(new_lines, new_line));
-    if (!more_old && !more_new) return "nothing";
-    if (!more_old) return fmt::format("now also {}", new_line);
-    if (!more_new) return fmt::format("{} is gone", old_line);
-    if (old_line != new_line) return fmt::format("in {} it had {}, now {}", section, old_line, new_line);
-    if (new_line.rfind('[', 0) == 0) section = new_line;
-  }
-}
-
-[[noreturn]] void refuse_existing_run(const fs::path& path) {
-  throw Error(Complaint{.place = {path.string()},
-                        .found = "there is a run in this folder already",
-                        .remedy =
-                            "Pass --resume to keep what is finished and continue the rest, or give another "
-                            "folder with --out."});
-}
-
 results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
   results::RunDirectory run = results::RunDirectory::open(path);
-  const std::string before = run.read_file(results::kExperimentFile);
-  if (before == toml) return run;
-  throw Error(Complaint{
-      .place = {(path / results::kExperimentFile).string()},
-      .found = fmt::format("this run belongs to another experiment: {}", first_difference(before, toml)),
-      .remedy = "Undo the change, or give another folder with --out."});
+  check_same_experiment(path, run.read_file(results::kExperimentFile), toml);
+  return run;
 }
 
 }  // namespace
-
-std::string cell_folder(const std::string& label, std::int64_t seed) {
-  return fmt::format("{}-seed-{}", label, seed);
-}
-
-void check_folder(const fs::path& path, const Experiment& cell, bool resume) {
-  // A folder that cannot be looked at cannot be written to; that is said when it is tried.
-  std::error_code ignored;
-  if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
-  if (fs::exists(path / results::kSummaryFile, ignored)) open_same_run(path, to_toml(cell));
-}
 
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
                        results::Summary plan, bool resume)
@@ -138,10 +96,11 @@ void CellRecord::evaluate_last_round(const Simulation& simulation) {
   directory_->replace_last(last);
 }
 
-void CellRecord::finish(const Simulation& simulation) {
+void CellRecord::finish(const Simulation& simulation, const std::string& stopped) {
   checkpoint(simulation);
   evaluate_last_round(simulation);  // planned as one in the middle when the budget ended the run
   double client_rounds = 0;
+  std::vector<results::EvaluatedRound> evaluated;
   for (const results::RoundRecord& record : directory_->rounds()) {
     summary_.uplink_bytes += record.uplink_bytes;
     summary_.downlink_bytes += record.downlink_bytes;
@@ -149,9 +108,20 @@ void CellRecord::finish(const Simulation& simulation) {
     client_rounds += static_cast<double>(record.clients);
     summary_.final_test_accuracy = record.test_accuracy;
     summary_.final_test_loss = record.test_loss;
+    if (record.per_client) evaluated.push_back({record.round, *record.per_client});
+  }
+  if (!evaluated.empty()) {
+    summary_.per_client = evaluated.back().clients;
+    summary_.best_round = results::best_over_rounds(evaluated);
   }
   results::state_privacy(summary_, simulation.ledger());
-  if (!simulation.finished()) summary_.privacy->stopped = results::kStoppedByBudget;
+  if (!simulation.finished()) {
+    if (stopped.empty()) {
+      summary_.privacy->stopped = results::kStoppedByBudget;
+    } else {
+      summary_.stopped = stopped;
+    }
+  }
   if (client_rounds > 0) {  // every sampled cohort may have been empty
     summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
     summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;

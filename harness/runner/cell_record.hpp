@@ -31,8 +31,11 @@ class CellRecord {
   void append(const results::RoundRecord& record, const Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(const Simulation& simulation);
-  /// Leaves a finished run: after the last round, or after the one before which the budget was spent.
-  void finish(const Simulation& simulation);
+  /// The rounds written down, in order.
+  std::vector<results::RoundRecord> rounds() const { return directory_->rounds(); }
+  /// Leaves a finished run: after the last round, or after the one where a rule ended it (`stopped` names
+  /// it), or after the one before which the budget was spent.
+  void finish(const Simulation& simulation, const std::string& stopped = {});
 
  private:
   void open(const std::filesystem::path& path, const std::string& toml);
@@ -45,11 +48,5 @@ class CellRecord {
   std::optional<results::RunDirectory> directory_;
   std::chrono::steady_clock::time_point saved_;
 };
-
-/// Throws the Error that a CellRecord of this cell would throw, without writing anything.
-void check_folder(const std::filesystem::path& path, const Experiment& cell, bool resume);
-
-/// The folder name of a cell, such as "fedavg-seed-1".
-std::string cell_folder(const std::string& label, std::int64_t seed);
 
 }  // namespace fedarena

@@ -47,44 +47,45 @@ Progress::Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds)
 
 Progress::~Progress() { clear(); }
 
-void Progress::begin_cell(const std::string& name, std::int64_t done) {
+void Progress::begin_cell(const std::string& name, std::int64_t done, std::int64_t rounds) {
   const std::lock_guard lock(mutex_);
-  name_ = name;
-  round_ = done;
+  at_work_[name] = {.round = done, .rounds = rounds};
   rounds_found_ += done;
-  clients_done_ = 0;
-  score_.clear();
   draw(true);
 }
 
-void Progress::client_done(std::int64_t done, std::int64_t clients) {
+void Progress::client_done(const std::string& name, std::int64_t done, std::int64_t clients) {
   const std::lock_guard lock(mutex_);
-  clients_done_ = std::max(clients_done_, done);  // threads may report out of order
-  clients_ = clients;
+  Cell& cell = at_work_[name];
+  cell.clients_done = std::max(cell.clients_done, done);  // threads may report out of order
+  cell.clients = clients;
   draw(false);
 }
 
-void Progress::round_done(const results::RoundRecord& record) {
+void Progress::round_done(const std::string& name, const results::RoundRecord& record) {
   const std::lock_guard lock(mutex_);
-  round_ = record.round;
+  Cell& cell = at_work_[name];
+  cell.round = record.round;
+  cell.clients_done = 0;
+  if (std::string text = score_text(record.test_accuracy, record.test_loss); !text.empty()) {
+    cell.score = std::move(text);
+  }
   ++rounds_run_;
   examples_ += record.examples;
   train_seconds_ += record.train_seconds;
   seconds_ += record.train_seconds + record.evaluation_seconds;
-  clients_done_ = 0;
-  if (std::string text = score_text(record.test_accuracy, record.test_loss); !text.empty()) {
-    score_ = std::move(text);
-  }
   draw(false);
 }
 
-void Progress::end_cell(const results::Summary& summary, bool ran) {
+void Progress::end_cell(const std::string& name, const results::Summary& summary, bool ran) {
   const std::lock_guard lock(mutex_);
   ++cells_done_;
-  if (!ran) rounds_found_ += summary.rounds;
+  at_work_.erase(name);
+  // What a budget left undone will not be run either.
+  rounds_found_ += ran ? summary.rounds - summary.rounds_done : summary.rounds;
   clear();
-  fmt::print(output_, "[{}/{}] {}, seed {}: {} {}, test {}, {}{}\n", cells_done_, cells_, summary.label,
-             summary.seed, summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
+  fmt::print(output_, "[{}/{}] {}: {} {}, test {}, {}{}\n", cells_done_, cells_, name, summary.rounds_done,
+             summary.rounds_done == 1 ? "round" : "rounds",
              score_text(summary.final_test_accuracy, summary.final_test_loss), duration_text(summary.seconds),
              ran ? "" : " (finished before)");
   std::fflush(output_);
@@ -99,8 +100,11 @@ void Progress::say(const std::string& line) {
 
 std::string Progress::time_left() const {
   if (rounds_run_ == 0) return "time left unknown";
-  const std::int64_t left = cells_ * rounds_ - rounds_found_ - rounds_run_;
-  return duration_text(seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left)) + " left";
+  const std::int64_t left = rounds_ - rounds_found_ - rounds_run_;
+  // The seconds of cells that run at once are the same seconds.
+  const auto at_once = static_cast<double>(std::max<std::size_t>(1, at_work_.size()));
+  return duration_text(seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) / at_once) +
+         " left";
 }
 
 void Progress::draw(bool force) {
@@ -117,24 +121,47 @@ void Progress::draw(bool force) {
   std::fflush(output_);
 }
 
-std::string Progress::line_within(std::size_t columns) const {
+std::string Progress::round_text(const std::string& name, const Cell& cell) {
   // The round in progress, except right after one ended.
-  const std::int64_t round = clients_done_ > 0 || round_ == 0 ? round_ + 1 : round_;
-  std::vector<std::string> parts{fmt::format("[{}/{}] {}", cells_done_ + 1, cells_, name_),
-                                 fmt::format(": round {}/{}", round, rounds_)};
+  const std::int64_t round = cell.clients_done > 0 || cell.round == 0 ? cell.round + 1 : cell.round;
+  return fmt::format("{}: round {}/{}", name, round, cell.rounds);
+}
+
+// What is told, the most important first.
+std::vector<std::string> Progress::parts() const {
+  std::vector<std::string> texts;
   const auto part = [&](bool known, const std::string& text) {
-    if (known) parts.push_back(", " + text);
+    if (known) texts.push_back(", " + text);
   };
+  const std::string speed =
+      fmt::format("{:.0f} examples/s", static_cast<double>(examples_) *
+                                           static_cast<double>(std::max<std::size_t>(1, at_work_.size())) /
+                                           train_seconds_);
+  if (at_work_.size() != 1) {
+    texts.push_back(fmt::format("[{}/{}] {} cells at work", cells_done_, cells_, at_work_.size()));
+    part(true, time_left());
+    part(train_seconds_ > 0, speed);
+    for (const auto& [name, cell] : at_work_) texts.push_back("; " + round_text(name, cell));
+    return texts;
+  }
+  const auto& [name, cell] = *at_work_.begin();
+  texts.push_back(fmt::format("[{}/{}] {}", cells_done_ + 1, cells_, name));
+  texts.push_back(round_text("", cell));
   part(true, time_left());
-  part(train_seconds_ > 0, fmt::format("{:.0f} examples/s", static_cast<double>(examples_) / train_seconds_));
-  part(!score_.empty(), score_);
-  part(clients_done_ > 0, fmt::format("client {}/{}", clients_done_, clients_));
+  part(train_seconds_ > 0, speed);
+  part(!cell.score.empty(), cell.score);
+  part(cell.clients_done > 0, fmt::format("client {}/{}", cell.clients_done, cell.clients));
+  return texts;
+}
+
+std::string Progress::line_within(std::size_t columns) const {
+  const std::vector<std::string> texts = parts();
   // A line that wraps could not be rewritten, so what finds no room is left out.
   std::string line;
-  for (const std::string& text : parts) {
+  for (const std::string& text : texts) {
     if (columns == 0 || line.size() + text.size() < columns) line += text;
   }
-  return line.empty() ? parts.front().substr(0, columns - 1) : line;
+  return line.empty() ? texts.front().substr(0, columns - 1) : line;
 }
 
 void Progress::clear() {

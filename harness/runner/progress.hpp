@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "results/record.hpp"
 
@@ -14,19 +16,20 @@ namespace fedarena {
 /// elsewhere. Safe to call from several threads.
 class Progress {
  public:
-  /// `cells` x `rounds` are to be done in all; `output` is the terminal or file to write to.
+  /// `cells` and `rounds` are to be done in all; `output` is the terminal or file to write to.
   Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A cell begins, with `done` of its rounds there already. `name` says which, such as "fedavg, seed 1".
-  void begin_cell(const std::string& name, std::int64_t done);
-  /// A client of the round in progress finished.
-  void client_done(std::int64_t done, std::int64_t clients);
-  void round_done(const results::RoundRecord& record);
+  /// A cell of so many rounds begins, with `done` of them there already. `name` says which, such as "fedavg,
+  /// seed 1", and is what the cell goes by from here on. Several may be at work.
+  void begin_cell(const std::string& name, std::int64_t done, std::int64_t rounds);
+  /// A client of the cell's round in progress finished.
+  void client_done(const std::string& name, std::int64_t done, std::int64_t clients);
+  void round_done(const std::string& name, const results::RoundRecord& record);
   /// A cell ended; `ran` false: it was found finished.
-  void end_cell(const results::Summary& summary, bool ran);
+  void end_cell(const std::string& name, const results::Summary& summary, bool ran);
   /// A plain line, above the progress line.
   void say(const std::string& line);
 
@@ -40,18 +43,24 @@ class Progress {
   void clear();
   std::string time_left() const;
 
+  // A cell at work.
+  struct Cell {
+    std::int64_t round = 0, rounds = 0;
+    std::int64_t clients_done = 0, clients = 0;
+    std::string score = {};
+  };
+  static std::string round_text(const std::string& name, const Cell& cell);
+  std::vector<std::string> parts() const;
+
   std::FILE* output_;
   bool terminal_;
   std::mutex mutex_;
   std::int64_t cells_, rounds_;
   std::int64_t cells_done_ = 0;
-  std::string name_;
-  std::int64_t round_ = 0;
-  std::int64_t clients_done_ = 0, clients_ = 0;
+  std::map<std::string, Cell> at_work_;
   std::int64_t rounds_run_ = 0, rounds_found_ = 0;
   std::int64_t examples_ = 0;
   double seconds_ = 0, train_seconds_ = 0;
-  std::string score_;
   Clock::time_point drawn_;
   bool line_open_ = false;
 };

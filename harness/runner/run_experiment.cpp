@@ -1,113 +1,174 @@
 #include "harness/runner/run_experiment.hpp"
 
-#include <span>
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
-#include <fmt/ranges.h>
-#include <torch/cuda.h>
+#include <fmt/format.h>
 
 #include "datasets/registry.hpp"
 #include "harness/gradients/per_example.hpp"
-#include "harness/models/zoo.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/private_uplink.hpp"
+#include "harness/runner/cell_queue.hpp"
 #include "harness/runner/cell_record.hpp"
+#include "harness/runner/cell_size.hpp"
+#include "harness/runner/changed_cells.hpp"
 #include "harness/runner/environment.hpp"
+#include "harness/runner/memory.hpp"
 #include "harness/runner/progress.hpp"
+#include "harness/runner/shared_inputs.hpp"
 #include "harness/runner/simulation.hpp"
-#include "partitions/statistics.hpp"
+#include "harness/runner/stopping.hpp"
+#include "partitions/card.hpp"
+#include "partitions/feature_skew.hpp"
+#include "results/number_format.hpp"
 #include "results/state_privacy.hpp"
 
 namespace fedarena {
 namespace {
 
-// "classes (clients = 5, classes_per_client = 2)"
-std::string choice_text(const Choice& choice) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : choice.settings)
-    parts.push_back(fmt::format("{} = {}", name, to_text(value)));
-  return parts.empty() ? choice.name : fmt::format("{} ({})", choice.name, fmt::join(parts, ", "));
+// Without feature skew where it is off, so that tables keep runs of before there was any with their like.
+std::string partition_text(Choice partition) {
+  std::erase_if(partition.settings, [](const auto& setting) {
+    const auto& [name, value] = setting;
+    return (name == "noise" && value == Value(0.0)) ||
+           (name == "rotations" && value == Value(std::vector<std::int64_t>{}));
+  });
+  return choice_text(partition);
 }
 
-torch::TensorOptions tensor_options(const Experiment& experiment) {
-  if (experiment.device == "cuda" && !torch::cuda::is_available()) {
-    throw Error(
-        Complaint{.found = "the device \"cuda\" is asked for, but LibTorch sees no GPU",
-                  .remedy = "Use --device cpu, or configure with a CUDA build of LibTorch (see README.md)."});
-  }
-  return torch::TensorOptions()
-      .dtype(experiment.dtype == "float64" ? torch::kFloat64 : torch::kFloat32)
-      .device(experiment.device == "cuda" ? torch::kCUDA : torch::kCPU);
+PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
+  return make_policy(entry.privacy.name, entry.privacy.settings);
 }
 
-// What all cells of an experiment share.
+std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
+  std::int64_t rounds = 0;
+  for (const PlannedCell& cell : cells) rounds += cell.point->experiment.rounds;
+  return rounds;
+}
+
+// All cells of a grid, and what they share.
 class Arena {
  public:
-  Arena(const Experiment& experiment, const PluginHost& host, const RunOptions& options,
+  Arena(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
         const std::atomic<bool>& stop)
-      : experiment_(experiment),
+      : cells_(cells),
         host_(host),
         options_(options),
         stop_(stop),
         pool_(options.workers, use_one_torch_thread),
-        environment_(observe_environment(host, options.workers, experiment.device)),
-        progress_(options.messages,
-                  static_cast<std::int64_t>(experiment.seeds.size() * experiment.algorithms.size()),
-                  experiment.rounds),
-        dataset_(load_dataset(experiment.data.name, default_search_path())),
-        model_(build_model(experiment.model.name, experiment.model.settings, model_input()),
-               tensor_options(experiment)) {
-    if (const std::string warning = slow_blas_warning(environment_); !warning.empty()) progress_.say(warning);
-    if (!dataset_.note.empty()) progress_.say("note: " + dataset_.note);
-  }
+        progress_(options.messages, static_cast<std::int64_t>(cells.size()), rounds_of(cells)) {}
 
+  // False when the user stopped it.
   bool run() {
-    for (const std::int64_t seed : experiment_.seeds) {
-      const Partition partition = make_partition(experiment_.partition.name, experiment_.partition.settings,
-                                                 partition_input(), static_cast<std::uint64_t>(seed));
-      progress_.say(fmt::format(
-          "seed {}: {}", seed,
-          describe(experiment_.partition.name, partition_statistics(partition, partition_input()))));
-      check_policies(static_cast<std::int64_t>(partition.size()));
-      for (const AlgorithmEntry& entry : experiment_.algorithms) {
-        if (!run_cell(entry, seed, partition)) return false;
-      }
+    std::vector<std::int64_t> needs;
+    for (const PlannedCell& cell : cells_) needs.push_back(prepare(cell));
+    const std::int64_t budget = memory_budget();
+    const auto above =
+        std::count_if(needs.begin(), needs.end(), [&](std::int64_t need) { return need > budget; });
+    if (options_.jobs > 1 && above > 0) {
+      progress_.say(
+          fmt::format("note: {} of {} cells need more than the {} that cells may take, so each of them "
+                      "runs alone",
+                      above, cells_.size(), results::human_bytes(static_cast<double>(budget))));
     }
-    return true;
+    CellQueue queue(std::move(needs), budget);
+    std::vector<std::thread> others;
+    const std::size_t lanes = std::min<std::size_t>(static_cast<std::size_t>(options_.jobs), cells_.size());
+    while (others.size() + 1 < lanes) others.emplace_back([&] { work(queue); });
+    work(queue);
+    for (std::thread& other : others) other.join();
+    if (failure_) std::rethrow_exception(failure_);
+    return !stopped_;
   }
 
  private:
-  ModelInput model_input() const {
-    const Examples& train = dataset_.train;
-    const bool regression = dataset_.classes == 0;
-    return {.shape = train.inputs.sizes().slice(1).vec(),
-            .outputs = regression ? train.targets.size(1) : dataset_.classes,
-            .regression = regression};
+  // Bytes of all cells that run at once, once the data is loaded.
+  std::int64_t memory_budget() const {
+    if (options_.memory == 0) return free_memory() / 10 * 8;  // others need some, too
+    return std::max<std::int64_t>(0, options_.memory - inputs_.data_bytes());
   }
 
-  PartitionInput partition_input() const {
-    const Examples& train = dataset_.train;
-    PartitionInput input{.labels = {}, .examples = train.size(), .classes = dataset_.classes};
-    if (dataset_.classes > 0) {
-      input.labels = {train.targets.data_ptr<std::int64_t>(), static_cast<std::size_t>(train.size())};
+  // Whatever can be said about a cell before anything is trained. Returns the memory that it needs.
+  std::int64_t prepare(const PlannedCell& cell) {
+    const Experiment& experiment = cell.point->experiment;
+    try {
+      const Dataset& dataset = inputs_.dataset(experiment);
+      const Model& model = inputs_.model(experiment);
+      if (environments_.find(experiment.device) == environments_.end()) {
+        const Environment& environment = environments_[experiment.device] =
+            observe_environment(host_, options_.workers, experiment.device);
+        say_once(slow_blas_warning(environment));
+      }
+      if (!dataset.note.empty()) say_once("note: " + dataset.note);
+      const auto dealt = inputs_.dealt(experiment, cell.seed);
+      const auto clients = static_cast<std::int64_t>(dealt->partition.size());
+      check_policy(*cell.algorithm, experiment, model, clients);
+      return estimate_memory(cell_size(experiment, *cell.algorithm, model, clients, pool_));
+    } catch (const Error& error) {
+      if (cell.point->name.empty()) throw;
+      Complaint complaint = error.complaint();
+      complaint.found += fmt::format(" (at the point {})", cell.point->name);
+      throw Error(std::move(complaint));
     }
-    return input;
   }
 
-  results::Summary plan(const AlgorithmEntry& entry, const Algorithm& algorithm, std::int64_t seed,
-                        const Partition& partition) const {
+  // Runs cells until none is left, or one fails.
+  void work(CellQueue& queue) {
+    use_one_torch_thread();
+    while (const auto index = queue.take()) {
+      try {
+        if (!run_cell(cells_[*index])) end(queue, nullptr, *index);
+      } catch (...) {
+        end(queue, std::current_exception(), *index);
+      }
+      queue.give_back(*index);
+    }
+  }
+
+  // No further cell begins, and those at work end at their last complete round. Of several failures, that of
+  // the first cell is told.
+  void end(CellQueue& queue, std::exception_ptr failure, std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    ending_.store(true);
+    if (failure && (!failure_ || index < failed_)) {
+      failure_ = std::move(failure);
+      failed_ = index;
+    }
+    queue.close();
+  }
+
+  void say_once(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    if (!line.empty() && said_.insert(line).second) progress_.say(line);
+  }
+
+  results::Summary plan(const PlannedCell& cell, const Algorithm& algorithm, const Dealt& dealt) {
+    const Experiment& experiment = cell.point->experiment;
+    const AlgorithmEntry& entry = *cell.algorithm;
     results::Summary summary;
-    summary.experiment = experiment_.name;
+    summary.experiment = experiment.name;
     summary.label = entry.label;
     summary.algorithm = entry.name;
-    summary.dataset = experiment_.data.name;
-    summary.dataset_note = dataset_.note;
-    summary.partition = choice_text(experiment_.partition);
-    summary.model = choice_text(experiment_.model);
-    summary.seed = seed;
-    summary.rounds = experiment_.rounds;
-    summary.clients = static_cast<std::int64_t>(partition.size());
-    summary.parameters = model_.layout()->numel();
+    summary.dataset = describe_dataset(experiment.data.name, experiment.data.settings);
+    summary.dataset_note = inputs_.dataset(experiment).note;
+    summary.partition = partition_text(experiment.partition);
+    summary.partition_id = dealt.card.id;
+    summary.partition_hash = dealt.card.statistics.index_hash;
+    summary.model = choice_text(experiment.model);
+    summary.sweep = cell.point->swept;
+    summary.seed = cell.seed;
+    summary.rounds = experiment.rounds;
+    summary.clients = static_cast<std::int64_t>(dealt.partition.size());
+    summary.parameters = inputs_.model(experiment).layout()->numel();
     if (const Accounting* accounting = fedarena::accounting(policy_of(entry))) {
       results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
       summary.privacy->most_accesses = algorithm.most_accesses();
@@ -117,97 +178,101 @@ class Arena {
     return summary;
   }
 
-  static PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
-    return make_policy(entry.privacy.name, entry.privacy.settings);
-  }
-
   // What only the model and the number of clients can tell, said before anything is trained.
-  void check_policies(std::int64_t clients) {
-    for (const AlgorithmEntry& entry : experiment_.algorithms) {
-      const PrivacyPolicy policy = policy_of(entry);
-      if (std::holds_alternative<RecordPolicy>(policy)) {
-        require_per_example_gradients(model_.architecture());
-        if (const std::string warning = per_example_warning(model_); !warning.empty()) progress_.say(warning);
-      }
-      if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
-        noise_multipliers(*client, experiment_.cohort_size(clients));
-      }
+  void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, const Model& model,
+                    std::int64_t clients) {
+    const PrivacyPolicy policy = policy_of(entry);
+    if (std::holds_alternative<RecordPolicy>(policy)) {
+      require_per_example_gradients(model.architecture());
+      say_once(per_example_warning(model));
+    }
+    if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
+      noise_multipliers(*client, experiment.cohort_size(clients));
     }
   }
 
-  // False when the user stopped it.
-  bool run_cell(const AlgorithmEntry& entry, std::int64_t seed, const Partition& partition) {
+  // False when the user stopped it, or another cell failed.
+  bool run_cell(const PlannedCell& cell) {
+    const Experiment& experiment = cell.point->experiment;
+    const AlgorithmEntry& entry = *cell.algorithm;
+    const std::string name = cell.name();
+    const auto dealt = inputs_.dealt(experiment, cell.seed);
+    const auto clients = static_cast<std::int64_t>(dealt->partition.size());
+    say_once(fmt::format("seed {}: {}", cell.seed, describe(dealt->card)));
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
-    CellRecord record(options_.out / cell_folder(entry.label, seed), cell(experiment_, entry, seed),
-                      environment_.json, plan(entry, *algorithm, seed, partition), options_.resume);
+    CellRecord record(options_.out / cell.folder(), cell.experiment(),
+                      environments_.at(experiment.device).json, plan(cell, *algorithm, *dealt),
+                      options_.resume);
     if (record.finished()) {
-      progress_.end_cell(record.summary(), false);
+      progress_.end_cell(name, record.summary(), false);
       return true;
     }
     Simulation simulation(
-        {.dataset = dataset_,
-         .partition = partition,
-         .model = model_,
+        {.dataset = inputs_.dataset(experiment),
+         .partition = dealt->partition,
+         .model = inputs_.model(experiment),
          .algorithm = *algorithm,
          .pool = pool_,
          .stop = stop_,
-         .seed = static_cast<std::uint64_t>(seed),
-         .rounds = experiment_.rounds,
-         .cohort_size = experiment_.cohort_size(static_cast<std::int64_t>(partition.size())),
-         .evaluate_every = experiment_.evaluation.every,
-         .on_client = [this](std::int64_t done,
-                             std::int64_t clients) { progress_.client_done(done, clients); },
-         .policy = policy_of(entry)});
+         .seed = static_cast<std::uint64_t>(cell.seed),
+         .rounds = experiment.rounds,
+         .cohort_size = experiment.cohort_size(clients),
+         .evaluate_every = experiment.evaluation.every,
+         .on_client =
+             [&](std::int64_t done, std::int64_t all) {
+               if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
+               progress_.client_done(name, done, all);
+             },
+         .policy = policy_of(entry),
+         .client_tests = experiment.evaluation.per_client ? &dealt->client_tests : nullptr,
+         .features = feature_skew(experiment.partition.name, experiment.partition.settings)});
     record.restore(simulation);
-    progress_.begin_cell(fmt::format("{}, seed {}", entry.label, seed), simulation.rounds_done());
+    progress_.begin_cell(name, simulation.rounds_done(), experiment.rounds);
+    StoppingRule rule(experiment.stopping);
+    for (const results::RoundRecord& round : record.rounds()) rule.see(round);
     try {
-      while (!simulation.finished()) {
+      while (!simulation.finished() && rule.stopped().empty()) {
         const results::RoundRecord round = simulation.next_round();
         record.append(round, simulation);
-        progress_.round_done(round);
+        progress_.round_done(name, round);
+        rule.see(round);
       }
     } catch (const Interrupted&) {
       record.interrupt(simulation);
       return false;
     } catch (const BudgetSpent&) {
-      progress_.say(
-          fmt::format("{}, seed {}: stopped after round {}: the next one would overspend the budget",
-                      entry.label, seed, simulation.rounds_done()));
+      progress_.say(fmt::format("{}: stopped after round {}: the next one would overspend the budget", name,
+                                simulation.rounds_done()));
     }
-    record.finish(simulation);
-    progress_.end_cell(record.summary(), true);
+    record.finish(simulation, rule.stopped());
+    progress_.end_cell(name, record.summary(), true);
     return true;
   }
 
-  const Experiment& experiment_;
+  const std::vector<PlannedCell>& cells_;
   const PluginHost& host_;
   const RunOptions& options_;
   const std::atomic<bool>& stop_;
   WorkPool pool_;
-  Environment environment_;
   Progress progress_;
-  Dataset dataset_;
-  Model model_;
+  SharedInputs inputs_;
+  std::map<std::string, Environment> environments_;  // by device
+  std::mutex mutex_;
+  std::set<std::string> said_;
+  std::atomic<bool> ending_ = false;
+  bool stopped_ = false;
+  std::exception_ptr failure_;
+  std::size_t failed_ = 0;
 };
-
-// Says what is wrong with any cell's folder before hours are spent on the cells before it.
-void check_folders(const Experiment& experiment, const RunOptions& options) {
-  for (const std::int64_t seed : experiment.seeds) {
-    for (const AlgorithmEntry& entry : experiment.algorithms) {
-      check_folder(options.out / cell_folder(entry.label, seed), cell(experiment, entry, seed),
-                   options.resume);
-    }
-  }
-}
 
 }  // namespace
 
-bool run_experiment(const Experiment& experiment, const PluginHost& host, const RunOptions& options,
-                    const std::atomic<bool>& stop) {
+bool run_cells(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
+               const std::atomic<bool>& stop) {
   keep_freed_memory();
   use_one_torch_thread();
-  check_folders(experiment, options);
-  return Arena(experiment, host, options, stop).run();
+  check_folders(cells, options.out, options.resume);
+  return Arena(cells, host, options, stop).run();
 }
 
 }  // namespace fedarena

@@ -1,26 +1,30 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <vector>
 
-#include "harness/config/experiment.hpp"
 #include "harness/loader/plugin_host.hpp"
+#include "harness/runner/planned_cell.hpp"
 
 namespace fedarena {
 
 struct RunOptions {
-  std::filesystem::path out;  ///< folder that gets one run directory a cell (algorithm x seed)
+  std::filesystem::path out;  ///< folder that gets the run directories, one a cell
   int workers = 1;            ///< changes how long a run takes, never its result
+  int jobs = 1;               ///< cells that run at once, on the same workers; changes no result either
+  std::int64_t memory = 0;    ///< bytes for data and the cells that run at once; 0: most of what is free
   bool resume = false;        ///< continue what is there: finished cells are kept, others go on
   std::FILE* messages = stderr;
 };
 
-/// Runs every cell of the experiment, seed by seed, and records each in a run directory. Returns false when
-/// `stop` was set: the cell in progress is then left at its last complete round, to be resumed. Throws Error
-/// when the folder holds runs already (without resume), or runs of another experiment (with it).
-bool run_experiment(const Experiment& experiment, const PluginHost& host, const RunOptions& options,
-                    const std::atomic<bool>& stop);
+/// Runs the cells, each recorded in a run directory of its own; data sets, models and workers are shared.
+/// Returns false when `stop` was set: the cells at work are then left at their last complete round, to be
+/// resumed. Throws Error when a folder holds a run already (without resume), or runs of another experiment
+/// (with it), before anything runs.
+bool run_cells(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
+               const std::atomic<bool>& stop);
 
 }  // namespace fedarena

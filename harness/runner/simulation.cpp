@@ -65,6 +65,13 @@ Simulation::Simulation(const SimulationSetup& setup)
     : setup_(setup),
       reader_(setup.dataset, setup.model.options()),
       engine_(setup.model, setup.pool),
+      evaluator_({.dataset = setup_.dataset,
+                  .reader = reader_,
+                  .engine = engine_,
+                  .pool = setup_.pool,
+                  .stop = setup_.stop,
+                  .client_tests = setup_.client_tests,
+                  .skew = [this](std::int64_t client) { return skew_of(client); }}),
       compute_(engine_, setup.stop),
       oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
                       setup_.dataset.classes},
@@ -104,13 +111,21 @@ std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
   return choose_cohort(setup_.seed, round, population, setup_.cohort_size);
 }
 
+InputSkew Simulation::skew_of(std::int64_t client) const {
+  const ClientFeatures features =
+      setup_.features.of(client, static_cast<std::int64_t>(setup_.partition.size()));
+  return {.degrees = features.degrees, .noise = features.noise, .seed = setup_.seed, .client = client};
+}
+
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
   const std::vector<std::int64_t>& shard = setup_.partition[static_cast<std::size_t>(client)];
   torch::Tensor positions = torch::tensor(shard, torch::kInt64);
+  MeteredOracle::Setting setting = oracle_setting_;
+  setting.skew = skew_of(client);
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
-    return std::make_unique<RecordOracle>(oracle_setting_, std::move(positions), streams, *policy);
+    return std::make_unique<RecordOracle>(setting, std::move(positions), streams, *policy);
   }
-  return std::make_unique<ExactOracle>(oracle_setting_, std::move(positions), streams);
+  return std::make_unique<ExactOracle>(setting, std::move(positions), streams);
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
@@ -190,6 +205,12 @@ void Simulation::check_budget(const Ledger& ledger) const {
                 "budget"});
 }
 
+Bytes Simulation::next_downlink() {
+  Batch unused;
+  const Server server = server_view(round_ + 1, unused);
+  return encode(setup_.algorithm.broadcast(server));
+}
+
 results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
@@ -247,17 +268,7 @@ bool Simulation::repeatable() const {
   return accounting == nullptr || accounting->noise_source == kStreamNoise;
 }
 
-void Simulation::evaluate(results::RoundRecord& record) const {
-  const Examples& test = setup_.dataset.test;
-  const Score sums = engine_.evaluate(params_, test.size(), [&](std::int64_t begin, std::int64_t end) {
-    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    return reader_.read(test, torch::arange(begin, end, torch::kInt64));
-  });
-  record.test_loss = sums.loss_sum / static_cast<double>(sums.examples);
-  if (setup_.dataset.classes > 0) {
-    record.test_accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.examples);
-  }
-}
+void Simulation::evaluate(results::RoundRecord& record) const { evaluator_.evaluate(params_, record); }
 
 Bytes Simulation::save() const {
   return pack_checkpoint({round_, params_, server_state_, client_states_, clip_norm_, ledger_.to_json()});

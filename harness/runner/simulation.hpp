@@ -19,8 +19,10 @@
 #include "harness/gradients/gradients.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/runner/evaluation.hpp"
 #include "harness/runner/public_compute.hpp"
 #include "harness/wire/wire.hpp"
+#include "partitions/feature_skew.hpp"
 #include "partitions/partition.hpp"
 #include "results/record.hpp"
 
@@ -41,6 +43,8 @@ struct SimulationSetup {
   std::function<void(std::int64_t clients_done, std::int64_t clients)> on_client =
       {};  ///< called from any thread
   PrivacyPolicy policy = NoPolicy{};
+  const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
+  FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
 };
 
 /// The round was not published, because it would have spent more than the policy's budget.
@@ -58,6 +62,8 @@ class Simulation {
   /// a round that would overspend: a privacy filter (Lecuyer 2021), which continues only while the RDP of all
   /// accesses, chosen adaptively as they may be, converts to no more than the budget at some order.
   results::RoundRecord next_round();
+  /// What the next round sends to each client, encoded.
+  Bytes next_downlink();
   std::int64_t rounds_done() const { return round_; }
   bool finished() const { return round_ == setup_.rounds; }
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
@@ -87,6 +93,7 @@ class Simulation {
 
   Server server_view(std::int64_t round, Batch& synthetic);
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
+  InputSkew skew_of(std::int64_t client) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
@@ -97,6 +104,7 @@ class Simulation {
   SimulationSetup setup_;
   ExampleReader reader_;
   GradientEngine engine_;
+  Evaluator evaluator_;
   PublicCompute compute_;
   MeteredOracle::Setting oracle_setting_;
   std::int64_t round_ = 0;

@@ -18,12 +18,12 @@ runs/broken                broken: summary.json: field "seed" is missing
 )");
 }
 
-TEST(List, SaysWhatABudgetStoppedAndWhatHasNoAccuracy) {
+TEST(List, SaysWhatABudgetStoppedAndTheErrorOfARegression) {
   Summary regression = stopped_by_budget("fedavg", 1, 0.5);
   regression.final_test_accuracy = std::nullopt;
   EXPECT_EQ(render_list(std::vector{found(regression)}),
-            R"(run                 experiment  algorithm  seed  state              rounds  accuracy
-runs/fedavg-seed-1  quickstart  fedavg        1  finished (budget)   15/20         -
+            R"(run                 experiment  algorithm  seed  state              rounds    accuracy
+runs/fedavg-seed-1  quickstart  fedavg        1  finished (budget)   15/20  RMSE 1.000
 )");
 }
 

@@ -14,6 +14,21 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+TEST(NumberFormat, GivesMeasuresFourSignificantDigitsAndNoExponent) {
+  EXPECT_EQ(measured(0), "0.000");
+  EXPECT_EQ(measured(0.012344), "0.01234");
+  EXPECT_EQ(measured(0.63124), "0.6312");
+  EXPECT_EQ(measured(0.99996), "1.000");
+  EXPECT_EQ(measured(1), "1.000");
+  EXPECT_EQ(measured(99.996), "100.0");
+  EXPECT_EQ(measured(7664.6), "7665");
+  EXPECT_EQ(measured(1234567), "1234567");
+  EXPECT_EQ(measured(kInfinity), "inf");
+  EXPECT_EQ(measured(std::nan("")), "nan");
+  EXPECT_EQ(measured_beside(3, 0.25), "0.250");
+  EXPECT_EQ(measured_beside(7664.6, 12.5), "12");
+}
+
 TEST(NumberFormat, GivesBytesThreeSignificantDigits) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(7), "7 B");

@@ -104,18 +104,18 @@ TEST(Latex, OfNothingFinishedIsAComment) {
 TEST(Csv, HoldsRawNumbers) {
   EXPECT_EQ(
       render_csv(sample()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,none,none,none,,,,,,,,4096,8192,12.5
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,none,none,none,,,,,,,,3145728.5,8192,12.5
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,
 )");
 }
 
 TEST(Csv, QuotesAsRfc4180) {
   EXPECT_EQ(
       render_csv(two_settings()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds
-quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,none,none,none,,,,,,,,4096,8192,12.5
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,none,none,none,,,,,,,,4096,8192,12.5
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std
+quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,
 )");
 }
 
@@ -128,6 +128,7 @@ TEST(Json, HoldsEverySeed) {
       "dataset": "a|b, \"c\"",
       "partition": "iid",
       "model": "mlp",
+      "sweep": {},
       "label": "fedavg",
       "algorithm": "fedavg",
       "algorithm_parameters": {},
@@ -136,6 +137,8 @@ TEST(Json, HoldsEverySeed) {
       "parameters": 1000,
       "accuracy_mean": 0.5,
       "accuracy_std": null,
+      "rmse_mean": null,
+      "rmse_std": null,
       "best": false,
       "policy": "none",
       "privacy": null,
@@ -164,6 +167,7 @@ TEST(Json, HoldsEverySeed) {
       "dataset": "digits",
       "partition": "iid",
       "model": "mlp",
+      "sweep": {},
       "label": "fedavg",
       "algorithm": "fedavg",
       "algorithm_parameters": {},
@@ -172,6 +176,8 @@ TEST(Json, HoldsEverySeed) {
       "parameters": 1000,
       "accuracy_mean": 0.9,
       "accuracy_std": null,
+      "rmse_mean": null,
+      "rmse_std": null,
       "best": false,
       "policy": "none",
       "privacy": null,
@@ -211,7 +217,7 @@ TEST(Render, OneSeedShowsNoSpread) {
   const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
   EXPECT_THAT(render_markdown(table), HasSubstr("50.00 |"));
   EXPECT_THAT(render_latex(table), HasSubstr("$50.00$"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,none,none,none,"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,,,none,none,none,"));
   EXPECT_THAT(render_json(table), HasSubstr("\"accuracy_std\": null"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -16,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 std::vector<FoundRun> three_seeds(const std::string& label, double accuracy) {
@@ -141,18 +143,56 @@ TEST(Table, RefusesToAverageDifferentThings) {
   EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in rounds: \"20\" and \"40\""));
 }
 
-TEST(Table, RegressionDataHaveNoAccuracyToCompare) {
+TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
   auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
-  for (FoundRun& run : runs) run.summary->final_test_accuracy = std::nullopt;
+  // Losses are half the squared error: 2, 4.5 and 8 make errors of 2, 3 and 4.
+  const double losses[] = {2, 4.5, 8, 0.5, 0.5, 0.5};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].summary->final_test_accuracy = std::nullopt;
+    runs[i].summary->final_test_loss = losses[i];
+  }
   const Table table = make_table(runs);
   EXPECT_EQ(table.rows[0].accuracy_mean, std::nullopt);
   EXPECT_EQ(table.rows[0].accuracy_std, std::nullopt);
-  EXPECT_FALSE(table.rows[1].best);
-  EXPECT_THAT(render_markdown(table), HasSubstr("|            - |"));
-  EXPECT_THAT(render_latex(table), HasSubstr("fedavg & 20 & 3 & - &"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",20,20,3,,,none,"));
+  EXPECT_EQ(table.rows[0].rmse_mean, 3);
+  EXPECT_EQ(table.rows[0].rmse_std, 1);
+  EXPECT_FALSE(table.rows[0].best);
+  EXPECT_TRUE(table.rows[1].best);
+  const std::string markdown = render_markdown(table);
+  EXPECT_THAT(markdown, HasSubstr("|     3.000 ± 1.000 |"));
+  EXPECT_THAT(markdown, HasSubstr("| **1.000 ± 0.000** |"));
+  EXPECT_THAT(markdown, HasSubstr("RMSE (root mean squared error) after the last round: mean"));
+  EXPECT_THAT(markdown, Not(HasSubstr("ccuracy")));
+  EXPECT_THAT(render_latex(table), HasSubstr("fedavg & 20 & 3 & $3.000 \\pm 1.000$ &"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",20,20,3,,,3,1,none,"));
+  EXPECT_THAT(render_json(table), HasSubstr("\"rmse_mean\": 3.0"));
   runs[0].summary->final_test_accuracy = 0.5;
   EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in final_test_accuracy"));
+}
+
+TEST(Table, MarksNoRegressionThatDivergedBesideOneThatDidNot) {
+  for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedprox", 1, 0.5))};
+    for (FoundRun& run : runs) run.summary->final_test_accuracy = std::nullopt;
+    runs[0].summary->final_test_loss = loss;
+    const Table table = make_table(runs);
+    EXPECT_FALSE(table.rows[0].best);
+    EXPECT_TRUE(table.rows[1].best);
+    EXPECT_THAT(render_markdown(table), HasSubstr(std::isnan(loss) ? "|       nan |" : "|       inf |"));
+    EXPECT_THAT(render_json(table),
+                HasSubstr(std::isnan(loss) ? "\"rmse_mean\": \"nan\"" : "\"rmse_mean\": \"inf\""));
+  }
+}
+
+TEST(Table, HasAColumnForEachKindOfResult) {
+  auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 1, 0.5), "other")};
+  runs[1].summary->dataset = "prices";
+  runs[1].summary->final_test_accuracy = std::nullopt;
+  const std::string markdown = render_markdown(make_table(runs));
+  EXPECT_THAT(markdown, HasSubstr("| accuracy (%) |  RMSE |"));
+  EXPECT_THAT(markdown, HasSubstr("|        50.00 |     - |"));
+  EXPECT_THAT(markdown, HasSubstr("|            - | 1.000 |"));
+  EXPECT_THAT(markdown, HasSubstr("Accuracy and RMSE (root mean squared error) after the last round"));
 }
 
 TEST(Table, PassesOnWhatReadersMustKnowAboutTheData) {

@@ -31,7 +31,10 @@ std::string answers(const Scratch& scratch, const std::vector<std::vector<std::s
 TEST(Help, ExplainsTheProgramAndEveryCommand) {
   const std::map<std::vector<std::string>, std::vector<std::string>> pages{
       {{}, {"run", "table", "list", "images", "plugins", "help", "--version", "fedarena COMMAND --help"}},
-      {{"run"}, {"FILE", "--out", "--workers", "--device", "--set", "--plugin-path", "--resume"}},
+      {{"run"},
+       {"FILE", "--out", "--workers", "--device", "--set", "--plugin-path", "--resume", "--only", "--jobs",
+        "--memory", "--dry-run"}},
+      {{"partition"}, {"FILE", "--seed", "--format", "--output", "--profile", "--set", "--plugin-path"}},
       {{"table"}, {"DIR", "--format", "csv, json, latex or markdown"}},
       {{"list"}, {"DIR", "default runs"}},
       {{"images"}, {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},

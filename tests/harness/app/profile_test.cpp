@@ -23,7 +23,7 @@ TEST(Profile, RunsIntoAFolderOfItsOwnAndGivesWayToSet) {
   const Outcome outcome = run_program(
       scratch, {"run", "small.toml", "--profile", "quick", "--set", "algorithms.fedavg.rate=0.3"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("iid: 4 clients, 10 classes each, size 1,500 each, index hash "));
+  EXPECT_THAT(outcome.err, HasSubstr("iid: 4 clients, 10 classes each, size 1,500 each, label entropy "));
   EXPECT_THAT(outcome.err, HasSubstr("Results are in runs/small-quick;"));
 
   EXPECT_EQ(summary_of(scratch / "runs/small/fedavg-seed-1").rounds_done, 3);

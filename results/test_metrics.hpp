@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fedarena::results {
+
+/// How often a class is the true one, the answer, and both.
+struct ClassCount {
+  std::int64_t examples = 0, predicted = 0, correct = 0;
+};
+
+/// What one evaluation says of each class.
+struct ClassMetrics {
+  std::vector<std::optional<double>> accuracy;  ///< [classes], a fraction; none where a class has no example
+  double macro_f1 = 0;                          ///< see `macro_f1`
+  bool operator==(const ClassMetrics&) const = default;
+};
+
+/// What one evaluation says of clients, each tested on test examples of its own. Clients without any do not
+/// count; every other client counts alike.
+struct ClientMetrics {
+  std::int64_t tested = 0;    ///< clients that have test examples, at least one
+  double accuracy_mean = 0;   ///< a fraction
+  double accuracy_worst = 0;  ///< the least of any client
+  double accuracy_std = 0;    ///< divisor n: these are all clients, not a sample
+  double macro_f1_mean = 0;
+  bool operator==(const ClientMetrics&) const = default;
+};
+
+/// A client's own evaluation.
+struct ClientScore {
+  double accuracy = 0, macro_f1 = 0;
+};
+
+/// The largest mean over clients of all evaluated rounds (PPPFL: BMTA and
+/// BMT-F1). They are chosen on test examples, which the last round's numbers are not.
+struct BestOverRounds {
+  double accuracy_mean = 0;
+  std::int64_t accuracy_round = 0;  ///< the first with that mean
+  double macro_f1_mean = 0;
+  std::int64_t macro_f1_round = 0;
+  bool operator==(const BestOverRounds&) const = default;
+};
+
+/// One evaluated round of a run.
+struct EvaluatedRound {
+  std::int64_t round = 0;
+  ClientMetrics clients;
+};
+
+/// The mean of 2 correct / (examples + predicted) over the classes that occur among examples or answers; 0
+/// where none does.
+double macro_f1(std::span<const ClassCount> classes);
+
+ClassMetrics class_metrics(std::span<const ClassCount> classes);
+
+/// Of at least one client.
+ClientMetrics client_metrics(std::span<const ClientScore> clients);
+
+/// Of at least one round.
+BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds);
+
+}  // namespace fedarena::results
