@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
 
 #include "datasets/registry.hpp"
 #include "harness/app/checks.hpp"
@@ -34,6 +35,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   fs::path file, picture;
   std::optional<std::int64_t> seed;  // none: the first of the experiment
+  std::optional<std::string> point;  // of the sweep
   std::string format = "text";
   std::vector<std::string> overrides;
   std::optional<std::string> profile;
@@ -131,11 +133,35 @@ void check_ending(const fs::path& picture) {
                         .allowed = ".png, .svg"});
 }
 
+// The one that is asked for, or the only one.
+const Experiment& chosen(const std::vector<GridPoint>& points, const Arguments& arguments) {
+  if (!arguments.point && points.size() == 1) return points.front().experiment;
+  std::vector<std::string> names;
+  for (const GridPoint& point : points) {
+    if (arguments.point && point.name == *arguments.point) return point.experiment;
+    if (!point.name.empty()) names.push_back(point.name);
+  }
+  if (names.empty()) {
+    throw Error(Complaint{.place = {.file = arguments.file.string()},
+                          .found = "--point is given, and the file has no [sweep]"});
+  }
+  if (arguments.point) {
+    throw Error(Complaint{.place = {.file = "--point " + *arguments.point},
+                          .found = "the [sweep] has no such point",
+                          .allowed = join_names(names),
+                          .nearest = nearest_name(*arguments.point, names)});
+  }
+  throw Error(Complaint{.place = {.file = arguments.file.string()},
+                        .found = fmt::format("[sweep] makes {} points of it", points.size()),
+                        .remedy = fmt::format("choose one with --point: {}", join_names(names))});
+}
+
 int run(const Arguments& arguments) {
   if (!arguments.picture.empty()) check_ending(arguments.picture);
   const PluginHost host = load_plugins(arguments.plugin_path);
-  const Experiment experiment =
-      read_experiment(arguments.file, arguments.overrides, make_catalog(host), arguments.profile);
+  const std::vector<GridPoint> points =
+      read_grid(arguments.file, arguments.overrides, make_catalog(host), arguments.profile);
+  const Experiment& experiment = chosen(points, arguments);
   const Shown shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
   if (!arguments.picture.empty()) {
     results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
@@ -154,6 +180,8 @@ void add_partition_command(CLI::App& app, Action& action) {
   command->add_option("--seed", arguments->seed, "default the first seed of the experiment")
       ->type_name("S")
       ->check(whole_number(0, std::numeric_limits<int>::max()));
+  command->add_option("--point", arguments->point, "a point of the file's [sweep], by its name")
+      ->type_name("NAME");
   command->add_option("--format", arguments->format, "text (the default) or json")
       ->type_name("NAME")
       ->check(one_of({"text", "json"}));

@@ -18,7 +18,7 @@ struct OverrideSource {
 };
 
 /// The label of an algorithm as the file gives it, before any check; "" where there is none.
-std::string label_of(const Table& algorithm);
+std::string label_of(const Table& table);
 
 /// Puts the value at the path "section.key" or "algorithms.LABEL.key" into the document, over what is there.
 /// Throws Error as `apply_override` does.

@@ -46,6 +46,24 @@ TEST(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
       HasSubstr("\n     1      2400     0.69  |····████············|     0     0  1200  1200     0     0"));
 }
 
+TEST(PartitionCommand, ShowsOnePointOfAGrid) {
+  const Scratch scratch;
+  scratch.write("grid.toml", SmallExperiment{}.toml() + "\n[sweep]\n\"partition.clients\" = [3, 5]\n");
+  const auto shown = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"partition", "grid.toml"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(scratch, arguments);
+  };
+  EXPECT_THAT(shown({"--point", "partition.clients=3"}).out, HasSubstr("iid: 3 clients, "));
+  EXPECT_EQ(shown({}).err,
+            "fedarena: grid.toml: [sweep] makes 2 points of it\n"
+            "  choose one with --point: partition.clients=3, partition.clients=5\n");
+  EXPECT_EQ(
+      shown({"--point", "partition.clients=4"}).err,
+      "fedarena: --point partition.clients=4: the [sweep] has no such point; allowed: partition.clients=3, "
+      "partition.clients=5; did you mean \"partition.clients=3\"?\n");
+}
+
 TEST(PartitionCommand, TakesTheSeedProfileAndOverridesThatARunTakes) {
   Scratch scratch;
   write(scratch, "kind = \"dirichlet\"\nclients = 4");
