@@ -20,7 +20,8 @@ double macro_f1(std::span<const ClassCount> classes) {
 }
 
 ClassMetrics class_metrics(std::span<const ClassCount> classes) {
-  ClassMetrics metrics{.macro_f1 = macro_f1(classes)};
+  ClassMetrics metrics;
+  metrics.macro_f1 = macro_f1(classes);
   for (const ClassCount& one : classes) {
     metrics.accuracy.push_back(one.examples == 0 ? std::nullopt
                                                  : std::optional(static_cast<double>(one.correct) /
