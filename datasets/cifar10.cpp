@@ -17,7 +17,8 @@ PublishedFiles cifar10_files() {
            {"data_batch_4.bin", kBatch, "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48"},
            {"data_batch_5.bin", kBatch, "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add"},
            {"test_batch.bin", kBatch, "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b"}},
-          "they come in cifar-10-binary.tar.gz, the publisher's page is www.cs.toronto.edu/~kriz/cifar.html"};
+          "they come in cifar-10-binary.tar.gz, the publisher's page is www.cs.toronto.edu/~kriz/cifar.html",
+          {.addresses = {"https://www.cs.toronto.edu/~kriz/"}, .archive = "cifar-10-binary.tar.gz"}};
 }
 
 Dataset load_cifar10(const Settings& /*settings*/, const SearchPath& search_path) {

@@ -27,7 +27,8 @@ PublishedFiles cifar100_files() {
       {"cifar100", "cifar-100-binary"},
       {{"train.bin", kTrain * kRecord, "f31298fc616915fa142368359df1c4ca2ae984d6915ca468b998a5ec6aeebf29"},
        {"test.bin", kTest * kRecord, "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a"}},
-      "they come in cifar-100-binary.tar.gz, the publisher's page is www.cs.toronto.edu/~kriz/cifar.html"};
+      "they come in cifar-100-binary.tar.gz, the publisher's page is www.cs.toronto.edu/~kriz/cifar.html",
+      {.addresses = {"https://www.cs.toronto.edu/~kriz/"}, .archive = "cifar-100-binary.tar.gz"}};
 }
 
 Dataset load_cifar100(const Settings& settings, const SearchPath& search_path) {

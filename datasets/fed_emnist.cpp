@@ -27,9 +27,13 @@ PublishedFiles fed_emnist_files(bool digits_only) {
           "tensorflow_federated downloads them (simulation.datasets.emnist)"};
 }
 
+std::vector<std::filesystem::path> find_fed_emnist(const Settings& settings, const SearchPath& search_path) {
+  return find_published(fed_emnist_files(Config::schema().read(settings).digits_only), search_path);
+}
+
 Dataset load_fed_emnist(const Settings& settings, const SearchPath& search_path) {
   const Config config = Config::schema().read(settings);
-  const auto files = find_published(fed_emnist_files(config.digits_only), search_path);
+  const auto files = find_fed_emnist(settings, search_path);
   EmnistLayout layout;
   if (config.digits_only) layout.classes = 10;
   NameNumbers writers;
@@ -58,7 +62,8 @@ DatasetSource fed_emnist_source() {
           "28 grey, 62 classes.",
       .fields = Config::schema().fields(),
       .files = fed_emnist_files(false),
-      .load = load_fed_emnist};
+      .load = load_fed_emnist,
+      .find = find_fed_emnist};
 }
 
 }  // namespace fedarena

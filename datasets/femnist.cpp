@@ -42,6 +42,14 @@ std::vector<fs::path> leaf_files(const fs::path& folder) {
   return files;
 }
 
+// Without names: there may be any number.
+PublishedFiles femnist_files() {
+  return {.dataset = "femnist",
+          .folders = {"femnist"},
+          .files = {},
+          .origin = "github.com/TalwalkarLab/leaf makes them (data/femnist, preprocess.sh with -t sample)"};
+}
+
 [[noreturn]] void reject_absence(const SearchPath& searched) {
   std::vector<std::string> names;
   for (const fs::path& folder : searched) names.push_back(folder.string());
@@ -49,8 +57,29 @@ std::vector<fs::path> leaf_files(const fs::path& folder) {
       .found = fmt::format("the data set \"femnist\" was not found: looked for train/all_data*.json and "
                            "test/all_data*.json (each plain or .gz) in {}",
                            names.empty() ? "no folder at all" : join_names(names)),
-      .remedy = "Set FEDARENA_DATA to a folder that holds femnist/ with these files; "
-                "github.com/TalwalkarLab/leaf makes them (data/femnist, preprocess.sh with -t sample)"});
+      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds femnist/ with these files; {}",
+                            femnist_files().origin)});
+}
+
+// The files of both parts, in the first folder that has any of each.
+struct Parts {
+  fs::path folder;
+  std::vector<fs::path> train, test;
+};
+
+Parts find_parts(const SearchPath& search_path) {
+  const SearchPath candidates = candidate_folders(femnist_files().folders, search_path);
+  for (const fs::path& folder : candidates) {
+    Parts parts{folder, leaf_files(folder / "train"), leaf_files(folder / "test")};
+    if (!parts.train.empty() && !parts.test.empty()) return parts;
+  }
+  reject_absence(candidates);
+}
+
+std::vector<fs::path> find_femnist(const Settings& /*settings*/, const SearchPath& search_path) {
+  Parts parts = find_parts(search_path);
+  parts.train.insert(parts.train.end(), parts.test.begin(), parts.test.end());
+  return parts.train;
 }
 
 Examples read_part(const std::vector<fs::path>& files, NameNumbers& writers) {
@@ -71,24 +100,19 @@ Examples read_part(const std::vector<fs::path>& files, NameNumbers& writers) {
 }
 
 Dataset load_femnist(const Settings& settings, const SearchPath& search_path) {
-  const SearchPath candidates = candidate_folders({"femnist"}, search_path);
-  for (const fs::path& folder : candidates) {
-    const auto train = leaf_files(folder / "train");
-    const auto test = leaf_files(folder / "test");
-    if (train.empty() || test.empty()) continue;
-    NameNumbers writers;
-    Dataset femnist;
-    femnist.name = "femnist";
-    femnist.train = read_part(train, writers);
-    femnist.test = read_part(test, writers);
-    if (femnist.train.size() == 0 || femnist.test.size() == 0)
-      throw Error(Complaint{.place = {folder.string()}, .found = "there is no image in train/ or in test/"});
-    femnist.users = writers.names();
-    femnist.classes = LeafLayout().classes;
-    set_shades(femnist, Config::schema().read(settings).standardise);
-    return femnist;
-  }
-  reject_absence(candidates);
+  const Parts parts = find_parts(search_path);
+  NameNumbers writers;
+  Dataset femnist;
+  femnist.name = "femnist";
+  femnist.train = read_part(parts.train, writers);
+  femnist.test = read_part(parts.test, writers);
+  if (femnist.train.size() == 0 || femnist.test.size() == 0)
+    throw Error(
+        Complaint{.place = {parts.folder.string()}, .found = "there is no image in train/ or in test/"});
+  femnist.users = writers.names();
+  femnist.classes = LeafLayout().classes;
+  set_shades(femnist, Config::schema().read(settings).standardise);
+  return femnist;
 }
 
 }  // namespace
@@ -100,7 +124,9 @@ DatasetSource femnist_source() {
           "Handwritten digits and letters with their writers, from the files that LEAF makes: 28 x 28 grey, "
           "62 classes.",
       .fields = Config::schema().fields(),
-      .load = load_femnist};
+      .files = femnist_files(),
+      .load = load_femnist,
+      .find = find_femnist};
 }
 
 }  // namespace fedarena

@@ -1,5 +1,7 @@
 // MNIST and Fashion-MNIST: the same four IDX files with other content. SHA-256 values are of the uncompressed
 // files, taken from copies whose MD5 are the published ones.
+#include <utility>
+
 #include "datasets/idx.hpp"
 #include "datasets/published_files.hpp"
 #include "datasets/source.hpp"
@@ -16,18 +18,22 @@ struct Digests {
   std::string train_images, train_labels, test_images, test_labels;
 };
 
-PublishedFiles idx_files(const std::string& dataset, const std::string& origin, const Digests& sha256) {
+PublishedFiles idx_files(const std::string& dataset, const std::string& origin,
+                         std::vector<std::string> addresses, const Digests& sha256) {
   return {dataset,
           {dataset},
           {{"train-images-idx3-ubyte", 16 + kTrain * kSide * kSide, sha256.train_images},
            {"train-labels-idx1-ubyte", 8 + kTrain, sha256.train_labels},
            {"t10k-images-idx3-ubyte", 16 + kTest * kSide * kSide, sha256.test_images},
            {"t10k-labels-idx1-ubyte", 8 + kTest, sha256.test_labels}},
-          origin};
+          origin,
+          {.addresses = std::move(addresses), .ending = ".gz"}};
 }
 
 PublishedFiles mnist_files() {
+  // The publisher's own server often refuses (403); PyTorch keeps a copy of the files.
   return idx_files("mnist", "the publisher's page is yann.lecun.com/exdb/mnist",
+                   {"https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/"},
                    {"ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
                     "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
                     "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
@@ -36,6 +42,7 @@ PublishedFiles mnist_files() {
 
 PublishedFiles fashion_mnist_files() {
   return idx_files("fashion-mnist", "the publisher's page is github.com/zalandoresearch/fashion-mnist",
+                   {"http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"},
                    {"c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
                     "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
                     "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",

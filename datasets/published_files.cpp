@@ -1,28 +1,20 @@
 #include "datasets/published_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <zlib.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "datasets/sha256.hpp"
+
 namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
-  std::error_code ignored;  // an unreadable folder is one that does not hold the file
-  for (const fs::path& path : {folder / name, folder / (name + ".gz")})
-    if (fs::is_regular_file(path, ignored)) return path;
-  return std::nullopt;
-}
 
 std::string in_words(const SearchPath& folders) {
   std::string text;
@@ -34,14 +26,17 @@ std::string in_words(const SearchPath& folders) {
                                  const std::string& partial) {
   std::vector<std::string> names;
   for (const PublishedFile& file : wanted.files) names.push_back(file.name);
+  const std::string fetch = wanted.publication.addresses.empty()
+                                ? ""
+                                : fmt::format(", or `fedarena data fetch {}`", wanted.dataset);
   throw Error(Complaint{
       .place = {},
       .found = fmt::format("the data set \"{}\" was not found: looked for {} (each plain or .gz) in {}{}",
                            wanted.dataset, join_names(names), in_words(searched), partial),
       .allowed = {},
       .nearest = {},
-      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files; {}",
-                            wanted.folders.front(), wanted.origin)});
+      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
+                            wanted.folders.front(), fetch, wanted.origin)});
 }
 
 }  // namespace
@@ -59,6 +54,13 @@ std::vector<fs::path> candidate_folders(const std::vector<std::string>& names,
       if (own == name) candidates.push_back(folder);
   }
   return candidates;
+}
+
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
+  std::error_code ignored;  // an unreadable folder is one that does not hold the file
+  for (const fs::path& path : {folder / name, folder / (name + ".gz")})
+    if (fs::is_regular_file(path, ignored)) return path;
+  return std::nullopt;
 }
 
 std::vector<fs::path> find_published(const PublishedFiles& wanted, const SearchPath& search_path) {
@@ -123,13 +125,9 @@ void check_size(const fs::path& file, std::size_t size, std::size_t expected, co
 }
 
 std::string sha256_of(std::span<const std::uint8_t> content) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  FEDARENA_CHECK(EVP_Digest(content.data(), content.size(), digest.data(), &length, EVP_sha256(), nullptr),
-                 ==, 1);
-  std::string text;
-  for (unsigned i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  Sha256 digest;
+  digest.add(content);
+  return digest.text();
 }
 
 void check_sha256(const fs::path& file, const std::vector<std::uint8_t>& content, const std::string& sha256) {
@@ -140,6 +138,14 @@ void check_sha256(const fs::path& file, const std::vector<std::uint8_t>& content
         file,
         fmt::format("this is not the published file: the SHA-256 of its uncompressed content is {}", found),
         sha256);
+}
+
+void check_published(const fs::path& file, const PublishedFile& published) {
+  if (published.size == 0) return;
+  const auto size = static_cast<std::size_t>(published.size);
+  const std::vector<std::uint8_t> content = read_content(file, size + 1);
+  check_size(file, content.size(), size, published.name);
+  check_sha256(file, content, published.sha256);
 }
 
 void reject_file(const fs::path& file, std::string found, std::string allowed) {

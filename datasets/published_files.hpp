@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,18 +19,30 @@ struct PublishedFile {
   std::string sha256 = {};  ///< of the uncompressed content; empty: any content of the right form
 };
 
+/// Where a program can have a publisher's files.
+struct Publication {
+  /// Web addresses of the folder that holds them, each with a "/" at its end; the first one is asked first.
+  std::vector<std::string> addresses = {};
+  std::string archive = {};  ///< the tar archive there that holds all files; empty: each lies there by itself
+  std::string ending = {};   ///< what the names of single files have at their end there, such as ".gz"
+};
+
 /// The files of one data set, as its publisher names them.
 struct PublishedFiles {
   std::string dataset;               ///< for messages
   std::vector<std::string> folders;  ///< names of the folder that may hold them, the preferred one first
   std::vector<PublishedFile> files;
-  std::string origin;  ///< where the publisher's files come from, for the remedy
+  std::string origin;            ///< where the publisher's files come from, for the remedy
+  Publication publication = {};  ///< no addresses: no program can fetch them
 };
 
 /// The folders that may hold a data set: every `FOLDER/NAME` with NAME in `names`, and every FOLDER that
 /// itself is called so, in the order of the search path.
 std::vector<std::filesystem::path> candidate_folders(const std::vector<std::string>& names,
                                                      const SearchPath& search_path);
+
+/// The file of that name in a folder: the plain one, else the ".gz"; nothing where it holds neither.
+std::optional<std::filesystem::path> find_file(const std::filesystem::path& folder, const std::string& name);
 
 /// The path of every file of `wanted.files`, in that order, all from one folder: the first `FOLDER/NAME` with
 /// NAME in `wanted.folders`, or the first FOLDER that itself is called so, that holds all of them. Where both
@@ -55,6 +68,10 @@ void check_sha256(const std::filesystem::path& file, const std::vector<std::uint
 /// in a few words what the expected bytes hold.
 void check_size(const std::filesystem::path& file, std::size_t size, std::size_t expected,
                 const std::string& meaning);
+
+/// Throws Error unless the uncompressed content of `file` has the size and the SHA-256 of `published`, as far
+/// as these are known.
+void check_published(const std::filesystem::path& file, const PublishedFile& published);
 
 /// An Error on a file that is not what its publisher made; `found` and `allowed` as in Complaint.
 [[noreturn]] void reject_file(const std::filesystem::path& file, std::string found, std::string allowed);

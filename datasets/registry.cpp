@@ -70,6 +70,14 @@ const std::vector<Field>& dataset_fields(const std::string& name) { return find_
 
 const PublishedFiles& dataset_files(const std::string& name) { return find_source(name).files; }
 
+std::vector<std::filesystem::path> find_dataset(const std::string& name, const Settings& settings,
+                                                const SearchPath& search_path) {
+  const DatasetSource& source = find_source(name);
+  if (source.find != nullptr) return source.find(complete(source.fields, settings), search_path);
+  if (source.files.files.empty()) return {};
+  return find_published(source.files, search_path);
+}
+
 void check_dataset(const std::string& name, const Settings& settings) {
   const DatasetSource& source = find_source(name);
   if (source.check != nullptr) source.check(settings);

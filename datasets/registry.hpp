@@ -20,9 +20,15 @@ std::string dataset_summary(const std::string& name);
 /// The settings of a data set. Throws Error when the name is unknown.
 const std::vector<Field>& dataset_fields(const std::string& name);
 
-/// What a data set is read from, with sizes and digests; without files where the program draws it or the user
-/// brings files of any name. Throws Error when the name is unknown.
+/// What a data set is read from, with sizes and digests; without files where the program draws it or where
+/// they may have any names. Throws Error when the name is unknown.
 const PublishedFiles& dataset_files(const std::string& name);
+
+/// The files that `load_dataset` would read, by their names alone: their content is not looked at. None for a
+/// data set that the program draws or that the user brings under a path. Throws Error when they are not
+/// there.
+std::vector<std::filesystem::path> find_dataset(const std::string& name, const Settings& settings,
+                                                const SearchPath& search_path);
 
 /// Throws Error, without a place, where settings do not go together. They must be all of the data set's.
 void check_dataset(const std::string& name, const Settings& settings);

@@ -19,6 +19,10 @@ struct DatasetSource {
   PublishedFiles files = {};       ///< what it is read from; no files: it is drawn, or the user brings them
   /// Reads or makes the data; its Dataset has the name of this source. Gets every setting. Throws Error.
   Dataset (*load)(const Settings& settings, const SearchPath& search_path);
+  /// The files that `load` would read, where `files` does not list them all; throws Error when they are not
+  /// there.
+  std::vector<std::filesystem::path> (*find)(const Settings& settings,
+                                             const SearchPath& search_path) = nullptr;
   /// Rules that span settings, where there are any; throws Error without a place.
   void (*check)(const Settings& settings) = nullptr;
 };

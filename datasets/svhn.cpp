@@ -91,7 +91,8 @@ PublishedFiles svhn_files() {
       {"svhn"},
       {{"train_32x32.mat", 182'040'794, "435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8"},
        {"test_32x32.mat", 64'275'384, "cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b"}},
-      "the publisher's page is ufldl.stanford.edu/housenumbers, \"Cropped Digits\""};
+      "the publisher's page is ufldl.stanford.edu/housenumbers, \"Cropped Digits\"",
+      {.addresses = {"http://ufldl.stanford.edu/housenumbers/"}}};
 }
 
 Dataset load_svhn(const Settings& /*settings*/, const SearchPath& search_path) {

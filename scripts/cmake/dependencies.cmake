@@ -10,6 +10,8 @@ find_package(ZLIB REQUIRED)
 find_package(PNG 1.6 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(FFTW3 REQUIRED)
+find_package(CURL 7.85 REQUIRED)
+find_package(LibArchive REQUIRED)
 
 if(FEDARENA_WITH_TORCH)
   find_package(LibTorch 1.13 REQUIRED)

@@ -1,0 +1,35 @@
+#include "datasets/sha256.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+
+struct Sha256::Context {
+  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> state{EVP_MD_CTX_new(), EVP_MD_CTX_free};
+};
+
+Sha256::Sha256() : context_(std::make_unique<Context>()) {
+  FEDARENA_CHECK(EVP_DigestInit_ex(context_->state.get(), EVP_sha256(), nullptr), ==, 1);
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::span<const std::uint8_t> bytes) {
+  FEDARENA_CHECK(EVP_DigestUpdate(context_->state.get(), bytes.data(), bytes.size()), ==, 1);
+}
+
+std::string Sha256::text() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  FEDARENA_CHECK(EVP_DigestFinal_ex(context_->state.get(), digest.data(), &length), ==, 1);
+  std::string text;
+  for (unsigned i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "datasets/registry.hpp"
+
+namespace fedarena {
+
+/// What a command line says about a data set.
+struct DataOptions {
+  std::string name;
+  std::vector<std::string> overrides;  ///< "key=value" each
+  std::filesystem::path folder;        ///< searched instead of the usual folders; empty: those
+
+  /// The settings that were given, checked. Throws Error at the text that is wrong.
+  Settings settings() const;
+  SearchPath search_path() const;
+};
+
+/// Adds NAME.
+CLI::Option* add_dataset_name(CLI::App& command, std::string& name);
+
+/// Adds --set and --from.
+void add_data_options(CLI::App& command, DataOptions& options);
+
+}  // namespace fedarena

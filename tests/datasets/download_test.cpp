@@ -1,0 +1,300 @@
+#include "datasets/download.hpp"
+
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/datasets/noise.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+#include "tests/datasets/web_server.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::ranged;
+using test::WebAnswer;
+using test::WebRequest;
+using test::WebServer;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class DownloadTest : public ScratchFolder {
+ protected:
+  // No proxy of the machine may stand between a test and its server.
+  DownloadTest() { setenv("no_proxy", "*", 1); }
+
+  bool fetch(const std::string& address) { return fetch(address, {}); }
+  bool fetch(const std::string& address, const OnProgress& on_progress) {
+    GrowingFile file(path_);
+    return download(
+        {.address = address, .most = most_, .on_progress = on_progress, .patience = std::chrono::seconds(1)},
+        file);
+  }
+  std::string refusal(const std::string& address) {
+    return message_of([&] { fetch(address); });
+  }
+  std::string content() const { return test::content_of(path_); }
+
+  std::filesystem::path path_ = folder_ / "below" / "file.part";
+  std::int64_t most_ = 1'000'000;
+  std::string noise_ = test::noise(300'000);
+};
+
+TEST_F(DownloadTest, BringsAFileAndTellsHowFarItIs) {
+  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  std::pair<std::int64_t, std::int64_t> last;
+  EXPECT_FALSE(fetch(server.address() + "some/file", [&](std::int64_t done, std::int64_t whole) {
+    last = {done, whole};
+    return true;
+  }));
+  EXPECT_EQ(content(), noise_);
+  EXPECT_EQ(last, std::pair(std::int64_t{300'000}, std::int64_t{300'000}));
+  ASSERT_THAT(server.requests(), SizeIs(1));
+  EXPECT_EQ(server.requests().front().path, "/some/file");
+}
+
+TEST_F(DownloadTest, GoesOnWhereTheConnectionBroke) {
+  int count = 0;
+  const WebServer server([&](const WebRequest& request) {
+    WebAnswer answer = ranged(request, noise_);
+    if (++count < 3) answer.cut_after = 100'000;
+    return answer;
+  });
+  EXPECT_TRUE(fetch(server.address())) << "it came in pieces";
+  EXPECT_EQ(content(), noise_);
+  ASSERT_THAT(server.requests(), SizeIs(3));
+  EXPECT_EQ(server.requests()[1].first, 100'000);
+  EXPECT_EQ(server.requests()[2].first, 200'000);
+}
+
+TEST_F(DownloadTest, GoesOnWhereAnEarlierProgramStopped) {
+  write("below/file.part", Bytes(noise_.begin(), noise_.begin() + 1'000));
+  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  std::int64_t whole = 0;
+  EXPECT_TRUE(fetch(server.address(), [&](std::int64_t /*done*/, std::int64_t found) {
+    whole = found;
+    return true;
+  }));
+  EXPECT_EQ(content(), noise_);
+  EXPECT_EQ(whole, 300'000);
+  ASSERT_THAT(server.requests(), SizeIs(1));
+  EXPECT_EQ(server.requests().front().first, 1'000);
+}
+
+TEST_F(DownloadTest, BeginsAnewWhereTheServerKnowsNoRanges) {
+  write("below/file.part", Bytes(1'000, 7));
+  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; });
+  EXPECT_FALSE(fetch(server.address())) << "all bytes are of one answer";
+  EXPECT_EQ(content(), noise_);
+}
+
+TEST_F(DownloadTest, BeginsAnewWhereTheServerGivesAnotherRange) {
+  write("below/file.part", Bytes(1'000, 7));
+  const WebServer server([&](const WebRequest& request) {
+    WebAnswer answer = ranged(request, noise_);
+    if (request.first) answer.headers = {"Content-Range: bytes 999-299999/300000"};
+    return answer;
+  });
+  EXPECT_FALSE(fetch(server.address()));
+  EXPECT_EQ(content(), noise_);
+  EXPECT_THAT(server.requests(), SizeIs(2));
+}
+
+TEST_F(DownloadTest, BeginsAnewWhenMoreIsThereThanTheServerHas) {
+  write("below/file.part", Bytes(400'000, 7));
+  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  EXPECT_FALSE(fetch(server.address()));
+  EXPECT_EQ(content(), noise_);
+}
+
+TEST_F(DownloadTest, TakesAFileThatIsThereAsAWhole) {
+  write("below/file.part", Bytes(noise_.begin(), noise_.end()));
+  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  EXPECT_TRUE(fetch(server.address()));
+  EXPECT_EQ(content(), noise_);
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
+TEST_F(DownloadTest, GivesUpWhenTheConnectionBreaksAgainAndAgain) {
+  const WebServer server([&](const WebRequest& request) {
+    WebAnswer answer = ranged(request, noise_);
+    answer.cut_after = 1'000;
+    return answer;
+  });
+  EXPECT_THAT(refusal(server.address()),
+              AllOf(HasSubstr(server.address()), HasSubstr("the connection broke after 5000 bytes"),
+                    HasSubstr("The same command goes on from there")));
+  EXPECT_EQ(content(), noise_.substr(0, 5'000)) << "what has come is kept";
+  EXPECT_THAT(server.requests(), SizeIs(5));
+}
+
+TEST_F(DownloadTest, GivesUpWhenAConnectionBringsNothing) {
+  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_, .cut_after = 0}; });
+  EXPECT_THAT(refusal(server.address()), HasSubstr("the connection broke after 0 bytes"));
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
+TEST_F(DownloadTest, GivesUpOnAServerThatSaysNothing) {
+  const WebServer server([&](const WebRequest&) { return WebAnswer{.silent = true}; });
+  EXPECT_THAT(refusal(server.address()), HasSubstr("the connection broke after 0 bytes"));
+}
+
+// Redirects /N to /N-1, down to /0.
+WebAnswer countdown(const WebRequest& request) {
+  const int left = std::stoi(request.path.substr(1));
+  if (left == 0) return {.body = "there"};
+  return {.status = 302, .headers = {fmt::format("Location: /{}", left - 1)}, .body = "go there"};
+}
+
+TEST_F(DownloadTest, FollowsAFewRedirects) {
+  const WebServer server(countdown);
+  fetch(server.address() + "5");
+  EXPECT_EQ(content(), "there");
+  EXPECT_THAT(refusal(server.address() + "6"), HasSubstr("redirects more than 5 times"));
+  const WebServer loop(
+      [](const WebRequest&) { return WebAnswer{.status = 301, .headers = {"Location: /"}}; });
+  EXPECT_THAT(refusal(loop.address()), HasSubstr("redirects more than 5 times"));
+}
+
+TEST_F(DownloadTest, FollowsRedirectsToTheWebAlone) {
+  const auto secret = write("secret", {'x'});
+  const WebServer server([&](const WebRequest&) {
+    return WebAnswer{.status = 302, .headers = {"Location: file://" + secret.string()}};
+  });
+  EXPECT_THAT(refusal(server.address()),
+              AllOf(HasSubstr("cannot be followed"), HasSubstr("allowed: http://")));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(DownloadTest, RefusesWhatIsNotThere) {
+  write("below/file.part", Bytes(10, 7));
+  for (const int status : {403, 404, 410, 500, 503}) {
+    const WebServer server(
+        [&](const WebRequest&) { return WebAnswer{.status = status, .body = "an error page"}; });
+    EXPECT_THAT(refusal(server.address() + "gone"),
+                AllOf(HasSubstr(server.address() + "gone"),
+                      HasSubstr(fmt::format("the server answers {}", status)), HasSubstr("--from")));
+    EXPECT_EQ(content(), std::string(10, 7)) << "no error page is part of the file";
+  }
+}
+
+TEST_F(DownloadTest, RefusesAnAnswerThatIsNoFile) {
+  const WebServer nothing([](const WebRequest&) { return WebAnswer{.status = 204}; });
+  EXPECT_THAT(refusal(nothing.address()), HasSubstr("the server answers 204"));
+  const WebServer choices([](const WebRequest&) { return WebAnswer{.status = 300, .body = "choose"}; });
+  EXPECT_THAT(refusal(choices.address()), HasSubstr("the server answers 300"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(DownloadTest, RefusesAFileThatIsTooLong) {
+  for (const bool length : {true, false}) {
+    const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_, .length = length}; });
+    most_ = 300'000;
+    fetch(server.address());
+    EXPECT_EQ(content(), noise_);
+    GrowingFile(path_).remove();
+    most_ = 299'999;
+    EXPECT_THAT(refusal(server.address()), HasSubstr("the file is longer than 299999 bytes"));
+    EXPECT_FALSE(std::filesystem::exists(path_));
+  }
+}
+
+TEST_F(DownloadTest, BeginsAnewWhenWhatWasThereMakesAFileTooLong) {
+  // The server has other bytes now, and knows no better than to add them.
+  write("below/file.part", Bytes(200'000, 7));
+  most_ = 300'000;
+  const WebServer server([&](const WebRequest& request) {
+    if (!request.first) return WebAnswer{.body = noise_};
+    return WebAnswer{.status = 206, .headers = {"Content-Range: bytes 200000-499999/500000"}, .body = noise_};
+  });
+  EXPECT_FALSE(fetch(server.address()));
+  EXPECT_EQ(content(), noise_);
+}
+
+TEST_F(DownloadTest, StopsWhenItIsToldTo) {
+  const WebServer server([&](const WebRequest& request) {
+    WebAnswer answer = ranged(request, noise_);
+    answer.silent = !request.first;
+    return answer;
+  });
+  write("below/file.part", Bytes(noise_.begin(), noise_.begin() + 1'000));
+  EXPECT_THROW(fetch(server.address(), [](std::int64_t, std::int64_t) { return false; }), Interrupted);
+  EXPECT_EQ(content(), noise_.substr(0, content().size())) << "what has come is the beginning of the file";
+  EXPECT_GE(content().size(), 1'000U);
+}
+
+TEST_F(DownloadTest, ReportsWhatItsListenerThrows) {
+  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; });
+  const auto fail = [](std::int64_t, std::int64_t) -> bool { throw Error::of("enough"); };
+  EXPECT_EQ(message_of([&] { fetch(server.address(), fail); }), "enough");
+}
+
+TEST_F(DownloadTest, RefusesServersThatCannotBeReached) {
+  std::string address;
+  {
+    const WebServer server([](const WebRequest&) { return WebAnswer{}; });
+    address = server.address();
+  }
+  EXPECT_THAT(refusal(address), AllOf(HasSubstr("cannot be reached"), HasSubstr("--from DIR")));
+  EXPECT_THAT(refusal("http://no-such-host.invalid/"), HasSubstr("cannot be reached"));
+  EXPECT_THAT(refusal("http://"), HasSubstr("this is no web address"));
+}
+
+class SecureDownloadTest : public DownloadTest {
+ protected:
+  ~SecureDownloadTest() override { unsetenv("CURL_CA_BUNDLE"); }
+  void trust(const WebServer& server) const {
+    setenv("CURL_CA_BUNDLE", scratch_.write("authority.pem", server.certificate()).c_str(), 1);
+  }
+};
+
+TEST_F(SecureDownloadTest, TrustsNoCertificateThatNobodyVouchesFor) {
+  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; }, true);
+  EXPECT_THAT(refusal(server.address()),
+              AllOf(HasSubstr("no trusted connection"), HasSubstr("CURL_CA_BUNDLE")));
+  EXPECT_THAT(server.requests(), SizeIs(0));
+  trust(server);
+  fetch(server.address());
+  EXPECT_EQ(content(), noise_);
+}
+
+TEST_F(SecureDownloadTest, TrustsACertificateForItsOwnHostAlone) {
+  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; }, true);
+  trust(server);
+  std::string other = server.address();
+  other.replace(other.find("localhost"), 9, "127.0.0.1");
+  EXPECT_THAT(refusal(other), HasSubstr("no trusted connection"));
+}
+
+TEST_F(SecureDownloadTest, IsNotLedOffTheSecureWeb) {
+  const WebServer plain([&](const WebRequest&) { return WebAnswer{.body = noise_}; });
+  const WebServer secure(
+      [&](const WebRequest&) {
+        return WebAnswer{.status = 302, .headers = {"Location: " + plain.address()}};
+      },
+      true);
+  trust(secure);
+  EXPECT_THAT(refusal(secure.address()),
+              AllOf(HasSubstr("cannot be followed"), HasSubstr("after https:// only that")));
+  EXPECT_THAT(plain.requests(), SizeIs(0));
+  // The other way round is an improvement.
+  const WebServer content_server([&](const WebRequest&) { return WebAnswer{.body = "secure"}; }, true);
+  trust(content_server);
+  const WebServer upgrade([&](const WebRequest&) {
+    return WebAnswer{.status = 302, .headers = {"Location: " + content_server.address()}};
+  });
+  fetch(upgrade.address());
+  EXPECT_EQ(content(), "secure");
+}
+
+TEST_F(DownloadTest, TwoAtOnceDoNotMixTheirBytes) {
+  const GrowingFile taken(path_);
+  EXPECT_THAT(message_of([&] { GrowingFile again(path_); }), HasSubstr("another process is writing"));
+}
+
+}  // namespace
+}  // namespace fedarena

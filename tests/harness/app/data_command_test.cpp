@@ -1,0 +1,297 @@
+// `fedarena data`: what is listed, what is verified, fetched and drawn, and what a user gets to read when
+// that fails.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <signal.h>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/image_grid.hpp"
+#include "results/png.hpp"
+#include "tests/datasets/web_server.hpp"
+#include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/refusals.hpp"
+#include "tests/results/decoded_png.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Raster;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kImages = "train-images-idx3-ubyte";
+constexpr std::uintmax_t kImagesSize = 47'040'016;
+
+// The folder with the published files, or an empty path, which is said.
+fs::path real_data() {
+  const char* given = std::getenv("FEDARENA_TEST_DATA");
+  const fs::path folder = given ? fs::path(given) : fs::path(FEDARENA_SOURCE_DIR) / ".." / "shared" / "data";
+  if (fs::exists(folder / "mnist")) return fs::canonical(folder);
+  std::puts("MNIST is not here, so nothing was fetched; FEDARENA_TEST_DATA names the folder above mnist/.");
+  return {};
+}
+
+Outcome answered(const Scratch& scratch, const std::vector<std::string>& arguments) {
+  const Outcome outcome = run_program(scratch, arguments);
+  // A slow machine may see lines of progress on stderr.
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return outcome;
+}
+
+// A sparse file of that size which begins with `head`.
+void write_long(const Scratch& scratch, const fs::path& name, const std::string& head, std::uintmax_t size) {
+  fs::resize_file(scratch.write(name, head), size);
+}
+
+TEST(DataCommand, ListsAndExplainsDataSets) {
+  const Scratch scratch;
+  scratch.write("folder/mnist/" + kImages, "");
+  for (const char* name : {"train-labels-idx1-ubyte", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte"})
+    scratch.write(fs::path("folder/mnist") / name, "");
+  const std::string folder = (scratch / "folder").string();
+  std::string text;
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"data", "list"},
+                                             {"data", "info", "glyphs"},
+                                             {"data", "info", "mnist"},
+                                             {"data", "info", "mnist", "--from", "folder"},
+                                             {"data", "info", "cifar100"},
+                                             {"data", "info", "femnist"},
+                                             {"data", "info", "fed-emnist"},
+                                             {"data", "info", "csv"}})
+    text += transcript(scratch, arguments, answered(scratch, arguments));
+  expect_golden("data.txt", text);
+  const Outcome found = run_program(scratch, {"data", "list"}, {.environment = {{"FEDARENA_DATA", folder}}});
+  EXPECT_THAT(found.out, testing::ContainsRegex("\nmnist +" + folder + "/mnist +Handwritten"));
+  EXPECT_THAT(found.out, HasSubstr("Looked in: " + folder + ", "));
+  EXPECT_THAT(found.out, HasSubstr("`fedarena data fetch NAME` brings fashion-mnist, cifar10"));
+}
+
+TEST(DataCommand, MistakesAreRefusedWithARemedy) {
+  const Scratch scratch;
+  scratch.write("table.csv", "x,y\n1,a\n2,b\n3,a\n");
+  scratch.write("a-file", "");
+  fs::create_directory(scratch / "empty");
+  const std::vector<std::string> table = {"--set", "path=table.csv", "--set", "target=y"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  expect_golden(
+      "bad_data_commands.txt",
+      refusals(scratch, {{"data"},
+                         {"data", "lsit"},
+                         {"data", "list", "mnist"},
+                         {"data", "info"},
+                         {"data", "info", "mnits"},
+                         {"data", "info", "mnist", "--from", "nowhere"},
+                         {"data", "verify", "mnist"},
+                         {"data", "verify", "mnist", "--form", "empty"},
+                         {"data", "verify", "csv"},
+                         {"data", "verify", "--set", "labels=fine"},
+                         {"data", "verify", "cifar100", "--set", "labels"},
+                         {"data", "verify", "cifar100", "--set", "lables=fine"},
+                         {"data", "verify", "cifar100", "--set", "data.labels=corase"},
+                         {"data", "verify", "cifar100", "--set", "labels=2020-01-01"},
+                         {"data", "fetch"},
+                         {"data", "fetch", "mnits"},
+                         {"data", "fetch", "glyphs"},
+                         {"data", "fetch", "csv"},
+                         {"data", "fetch", "femnist"},
+                         {"data", "fetch", "fed-emnist"},
+                         {"data", "fetch", "mnist", "--from", "ftp://example.org/"},
+                         {"data", "fetch", "mnist", "--from", "nowhere"},
+                         {"data", "fetch", "mnist", "--from", "empty"},
+                         {"data", "fetch", "cifar10", "--from", "empty"},
+                         {"data", "fetch", "mnist", "--from", "http://"},
+                         {"data", "fetch", "mnist", "--from", "http://localhost/", "--to", "a-file"},
+                         {"data", "preview", "glyphs"},
+                         {"data", "preview", "glyphs", "-o", "grid.svg"},
+                         {"data", "preview", "glyphs", "-o", "nowhere/grid.png"},
+                         {"data", "preview", "glyphs", "-o", "grid.png", "--part", "tset"},
+                         {"data", "preview", "glyphs", "-o", "grid.png", "--per-class", "0"},
+                         {"data", "preview", "mnist", "-o", "grid.png"},
+                         with({"data", "preview", "csv", "-o", "grid.png"}, table)}));
+  EXPECT_FALSE(fs::exists(scratch / "grid.png"));
+}
+
+TEST(DataCommand, VerifySaysWhatIsWrongWithAFile) {
+  const Scratch scratch;
+  const auto verify = [&](const std::string& name) {
+    const Outcome outcome = run_program(scratch, {"data", "verify", name, "--from", "."});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of " + name + " are not as they should be"),
+                                   HasSubstr("`fedarena data fetch " + name + "`")));
+    return outcome.out;
+  };
+  for (const char* name : {"train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
+    scratch.write(fs::path("mnist") / name, "short");
+  const std::string place = "mnist: wrong: ./mnist/" + kImages + ": ";
+  const std::string header{"\0\0\x08\x03\0\0\xEA\x60\0\0\0\x1C\0\0\0\x1C", 16};
+
+  std::string wrong_header = header;
+  wrong_header[0] = '\x7F';
+
+  write_long(scratch, "mnist/" + kImages, header, kImagesSize - 1);
+  std::string out = verify("mnist");
+  EXPECT_THAT(out, HasSubstr(place + "the content ends after 47040015 bytes"));
+  EXPECT_THAT(out, HasSubstr("mnist: wrong: ./mnist/t10k-labels-idx1-ubyte: the content ends after 5 bytes"))
+      << "one bad file hides no other";
+  write_long(scratch, "mnist/" + kImages, header, kImagesSize + 1);
+  EXPECT_THAT(verify("mnist"), HasSubstr(place + "the content is longer than 47040016 bytes"));
+  write_long(scratch, "mnist/" + kImages, wrong_header, kImagesSize);
+  EXPECT_THAT(verify("mnist"), AllOf(HasSubstr(place), HasSubstr("0x7f000803")));
+  write_long(scratch, "mnist/" + kImages, header, kImagesSize);
+  EXPECT_THAT(verify("mnist"), HasSubstr(place + "this is not the published file: the SHA-256"));
+  scratch.write("cifar100/test.bin", "");
+  write_long(scratch, "cifar100/train.bin", "\xC8", 50'000 * 3'074);
+  EXPECT_THAT(verify("cifar100"),
+              AllOf(HasSubstr("cifar100: wrong: ./cifar100/train.bin: "), HasSubstr("200")));
+}
+
+TEST(DataCommand, VerifyTellsAllThatIsThere) {
+  const Scratch scratch;
+  const Outcome outcome = run_program(scratch, {"data", "verify"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out,
+            "glyphs: verified: 12000 training and 2000 test examples, 10 classes\n"
+            "mnist: not there\nfashion-mnist: not there\ncifar10: not there\ncifar100: not there\n"
+            "svhn: not there\nfemnist: not there\nfed-emnist: not there\n");
+  for (const char* name : {"train.bin", "test.bin"}) scratch.write(fs::path("data/cifar100") / name, "short");
+  const Outcome wrong = run_program(scratch, {"data", "verify", "--from", "data"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.out,
+              HasSubstr("cifar100: wrong: data/cifar100/train.bin: the content ends after 5 bytes"));
+  EXPECT_THAT(wrong.out,
+              HasSubstr("cifar100: wrong: data/cifar100/test.bin: the content ends after 5 bytes"));
+  EXPECT_THAT(wrong.err, HasSubstr("the files of 1 data set are not as they should be"));
+}
+
+TEST(DataCommand, VerifyReadsTheUsersOwnFilesWithTheirSettings) {
+  const Scratch scratch;
+  scratch.write("table.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n");
+  EXPECT_EQ(
+      answered(scratch, {"data", "verify", "csv", "--set", "path=table.csv", "--set", "data.target=\"y\""})
+          .out,
+      "csv: verified: 4 training and 1 test examples, 2 classes\n");
+}
+
+// A grey picture of 2 x 1 pixels.
+std::string picture(std::uint8_t left, std::uint8_t right) {
+  return results::to_png({.width = 2, .height = 1, .channels = 1, .samples = {left, right}});
+}
+
+TEST(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
+  const Scratch scratch;
+  scratch.write("own/train/cat/1.png", picture(10, 20));
+  scratch.write("own/train/cat/2.png", picture(30, 40));
+  scratch.write("own/train/cat/3.png", picture(50, 60));
+  scratch.write("own/train/dog/1.png", picture(70, 80));
+  scratch.write("own/test/dog/1.png", picture(90, 100));
+  const std::vector<std::string> preview = {"data",        "preview", "image-folder", "--set", "path=own",
+                                            "--per-class", "2",       "--scale",      "1",     "-o",
+                                            "grid.png"};
+  EXPECT_EQ(answered(scratch, preview).out,
+            "image-folder, training examples: the first 2 of 2 classes, 3 images of 2 x 1 pixels, grey\n"
+            "grid.png: 6 x 4 pixels, a row for every class\n");
+  const Raster grid = results::decoded_png(content_of(scratch / "grid.png"));
+  const std::vector<std::uint8_t> expected = {10,  20,  255, 255, 30,  40,   //
+                                              255, 255, 255, 255, 255, 255,  //
+                                              255, 255, 255, 255, 255, 255,  //
+                                              70,  80,  255, 255, 255, 255};
+  EXPECT_EQ(grid.samples, expected);
+  std::vector<std::string> test_part = preview;
+  test_part.insert(test_part.end(), {"--part", "test"});
+  EXPECT_THAT(answered(scratch, test_part).out,
+              HasSubstr("test examples: the first 2 of 1 classes, 1 images"));
+  EXPECT_EQ(results::decoded_png(content_of(scratch / "grid.png")).at(0, 1, 0), 100);
+}
+
+TEST(DataCommand, FetchBringsThePublishedFilesFromAServer) {
+  const fs::path data = real_data();
+  if (data.empty()) return;
+  const Scratch scratch;
+  const WebServer server([&](const WebRequest& request) {
+    const fs::path file = data / request.path.substr(1);
+    return fs::exists(file) ? ranged(request, content_of(file)) : WebAnswer{.status = 404};
+  });
+  const std::vector<std::string> fetch = {"data", "fetch", "mnist", "--from", server.address() + "mnist"};
+  const std::string folder = (scratch / ".cache/fedarena/mnist").string();
+  EXPECT_EQ(answered(scratch, fetch).out,
+            fmt::format("train-images-idx3-ubyte: fetched, 47040016 bytes with the published SHA-256\n"
+                        "train-labels-idx1-ubyte: fetched, 60008 bytes with the published SHA-256\n"
+                        "t10k-images-idx3-ubyte: fetched, 7840016 bytes with the published SHA-256\n"
+                        "t10k-labels-idx1-ubyte: fetched, 10008 bytes with the published SHA-256\n"
+                        "mnist: all 4 files are in {}\n",
+                        folder));
+  EXPECT_EQ(
+      answered(scratch, {"data", "verify", "mnist"}).out,
+      fmt::format("mnist: verified: 60000 training and 10000 test examples, 10 classes in {}\n", folder));
+  EXPECT_THAT(answered(scratch, fetch).out, HasSubstr(kImages + ": kept, it is the published file"));
+  EXPECT_EQ(server.requests().size(), 4U) << "nothing was fetched twice";
+}
+
+TEST(DataCommand, FetchCopiesAndSaysHowRunsFindTheFiles) {
+  const fs::path data = real_data();
+  if (data.empty()) return;
+  const Scratch scratch;
+  const std::vector<std::string> fetch = {"data", "fetch", "mnist", "--from", data.string(), "--to", "here"};
+  EXPECT_THAT(answered(scratch, fetch).out,
+              AllOf(HasSubstr("mnist: all 4 files are in here/mnist\n"),
+                    HasSubstr(fmt::format("Set FEDARENA_DATA to {}", (scratch / "here").string()))));
+  const Outcome known = run_program(scratch, fetch, {.environment = {{"FEDARENA_DATA", "here"}}});
+  EXPECT_THAT(known.out, Not(HasSubstr("Set FEDARENA_DATA")));
+}
+
+TEST(DataCommand, FetchLeavesWhatIsThereWhenTheServerFails) {
+  const Scratch scratch;
+  scratch.write("data/mnist/" + kImages, "mine");
+  WebAnswer answer;
+  const WebServer server([&](const WebRequest&) { return answer; });
+  const std::vector<std::string> fetch = {"data",           "fetch", "mnist", "--from",
+                                          server.address(), "--to",  "data"};
+  const auto refused = [&] {
+    const Outcome outcome = run_program(scratch, fetch);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(content_of(scratch / ("data/mnist/" + kImages)), "mine");
+    EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "data/mnist"), {}), 1);
+    return outcome.err;
+  };
+  const std::string place = fmt::format("fedarena: {}{}.gz: ", server.address(), kImages);
+  answer = {.status = 404};
+  EXPECT_THAT(refused(), HasSubstr(place + "the server answers 404"));
+  answer = {.body = "<html>This page has moved.</html>"};
+  EXPECT_THAT(refused(),
+              HasSubstr(place + kImages + " ends after 33 bytes; allowed: exactly 47040016 bytes"));
+  answer = {.body = std::string(60'000'000, 'x')};
+  EXPECT_THAT(refused(), HasSubstr(place + "the file is longer than 48558992 bytes"));
+}
+
+TEST(DataCommand, FetchShowsItsProgressAndStopsAtCtrlC) {
+  const Scratch scratch;
+  // Half of the file comes, and then nothing.
+  const WebServer server([](const WebRequest& request) {
+    if (request.first) return WebAnswer{.silent = true};
+    return WebAnswer{.body = std::string(1'000'000, 'x'), .cut_after = 500'000};
+  });
+  Program program(scratch, {"data", "fetch", "mnist", "--from", server.address()}, {.terminal = true});
+  ASSERT_TRUE(program.wait_until([&] { return server.requests().size() == 2; })) << program.err();
+  program.send(SIGINT);
+  const Outcome outcome = program.finish();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("\r\033[K" + kImages + ".gz: "));
+  EXPECT_THAT(outcome.err, HasSubstr("Stopped; what has come is kept. The same command goes on from there."));
+  EXPECT_EQ(fs::file_size(scratch / (".cache/fedarena/mnist/" + kImages + ".gz.part")), 500'000U);
+}
+
+}  // namespace
+}  // namespace fedarena::test
