@@ -14,18 +14,10 @@ namespace {
 constexpr std::size_t kMostLabelledClients = 30;
 constexpr std::size_t kMostLabelledClasses = 12;
 
-// In double quotes of gnuplot.
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + "\"";
-}
-
 // So that rows are neither lines nor bars.
-std::size_t height_for(std::size_t clients) { return std::clamp<std::size_t>(220 + 36 * clients, 480, 1600); }
+int height_for(std::size_t clients) {
+  return static_cast<int>(std::clamp<std::size_t>(220 + 36 * clients, 480, 1600));
+}
 
 // Whole clients and classes alone, not 2.5; a mark for each where they have room.
 std::size_t step_for(std::size_t count) {
@@ -50,9 +42,8 @@ std::string heat_map_script(const HeatMap& map, Terminal terminal) {
     data += fmt::format("{}\n", fmt::join(row, " "));
   }
   data += "END\n";
-  std::string script = fmt::format(
-      "set encoding utf8\n"
-      "set terminal {} size 1200,{} font 'sans,20' background '#ffffff'\n"
+  std::string script = terminal_lines(terminal, 1200, height_for(clients));
+  script += fmt::format(
       "set title {} noenhanced\n"
       "set xlabel 'class'\n"
       "set ylabel 'client'\n"
@@ -65,8 +56,8 @@ std::string heat_map_script(const HeatMap& map, Terminal terminal) {
       "set palette defined (0 '#ffffff', 0.02 '#e3eef9', 0.25 '#b7d4ea', 0.5 '#6aaed6', 0.75 '#2e7ebc', 1 "
       "'#08306b')\n"
       "unset key\n",
-      terminal, height_for(clients), quoted(map.title), static_cast<double>(classes) - 0.5,
-      static_cast<double>(clients) - 0.5, largest, step_for(classes), step_for(clients));
+      quoted(map.title, terminal), static_cast<double>(classes) - 0.5, static_cast<double>(clients) - 0.5,
+      largest, step_for(classes), step_for(clients));
   script += data;
   script += "plot $counts matrix using 1:2:3 with image pixels";
   if (clients <= kMostLabelledClients && classes <= kMostLabelledClasses) {

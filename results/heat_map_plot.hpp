@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/histogram_plot.hpp"
+#include "results/terminal.hpp"
 
 namespace fedarena::results {
 

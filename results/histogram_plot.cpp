@@ -7,9 +7,8 @@ namespace fedarena::results {
 std::string histogram_script(const PixelHistogram& histogram, Terminal terminal) {
   const double low = histogram.edges.front();
   const double high = histogram.edges.back();
-  std::string script = fmt::format(
-      "set encoding utf8\n"
-      "set terminal {} size 1200,720 font 'sans,20' background '#ffffff'\n"
+  std::string script = terminal_lines(terminal, 1200, 720);
+  script += fmt::format(
       "set xlabel 'pixel value before clipping (0: black, 1: white)'\n"
       "set ylabel 'share of pixels in a bin (%)'\n"
       "set xrange [{}:{}]\n"
@@ -20,7 +19,7 @@ std::string histogram_script(const PixelHistogram& histogram, Terminal terminal)
       "set key above\n"
       "set style fill solid 1.0 border lc rgb '#0072b2'\n"
       "set boxwidth {} absolute\n",
-      terminal, low, high, (high - low) / static_cast<double>(histogram.shares.size()));
+      low, high, (high - low) / static_cast<double>(histogram.shares.size()));
   bool limits = false;
   for (const int limit : {0, 1}) {
     if (limit < low || limit > high) continue;

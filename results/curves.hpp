@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/find_runs.hpp"
+
+namespace fedarena::results {
+
+/// How the values of several seeds after one round become one.
+enum class OverSeeds { kMean, kLargest };
+
+/// What a run is at after a round: an axis of a plot.
+struct CurveAxis {
+  std::string_view name;     ///< as the command line has it
+  std::string_view heading;  ///< with its unit
+  /// Of one round; none where the record lacks it.
+  std::optional<double> (*of_round)(const RoundRecord&);
+  bool summed = false;  ///< over all rounds so far
+  OverSeeds over_seeds = OverSeeds::kMean;
+};
+
+/// What may be drawn over what.
+std::span<const CurveAxis> curve_x_axes();
+std::span<const CurveAxis> curve_y_axes();
+
+/// One round of a curve.
+struct CurvePoint {
+  std::int64_t round = 0;
+  double x = 0;               ///< over seeds, as its axis says
+  double y = 0;               ///< mean over seeds
+  std::optional<double> std;  ///< sample standard deviation of y; none for one seed
+
+  bool operator==(const CurvePoint&) const = default;
+};
+
+/// A row of the table, round by round.
+struct Curve {
+  std::string name;
+  std::vector<std::int64_t> seeds;
+  std::vector<CurvePoint> points;  ///< at least one
+};
+
+/// The curves that may be compared with each other: those of one setting.
+struct CurvePanel {
+  std::string title;  ///< in what its setting differs from the others'; empty for a single panel
+  std::vector<Curve> curves;
+};
+
+struct Curves {
+  CurveAxis x, y;
+  std::string title;  ///< what all panels share
+  std::vector<CurvePanel> panels;
+  std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
+};
+
+/// The finished runs as curves, a panel for each setting and a curve for each row of their table. A curve has
+/// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
+/// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be
+/// read or be one row.
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveAxis& y);
+
+}  // namespace fedarena::results

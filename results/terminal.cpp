@@ -1,0 +1,51 @@
+#include "results/terminal.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/columns.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+Terminal terminal_for(const std::filesystem::path& file, std::string_view option,
+                      std::span<const std::string_view> endings) {
+  const std::string ending = file.extension().string();
+  if (std::find(endings.begin(), endings.end(), ending) == endings.end()) {
+    throw Error(Complaint{.place = {.file = file.string()},
+                          .found = fmt::format("{}: the file's name ends in \"{}\"", option, ending),
+                          .allowed = fmt::format("{}", fmt::join(endings, ", "))});
+  }
+  return ending == ".png"   ? kPngTerminal
+         : ending == ".svg" ? kSvgTerminal
+         : ending == ".pdf" ? kPdfTerminal
+                            : kTikzTerminal;
+}
+
+std::string terminal_lines(Terminal terminal, int width, int height) {
+  constexpr double kPixelsPerInch = 200;
+  std::string settings;
+  if (terminal == kTikzTerminal) {
+    settings = fmt::format("size {}in,{}in", width / kPixelsPerInch, height / kPixelsPerInch);
+  } else if (terminal == kPdfTerminal) {
+    settings = fmt::format("size {}in,{}in font 'sans,9' background '#ffffff'", width / kPixelsPerInch,
+                           height / kPixelsPerInch);
+  } else {
+    settings = fmt::format("size {},{} font 'sans,20' background '#ffffff'", width, height);
+  }
+  return fmt::format("set encoding utf8\nset terminal {} {}\n", terminal, settings);
+}
+
+std::string quoted(std::string_view text, Terminal terminal) {
+  std::string result = "\"";
+  for (const char letter : terminal == kTikzTerminal ? latex_escaped(text) : one_line(text)) {
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter;
+  }
+  return result + "\"";
+}
+
+}  // namespace fedarena::results

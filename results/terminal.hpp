@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace fedarena::results {
+
+/// gnuplot's name for a kind of picture.
+using Terminal = std::string_view;
+inline constexpr Terminal kPngTerminal = "pngcairo";
+inline constexpr Terminal kSvgTerminal = "svg";
+inline constexpr Terminal kPdfTerminal = "pdfcairo";
+inline constexpr Terminal kTikzTerminal = "tikz";
+
+/// What the ending of a file may be, for maps of pixels and for plots of lines (.tex: TikZ, which has no
+/// pixels).
+inline constexpr std::array<std::string_view, 3> kMapEndings = {".png", ".svg", ".pdf"};
+inline constexpr std::array<std::string_view, 4> kLineEndings = {".png", ".svg", ".pdf", ".tex"};
+
+/// The kind of a plot by its file's ending. One that is not among `endings` is an Error that names the
+/// option.
+Terminal terminal_for(const std::filesystem::path& file, std::string_view option,
+                      std::span<const std::string_view> endings);
+
+/// The lines that open a script: white background, one font, `width` x `height` pixels on a screen and six
+/// inches a 1,200 pixels in print.
+std::string terminal_lines(Terminal terminal, int width, int height);
+
+/// A text in double quotes of gnuplot; for TikZ as TeX reads it.
+std::string quoted(std::string_view text, Terminal terminal);
+
+}  // namespace fedarena::results

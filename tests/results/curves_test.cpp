@@ -1,0 +1,174 @@
+#include "results/curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/curves_json.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const CurveAxis& axis(std::span<const CurveAxis> axes, std::string_view name) {
+  return *std::find_if(axes.begin(), axes.end(), [&](const CurveAxis& axis) { return axis.name == name; });
+}
+
+class CurvesTest : public ::testing::Test {
+ protected:
+  using Edit = std::function<void(RoundRecord&)>;
+
+  // A finished run with these accuracies in its rounds; none: not evaluated.
+  void record(
+      Summary summary, const std::vector<std::optional<double>>& accuracies,
+      const Edit& edit = [](RoundRecord&) {}) const {
+    summary.rounds_done = std::ssize(accuracies);
+    summary.rounds = summary.rounds_done + (summary.stopped.empty() ? 0 : 1);
+    const auto path =
+        scratch_ / "runs" / (summary.label + "-" + std::to_string(summary.seed) + summary.model);
+    RunDirectory run = RunDirectory::create(path, "", "{}", summary);
+    for (std::size_t index = 0; index < accuracies.size(); ++index) {
+      RoundRecord round = round_record(static_cast<std::int64_t>(index) + 1);
+      round.test_accuracy = accuracies[index];
+      if (!round.test_accuracy) round.test_loss = std::nullopt;
+      edit(round);
+      run.append(round);
+    }
+  }
+
+  Curves curves(std::string_view x = "round", std::string_view y = "accuracy") const {
+    const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
+    return make_curves(find_runs(folders), axis(curve_x_axes(), x), axis(curve_y_axes(), y));
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(CurvesTest, AreMeansWithSampleStandardDeviations) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7});
+  record(finished("fedavg", 2, 0.9), {0.6, 0.9});
+  const Curves drawn = curves();
+  ASSERT_EQ(drawn.panels.size(), 1U);
+  EXPECT_EQ(drawn.panels[0].title, "");
+  ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
+  const Curve& curve = drawn.panels[0].curves[0];
+  EXPECT_EQ(curve.name, "fedavg");
+  EXPECT_THAT(curve.seeds, ElementsAre(1, 2));
+  ASSERT_EQ(curve.points.size(), 2U);
+  EXPECT_EQ(curve.points[1].round, 2);
+  EXPECT_EQ(curve.points[1].x, 2);
+  EXPECT_DOUBLE_EQ(curve.points[0].y, 55);
+  EXPECT_DOUBLE_EQ(*curve.points[0].std, 10 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(curve.points[1].y, 80);
+  EXPECT_DOUBLE_EQ(*curve.points[1].std, 20 / std::sqrt(2.0));
+  EXPECT_THAT(drawn.notes, IsEmpty());
+}
+
+TEST_F(CurvesTest, OfOneSeedHaveNoSpread) {
+  record(finished("fedavg", 1, 0.7), {0.7});
+  EXPECT_EQ(curves().panels[0].curves[0].points[0].std, std::nullopt);
+}
+
+// Bytes and seconds of rounds that were not evaluated count for the later ones.
+TEST_F(CurvesTest, SumWhatARunHasSpentSoFar) {
+  record(finished("fedavg", 1, 0.7), {0.5, std::nullopt, 0.7});
+  const auto points = [&](std::string_view x) { return curves(x).panels[0].curves[0].points; };
+  ASSERT_EQ(points("bytes").size(), 2U);
+  EXPECT_DOUBLE_EQ(points("bytes")[1].x, 3 * (40960.0 + 81920) / (1024 * 1024));
+  EXPECT_DOUBLE_EQ(points("uplink")[1].x, 3 * 40960.0 / (1024 * 1024));
+  EXPECT_DOUBLE_EQ(points("downlink")[1].x, 3 * 81920.0 / (1024 * 1024));
+  EXPECT_DOUBLE_EQ(points("seconds")[0].x, 1.5);
+  EXPECT_DOUBLE_EQ(points("seconds")[1].x, 4.5);
+  EXPECT_DOUBLE_EQ(points("gradients")[1].x, 3 * 640);
+}
+
+TEST_F(CurvesTest, NeverUnderstateAnEpsilon) {
+  const auto spend = [](double factor) {
+    return [factor](RoundRecord& round) { round.epsilon = factor * static_cast<double>(round.round); };
+  };
+  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, spend(0.5));
+  record(finished_privately("dp-fedavg", 2, 0.7), {0.5, 0.7}, spend(0.75));
+  const Curves over = curves("epsilon");
+  EXPECT_DOUBLE_EQ(over.panels[0].curves[0].points[1].x, 1.5);
+  const CurvePoint of = curves("round", "epsilon").panels[0].curves[0].points[1];
+  EXPECT_DOUBLE_EQ(of.y, 1.5);
+  EXPECT_EQ(of.std, std::nullopt);
+}
+
+TEST_F(CurvesTest, LeaveOutWhatCannotBeDrawn) {
+  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) {
+    round.epsilon = round.round == 1 ? 1 : std::numeric_limits<double>::infinity();
+  });
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7});
+  const Curves drawn = curves("epsilon");
+  ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
+  EXPECT_EQ(drawn.panels[0].curves[0].points.size(), 1U);
+  EXPECT_THAT(drawn.notes, testing::Contains("fedavg: no round in which every seed has both epsilon and "
+                                             "accuracy; not drawn"));
+}
+
+TEST_F(CurvesTest, HaveOnlyRoundsThatEverySeedReached) {
+  const auto stopped = [](std::int64_t seed) {
+    Summary summary = finished("fedavg", seed, 0.7);
+    summary.stopped = kStoppedByPatience;
+    return summary;
+  };
+  record(stopped(1), {0.5, std::nullopt, 0.7, 0.8});
+  record(stopped(2), {0.6, 0.6, 0.8, std::nullopt});
+  std::vector<std::int64_t> rounds;
+  const Curves drawn = curves();
+  ASSERT_THAT(drawn.panels[0].curves[0].seeds, ElementsAre(1, 2));
+  for (const CurvePoint& point : drawn.panels[0].curves[0].points) rounds.push_back(point.round);
+  EXPECT_THAT(rounds, ElementsAre(1, 3));
+}
+
+TEST_F(CurvesTest, OfOtherSettingsHaveOtherPanels) {
+  const auto with_model = [](const std::string& label, const std::string& model) {
+    Summary summary = finished(label, 1, 0.7);
+    summary.model = model;
+    return summary;
+  };
+  record(with_model("fedavg", "cnn"), {0.5});
+  record(with_model("fedprox", "cnn"), {0.6});
+  record(with_model("fedavg", "mlp"), {0.7});
+  const Curves drawn = curves();
+  ASSERT_EQ(drawn.panels.size(), 2U);
+  EXPECT_EQ(drawn.title, "Experiment quickstart, data set digits, partition iid");
+  EXPECT_EQ(drawn.panels[0].title, "model cnn");
+  EXPECT_EQ(drawn.panels[0].curves.size(), 2U);
+  EXPECT_EQ(drawn.panels[1].title, "model mlp");
+}
+
+TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
+  record(unfinished("fedavg", 1, 1), {0.5});
+  EXPECT_THAT(message_of([&] { curves(); }), HasSubstr("no run is finished"));
+  record(finished("fedprox", 1, 0.7), {0.5});
+  EXPECT_THAT(message_of([&] { curves("epsilon"); }), HasSubstr("has both epsilon and accuracy, in any row"));
+  EXPECT_THAT(curves().notes, ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
+}
+
+TEST_F(CurvesTest, AsJsonHoldEveryPoint) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.75});
+  const auto json = nlohmann::json::parse(curves_json(curves()));
+  EXPECT_EQ(json["y"], "accuracy");
+  const auto& curve = json["panels"][0]["curves"][0];
+  EXPECT_EQ(curve["name"], "fedavg");
+  EXPECT_EQ(curve["points"][1], nlohmann::json({{"round", 2}, {"x", 2.0}, {"y", 75.0}, {"std", nullptr}}));
+}
+
+}  // namespace
+}  // namespace fedarena::results
