@@ -49,7 +49,7 @@ torch::Tensor ExampleReader::noise(at::IntArrayRef shape, const torch::Tensor& p
     Stream stream({.seed = skew.seed,
                    .client = skew.client,
                    .purpose = Purpose::kPartition,
-                   .index = static_cast<std::uint64_t>(positions[i].item<std::int64_t>())});
+                   .index = static_cast<std::uint64_t>(skew.first + positions[i].item<std::int64_t>())});
     stream.fill_normal(std::span(noise.data_ptr<double>() + i * size, static_cast<std::size_t>(size)));
   }
   noise = noise.mul_(skew.noise).to(options_);

@@ -13,6 +13,7 @@ struct InputSkew {
   double noise = 0;          ///< then standard deviation of Gaussian noise on inputs scaled to [0, 1]
   std::uint64_t seed = 0;    ///< of the run
   std::int64_t client = 0;
+  std::int64_t first = 0;  ///< the number of example 0: tells the noise of several lists of examples apart
 };
 
 /// Turns stored examples into what a model works on: floating type, device, pixels scaled and normalised.

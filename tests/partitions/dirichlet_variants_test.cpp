@@ -25,11 +25,6 @@ using testing::HasSubstr;
 using Indices = std::vector<std::int64_t>;
 using Counts = std::vector<std::vector<std::int64_t>>;
 
-Counts counts_of(const std::string& kind, const Settings& settings, const Labelled& data,
-                 std::uint64_t seed) {
-  return partition_statistics(make_partition(kind, settings, data.input(), seed), data.input()).class_counts;
-}
-
 Settings two_clients(double alpha) {
   return {setting("clients", 2), setting("min_examples", 1), {"alpha", alpha}};
 }
@@ -102,8 +97,8 @@ TEST(DirichletNiidBench, DiffersFromTheUncappedKindByTheCapAlone) {
   const Labelled data = Labelled::balanced(10, 100);
   int same = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Counts capped = counts_of("dirichlet-niid-bench", {{"alpha", 1.0}}, data, seed);
-    const Counts uncapped = counts_of("dirichlet", {{"alpha", 1.0}}, data, seed);
+    const Counts capped = class_counts("dirichlet-niid-bench", {{"alpha", 1.0}}, data, seed);
+    const Counts uncapped = class_counts("dirichlet", {{"alpha", 1.0}}, data, seed);
     std::vector<std::int64_t> held(5);
     bool met = false;
     for (std::size_t label = 0; label < 10; ++label) {
@@ -153,7 +148,7 @@ TEST(DirichletFlower, TakesClassesInTheOrderOfTheirFirstExamples) {
     const Labelled data(labels, 3);
     int clients = 0;
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      for (const auto& counts : counts_of("dirichlet-flower", balancing, data, seed)) {
+      for (const auto& counts : class_counts("dirichlet-flower", balancing, data, seed)) {
         clients += counts[1] == 21 && counts[0] == 10;
       }
     }
@@ -206,12 +201,12 @@ TEST(DirichletPfl, DrawsAMixtureOfClassesForEachClient) {
   std::vector<double> alike;
   std::vector<std::int64_t> single(5);
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    for (const auto& counts : counts_of(
+    for (const auto& counts : class_counts(
              "dirichlet-pfl", {setting("clients", 10), setting("examples_per_client", 2)}, data, seed)) {
       alike.push_back(*std::max_element(counts.begin(), counts.end()) == 2);
     }
     const Counts ones =
-        counts_of("dirichlet-pfl", {setting("clients", 1), setting("examples_per_client", 1)}, data, seed);
+        class_counts("dirichlet-pfl", {setting("clients", 1), setting("examples_per_client", 1)}, data, seed);
     ++single[static_cast<std::size_t>(std::max_element(ones[0].begin(), ones[0].end()) - ones[0].begin())];
   }
   const double expected = (kAlpha + 1) / (kClasses * kAlpha + 1);

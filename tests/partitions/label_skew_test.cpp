@@ -22,11 +22,6 @@ using testing::UnorderedElementsAre;
 using Indices = std::vector<std::int64_t>;
 using Counts = std::vector<std::vector<std::int64_t>>;
 
-Counts counts_of(const std::string& kind, const Settings& settings, const Labelled& data,
-                 std::uint64_t seed) {
-  return partition_statistics(make_partition(kind, settings, data.input(), seed), data.input()).class_counts;
-}
-
 std::int64_t classes_in(const std::vector<std::int64_t>& counts) {
   return std::ssize(counts) - std::count(counts.begin(), counts.end(), 0);
 }
@@ -49,7 +44,7 @@ TEST(Shards, AreCutFromTheExamplesSortedByLabel) {
 // nobody has more than two.
 TEST(Shards, AreThoseOfThePaper) {
   const Labelled data = Labelled::balanced(10, 6000);
-  for (const auto& counts : counts_of("shards", shards(100, 2), data, 3)) {
+  for (const auto& counts : class_counts("shards", shards(100, 2), data, 3)) {
     for (const std::int64_t count : counts) EXPECT_EQ(count % 300, 0);
     EXPECT_LE(classes_in(counts), 2);
   }
@@ -82,7 +77,7 @@ TEST(SharedClasses, AreTheOwnOneAndOthersAtRandom) {
   const Labelled data = Labelled::balanced(10, 30);
   std::vector<std::int64_t> others(9);
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
-    const Counts counts = counts_of("shared-classes", shared(13, 3), data, seed);
+    const Counts counts = class_counts("shared-classes", shared(13, 3), data, seed);
     for (std::size_t client = 0; client < 13; ++client) {
       EXPECT_EQ(classes_in(counts[client]), 3);
       EXPECT_GT(counts[client][client % 10], 0) << "client " << client;
@@ -100,9 +95,9 @@ TEST(SharedClasses, AreTheOwnOneAndOthersAtRandom) {
 TEST(SharedClasses, AreCutEvenlyAmongTheirHolders) {
   Stream stream({.seed = 5});
   const Labelled data = Labelled::random(7, 500, stream);
-  const Counts whole = counts_of("iid", {setting("clients", 1)}, data, 1);
+  const Counts whole = class_counts("iid", {setting("clients", 1)}, data, 1);
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const Counts counts = counts_of("shared-classes", shared(9, 3), data, seed);
+    const Counts counts = class_counts("shared-classes", shared(9, 3), data, seed);
     for (std::size_t label = 0; label < 7; ++label) {
       std::vector<std::int64_t> parts;
       for (const auto& client : counts) {
@@ -117,7 +112,8 @@ TEST(SharedClasses, AreCutEvenlyAmongTheirHolders) {
 
 TEST(SharedClasses, OfAllAreSharedByAll) {
   const Labelled data({0, 0, 1, 0, 1, 0, 0}, 2);
-  EXPECT_THAT(counts_of("shared-classes", shared(2, 2), data, 1), ElementsAre(Indices{3, 1}, Indices{2, 1}));
+  EXPECT_THAT(class_counts("shared-classes", shared(2, 2), data, 1),
+              ElementsAre(Indices{3, 1}, Indices{2, 1}));
 }
 
 // Five clients of two classes cover ten only where the five others are all different, once in 9^5 / 5! = 492
@@ -125,7 +121,7 @@ TEST(SharedClasses, OfAllAreSharedByAll) {
 TEST(SharedClasses, LeaveNoClassWithoutAHolder) {
   const Labelled data = Labelled::balanced(10, 4);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Counts counts = counts_of("shared-classes", {}, data, seed);
+    const Counts counts = class_counts("shared-classes", {}, data, seed);
     for (std::size_t label = 0; label < 10; ++label) {
       EXPECT_EQ(
           std::count_if(counts.begin(), counts.end(), [&](const auto& held) { return held[label] == 4; }), 1);
@@ -135,7 +131,7 @@ TEST(SharedClasses, LeaveNoClassWithoutAHolder) {
 
 TEST(SharedClasses, AreThoseThatHaveExamples) {
   const Labelled data({7, 7, 3, 3, 7, 3}, 10);
-  for (const auto& counts : counts_of("shared-classes", shared(2, 1), data, 1)) {
+  for (const auto& counts : class_counts("shared-classes", shared(2, 1), data, 1)) {
     EXPECT_TRUE(counts[3] == 3 || counts[7] == 3);
   }
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "fedarena/base/stream.hpp"
 
 #include "partitions/partition.hpp"
+#include "partitions/statistics.hpp"
 
 namespace fedarena {
 
@@ -44,6 +46,12 @@ class Labelled {
 /// An integer setting; spares the casts that Value needs.
 inline std::pair<std::string, Value> setting(std::string name, std::int64_t value) {
   return {std::move(name), Value(value)};
+}
+
+/// How many examples of each class each client gets: [client][class].
+inline std::vector<std::vector<std::int64_t>> class_counts(const std::string& kind, const Settings& settings,
+                                                           const Labelled& data, std::uint64_t seed) {
+  return partition_statistics(make_partition(kind, settings, data.input(), seed), data.input()).class_counts;
 }
 
 }  // namespace fedarena

@@ -95,6 +95,7 @@ TEST(InputSkew, OfOtherSeedsClientsAndExamplesIsIndependent) {
   };
   check(added(reader, dataset, {.noise = 0.3, .seed = 4, .client = 2}));
   check(added(reader, dataset, {.noise = 0.3, .seed = 3, .client = 1}));
+  check(added(reader, dataset, {.noise = 0.3, .seed = 3, .client = 2, .first = 1'000'000}));
   check(noise.roll(1, 0));
 }
 
