@@ -1,0 +1,188 @@
+// What clients cost that do not take part: rounds, set-up and checkpoints of 10,000 clients against those of
+// 100, with the same cohort and the same local work, and clients' memories in a file against such in memory.
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "benchmarks/arena.hpp"
+#include "benchmarks/speed.hpp"
+#include "partitions/card.hpp"
+
+namespace fedarena::benchmarks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kFew = 100, kMany = 10'000, kCohort = 100;
+
+// As MNIST dealt to 10,000 clients.
+Scenario scenario_of(const std::string& model, std::int64_t clients) {
+  return {.model = model, .input_shape = {1, 28, 28}, .clients = clients, .examples = 6, .cohort = kCohort};
+}
+
+const Arena& few() {
+  static const auto* const kArena = new Arena(scenario_of("niid-cnn", kFew));
+  return *kArena;
+}
+
+const Arena& many() {
+  static const auto* const kArena = new Arena(scenario_of("niid-cnn", kMany));
+  return *kArena;
+}
+
+Settings local_work() { return {{"batch_size", std::int64_t{6}}, {"rate", 0.01}}; }
+
+// Both run a round in each turn and change who is first. `ratio`: the second one's time over the first one's,
+// median over turns.
+void take_turns(benchmark::State& state, Simulation& first, Simulation& second) {
+  first.next_round();
+  second.next_round();
+  std::vector<double> ratios, firsts, seconds;
+  for (auto _ : state) {
+    const bool in_order = ratios.size() % 2 == 0;
+    const auto round_of = [](Simulation& simulation) { return seconds_of([&] { simulation.next_round(); }); };
+    if (in_order) firsts.push_back(round_of(first));
+    seconds.push_back(round_of(second));
+    if (!in_order) firsts.push_back(round_of(first));
+    ratios.push_back(seconds.back() / firsts.back());
+    state.SetIterationTime(seconds.back());
+  }
+  state.counters["ratio"] = median(ratios);
+  state.counters["first_ms"] = 1e3 * median(firsts);
+  state.counters["second_ms"] = 1e3 * median(seconds);
+  state.counters["first_best_ms"] = 1e3 * smallest(firsts);
+  state.counters["second_best_ms"] = 1e3 * smallest(seconds);
+}
+
+// First: among 100 clients. Second: among 10,000.
+void round_among_many(benchmark::State& state, const PrivacyPolicy& policy) {
+  const auto algorithm = fedavg(local_work());
+  Simulation first = few().simulate(*algorithm, policy);
+  Simulation second = many().simulate(*algorithm, policy);
+  take_turns(state, first, second);
+}
+
+// The same with so small a model that what does not depend on it can be seen.
+void small_round_among_many(benchmark::State& state, const PrivacyPolicy& policy) {
+  const Arena among_few(scenario_of("logistic", kFew)), among_many(scenario_of("logistic", kMany));
+  const auto algorithm = fedavg(local_work());
+  Simulation first = among_few.simulate(*algorithm, policy);
+  Simulation second = among_many.simulate(*algorithm, policy);
+  for (int round = 0; round < 100; ++round) second.next_round();  // most clients are in the ledger
+  take_turns(state, first, second);
+}
+
+RecordPolicy on_records(double budget) {
+  RecordPolicy policy;
+  policy.noise_multiplier = 5;
+  policy.budget = budget;
+  return policy;
+}
+
+// First: clients' memories in memory. Second: in a file. All of 10,000 clients' memories would take 1.8 GB.
+void memories_in_a_file(benchmark::State& state) {
+  std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
+  const fs::path folder = mkdtemp(pattern.data());
+  {
+    const auto algorithm = from_plugin("scaffold", local_work());
+    Simulation first = many().simulate(*algorithm);
+    Simulation second =
+        many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder / "client-states.bin"});
+    take_turns(state, first, second);
+  }
+  fs::remove_all(folder);
+}
+
+// Resident memory after 10 rounds and after 60 more, clients' memories in a file from the first one on.
+void resident_with_file(benchmark::State& state) {
+  std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
+  const fs::path folder = mkdtemp(pattern.data());
+  for (auto _ : state) {
+    const auto algorithm = from_plugin("scaffold", local_work());
+    Simulation simulation =
+        many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder / "client-states.bin"});
+    for (int round = 0; round < 10; ++round) simulation.next_round();
+    const std::int64_t settled = resident_kib();
+    for (int round = 0; round < 60; ++round) simulation.next_round();
+    state.counters["growth_mib"] = static_cast<double>(resident_kib() - settled) / 1024;
+    state.counters["resident_mib"] = static_cast<double>(settled) / 1024;
+    state.counters["file_mib"] =
+        static_cast<double>(fs::file_size(folder / "client-states.bin")) / (1024 * 1024);
+  }
+  fs::remove_all(folder);
+}
+
+// Dealing, its card, the simulation with its ledger: what is made once a run, beside reading the data.
+void set_up(benchmark::State& state) {
+  const Dataset& dataset = many().dataset();
+  const torch::Tensor& labels = dataset.train.targets;
+  const PartitionInput input{
+      .labels = {labels.data_ptr<std::int64_t>(), static_cast<std::size_t>(labels.numel())},
+      .examples = dataset.train.size(),
+      .classes = dataset.classes};
+  const auto algorithm = fedavg(local_work());
+  const Settings settings{{"clients", state.range(0)}};
+  std::vector<double> taken;
+  for (auto _ : state) {
+    taken.push_back(seconds_of([&] {
+      const Partition partition = make_partition("iid", settings, input, 1);
+      benchmark::DoNotOptimize(partition_card("iid", settings, 1, partition, input));
+      const Simulation simulation = (state.range(0) == kMany ? many() : few()).simulate(*algorithm);
+    }));
+    state.SetIterationTime(taken.back());
+  }
+  state.counters["ms"] = 1e3 * median(taken);
+}
+
+// The bytes of a checkpoint, not yet written; every client took part under the policy on records.
+void checkpoint(benchmark::State& state) {
+  const auto algorithm = fedavg(local_work());
+  Simulation simulation = (state.range(0) == kMany ? many() : few()).simulate(*algorithm, on_records(0));
+  for (int round = 0; round < 5; ++round) simulation.next_round();
+  std::vector<double> taken;
+  std::size_t size = 0;
+  for (auto _ : state) {
+    taken.push_back(seconds_of([&] { size = simulation.save().size(); }));
+    state.SetIterationTime(taken.back());
+  }
+  state.counters["ms"] = 1e3 * median(taken);
+  state.counters["kib"] = static_cast<double>(size) / 1024;
+}
+
+BENCHMARK_CAPTURE(round_among_many, no_policy, NoPolicy{})
+    ->Iterations(40)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_among_many, records, on_records(0))
+    ->Iterations(20)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_among_many, records_with_budget, on_records(1e6))
+    ->Iterations(20)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_round_among_many, no_policy, NoPolicy{})
+    ->Iterations(40)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_round_among_many, records, on_records(0))
+    ->Iterations(40)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(small_round_among_many, records_with_budget, on_records(1e6))
+    ->Iterations(40)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(set_up)->Arg(kFew)->Arg(kMany)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(checkpoint)->Arg(kFew)->Arg(kMany)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(resident_with_file)->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(memories_in_a_file)->Iterations(40)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace fedarena::benchmarks
+
+BENCHMARK_MAIN();
