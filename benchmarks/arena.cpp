@@ -62,12 +62,14 @@ Arena::Arena(const Scenario& scenario)
       partition_(deal(scenario)),
       model_(make_model(scenario)),
       reader_(dataset_, model_.options()),
-      pool_(scenario.workers, use_one_torch_thread) {
+      pool_(scenario.workers, use_one_torch_thread),
+      cohort_(scenario.cohort == 0 ? scenario.clients : scenario.cohort) {
   keep_freed_memory();
   use_one_torch_thread();
 }
 
-Simulation Arena::simulate(const Algorithm& algorithm, const PrivacyPolicy& policy) const {
+Simulation Arena::simulate(const Algorithm& algorithm, const PrivacyPolicy& policy,
+                           const ClientStates::Room& states) const {
   constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
   return Simulation(SimulationSetup{.dataset = dataset_,
                                     .partition = partition_,
@@ -77,9 +79,10 @@ Simulation Arena::simulate(const Algorithm& algorithm, const PrivacyPolicy& poli
                                     .stop = stop_,
                                     .seed = kSeed,
                                     .rounds = kForever,
-                                    .cohort_size = static_cast<std::int64_t>(partition_.size()),
+                                    .cohort_size = cohort_,
                                     .evaluate_every = kForever,
-                                    .policy = policy});
+                                    .policy = policy,
+                                    .states = states});
 }
 
 Params initial_weights(const Model& model) {

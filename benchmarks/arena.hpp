@@ -19,6 +19,7 @@ struct Scenario {
   std::int64_t clients = 1;
   std::int64_t examples = 512;  ///< of each client
   std::int64_t test_examples = 1;
+  std::int64_t cohort = 0;  ///< clients in a round; 0: all
   int workers = WorkPool::available_cores();
 };
 
@@ -39,9 +40,9 @@ class Arena {
  public:
   explicit Arena(const Scenario& scenario);
 
-  /// A run of that algorithm by all clients that is never evaluated; the arena and the algorithm must outlive
-  /// it.
-  Simulation simulate(const Algorithm& algorithm, const PrivacyPolicy& policy = NoPolicy{}) const;
+  /// A run of that algorithm that is never evaluated; the arena and the algorithm must outlive it.
+  Simulation simulate(const Algorithm& algorithm, const PrivacyPolicy& policy = NoPolicy{},
+                      const ClientStates::Room& states = {}) const;
 
   const Dataset& dataset() const { return dataset_; }
   const Model& model() const { return model_; }
@@ -54,6 +55,7 @@ class Arena {
   Model model_;
   ExampleReader reader_;
   WorkPool pool_;
+  std::int64_t cohort_;
   std::atomic<bool> stop_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "results/columns.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,21 +25,52 @@ Column plain(const std::string& heading, bool right_aligned,
           .latex = [text](const Row& row) { return latex_escaped(text(row)); }};
 }
 
-std::string accuracy(const Row& row, std::string_view plus_minus) {
-  if (!row.accuracy_std) return percent(*row.accuracy_mean);
-  return fmt::format("{}{}{}", percent(*row.accuracy_mean), plus_minus, percent(*row.accuracy_std));
+// "94.07 ± 0.26", or the mean alone for a single seed.
+std::string with_spread(const std::string& mean, const std::optional<std::string>& deviation,
+                        std::string_view plus_minus) {
+  return deviation ? fmt::format("{}{}{}", mean, plus_minus, *deviation) : mean;
 }
 
-std::string markdown_accuracy(const Row& row) {
-  if (!row.accuracy_mean) return kNothing;
-  const std::string text = accuracy(row, " ± ");
-  return row.best ? fmt::format("**{}**", text) : text;
+std::string percent_with_spread(double mean, std::optional<double> deviation, std::string_view plus_minus) {
+  return with_spread(percent(mean), deviation ? std::optional(percent(*deviation)) : std::nullopt,
+                     plus_minus);
 }
 
-std::string latex_accuracy(const Row& row) {
-  if (!row.accuracy_mean) return kNothing;
-  const std::string text = accuracy(row, " \\pm ");
-  return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
+std::string result_text(const Result& result, std::string_view plus_minus) {
+  const auto& [mean, deviation] = result.spread;
+  if (result.share) return percent_with_spread(mean, deviation, plus_minus);
+  return with_spread(measured(mean),
+                     deviation ? std::optional(measured_beside(mean, *deviation)) : std::nullopt, plus_minus);
+}
+
+// A column in which the best row stands out; `belongs`: whether it is the column of such results.
+Column result_column(const std::string& heading, const std::function<bool(const Result&)>& belongs) {
+  return {.markdown_heading = markdown_escaped(heading),
+          .latex_heading = latex_escaped(heading),
+          .right_aligned = true,
+          .markdown = [belongs](const Row& row) -> std::string {
+            if (!row.result || !belongs(*row.result)) return kNothing;
+            const std::string text = result_text(*row.result, " ± ");
+            return row.best ? fmt::format("**{}**", text) : text;
+          },
+          .latex = [belongs](const Row& row) -> std::string {
+            if (!row.result || !belongs(*row.result)) return kNothing;
+            const std::string text = result_text(*row.result, " \\pm ");
+            return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
+          }};
+}
+
+void add_results(const Table& table, std::vector<Column>& columns) {
+  if (table.metric) {
+    columns.push_back(result_column(heading(*table.metric), [](const Result&) { return true; }));
+    return;
+  }
+  if (any_accuracy(table)) {
+    columns.push_back(result_column("accuracy (%)", [](const Result& result) { return result.share; }));
+  }
+  if (any_regression(table)) {
+    columns.push_back(result_column("RMSE", [](const Result& result) { return !result.share; }));
+  }
 }
 
 // What a row says of its clients in one respect.
@@ -46,28 +78,8 @@ Column client_column(const ClientColumn& what) {
   return plain(what.heading, true, [member = what.member](const Row& row) {
     if (!row.clients_tested) return std::string(kNothing);
     const Spread& spread = *row.clients_tested.*member;
-    return spread.std ? fmt::format("{} ± {}", percent(spread.mean), percent(*spread.std))
-                      : percent(spread.mean);
+    return percent_with_spread(spread.mean, spread.std, " ± ");
   });
-}
-
-std::string rmse(const Row& row, std::string_view plus_minus) {
-  const std::string mean = measured(*row.rmse_mean);
-  return row.rmse_std
-             ? fmt::format("{}{}{}", mean, plus_minus, measured_beside(*row.rmse_mean, *row.rmse_std))
-             : mean;
-}
-
-std::string markdown_rmse(const Row& row) {
-  if (!row.rmse_mean) return kNothing;
-  const std::string text = rmse(row, " ± ");
-  return row.best ? fmt::format("**{}**", text) : text;
-}
-
-std::string latex_rmse(const Row& row) {
-  if (!row.rmse_mean) return kNothing;
-  const std::string text = rmse(row, " \\pm ");
-  return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
 }
 
 std::string claim_text(const Claim& claim) {
@@ -99,23 +111,9 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 std::string with_latex_signs(std::string text) {
   text = replaced(std::move(text), "±", "$\\pm$");
   text = replaced(std::move(text), kAssumedMark, "$^{\\dagger}$");
+  text = replaced(std::move(text), "≤", "$\\leq$");
+  text = replaced(std::move(text), "≥", "$\\geq$");
   return replaced(std::move(text), kStoppedMark, "$^{\\ddagger}$");
-}
-
-Column accuracy_column() {
-  return {.markdown_heading = "accuracy (%)",
-          .latex_heading = "accuracy (\\%)",
-          .right_aligned = true,
-          .markdown = markdown_accuracy,
-          .latex = latex_accuracy};
-}
-
-Column rmse_column() {
-  return {.markdown_heading = "RMSE",
-          .latex_heading = "RMSE",
-          .right_aligned = true,
-          .markdown = markdown_rmse,
-          .latex = latex_rmse};
 }
 
 Column epsilon_column(const std::string& accountant, std::optional<Claim> PrivacyClaim::*member,
@@ -169,9 +167,60 @@ std::string rounds_cell(const Row& row) {
   return rounds_done(row) + (stopped ? kStoppedMark : "");
 }
 
+// A column of numbers that every row has.
+Column number_column(const std::string& heading, double Row::*member, std::string (*text_of)(double)) {
+  return plain(heading, true, [=](const Row& row) { return text_of(row.*member); });
+}
+
+// A column of counts that older records lack.
+Column count_column(const std::string& heading, std::optional<double> Row::*member) {
+  return plain(heading, true,
+               [=](const Row& row) { return row.*member ? human_count(*(row.*member)) : kNothing; });
+}
+
+Column operations_column() {
+  return plain("operations", true, [](const Row& row) -> std::string {
+    if (!row.operations) return kNothing;
+    return fmt::format("{}{}", row.operations_at_least ? "≥ " : "", human_count(*row.operations));
+  });
+}
+
+void add(Shown shown, const Table& table, std::vector<Column>& columns) {
+  switch (shown) {
+    case Shown::kRounds:
+      return columns.push_back(plain("rounds", true, rounds_cell));
+    case Shown::kSeeds:
+      return columns.push_back(
+          plain("seeds", true, [](const Row& row) { return std::to_string(row.seeds.size()); }));
+    case Shown::kResult:
+      return add_results(table, columns);
+    case Shown::kClients:
+      for (const ClientColumn& what : kClientColumns) columns.push_back(client_column(what));
+      return;
+    case Shown::kEpsilon:
+      return add_privacy(table, columns);
+    case Shown::kExamples:
+      return columns.push_back(count_column("examples", &Row::examples));
+    case Shown::kGradients:
+      return columns.push_back(count_column("gradients", &Row::gradients));
+    case Shown::kOperations:
+      return columns.push_back(operations_column());
+    case Shown::kUplink:
+      return columns.push_back(number_column("uplink", &Row::uplink_bytes, human_bytes));
+    case Shown::kDownlink:
+      return columns.push_back(number_column("downlink", &Row::downlink_bytes, human_bytes));
+    case Shown::kTotalUplink:
+      return columns.push_back(number_column("total uplink", &Row::total_uplink_bytes, human_bytes));
+    case Shown::kTotalDownlink:
+      return columns.push_back(number_column("total downlink", &Row::total_downlink_bytes, human_bytes));
+    case Shown::kSeconds:
+      return columns.push_back(number_column("seconds", &Row::seconds, human_seconds));
+  }
+}
+
 }  // namespace
 
-std::vector<Column> reader_columns(const Table& table) {
+std::vector<Column> reader_columns(const Table& table, const Selection& selection) {
   std::vector<Column> columns;
   for (const SettingPart& part : kSettingParts) {
     if (!varies(table, part)) continue;
@@ -186,17 +235,7 @@ std::vector<Column> reader_columns(const Table& table) {
   for (const std::string& key : swept_keys(table)) {
     if (!is_shared(table, key)) columns.push_back(swept_column(key));
   }
-  columns.push_back(plain("rounds", true, rounds_cell));
-  columns.push_back(plain("seeds", true, [](const Row& row) { return std::to_string(row.seeds.size()); }));
-  if (any_accuracy(table)) columns.push_back(accuracy_column());
-  if (any_regression(table)) columns.push_back(rmse_column());
-  if (any_clients_tested(table)) {
-    for (const ClientColumn& what : kClientColumns) columns.push_back(client_column(what));
-  }
-  add_privacy(table, columns);
-  columns.push_back(plain("uplink", true, [](const Row& row) { return human_bytes(row.uplink_bytes); }));
-  columns.push_back(plain("downlink", true, [](const Row& row) { return human_bytes(row.downlink_bytes); }));
-  columns.push_back(plain("seconds", true, [](const Row& row) { return human_seconds(row.seconds); }));
+  for (const Shown shown : selection) add(shown, table, columns);
   return columns;
 }
 

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "results/table.hpp"
+#include "results/column_selection.hpp"
 
 namespace fedarena::results {
 
 /// One column of a table for readers, in both of its typesettings. A new column is one more entry of
-/// `reader_columns`.
+/// `Shown`.
 struct Column {
   std::string markdown_heading;
   std::string latex_heading;
@@ -19,8 +19,9 @@ struct Column {
   std::function<std::string(const Row&)> latex;
 };
 
-/// The columns that this table needs: parts of the setting, and what a sweep gives, only where rows differ.
-std::vector<Column> reader_columns(const Table& table);
+/// The columns of this table: those that tell its rows apart (parts of the setting, and what a sweep gives,
+/// only where rows differ), then the selected ones.
+std::vector<Column> reader_columns(const Table& table, const Selection& selection);
 
 /// `text` so that Markdown prints it as it is inside a table cell.
 std::string markdown_escaped(std::string_view text);

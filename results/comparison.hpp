@@ -40,4 +40,9 @@ class Comparison {
 void verify_privacy(const class RunDirectory& run, const Summary& summary,
                     std::span<const RoundRecord> rounds, Verification& verification);
 
+/// Of a run whose clients are tested: what the summary says of them against the rounds, and the scores of
+/// single clients against their round.
+void verify_clients(const class RunDirectory& run, const Summary& summary,
+                    std::span<const RoundRecord> rounds, Verification& verification);
+
 }  // namespace fedarena::results

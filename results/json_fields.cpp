@@ -127,6 +127,17 @@ std::vector<std::optional<double>> JsonFields::fractions(const std::string& name
   return result;
 }
 
+std::vector<JsonFields> JsonFields::objects(const std::string& name) {
+  const Json& value = at(name);
+  const auto is_object = [](const Json& one) { return one.is_object(); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_object)) {
+    reject(name, "a list of objects");
+  }
+  std::vector<JsonFields> result;
+  for (const Json& one : value) result.push_back(JsonFields(one, place_));
+  return result;
+}
+
 std::string JsonFields::text(const std::string& name) {
   const Json& value = at(name);
   if (!value.is_string()) reject(name, "a text");

@@ -40,6 +40,8 @@ class JsonFields {
   double fraction(const std::string& name);
   /// A list of fractions, each of which may be null.
   std::vector<std::optional<double>> fractions(const std::string& name);
+  /// A list of objects, each to be read and finished by itself.
+  std::vector<JsonFields> objects(const std::string& name);
   std::string text(const std::string& name);
   bool boolean(const std::string& name);
   /// One of `allowed`.
@@ -59,6 +61,7 @@ class JsonFields {
   [[noreturn]] void reject(const std::string& name, std::string allowed, std::string remedy = {}) const;
 
  private:
+  JsonFields(Json object, Place place) : object_(std::move(object)), place_(std::move(place)) {}
   const Json& at(const std::string& name);
 
   Json object_;

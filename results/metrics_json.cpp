@@ -11,6 +11,20 @@ void append_clients(Json& json, const ClientMetrics& clients) {
   json["client_macro_f1_mean"] = json_number(clients.macro_f1_mean);
 }
 
+void append_cost(Json& json, const Cost& cost) {
+  json["gradients"] = cost.gradients;
+  json["operations"] = cost.operations;
+  if (cost.at_least) json["operations_at_least"] = true;
+}
+
+// Gradients of clients' examples are among all gradients.
+std::optional<Cost> read_cost(JsonFields& fields, std::int64_t examples) {
+  if (!fields.has("gradients")) return std::nullopt;
+  return Cost{.gradients = fields.integer("gradients", examples),
+              .operations = fields.integer("operations", 0),
+              .at_least = fields.has("operations_at_least") && fields.boolean("operations_at_least")};
+}
+
 std::optional<ClientMetrics> read_clients(JsonFields& fields) {
   if (!fields.has("clients_tested")) return std::nullopt;
   return ClientMetrics{.tested = fields.integer("clients_tested", 1),
@@ -33,6 +47,7 @@ void append_metrics(Json& json, const RoundRecord& record) {
   if (record.validation_loss) json["validation_loss"] = json_number(*record.validation_loss);
   if (record.validation_accuracy) json["validation_accuracy"] = json_number(*record.validation_accuracy);
   if (record.per_client) append_clients(json, *record.per_client);
+  if (record.cost) append_cost(json, *record.cost);
 }
 
 void read_metrics(JsonFields& fields, RoundRecord& record) {
@@ -43,10 +58,13 @@ void read_metrics(JsonFields& fields, RoundRecord& record) {
   if (fields.has("validation_loss")) record.validation_loss = fields.number("validation_loss");
   if (fields.has("validation_accuracy")) record.validation_accuracy = fields.fraction("validation_accuracy");
   record.per_client = read_clients(fields);
+  record.cost = read_cost(fields, record.examples);
 }
 
 void append_metrics(Json& json, const Summary& summary) {
   if (!summary.stopped.empty()) json["stopped_by"] = summary.stopped;
+  if (summary.examples) json["examples"] = *summary.examples;
+  if (summary.cost) append_cost(json, *summary.cost);
   if (!summary.per_client) return;
   append_clients(json, *summary.per_client);
   json["best_client_accuracy_mean"] = json_number(summary.best_round->accuracy_mean);
@@ -59,6 +77,10 @@ void read_metrics(JsonFields& fields, Summary& summary) {
   if (fields.has("stopped_by")) {
     summary.stopped =
         fields.choice("stopped_by", {std::string(kStoppedByTarget), std::string(kStoppedByPatience)});
+  }
+  if (fields.has("examples")) {
+    summary.examples = fields.integer("examples", 0);
+    summary.cost = read_cost(fields, *summary.examples);
   }
   summary.per_client = read_clients(fields);
   if (!summary.per_client) return;

@@ -23,6 +23,18 @@ std::string human_bytes(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, whole ? 0 : decimals, kUnits[unit]);
 }
 
+std::string human_count(double count) {
+  constexpr std::array<const char*, 7> kUnits = {"", " k", " M", " G", " T", " P", " E"};
+  std::size_t unit = 0;
+  while (count >= 999.5 && unit + 1 < kUnits.size()) {
+    count /= 1000;
+    ++unit;
+  }
+  const int decimals = count < 9.995 ? 2 : count < 99.95 ? 1 : 0;
+  const bool whole = unit == 0 && count == std::floor(count);
+  return fmt::format("{:.{}f}{}", count, whole ? 0 : decimals, kUnits[unit]);
+}
+
 std::string human_seconds(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0);
 }

@@ -7,6 +7,10 @@ namespace fedarena::results {
 /// A number of bytes with three significant digits and a binary unit: "512 B", "1.46 KiB", "10.0 MiB".
 std::string human_bytes(double bytes);
 
+/// A number of things with three significant digits and a decimal unit (k, M, G, T, P, E): "640", "12.3 k",
+/// "1.50 G".
+std::string human_count(double count);
+
 /// Seconds with about three significant digits: "0.42", "12.3", "1234".
 std::string human_seconds(double seconds);
 

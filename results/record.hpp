@@ -9,6 +9,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/cost.hpp"
 #include "results/privacy_claim.hpp"
 #include "results/sweep.hpp"
 #include "results/test_metrics.hpp"
@@ -21,7 +22,7 @@ struct RoundRecord {
   std::optional<double> test_loss;      ///< none when the round was not evaluated; may be nan or infinite
   std::optional<double> test_accuracy;  ///< a fraction from 0 to 1; none when the round was not evaluated
   std::int64_t clients = 0;             ///< the size of the cohort
-  std::int64_t examples = 0;            ///< gradients that were evaluated in this round
+  std::int64_t examples = 0;            ///< gradients of clients' examples that were evaluated in this round
   std::int64_t uplink_bytes = 0;        ///< serialised buffers, summed over the cohort
   std::int64_t downlink_bytes = 0;      ///< serialised buffers, summed over the cohort
   double train_seconds = 0;
@@ -33,6 +34,9 @@ struct RoundRecord {
   std::optional<double> validation_loss = {};      ///< none without validation examples
   std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
   std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
+  std::optional<Cost> cost = {};                   ///< none in older records
+  /// Of each tested client, which `per_client` sums up. Not part of the line: see `ClientScores`.
+  std::vector<ClientScore> client_scores = {};
 
   bool operator==(const RoundRecord&) const = default;
 };
@@ -76,7 +80,9 @@ struct Summary {
   double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
   double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
   double seconds = 0;                          ///< of the whole run
-  std::string stopped = {};  ///< the rule that ended the run early: one of the two above, or empty
+  std::optional<std::int64_t> examples = {};   ///< as in `RoundRecord`, of the whole run; none before its end
+  std::optional<Cost> cost = {};  ///< of the whole run; none unless finished and each round has its own
+  std::string stopped = {};       ///< the rule that ended the run early: one of the two above, or empty
   std::optional<ClientMetrics> per_client = {};   ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};  ///< of the clients; none exactly with them
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct

@@ -2,16 +2,16 @@
 
 #include <string>
 
-#include "results/table.hpp"
+#include "results/column_selection.hpp"
 
 namespace fedarena::results {
 
 /// A Markdown table that also reads well in a terminal: what all rows share above it, notes below it, the
-/// best accuracy of comparable rows in bold.
-std::string render_markdown(const Table& table);
+/// best result of comparable rows in bold. An empty selection stands for the default one.
+std::string render_markdown(const Table& table, const Selection& selection = {});
 
 /// A LaTeX table (package booktabs), with the same content as the Markdown one.
-std::string render_latex(const Table& table);
+std::string render_latex(const Table& table, const Selection& selection = {});
 
 /// Comma-separated raw numbers, one line a row, always with the same columns; quoting as in RFC 4180, lines
 /// end with a line feed. Notes have no place in it: print `Table::notes` elsewhere.

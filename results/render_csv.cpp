@@ -1,34 +1,16 @@
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "results/csv_line.hpp"
 #include "results/number_format.hpp"
 #include "results/render.hpp"
 
 namespace fedarena::results {
 namespace {
-
-std::string csv_field(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(field);
-  std::string text = "\"";
-  for (const char letter : field) {
-    if (letter == '"') text += '"';
-    text += letter;
-  }
-  return text + '"';
-}
-
-std::string line_of(const std::vector<std::string>& fields) {
-  std::string text;
-  for (const std::string& field : fields) {
-    if (!text.empty()) text += ',';
-    text += csv_field(field);
-  }
-  return text + "\n";
-}
 
 std::string optional_number(std::optional<double> number) { return number ? exact_number(*number) : ""; }
 
@@ -51,6 +33,21 @@ std::vector<std::string> privacy_fields(const std::optional<PrivacyClaim>& claim
           claim->stopped};
 }
 
+// From examples to downlink_bytes.
+std::vector<std::string> cost_fields(const Row& row) {
+  return {
+      optional_number(row.examples),        optional_number(row.gradients),
+      optional_number(row.operations),      !row.operations ? "" : row.operations_at_least ? "true" : "false",
+      exact_number(row.total_uplink_bytes), exact_number(row.total_downlink_bytes)};
+}
+
+// From metric to metric_std; empty where the table has none.
+std::vector<std::string> metric_fields(const Table& table, const Row& row) {
+  if (!table.metric) return {"", "", ""};
+  if (!row.result) return {table.metric->text, "", ""};
+  return {table.metric->text, exact_number(row.result->spread.mean), optional_number(row.result->spread.std)};
+}
+
 }  // namespace
 
 std::string render_csv(const Table& table) {
@@ -61,7 +58,9 @@ std::string render_csv(const Table& table) {
       "seconds,"
       "sweep";
   for (const ClientColumn& what : kClientColumns) text += fmt::format(",{0}_mean,{0}_std", what.key);
-  text += "\n";
+  text +=
+      ",examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,"
+      "metric_std\n";
   for (const Row& row : table.rows) {
     std::vector<std::string> fields = {row.setting.experiment,
                                        row.setting.dataset,
@@ -89,7 +88,9 @@ std::string render_csv(const Table& table) {
       fields.push_back(spread ? exact_number(spread->mean) : "");
       fields.push_back(spread ? optional_number(spread->std) : "");
     }
-    text += line_of(fields);
+    for (std::string& field : cost_fields(row)) fields.push_back(std::move(field));
+    for (std::string& field : metric_fields(table, row)) fields.push_back(std::move(field));
+    text += csv_line(fields);
   }
   return text;
 }

@@ -8,12 +8,14 @@
 namespace fedarena::results {
 namespace {
 
-// Bytes are whole unless they are means; as whole numbers they read as such.
-Json json_bytes(double bytes) {
+// Counts and bytes are whole unless they are means; as whole numbers they read as such.
+Json json_count(double count) {
   constexpr double kLargestExact = 9007199254740992.0;  // 2^53
-  if (bytes == std::floor(bytes) && bytes < kLargestExact) return static_cast<std::int64_t>(bytes);
-  return json_number(bytes);
+  if (count == std::floor(count) && count < kLargestExact) return static_cast<std::int64_t>(count);
+  return json_number(count);
 }
+
+Json json_count(std::optional<double> count) { return count ? json_count(*count) : Json(nullptr); }
 
 Json json_of(const std::optional<PrivacyClaim>& claim) {
   if (!claim) return nullptr;
@@ -25,7 +27,7 @@ Json json_of(const std::optional<PrivacyClaim>& claim) {
 // A model that diverged has an error that is no number.
 Json json_optional(std::optional<double> number) { return number ? json_number(*number) : Json(nullptr); }
 
-Json json_of(const SeedResult& seed) {
+Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   Json json;
   json["seed"] = seed.seed;
   json["directory"] = seed.path.generic_string();
@@ -33,16 +35,32 @@ Json json_of(const SeedResult& seed) {
   json["accuracy"] = json_optional(seed.accuracy);
   json["loss"] = json_number(seed.loss);
   json["seconds"] = seed.seconds;
-  json["uplink_bytes_per_client_round"] = json_bytes(seed.uplink_bytes);
-  json["downlink_bytes_per_client_round"] = json_bytes(seed.downlink_bytes);
+  json["uplink_bytes_per_client_round"] = json_count(seed.uplink_bytes);
+  json["downlink_bytes_per_client_round"] = json_count(seed.downlink_bytes);
   json["uplink_bytes"] = seed.uplink_bytes_of_run;
   json["downlink_bytes"] = seed.downlink_bytes_of_run;
   json["epsilon_rdp"] = seed.privacy ? json_epsilon(seed.privacy->rdp) : Json("none");
   json["epsilon_pld"] = seed.privacy ? json_epsilon(seed.privacy->pld) : Json("none");
+  json["examples"] = seed.examples ? Json(*seed.examples) : Json(nullptr);
+  json["gradients"] = seed.cost ? Json(seed.cost->gradients) : Json(nullptr);
+  json["operations"] = seed.cost ? Json(seed.cost->operations) : Json(nullptr);
+  json["operations_at_least"] = seed.cost ? Json(seed.cost->at_least) : Json(nullptr);
+  if (metric) {
+    json["metric"] = json_optional(seed.metric);
+    json["metric_round"] = seed.metric ? Json(seed.metric_round) : Json(nullptr);
+  }
   return json;
 }
 
-Json json_of(const Row& row) {
+// The metric of the table, where it has one.
+void append_metric(Json& json, const Row& row, const std::optional<RoundMetric>& metric) {
+  if (!metric) return;
+  json["metric"] = metric->text;
+  json["metric_mean"] = row.result ? json_number(row.result->spread.mean) : Json(nullptr);
+  json["metric_std"] = row.result ? json_optional(row.result->spread.std) : Json(nullptr);
+}
+
+Json json_of(const Row& row, const std::optional<RoundMetric>& metric) {
   Json json;
   json["experiment"] = row.setting.experiment;
   json["dataset"] = row.setting.dataset;
@@ -69,14 +87,21 @@ Json json_of(const Row& row) {
     json[fmt::format("{}_mean", what.key)] = json_number(spread.mean);
     json[fmt::format("{}_std", what.key)] = json_optional(spread.std);
   }
+  append_metric(json, row, metric);
   json["best"] = row.best;
   json["policy"] = row.policy;
   json["privacy"] = json_of(row.privacy);
-  json["uplink_bytes_per_client_round"] = json_bytes(row.uplink_bytes);
-  json["downlink_bytes_per_client_round"] = json_bytes(row.downlink_bytes);
+  json["uplink_bytes_per_client_round"] = json_count(row.uplink_bytes);
+  json["downlink_bytes_per_client_round"] = json_count(row.downlink_bytes);
+  json["uplink_bytes"] = json_count(row.total_uplink_bytes);
+  json["downlink_bytes"] = json_count(row.total_downlink_bytes);
+  json["examples"] = json_count(row.examples);
+  json["gradients"] = json_count(row.gradients);
+  json["operations"] = json_count(row.operations);
+  json["operations_at_least"] = row.operations ? Json(row.operations_at_least) : Json(nullptr);
   json["seconds"] = row.seconds;
   json["seeds"] = Json::array();
-  for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed));
+  for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed, metric));
   return json;
 }
 
@@ -86,7 +111,7 @@ std::string render_json(const Table& table) {
   Json json;
   json["schema"] = 2;
   json["rows"] = Json::array();
-  for (const Row& row : table.rows) json["rows"].push_back(json_of(row));
+  for (const Row& row : table.rows) json["rows"].push_back(json_of(row, table.metric));
   json["notes"] = table.notes;
   return json_text(json, 2) + "\n";
 }

@@ -15,8 +15,8 @@ std::string line_of(const std::vector<std::string>& cells) {
   return text + " \\\\\n";
 }
 
-std::string tabular(const Table& table) {
-  const std::vector<Column> columns = reader_columns(table);
+std::string tabular(const Table& table, const Selection& selection) {
+  const std::vector<Column> columns = reader_columns(table, selection);
   std::string alignment;
   std::vector<std::string> headings;
   for (const Column& column : columns) {
@@ -35,17 +35,18 @@ std::string tabular(const Table& table) {
 
 }  // namespace
 
-std::string render_latex(const Table& table) {
+std::string render_latex(const Table& table, const Selection& selection) {
   if (table.rows.empty()) {
     std::string text = "% No finished run.\n";
     for (const std::string& note : table.notes) text += fmt::format("% {}\n", note);
     return text;
   }
+  const Selection shown = selection.empty() ? default_selection(table) : selection;
   std::string text = "\\begin{table}\n  \\centering\n";
   const std::string common = caption(table);
   text += fmt::format("  \\caption{{{}{}}}\n", common.empty() ? "" : latex_escaped(common) + ". ",
-                      latex_escaped(legend(table)));
-  text += tabular(table);
+                      latex_escaped(legend(table, shown)));
+  text += tabular(table, shown);
   for (const std::string& note : table.notes) {
     text += fmt::format("  \\par\\smallskip{{\\footnotesize Note: {}.\\par}}\n", latex_escaped(note));
   }

@@ -21,8 +21,8 @@ Cells cells_of(const Table& table, const std::vector<Column>& columns) {
   return cells;
 }
 
-std::string grid(const Table& table) {
-  const std::vector<Column> columns = reader_columns(table);
+std::string grid(const Table& table, const Selection& selection) {
+  const std::vector<Column> columns = reader_columns(table, selection);
   const Cells cells = cells_of(table, columns);
   const std::vector<std::size_t> widths = column_widths(cells);
   std::string text;
@@ -43,11 +43,12 @@ std::string grid(const Table& table) {
 
 }  // namespace
 
-std::string render_markdown(const Table& table) {
+std::string render_markdown(const Table& table, const Selection& selection) {
+  const Selection shown = selection.empty() ? default_selection(table) : selection;
   std::string text;
   const std::string common = caption(table);
   if (!common.empty()) text += common + ".\n\n";
-  text += table.rows.empty() ? "No finished run.\n" : grid(table) + "\n" + legend(table) + "\n";
+  text += table.rows.empty() ? "No finished run.\n" : grid(table, shown) + "\n" + legend(table, shown) + "\n";
   if (!table.notes.empty()) text += "\nNotes:\n";
   for (const std::string& note : table.notes) text += fmt::format("- {}\n", note);
   return text;

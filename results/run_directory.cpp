@@ -163,6 +163,15 @@ void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
   size_ = keep;
 }
 
+std::optional<ClientScores> RunDirectory::client_scores() const {
+  if (!has(kClientsFile)) return std::nullopt;
+  return parse_client_scores(read_file(kClientsFile), (path_ / kClientsFile).string());
+}
+
+void RunDirectory::write_client_scores(const ClientScores& scores) const {
+  write_file_atomically(kClientsFile, to_json_text(scores));
+}
+
 void RunDirectory::write_file_atomically(const std::string& name, std::string_view bytes) const {
   FEDARENA_CHECK(name.find('/'), ==, std::string::npos);
   replace_file(path_ / name, bytes);

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "results/client_scores.hpp"
 #include "results/record.hpp"
 #include "results/synthetic_folder.hpp"
 
@@ -15,8 +17,10 @@ inline constexpr const char* kExperimentFile = "experiment.toml";
 inline constexpr const char* kEnvironmentFile = "environment.json";
 inline constexpr const char* kRoundsFile = "rounds.jsonl";
 inline constexpr const char* kLedgerFile = "ledger.json";
+inline constexpr const char* kClientsFile = "clients.json";
 inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kCheckpointFile = "checkpoint.bin";
+inline constexpr const char* kClientStatesFile = "client-states.bin";
 
 /// The folder that records one run: one algorithm with one seed. Whatever is written is on disk when a call
 /// returns; a call that fails (disk full, no permission) throws one Error and leaves what was there before.
@@ -51,6 +55,12 @@ class RunDirectory {
   /// Drops all rounds after `last_round_to_keep` (0 drops all), their synthetic sets and a torn line, to
   /// resume from a checkpoint of that round. An Error when the record does not reach that far.
   void truncate_rounds(std::int64_t last_round_to_keep);
+
+  /// What each client's last test said; none where clients are not tested, and in older records. Before its
+  /// round is appended, and after a crash, it may be ahead of the rounds.
+  std::optional<ClientScores> client_scores() const;
+  /// Replaces it, all or nothing. A round's scores are written before the round is appended.
+  void write_client_scores(const ClientScores& scores) const;
 
   /// What rounds were trained on in place of examples. A round's set is written before the round is appended.
   SyntheticFolder synthetic() const { return SyntheticFolder(path_); }

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "results/best_rows.hpp"
+#include "results/metric_rows.hpp"
 #include "results/natural_order.hpp"
-#include "results/number_format.hpp"
 #include "results/partition_notes.hpp"
 #include "results/privacy_notes.hpp"
 #include "results/regression_error.hpp"
+#include "results/row_key.hpp"
 #include "results/statistics.hpp"
 #include "results/stopping_notes.hpp"
 #include "results/text.hpp"
@@ -26,22 +26,6 @@ Setting setting_of(const Summary& summary) {
           .partition = summary.partition,
           .model = summary.model,
           .sweep = shared_sweep(summary.sweep)};
-}
-
-// The identity of a row: its setting, then its label, in the order in which rows are printed. A sweep orders
-// by its values, which as parts of a text would not be numbers.
-struct RowKey {
-  std::string experiment;
-  Sweep shared;
-  std::array<std::string, 4> names;  // data set, partition, model, label
-  Sweep own;
-};
-
-RowKey key_of(const Summary& summary) {
-  return {.experiment = summary.experiment,
-          .shared = shared_sweep(summary.sweep),
-          .names = {summary.dataset, summary.partition, summary.model, summary.label},
-          .own = own_sweep(summary.sweep, summary.label)};
 }
 
 // Whether a part differs where the sweep gives the same below its section.
@@ -66,43 +50,6 @@ class PartDifference {
   bool found_ = false;
 };
 
-// Less than 0, 0 or greater, as people order texts.
-int compare_texts(const std::string& left, const std::string& right) {
-  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
-}
-
-std::optional<double> as_number(const std::string& text) {
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
-  return number;
-}
-
-int compare_values(const std::string& left, const std::string& right) {
-  const std::optional<double> first = as_number(left), second = as_number(right);
-  if (!first || !second || *first == *second) return compare_texts(left, right);
-  return *first < *second ? -1 : 1;
-}
-
-int compare_sweeps(const Sweep& left, const Sweep& right) {
-  for (std::size_t index = 0; index < std::min(left.size(), right.size()); ++index) {
-    if (const int order = compare_texts(left[index].first, right[index].first)) return order;
-    if (const int order = compare_values(left[index].second, right[index].second)) return order;
-  }
-  return left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
-}
-
-struct KeyOrder {
-  bool operator()(const RowKey& left, const RowKey& right) const {
-    if (const int order = compare_texts(left.experiment, right.experiment)) return order < 0;
-    if (const int order = compare_sweeps(left.shared, right.shared)) return order < 0;
-    for (std::size_t index = 0; index < left.names.size(); ++index) {
-      if (const int order = compare_texts(left.names[index], right.names[index])) return order < 0;
-    }
-    return compare_sweeps(left.own, right.own) < 0;
-  }
-};
-
 std::string name_with(const std::string& label, const Sweep& own) {
   return own.empty() ? label : fmt::format("{}, {}", label, sweep_text(own));
 }
@@ -111,7 +58,7 @@ std::string name_of(const Summary& summary) {
   return name_with(summary.label, own_sweep(summary.sweep, summary.label));
 }
 
-using Groups = std::map<RowKey, std::vector<const FoundRun*>, KeyOrder>;
+using Groups = std::map<RowKey, std::vector<const FoundRun*>, RowOrder>;
 
 // Names rows in notes: the label, and those parts of the setting in which the given runs differ.
 class Namer {
@@ -154,60 +101,44 @@ class Namer {
   bool sweep_varies_ = false;
 };
 
-// What the runs of a row must share, as text, so that a mean is never taken over different things.
-std::vector<std::pair<std::string, std::string>> identity(const Summary& summary) {
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"algorithm", summary.algorithm},
-      {"rounds", std::to_string(summary.rounds)},
-      {"clients", std::to_string(summary.clients)},
-      {"parameters", std::to_string(summary.parameters)},
-      {"final_test_accuracy", summary.final_test_accuracy ? "a number" : "null"},
-      {"policy", summary.policy},
-      {"dataset_note", summary.dataset_note},
-  };
-  const PrivacyClaim claim = summary.privacy.value_or(PrivacyClaim{});
-  facts.emplace_back("adjacency", claim.adjacency);
-  facts.emplace_back("delta", exact_number(claim.settings.delta));
-  facts.emplace_back("orders", claim.settings.orders);
-  facts.emplace_back("conversion", claim.settings.conversion);
-  facts.emplace_back("assume", claim.settings.assume);
-  facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
-  facts.emplace_back("budget", exact_number(claim.budget));
-  std::string settings;
-  for (const auto& [name, value] : summary.algorithm_parameters) {
-    settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", name, value);
-  }
-  facts.emplace_back("algorithm_parameters", std::move(settings));
-  return facts;
-}
-
-[[noreturn]] void reject_pair(const FoundRun& first, const FoundRun& second, const std::string& what) {
-  throw Error(Complaint{.place = {},
-                        .found = fmt::format("{} and {} {}", first.path.string(), second.path.string(), what),
-                        .allowed = {},
-                        .nearest = {},
-                        .remedy = "name only one of them, or give their algorithm entries different labels"});
-}
-
-void check_same_row(const FoundRun& first, const FoundRun& second) {
-  const auto left = identity(*first.summary);
-  const auto right = identity(*second.summary);
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    if (left[i] == right[i]) continue;
-    reject_pair(first, second,
-                fmt::format("belong to one row, \"{}\", but differ in {}: \"{}\" and \"{}\"",
-                            first.summary->label, left[i].first, left[i].second, right[i].second));
-  }
-  if (first.summary->seed == second.summary->seed) {
-    reject_pair(first, second,
-                fmt::format("both hold seed {} of \"{}\"", first.summary->seed, first.summary->label));
-  }
-}
-
 double mean_of(const std::vector<SeedResult>& seeds, double SeedResult::*member) {
   std::vector<double> values;
   for (const SeedResult& seed : seeds) values.push_back(seed.*member);
   return mean(values);
+}
+
+// What rows of a table without a metric are compared by.
+Result last_result(const Row& row) {
+  if (row.accuracy_mean) return {{*row.accuracy_mean, row.accuracy_std}, true};
+  return {{*row.rmse_mean, row.rmse_std}, false};
+}
+
+// Means of what all runs of a row recorded.
+void add_costs(Row& row) {
+  const auto over_seeds = [&](const auto& value_of) -> std::optional<double> {
+    std::vector<double> values;
+    for (const SeedResult& seed : row.seeds) {
+      const std::optional<std::int64_t> value = value_of(seed);
+      if (!value) return std::nullopt;
+      values.push_back(static_cast<double>(*value));
+    }
+    return mean(values);
+  };
+  const auto of_cost = [&](std::int64_t Cost::*member) {
+    return over_seeds([member](const SeedResult& seed) {
+      return seed.cost ? std::optional(*seed.cost.*member) : std::nullopt;
+    });
+  };
+  row.examples = over_seeds([](const SeedResult& seed) { return seed.examples; });
+  row.gradients = of_cost(&Cost::gradients);
+  row.operations = of_cost(&Cost::operations);
+  row.operations_at_least = row.operations && std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
+                              return seed.cost->at_least;
+                            });
+  row.total_uplink_bytes =
+      *over_seeds([](const SeedResult& seed) { return std::optional(seed.uplink_bytes_of_run); });
+  row.total_downlink_bytes =
+      *over_seeds([](const SeedResult& seed) { return std::optional(seed.downlink_bytes_of_run); });
 }
 
 // The runs come sorted by seed, so that neither sums nor messages depend on the order in which they were
@@ -240,7 +171,9 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
                          .downlink_bytes = summary.downlink_bytes_per_client_round,
                          .uplink_bytes_of_run = summary.uplink_bytes,
                          .downlink_bytes_of_run = summary.downlink_bytes,
-                         .privacy = summary.privacy});
+                         .privacy = summary.privacy,
+                         .examples = summary.examples,
+                         .cost = summary.cost});
     if (summary.final_test_accuracy)
       accuracies.push_back(*summary.final_test_accuracy);
     else
@@ -259,62 +192,9 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   row.uplink_bytes = mean_of(row.seeds, &SeedResult::uplink_bytes);
   row.downlink_bytes = mean_of(row.seeds, &SeedResult::downlink_bytes);
   row.seconds = mean_of(row.seeds, &SeedResult::seconds);
+  add_costs(row);
+  row.result = last_result(row);
   return row;
-}
-
-std::vector<std::int64_t> seeds_of(const Row& row) {
-  std::vector<std::int64_t> seeds;
-  for (const SeedResult& seed : row.seeds) seeds.push_back(seed.seed);
-  return seeds;
-}
-
-// A row's result as it is printed, and whether `left` is the better one of two rows of a kind.
-std::string printed(const Row& row) {
-  return row.accuracy_mean ? percent(*row.accuracy_mean) : measured(*row.rmse_mean);
-}
-
-bool better(const Row& left, const Row& right) {
-  if (left.accuracy_mean) return *left.accuracy_mean > *right.accuracy_mean;
-  // What diverged to "not a number" is worse than everything.
-  return *left.rmse_mean < *right.rmse_mean || (std::isnan(*right.rmse_mean) && !std::isnan(*left.rmse_mean));
-}
-
-// Marks the best of the rows of one setting, or returns the note that says why they cannot be compared. Rows
-// that print the same result are all best.
-std::string compare(std::span<Row> rows, const std::string& where) {
-  if (rows.size() < 2) return {};
-  const auto differs = [&](auto property) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const Row& row) { return property(row) != property(rows.front()); });
-  };
-  if (differs([](const Row& row) { return row.seeds.size(); })) {
-    std::string counts;
-    for (const Row& row : rows) {
-      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", row_name(row), row.seeds.size());
-    }
-    return fmt::format("{}rows rest on different numbers of seeds ({}), so none is marked as the best", where,
-                       counts);
-  }
-  if (differs([](const Row& row) { return row.accuracy_mean.has_value(); })) return {};
-  const std::string top = printed(*std::min_element(rows.begin(), rows.end(), better));
-  for (Row& row : rows) row.best = printed(row) == top;
-  if (!differs(seeds_of)) return {};
-  return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
-}
-
-std::vector<std::string> comparison_notes(std::vector<Row>& rows, const Namer& namer) {
-  std::vector<std::string> notes;
-  for (auto begin = rows.begin(); begin != rows.end();) {
-    const Setting setting = begin->setting;
-    const auto end =
-        std::find_if(begin, rows.end(), [&](const Row& row) { return !(row.setting == setting); });
-    std::string where = namer.name(setting);
-    if (!where.empty()) where += ": ";
-    std::string note = compare({begin, end}, where);
-    if (!note.empty()) notes.push_back(std::move(note));
-    begin = end;
-  }
-  return notes;
 }
 
 std::vector<std::string> dataset_notes(const Groups& finished) {
@@ -349,7 +229,7 @@ void append(std::vector<std::string>& notes, const std::vector<std::string>& mor
 
 }  // namespace
 
-Table make_table(std::span<const FoundRun> runs) {
+Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric) {
   Groups finished;
   Groups unfinished;
   std::vector<std::string> broken;
@@ -363,7 +243,9 @@ Table make_table(std::span<const FoundRun> runs) {
   std::sort(broken.begin(), broken.end(), natural_less);
 
   const Namer namer(runs);
+  const auto name = [&](const Row& row) { return namer.name(row.setting, row_name(row)); };
   Table table;
+  table.metric = metric;
   for (auto& [key, group] : finished) {
     sort_by_seed(group);
     table.rows.push_back(make_row(group));
@@ -371,9 +253,9 @@ Table make_table(std::span<const FoundRun> runs) {
   append(table.notes, dataset_notes(finished));
   append(table.notes, partition_notes(runs));
   append(table.notes, stopping_notes(runs));
-  append(table.notes,
-         privacy_notes(table, [&](const Row& row) { return namer.name(row.setting, row_name(row)); }));
-  append(table.notes, comparison_notes(table.rows, namer));
+  append(table.notes, privacy_notes(table, name));
+  if (metric) append(table.notes, read_metric(*metric, table.rows, name));
+  append(table.notes, mark_best(table.rows, [&](const Setting& setting) { return namer.name(setting); }));
   for (auto& [key, group] : unfinished) {
     sort_by_seed(group);
     for (const FoundRun* run : group) {
@@ -421,37 +303,6 @@ std::optional<std::string> swept_value(const Row& row, const std::string& key) {
 
 std::string row_name(const Row& row) { return name_with(row.label, row.own_sweep); }
 
-std::string caption(const Table& table) {
-  std::string text;
-  if (table.rows.empty()) return text;
-  const Row& first = table.rows.front();
-  const auto add = [&](std::string_view name, const std::string& value) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
-  };
-  for (const SettingPart& part : kSettingParts) {
-    if (varies(table, part)) continue;
-    const auto whole = [&](const Row& row) { return row.setting.*part.member; };
-    const auto rest = [&](const Row& row) {
-      return without_swept(row.setting.*part.member, row.setting.sweep, part.section);
-    };
-    const auto shared = [&](const auto& text_of) {
-      return std::all_of(table.rows.begin(), table.rows.end(),
-                         [&](const Row& row) { return text_of(row) == text_of(first); });
-    };
-    if (shared(whole)) {
-      add(part.name, whole(first));
-    } else if (shared(rest)) {
-      add(part.name, rest(first));
-    }
-  }
-  const std::vector<std::string> columns = swept_keys(table);
-  for (const auto& [path, value] : first.setting.sweep) {
-    if (std::find(columns.begin(), columns.end(), path) == columns.end()) add(path, value);
-  }
-  if (!text.empty()) text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return one_line(text);
-}
-
 bool any_accuracy(const Table& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const Row& row) { return row.accuracy_mean.has_value(); });
@@ -478,22 +329,6 @@ std::string rounds_done(const Row& row) {
       [](const auto& left, const auto& right) { return left.rounds_done < right.rounds_done; });
   if (least->rounds_done == most->rounds_done) return std::to_string(most->rounds_done);
   return fmt::format("{}-{}", least->rounds_done, most->rounds_done);
-}
-
-std::string legend(const Table& table) {
-  const std::string results = !any_regression(table) ? "Accuracy"
-                              : !any_accuracy(table) ? "RMSE (root mean squared error)"
-                                                     : "Accuracy and RMSE (root mean squared error)";
-  std::string text = results + " after the last round: mean ± sample standard deviation over seeds. ";
-  if (any_clients_tested(table)) {
-    text +=
-        "Clients: the mean over clients of the accuracy on each one's own test examples, and the least of "
-        "any; "
-        "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on test "
-        "examples. ";
-  }
-  if (any_private(table)) text += "Epsilon: upper bound, rounded up, the largest over seeds. ";
-  return text + "Uplink and downlink: bytes per client and round. Seconds: per run.";
 }
 
 }  // namespace fedarena::results

@@ -12,6 +12,7 @@
 
 #include "results/client_columns.hpp"
 #include "results/find_runs.hpp"
+#include "results/round_metric.hpp"
 
 namespace fedarena::results {
 
@@ -52,6 +53,16 @@ struct SeedResult {
   std::int64_t uplink_bytes_of_run = 0;    ///< in total
   std::int64_t downlink_bytes_of_run = 0;  ///< in total
   std::optional<PrivacyClaim> privacy;     ///< none under the policy "none"
+  std::optional<std::int64_t> examples;    ///< gradients of clients' examples; none in older records
+  std::optional<Cost> cost;                ///< of the run; none in older records
+  std::optional<double> metric = {};       ///< the metric of the table; none without one
+  std::int64_t metric_round = 0;           ///< where it was read; 0 without a value
+};
+
+/// The number by which rows are compared, over seeds.
+struct Result {
+  Spread spread;
+  bool share = true;  ///< a fraction, shown in percent, of which more is better; otherwise less is better
 };
 
 /// One algorithm entry at one point of a grid over its seeds.
@@ -75,11 +86,20 @@ struct Row {
   double uplink_bytes = 0;                      ///< per client and round, mean over seeds
   double downlink_bytes = 0;                    ///< per client and round, mean over seeds
   double seconds = 0;                           ///< per run, mean over seeds
-  bool best = false;  ///< the best accuracy or RMSE of its setting, as printed, where rows may be compared
+  double total_uplink_bytes = 0;                ///< per run, mean over seeds
+  double total_downlink_bytes = 0;              ///< per run, mean over seeds
+  /// Per run, mean over seeds, as `Summary::examples` and `Cost` have it; none unless every seed does.
+  std::optional<double> examples, gradients, operations;
+  bool operations_at_least = false;  ///< whether any seed's operations are a lower bound
+  /// Accuracy, RMSE, or the table's metric; none where a seed lacks the latter.
+  std::optional<Result> result;
+  bool best = false;  ///< the best result of its setting, as printed, where rows may be compared
 };
 
 /// The table of a paper: rows in natural order of setting and label, and what a reader must know besides.
 struct Table {
+  std::optional<RoundMetric>
+      metric;  ///< what rows are compared by; none: accuracy, or RMSE, of the last round
   std::vector<Row> rows;
   std::vector<std::string> notes;  ///< one line each: data notes, what limits a claim of privacy, unequal
                                    ///< seeds, runs that are not counted and why
@@ -87,8 +107,9 @@ struct Table {
 
 /// Gathers finished runs into rows, one for each (setting, label, own sweep). Unfinished and broken runs are
 /// noted, not counted. Runs of one row that differ in more than the seed, or have the same seed, are an Error
-/// that names both directories. The order of `runs` does not matter.
-Table make_table(std::span<const FoundRun> runs);
+/// that names both directories. The order of `runs` does not matter. A metric is read from the rounds of
+/// every run.
+Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric = {});
 
 /// Whether the rows differ in this part of their settings by more than what columns of a sweep tell, so that
 /// it needs a column.
@@ -121,8 +142,5 @@ bool any_private(const Table& table);
 /// The rounds that the runs of a row did: "20", or "14-15" where their budgets stopped them at different
 /// ones.
 std::string rounds_done(const Row& row);
-
-/// What the columns mean, for readers of Markdown and LaTeX.
-std::string legend(const Table& table);
 
 }  // namespace fedarena::results

@@ -32,7 +32,11 @@ struct ClientMetrics {
 
 /// A client's own evaluation.
 struct ClientScore {
-  double accuracy = 0, macro_f1 = 0;
+  std::int64_t client = 0;         ///< its number in the federation
+  std::int64_t test_examples = 0;  ///< that it was tested on, at least one
+  double accuracy = 0;             ///< a fraction
+  double macro_f1 = 0;             ///< see `macro_f1`
+  bool operator==(const ClientScore&) const = default;
 };
 
 /// The largest mean over clients of all evaluated rounds (PPPFL: BMTA and

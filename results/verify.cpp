@@ -53,25 +53,19 @@ void verify_totals(const Summary& summary, const Totals& totals, Comparison& com
   compare.number("final_test_accuracy", summary.final_test_accuracy, totals.accuracy);
 }
 
-void verify_clients(const Summary& summary, std::span<const RoundRecord> rounds, Comparison& compare) {
-  std::vector<EvaluatedRound> evaluated;
-  for (const RoundRecord& round : rounds) {
-    if (round.per_client) evaluated.push_back({round.round, *round.per_client});
-  }
-  compare.result(summary.per_client.has_value() == !evaluated.empty(), "clients_tested",
-                 summary.per_client ? "a number" : "absent", evaluated.empty() ? "absent" : "a number");
-  if (!summary.per_client || evaluated.empty()) return;
-  const ClientMetrics& last = evaluated.back().clients;
-  compare.integer("clients_tested", summary.per_client->tested, last.tested);
-  compare.number("client_accuracy_mean", summary.per_client->accuracy_mean, last.accuracy_mean);
-  compare.number("client_accuracy_worst", summary.per_client->accuracy_worst, last.accuracy_worst);
-  compare.number("client_accuracy_std", summary.per_client->accuracy_std, last.accuracy_std);
-  compare.number("client_macro_f1_mean", summary.per_client->macro_f1_mean, last.macro_f1_mean);
-  const BestOverRounds best = best_over_rounds(evaluated);
-  compare.number("best_client_accuracy_mean", summary.best_round->accuracy_mean, best.accuracy_mean);
-  compare.integer("best_client_accuracy_round", summary.best_round->accuracy_round, best.accuracy_round);
-  compare.number("best_client_macro_f1_mean", summary.best_round->macro_f1_mean, best.macro_f1_mean);
-  compare.integer("best_client_macro_f1_round", summary.best_round->macro_f1_round, best.macro_f1_round);
+void verify_costs(const Summary& summary, std::span<const RoundRecord> rounds, Comparison& compare) {
+  if (!summary.examples) return;  // an older record
+  std::int64_t examples = 0;
+  for (const RoundRecord& round : rounds) examples += round.examples;
+  compare.integer("examples", *summary.examples, examples);
+  const std::optional<Cost> total = total_cost(rounds);
+  compare.result(summary.cost.has_value() == total.has_value(), "gradients",
+                 summary.cost ? "a number" : "absent", total ? "a number" : "absent");
+  if (!summary.cost || !total) return;
+  compare.integer("gradients", summary.cost->gradients, total->gradients);
+  compare.integer("operations", summary.cost->operations, total->operations);
+  compare.result(summary.cost->at_least == total->at_least, "operations_at_least",
+                 summary.cost->at_least ? "true" : "absent", total->at_least ? "true" : "absent");
 }
 
 // Accuracy without loss, evaluations at rounds that were not planned, and cohorts larger than the federation.
@@ -180,8 +174,9 @@ Verification verify_run(const fs::path& path) {
   }
   if (summary.state == kFinished) {
     verify_totals(summary, totals_of(rounds), compare);
-    verify_clients(summary, rounds, compare);
+    verify_costs(summary, rounds, compare);
   }
+  verify_clients(run, summary, rounds, verification);
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);
   std::int64_t every = 1;

@@ -19,6 +19,7 @@ namespace {
 // A cell of the table, seed by seed.
 struct Cells {
   std::vector<double> accuracies, errors, uplinks, downlinks, seconds;
+  std::vector<double> total_uplinks, total_downlinks, examples, gradients, operations;
   std::array<std::vector<double>, kClientColumns.size()> clients;  // in that order
   std::optional<Claim> rdp, pld;
 };
@@ -60,7 +61,13 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   const RunDirectory run = RunDirectory::open(path);
   double uplink = 0, downlink = 0, client_rounds = 0, seconds = 0;
   const std::vector<RoundRecord> rounds = run.rounds();
+  double examples = 0, gradients = 0, operations = 0;
+  bool counted = true;
   for (const RoundRecord& round : rounds) {
+    examples += static_cast<double>(round.examples);
+    counted = counted && round.cost;
+    if (round.cost) gradients += static_cast<double>(round.cost->gradients);
+    if (round.cost) operations += static_cast<double>(round.cost->operations);
     uplink += static_cast<double>(round.uplink_bytes);
     downlink += static_cast<double>(round.downlink_bytes);
     client_rounds += static_cast<double>(round.clients);
@@ -69,6 +76,11 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   cells.uplinks.push_back(client_rounds > 0 ? uplink / client_rounds : 0);
   cells.downlinks.push_back(client_rounds > 0 ? downlink / client_rounds : 0);
   cells.seconds.push_back(seconds);
+  cells.total_uplinks.push_back(uplink);
+  cells.total_downlinks.push_back(downlink);
+  cells.examples.push_back(examples);
+  if (counted) cells.gradients.push_back(gradients);
+  if (counted) cells.operations.push_back(operations);
   if (!rounds.empty() && rounds.back().test_accuracy)
     cells.accuracies.push_back(*rounds.back().test_accuracy);
   else if (!rounds.empty() && rounds.back().test_loss)
@@ -103,6 +115,12 @@ void verify_row(const Row& row, Verification& verification) {
   compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
   compare.close(field("downlink"), row.downlink_bytes, mean_of(cells.downlinks));
   compare.close(field("seconds"), row.seconds, mean_of(cells.seconds));
+  compare.close(field("total uplink"), row.total_uplink_bytes, mean_of(cells.total_uplinks));
+  compare.close(field("total downlink"), row.total_downlink_bytes, mean_of(cells.total_downlinks));
+  // Summaries of older programs have no such sums, whatever their rounds say.
+  if (row.examples) compare.close(field("examples"), row.examples, mean(cells.examples));
+  if (row.gradients) compare.close(field("gradients"), row.gradients, mean(cells.gradients));
+  if (row.operations) compare.close(field("operations"), row.operations, mean(cells.operations));
   compare.claim(field("epsilon (RDP)"), row.privacy ? row.privacy->rdp : std::nullopt, cells.rdp);
   compare.claim(field("epsilon (PLD)"), row.privacy ? row.privacy->pld : std::nullopt, cells.pld);
 }

@@ -18,18 +18,24 @@
 namespace fedarena {
 namespace {
 
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* offered : app.get_subcommands({})) names.push_back(offered->get_name());
+  return names;
+}
+
 // What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows
 // what was probably meant.
 Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& words,
                           const CLI::ParseError& error) {
-  const CLI::App* command = nullptr;
-  std::vector<std::string> commands;
-  for (const CLI::App* offered : app.get_subcommands({})) commands.push_back(offered->get_name());
+  const CLI::App* command = &app;
+  std::string spelled = "fedarena";
+  std::vector<std::string> commands = commands_of(app);
   for (const std::string& word : words) {
     if (word == "--") break;
     if (word.rfind("--", 0) == 0) {
       std::vector<std::string> options;
-      for (const CLI::Option* option : (command ? command : &app)->get_options()) {
+      for (const CLI::Option* option : command->get_options()) {
         for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
       }
       const std::string option = word.substr(0, word.find('='));
@@ -38,17 +44,18 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
               .allowed = join_names(options),
               .nearest = nearest_name(option, options)};
     }
-    if (command || word.rfind('-', 0) == 0) continue;
+    if (commands.empty() || word.rfind('-', 0) == 0) continue;
     if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
       return {.found = fmt::format("unknown command \"{}\"", word),
               .allowed = join_names(commands),
               .nearest = nearest_name(word, commands)};
     }
-    command = app.get_subcommand(word);
+    command = command->get_subcommand(word);
+    spelled += " " + word;
+    commands = commands_of(*command);
   }
-  if (!command) return {.found = "no command is given", .allowed = join_names(commands)};
-  return {.found = error.what(),
-          .remedy = fmt::format("`fedarena {} --help` explains the command.", command->get_name())};
+  if (!commands.empty()) return {.found = "no command is given", .allowed = join_names(commands)};
+  return {.found = error.what(), .remedy = fmt::format("`{} --help` explains the command.", spelled)};
 }
 
 int parse_and_run(int count, const char* const* arguments, std::span<const AddCommand> commands,

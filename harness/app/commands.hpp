@@ -19,12 +19,15 @@ using Action = std::function<int()>;
 void add_run_command(CLI::App& app, Action& action);
 void add_partition_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);
+void add_compare_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
 void add_privacy_command(CLI::App& app, Action& action);
 void add_images_command(CLI::App& app, Action& action);
+void add_plot_command(CLI::App& app, Action& action);
 void add_epsilon_command(CLI::App& app, Action& action);
 void add_noise_command(CLI::App& app, Action& action);
+void add_data_command(CLI::App& app, Action& action);
 void add_plugins_command(CLI::App& app, Action& action);
 void add_help_command(CLI::App& app, Action& action);
 

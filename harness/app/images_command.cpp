@@ -47,12 +47,16 @@ struct Grid {
   fs::path file;
 };
 
-void check_ending(const std::string& option, const fs::path& file, const std::vector<std::string>& endings) {
+void check_grid(const fs::path& file) {
   const std::string ending = file.extension().string();
-  if (std::find(endings.begin(), endings.end(), ending) != endings.end()) return;
+  if (ending == ".png") return;
   throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("{}: the file's name ends in \"{}\"", option, ending),
-                        .allowed = fmt::format("{}", fmt::join(endings, ", "))});
+                        .found = fmt::format("--output: the file's name ends in \"{}\"", ending),
+                        .allowed = ".png"});
+}
+
+results::Terminal histogram_terminal(const fs::path& file) {
+  return results::terminal_for(file, "--histogram", results::kMapEndings);
 }
 
 [[noreturn]] void refuse_without_images(const results::RunDirectory& run) {
@@ -103,12 +107,6 @@ Grid make_grid(const Arguments& arguments, const results::RunDirectory& run) {
   return grid;
 }
 
-std::string plot_of(const results::PixelHistogram& histogram, const fs::path& file) {
-  const bool svg = file.extension() == ".svg";
-  return results::run_gnuplot(
-      results::histogram_script(histogram, svg ? results::kSvgTerminal : results::kPngTerminal));
-}
-
 std::string counted(std::size_t number, const std::string& one, const std::string& several) {
   return fmt::format("{} {}", number, number == 1 ? one : several);
 }
@@ -149,15 +147,18 @@ std::string render_json(const Grid& grid, const results::PixelHistogram& histogr
 }
 
 int run(const Arguments& arguments) {
-  if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
-  if (!arguments.histogram.empty()) check_ending("--histogram", arguments.histogram, {".png", ".svg"});
+  if (!arguments.grid.empty()) check_grid(arguments.grid);
+  if (!arguments.histogram.empty()) histogram_terminal(arguments.histogram);
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, open_one_run(arguments.run));
   std::string answer;
   std::string plot;
   if (!arguments.histogram.empty() || arguments.format == "json") {
     const results::PixelHistogram histogram = results::pixel_histogram(grid.images.pixels);
-    if (!arguments.histogram.empty()) plot = plot_of(histogram, arguments.histogram);
+    if (!arguments.histogram.empty()) {
+      plot =
+          results::run_gnuplot(results::histogram_script(histogram, histogram_terminal(arguments.histogram)));
+    }
     if (arguments.format == "json") answer = render_json(grid, histogram);
   }
   if (answer.empty()) answer = render_text(grid, arguments);
@@ -183,7 +184,7 @@ void add_images_command(CLI::App& app, Action& action) {
       ->type_name("FILE.png");
   command
       ->add_option("--histogram", arguments->histogram,
-                   "also plot how often pixel values occur before clipping, as .png or .svg")
+                   "also plot how often pixel values occur before clipping, as .png, .svg or .pdf")
       ->type_name("FILE");
   command
       ->add_option("--scale", arguments->scale,

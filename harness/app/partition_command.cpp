@@ -13,9 +13,9 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "datasets/registry.hpp"
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
+#include "harness/app/experiment_options.hpp"
 #include "harness/app/plugins.hpp"
 #include "harness/config/read.hpp"
 #include "harness/runner/catalog.hpp"
@@ -33,13 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  fs::path file, picture;
+  ExperimentOptions experiment;
+  fs::path picture;
   std::optional<std::int64_t> seed;  // none: the first of the experiment
   std::optional<std::string> point;  // of the sweep
   std::string format = "text";
-  std::vector<std::string> overrides;
-  std::optional<std::string> profile;
-  std::vector<fs::path> plugin_path;
 };
 
 // A partition of an experiment, and what its clients' inputs are changed by.
@@ -54,9 +52,8 @@ Shown deal(const Experiment& experiment, std::int64_t seed) {
   const Choice& choice = experiment.partition;
   SharedInputs inputs;
   const auto dealt = inputs.dealt(experiment, seed);
-  Shown shown{.dataset = describe_dataset(experiment.data.name, experiment.data.settings),
-              .seed = static_cast<std::uint64_t>(seed),
-              .card = dealt->card};
+  Shown shown{
+      .dataset = describe_data(experiment), .seed = static_cast<std::uint64_t>(seed), .card = dealt->card};
   const auto clients = std::ssize(dealt->partition);
   const FeatureSkew skew = feature_skew(choice.name, choice.settings);
   for (std::int64_t client = 0; skew.any() && client < clients; ++client) {
@@ -110,6 +107,10 @@ std::string render_json(const Shown& shown) {
   return object.dump() + "\n";
 }
 
+results::Terminal picture_terminal(const fs::path& file) {
+  return results::terminal_for(file, "--output", results::kMapEndings);
+}
+
 std::string picture_of(const Shown& shown, const fs::path& file) {
   const PartitionCard& card = shown.card;
   if (card.statistics.class_counts.empty()) {
@@ -117,20 +118,11 @@ std::string picture_of(const Shown& shown, const fs::path& file) {
                           .found = fmt::format("the data set {} has no classes to draw", shown.dataset),
                           .remedy = "Leave --output out; sizes are in the text and in --format json."});
   }
-  const bool svg = file.extension() == ".svg";
   return results::run_gnuplot(
       results::heat_map_script({.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind,
                                                      shown.dataset, shown.seed, card.statistics.index_hash),
                                 .counts = card.statistics.class_counts},
-                               svg ? results::kSvgTerminal : results::kPngTerminal));
-}
-
-void check_ending(const fs::path& picture) {
-  const std::string ending = picture.extension().string();
-  if (ending == ".png" || ending == ".svg") return;
-  throw Error(Complaint{.place = {.file = picture.string()},
-                        .found = fmt::format("--output: the file's name ends in \"{}\"", ending),
-                        .allowed = ".png, .svg"});
+                               picture_terminal(file)));
 }
 
 // The one that is asked for, or the only one.
@@ -142,7 +134,7 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const Arguments& 
     if (!point.name.empty()) names.push_back(point.name);
   }
   if (names.empty()) {
-    throw Error(Complaint{.place = {.file = arguments.file.string()},
+    throw Error(Complaint{.place = {.file = arguments.experiment.file.string()},
                           .found = "--point is given, and the file has no [sweep]"});
   }
   if (arguments.point) {
@@ -151,16 +143,16 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const Arguments& 
                           .allowed = join_names(names),
                           .nearest = nearest_name(*arguments.point, names)});
   }
-  throw Error(Complaint{.place = {.file = arguments.file.string()},
+  throw Error(Complaint{.place = {.file = arguments.experiment.file.string()},
                         .found = fmt::format("[sweep] makes {} points of it", points.size()),
                         .remedy = fmt::format("choose one with --point: {}", join_names(names))});
 }
 
 int run(const Arguments& arguments) {
-  if (!arguments.picture.empty()) check_ending(arguments.picture);
-  const PluginHost host = load_plugins(arguments.plugin_path);
-  const std::vector<GridPoint> points =
-      read_grid(arguments.file, arguments.overrides, make_catalog(host), arguments.profile);
+  if (!arguments.picture.empty()) picture_terminal(arguments.picture);  // before the data are read
+  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  const std::vector<GridPoint> points = read_grid(arguments.experiment.file, arguments.experiment.overrides,
+                                                  make_catalog(host), arguments.experiment.profile);
   const Experiment& experiment = chosen(points, arguments);
   const Shown shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
   if (!arguments.picture.empty()) {
@@ -176,7 +168,7 @@ void add_partition_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("partition", "Show who holds which classes in an experiment, before it is run.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
+  add_experiment_options(*command, arguments->experiment);
   command->add_option("--seed", arguments->seed, "default the first seed of the experiment")
       ->type_name("S")
       ->check(whole_number(0, std::numeric_limits<int>::max()));
@@ -185,17 +177,8 @@ void add_partition_command(CLI::App& app, Action& action) {
   command->add_option("--format", arguments->format, "text (the default) or json")
       ->type_name("NAME")
       ->check(one_of({"text", "json"}));
-  command->add_option("-o,--output", arguments->picture, "also draw the heat map, as .png or .svg")
+  command->add_option("-o,--output", arguments->picture, "also draw the heat map, as .png, .svg or .pdf")
       ->type_name("FILE");
-  command
-      ->add_option("--profile", arguments->profile,
-                   "a profile of the file: overrides under a name, applied before --set")
-      ->type_name("NAME");
-  command
-      ->add_option("--set", arguments->overrides,
-                   "section.key=value, replaces what the file says; may be repeated")
-      ->allow_extra_args(false);
-  add_plugin_path(*command, arguments->plugin_path);
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -12,6 +12,7 @@
 
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
+#include "harness/app/experiment_options.hpp"
 #include "harness/app/plugins.hpp"
 #include "harness/config/read.hpp"
 #include "harness/runner/catalog.hpp"
@@ -33,26 +34,24 @@ void request_stop(int signal) {
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 struct Arguments {
-  std::filesystem::path file;
+  ExperimentOptions experiment;
   std::filesystem::path out;
   int workers = WorkPool::available_cores();
   std::string device;
-  std::vector<std::string> overrides;
-  std::optional<std::string> profile;
-  std::vector<std::filesystem::path> plugin_path;
   std::vector<std::string> only;
   int jobs = 1;
   double memory = 0;
+  double state_memory = static_cast<double>(kStateMemory) / kGiB;
   bool resume = false;
   bool dry_run = false;
 };
 
 int run(const Arguments& arguments) {
-  const PluginHost host = load_plugins(arguments.plugin_path);
-  std::vector<std::string> overrides = arguments.overrides;
+  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  std::vector<std::string> overrides = arguments.experiment.overrides;
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
   const std::vector<GridPoint> points =
-      read_grid(arguments.file, overrides, make_catalog(host), arguments.profile);
+      read_grid(arguments.experiment.file, overrides, make_catalog(host), arguments.experiment.profile);
   const std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
   RunOptions options;
   options.out =
@@ -60,6 +59,7 @@ int run(const Arguments& arguments) {
   options.workers = arguments.workers;
   options.jobs = arguments.jobs;
   options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
+  options.state_memory = static_cast<std::int64_t>(arguments.state_memory * kGiB);
   options.resume = arguments.resume;
   if (arguments.dry_run) {
     fmt::print("{}", describe_run(cells, host, options));
@@ -80,7 +80,7 @@ int run(const Arguments& arguments) {
 void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Run an experiment file: every algorithm with every seed.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "the experiment file (TOML)")->required();
+  add_experiment_options(*command, arguments->experiment);
   command->add_option("--out", arguments->out,
                       "folder for the run directories; default runs/NAME, with a profile runs/NAME-PROFILE");
   command
@@ -98,6 +98,11 @@ void add_run_command(CLI::App& app, Action& action) {
                    "GiB for the data and all cells that run at once; default most of what is free")
       ->check(positive_number());
   command
+      ->add_option("--state-memory", arguments->state_memory,
+                   "GiB for what the clients of a cell remember between rounds, by default 0.25; more than "
+                   "that lies in its run directory; changes no result")
+      ->check(positive_number());
+  command
       ->add_option("--only", arguments->only,
                    "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
                    "must fit")
@@ -106,15 +111,6 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
       ->type_name("NAME")
       ->check(one_of({"cpu", "cuda"}));
-  command
-      ->add_option("--profile", arguments->profile,
-                   "a profile of the file: overrides under a name, applied before --set")
-      ->type_name("NAME");
-  command
-      ->add_option("--set", arguments->overrides,
-                   "section.key=value, replaces what the file says; may be repeated")
-      ->allow_extra_args(false);
-  add_plugin_path(*command, arguments->plugin_path);
   command->add_flag("--resume", arguments->resume,
                     "keep finished cells, continue unfinished ones, begin the others");
   command->add_flag("--dry-run", arguments->dry_run,

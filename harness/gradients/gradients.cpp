@@ -130,6 +130,7 @@ Params GradientEngine::fold_means(const Params& at, std::int64_t count, const Pa
 
 Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
   FEDARENA_CHECK(count, >=, 1);
+  meter_.add({.gradients = count});
   return fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
     return mean_by_rules(model_, at, source(begin, end));
   });
@@ -139,6 +140,7 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
                                              const Compute::Slope& slope) const {
   const std::int64_t count = batch.size();
   FEDARENA_CHECK(count, >=, 1);
+  meter_.add({.gradients = count, .second_passes = count});
   const bool by_rules = has_second_pass(model_);
   const std::vector<Part> parts = cut(count, micro_batch_, by_rules ? kPartsOfAMicroBatch : 1);
   std::vector<Trace> traces(by_rules ? std::min(parts.back().micro_batch + 1, traced_micro_batches_) : 0);
@@ -179,6 +181,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   FEDARENA_CHECK(clip_norm, >=, 0);
   FEDARENA_CHECK(count, >=, 0);
   require_per_example_gradients(model_.architecture());
+  meter_.add({.gradients = count});
   ClippedSum total{.sum = zeros_like(at), .examples = count};
   for_each_micro_batch<ClippedSum>(
       pool_, count, micro_batch_,
@@ -193,6 +196,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
 }
 
 Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
+  meter_.add({.evaluations = count});
   Score total;
   for_each_micro_batch<Score>(
       pool_, count, micro_batch_,

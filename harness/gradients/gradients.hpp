@@ -8,6 +8,8 @@
 #include "fedarena/compute.hpp"
 #include "fedarena/model.hpp"
 
+#include "harness/gradients/work.hpp"
+
 namespace fedarena {
 
 /// Hands out examples [begin, end) of something longer; called from several threads at once.
@@ -67,6 +69,9 @@ class GradientEngine {
   /// Loss and top-1 over examples [0, count).
   Score evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
 
+  /// What all calls so far were asked for. A pass that is repeated to save memory counts once.
+  Work work() const { return meter_.total(); }
+
  private:
   using PartGradient = std::function<Params(std::int64_t begin, std::int64_t end)>;
   Params fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const;
@@ -75,6 +80,7 @@ class GradientEngine {
   const WorkPool& pool_;
   std::int64_t micro_batch_;
   std::int64_t traced_micro_batches_;  // at least one
+  mutable WorkMeter meter_;
 };
 
 /// Call once before a run: freed activations stay with the process instead of going back to the system.

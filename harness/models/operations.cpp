@@ -59,7 +59,10 @@ class Counter {
 Operations count_operations(const Architecture& architecture) {
   Counter counter(architecture.input_shape);
   for (const Layer& layer : architecture.layers) std::visit(counter, layer);
-  return counter.total;
+  Operations& total = counter.total;
+  // Twice what goes back; forward, twice where inputs move, which is where their gradient is taken.
+  total.input_gradient = total.gradient + (total.gradient + total.forward);
+  return total;
 }
 
 }  // namespace fedarena

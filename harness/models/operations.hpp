@@ -16,6 +16,10 @@ struct Operations {
   /// the gradient of every input before which something is learnt; each costs as much as the layer's forward
   /// pass.
   std::int64_t gradient = 0;
+  /// A gradient, and the gradient in the inputs of its product with a direction (Compute::input_gradient):
+  /// the second pass goes through every layer once for the parameters and once for the direction in which
+  /// they move, forward and back, but for inputs that do not move. Gradient + (gradient + forward).
+  std::int64_t input_gradient = 0;
 };
 
 Operations count_operations(const Architecture& architecture);

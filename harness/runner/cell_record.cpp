@@ -1,5 +1,6 @@
 #include "harness/runner/cell_record.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -13,8 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Between checkpoints; a crash loses at most this much work, and writing them takes well under 1 % of it.
+using Clock = std::chrono::steady_clock;
+
+// Between checkpoints; a crash loses at most this much work.
 constexpr std::chrono::seconds kCheckpointInterval{30};
+// Large ones come less often, so that writing them takes at most 2 % of the time.
+constexpr int kCheckpointShare = 50;
 
 results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
   results::RunDirectory run = results::RunDirectory::open(path);
@@ -26,7 +31,7 @@ results::RunDirectory open_same_run(const fs::path& path, const std::string& tom
 
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
                        results::Summary plan, bool resume)
-    : summary_(std::move(plan)), saved_(std::chrono::steady_clock::now()) {
+    : summary_(std::move(plan)), due_(Clock::now() + kCheckpointInterval) {
   const std::string toml = to_toml(cell);
   std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
   const fs::path marker = path / results::kSummaryFile;
@@ -55,6 +60,7 @@ void CellRecord::restore(Simulation& simulation) {
     try {
       simulation.restore(std::as_bytes(std::span(bytes)));
     } catch (const Error& error) {
+      if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
       throw Error(Complaint{.place = {(directory_->path() / results::kCheckpointFile).string()},
                             .found = error.complaint().found,
                             .remedy = "Remove the run directory to run this cell again from the start."});
@@ -64,27 +70,35 @@ void CellRecord::restore(Simulation& simulation) {
   write_summary(results::kRunning);
 }
 
-void CellRecord::append(const results::RoundRecord& record, const Simulation& simulation) {
+void CellRecord::append(const results::RoundRecord& record, Simulation& simulation) {
   if (const Batch& synthetic = simulation.synthetic(); synthetic.inputs.defined()) {
     directory_->synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
   }
+  write_scores(record);
   directory_->append(record);
   summary_.rounds_done = record.round;
   // A round under noise that cannot be drawn again must not be run again: both answers would be out.
   const bool once = !simulation.repeatable();
-  if (once || std::chrono::steady_clock::now() - saved_ > kCheckpointInterval) checkpoint(simulation);
+  if (once || Clock::now() >= due_) checkpoint(simulation);
 }
 
-void CellRecord::checkpoint(const Simulation& simulation) {
-  const Bytes bytes = simulation.save();
-  directory_->write_file_atomically(results::kCheckpointFile,
-                                    {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+void CellRecord::write_scores(const results::RoundRecord& record) const {
+  if (!record.client_scores.empty()) directory_->write_client_scores({record.round, record.client_scores});
+}
+
+void CellRecord::checkpoint(Simulation& simulation) {
+  const auto start = Clock::now();
+  simulation.checkpoint([&](const Bytes& bytes) {
+    directory_->write_file_atomically(results::kCheckpointFile,
+                                      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  });
   directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
   write_summary(summary_.state);
-  saved_ = std::chrono::steady_clock::now();
+  const auto end = Clock::now();
+  due_ = end + std::max<Clock::duration>(kCheckpointInterval, kCheckpointShare * (end - start));
 }
 
-void CellRecord::interrupt(const Simulation& simulation) {
+void CellRecord::interrupt(Simulation& simulation) {
   checkpoint(simulation);
   write_summary(results::kInterrupted);
 }
@@ -93,15 +107,20 @@ void CellRecord::evaluate_last_round(const Simulation& simulation) {
   results::RoundRecord last = directory_->rounds().back();
   if (last.test_loss) return;
   simulation.evaluate(last);
+  write_scores(last);
   directory_->replace_last(last);
 }
 
-void CellRecord::finish(const Simulation& simulation, const std::string& stopped) {
+void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   checkpoint(simulation);
   evaluate_last_round(simulation);  // planned as one in the middle when the budget ended the run
   double client_rounds = 0;
   std::vector<results::EvaluatedRound> evaluated;
-  for (const results::RoundRecord& record : directory_->rounds()) {
+  const std::vector<results::RoundRecord> rounds = directory_->rounds();
+  summary_.examples = 0;
+  summary_.cost = results::total_cost(rounds);
+  for (const results::RoundRecord& record : rounds) {
+    *summary_.examples += record.examples;
     summary_.uplink_bytes += record.uplink_bytes;
     summary_.downlink_bytes += record.downlink_bytes;
     summary_.seconds += record.train_seconds + record.evaluation_seconds;
@@ -127,6 +146,8 @@ void CellRecord::finish(const Simulation& simulation, const std::string& stopped
     summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
   }
   write_summary(results::kFinished);
+  std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read
+  fs::remove(directory_->path() / results::kClientStatesFile, ignored);
 }
 
 void CellRecord::write_summary(std::string_view state) {

@@ -26,27 +26,28 @@ class CellRecord {
   bool finished() const { return summary_.state == results::kFinished; }
   /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it.
   void restore(Simulation& simulation);
-  /// Writes the round down, its synthetic set before it, and a checkpoint when the last one is some time ago;
-  /// at once when the simulation could not repeat the round.
-  void append(const results::RoundRecord& record, const Simulation& simulation);
+  /// Writes the round down, its synthetic set and its clients' scores before it, and a checkpoint when the
+  /// last one is some time ago; at once when the simulation could not repeat the round.
+  void append(const results::RoundRecord& record, Simulation& simulation);
   /// Leaves a resumable run.
-  void interrupt(const Simulation& simulation);
+  void interrupt(Simulation& simulation);
   /// The rounds written down, in order.
   std::vector<results::RoundRecord> rounds() const { return directory_->rounds(); }
   /// Leaves a finished run: after the last round, or after the one where a rule ended it (`stopped` names
-  /// it), or after the one before which the budget was spent.
-  void finish(const Simulation& simulation, const std::string& stopped = {});
+  /// it), or after the one before which the budget was spent. What clients remember in a file goes.
+  void finish(Simulation& simulation, const std::string& stopped = {});
 
  private:
   void open(const std::filesystem::path& path, const std::string& toml);
-  void checkpoint(const Simulation& simulation);
+  void checkpoint(Simulation& simulation);
+  void write_scores(const results::RoundRecord& record) const;
   void evaluate_last_round(const Simulation& simulation);
   void write_summary(std::string_view state);
 
   results::Summary summary_;
   std::optional<FolderLock> lock_;  // none on a finished run, which is only read
   std::optional<results::RunDirectory> directory_;
-  std::chrono::steady_clock::time_point saved_;
+  std::chrono::steady_clock::time_point due_;  // the next checkpoint
 };
 
 }  // namespace fedarena

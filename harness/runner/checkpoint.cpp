@@ -4,11 +4,14 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/runner/checksum.hpp"
+
 namespace fedarena {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50434146;  // "FACP"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kWithoutFiledStates = 2;
 constexpr Key<Params> kParams{"params"};
 constexpr Key<double> kClipNorm{"clip_norm"};
 
@@ -16,12 +19,6 @@ struct Header {
   std::uint32_t magic, version;
   std::uint64_t size, checksum;
 };
-
-std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
-  return hash;
-}
 
 void put_number(Bytes& bytes, std::uint64_t value) {
   const auto* raw = reinterpret_cast<const std::byte*>(&value);
@@ -38,11 +35,14 @@ class Parts {
  public:
   explicit Parts(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::uint64_t number() {
-    std::uint64_t value;
+    std::uint64_t value = 0;
     std::memcpy(&value, take(sizeof(value)).data(), sizeof(value));
     return value;
   }
   std::span<const std::byte> part() { return take(number()); }
+  void finish() const {
+    if (!bytes_.empty()) throw Error::of("the checkpoint has {} bytes to spare", bytes_.size());
+  }
 
  private:
   std::span<const std::byte> take(std::uint64_t size) {
@@ -54,24 +54,52 @@ class Parts {
   std::span<const std::byte> bytes_;
 };
 
+ClientStates::Content client_states_from(Parts& parts, bool with_filed) {
+  ClientStates::Content content;
+  for (std::uint64_t left = parts.number(); left > 0; --left) {
+    const auto client = static_cast<std::int64_t>(parts.number());
+    const std::span<const std::byte> state = parts.part();
+    content.held[client] = std::make_shared<const Bytes>(state.begin(), state.end());
+  }
+  if (!with_filed) return content;
+  for (std::uint64_t left = parts.number(); left > 0; --left) {
+    const auto client = static_cast<std::int64_t>(parts.number());
+    Extent& extent = content.filed[client];
+    extent.offset = parts.number();
+    extent.size = parts.number();
+    extent.checksum = parts.number();
+  }
+  return content;
+}
+
 }  // namespace
 
 Bytes pack_checkpoint(const Checkpoint& checkpoint) {
-  Bytes body;
-  put_number(body, static_cast<std::uint64_t>(checkpoint.round));
-  put_part(body, encode({{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}}));
-  put_part(body, encode(checkpoint.server_state));
-  put_number(body, checkpoint.client_states.size());
-  for (const auto& [client, state] : checkpoint.client_states) {
-    put_number(body, static_cast<std::uint64_t>(client));
-    put_part(body, encode(state));
+  const auto& [held, filed] = checkpoint.client_states;
+  std::size_t size = sizeof(Header) + checkpoint.ledger.size() + 5 * filed.size() * sizeof(std::uint64_t);
+  for (const auto& [client, state] : held) size += 2 * sizeof(std::uint64_t) + state->size();
+  Bytes bytes;
+  bytes.reserve(size + 4 * checkpoint.params.flat().nbytes());  // states may be large: no copies of copies
+  bytes.resize(sizeof(Header));
+  put_number(bytes, static_cast<std::uint64_t>(checkpoint.round));
+  put_part(bytes, encode({{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}}));
+  put_part(bytes, encode(checkpoint.server_state));
+  put_number(bytes, held.size());
+  for (const auto& [client, state] : held) {
+    put_number(bytes, static_cast<std::uint64_t>(client));
+    put_part(bytes, *state);
   }
-  put_part(body, std::as_bytes(std::span(checkpoint.ledger)));
+  put_number(bytes, filed.size());
+  for (const auto& [client, extent] : filed) {
+    put_number(bytes, static_cast<std::uint64_t>(client));
+    for (const std::uint64_t number : {extent.offset, extent.size, extent.checksum})
+      put_number(bytes, number);
+  }
+  put_part(bytes, std::as_bytes(std::span(checkpoint.ledger)));
 
+  const auto body = std::span<const std::byte>(bytes).subspan(sizeof(Header));
   const Header header{kMagic, kVersion, body.size(), checksum_of(body)};
-  Bytes bytes(sizeof(header) + body.size());
   std::memcpy(bytes.data(), &header, sizeof(header));
-  std::memcpy(bytes.data() + sizeof(header), body.data(), body.size());
   return bytes;
 }
 
@@ -81,8 +109,9 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   std::memcpy(&header, bytes.data(), sizeof(header));
   const std::span<const std::byte> body = bytes.subspan(sizeof(header));
   if (header.magic != kMagic) throw Error::of("this is no checkpoint of fedarena");
-  if (header.version != kVersion) {
-    throw Error::of("the checkpoint has version {}, this program reads {}", header.version, kVersion);
+  if (header.version != kVersion && header.version != kWithoutFiledStates) {
+    throw Error::of("the checkpoint has version {}, this program reads {} and {}", header.version,
+                    kWithoutFiledStates, kVersion);
   }
   if (header.size != body.size() || header.checksum != checksum_of(body)) {
     throw Error::of("the checkpoint is damaged: its checksum does not match");
@@ -100,13 +129,10 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
                     torch::toString(torch::typeMetaToScalarType(model.options().dtype())));
   }
   checkpoint.server_state = decode(parts.part(), model.layout(), device);
-  const std::uint64_t clients = parts.number();
-  for (std::uint64_t index = 0; index < clients; ++index) {
-    const auto client = static_cast<std::int64_t>(parts.number());
-    checkpoint.client_states[client] = decode(parts.part(), model.layout(), device);
-  }
+  checkpoint.client_states = client_states_from(parts, header.version >= kVersion);
   const std::span<const std::byte> ledger = parts.part();
   checkpoint.ledger.assign(reinterpret_cast<const char*>(ledger.data()), ledger.size());
+  parts.finish();
   return checkpoint;
 }
 

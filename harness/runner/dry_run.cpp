@@ -114,8 +114,8 @@ class DryRun {
             fmt::format("{}", experiment.rounds),
             fmt::format("{}", downlink_of(cell, *dealt, cohort)),
             uplink_of(index),
-            results::human_bytes(static_cast<double>(
-                estimate_memory(cell_size(experiment, *cell.algorithm, model, clients, pool_)))),
+            results::human_bytes(static_cast<double>(estimate_memory(
+                cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory)))),
             seconds.mark + results::human_seconds(seconds.value),
             found_[index].state};
   }

@@ -30,13 +30,15 @@ Score Evaluator::score(const Params& params, const Examples& examples) const {
 results::ClientScore Evaluator::client_score(const Params& params, std::int64_t client) const {
   const torch::Tensor positions =
       torch::tensor((*setting_.client_tests)[static_cast<std::size_t>(client)], torch::kInt64);
-  const InputSkew skew = setting_.skew ? setting_.skew(client) : InputSkew();
+  const InputSkew skew = setting_.test_skew ? setting_.test_skew(client) : InputSkew();
   const Score sums =
       setting_.engine.evaluate(params, positions.size(0), [&](std::int64_t begin, std::int64_t end) {
         if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
         return setting_.reader.read(setting_.dataset.test, positions.slice(0, begin, end), skew);
       });
-  return {.accuracy = share(sums.correct, sums.examples),
+  return {.client = client,
+          .test_examples = sums.examples,
+          .accuracy = share(sums.correct, sums.examples),
           .macro_f1 = results::macro_f1(counts_of(sums.by_class))};
 }
 
@@ -59,7 +61,8 @@ void Evaluator::evaluate(const Params& params, results::RoundRecord& record) con
   for (std::size_t client = 0; client < setting_.client_tests->size(); ++client) {
     if (!(*setting_.client_tests)[client].empty()) tested.push_back(static_cast<std::int64_t>(client));
   }
-  std::vector<results::ClientScore> scores(tested.size());
+  std::vector<results::ClientScore>& scores = record.client_scores;
+  scores.resize(tested.size());
   setting_.pool.for_each(tested.size(),
                          [&](std::size_t index) { scores[index] = client_score(params, tested[index]); });
   if (!scores.empty()) record.per_client = results::client_metrics(scores);

@@ -27,7 +27,8 @@ class Evaluator {
     const std::atomic<bool>& stop;  ///< set on Ctrl-C: evaluations then throw Interrupted
     /// Each client's test examples, or nullptr when clients are not tested; a client may have none.
     const Partition* client_tests = nullptr;
-    std::function<InputSkew(std::int64_t client)> skew = {};  ///< what a client's inputs are changed by
+    std::function<InputSkew(std::int64_t client)> test_skew =
+        {};  ///< what a client's test inputs are changed by; empty: nothing
   };
 
   explicit Evaluator(Setting setting) : setting_(std::move(setting)) {}

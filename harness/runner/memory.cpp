@@ -46,7 +46,8 @@ std::int64_t estimate_memory(const CellSize& size) {
   std::int64_t models = kServerCopies + kClientCopies * size.cohort + kWorkerCopies * size.workers;
   if (size.per_example) models += size.workers * size.micro_batch;
   const std::int64_t activations = kActivationCopies * size.workers * size.micro_batch * size.activations;
-  return size.number_bytes * (models * size.parameters + activations);
+  constexpr std::int64_t kStateCopies = 2;  // a checkpoint has them, too
+  return size.number_bytes * (models * size.parameters + activations) + kStateCopies * size.states;
 }
 
 std::int64_t free_memory() { return std::min(free_in_system(), free_in_group()); }

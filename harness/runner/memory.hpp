@@ -13,11 +13,13 @@ struct CellSize {
   std::int64_t number_bytes = 4;  ///< of the model's floating type
   int workers = 1;
   bool per_example = false;  ///< gradients are clipped one by one
+  std::int64_t states = 0;   ///< bytes that all clients together may remember in memory
 };
 
 /// Bytes that a cell takes beside data and program, an estimate: the server's copies of the model, what each
-/// client of a cohort sends, encoded and decoded, and may remember, and a micro-batch in the works on each
-/// worker. Algorithms that keep more (a set of synthetic images, several models) take more.
+/// client of a cohort sends, encoded and decoded, and may remember, the memories of all clients, a checkpoint
+/// of them, and a micro-batch in the works on each worker. Algorithms that keep more (a set of synthetic
+/// images, several models) take more.
 std::int64_t estimate_memory(const CellSize& size);
 
 /// Bytes that this process may still take: what the system has free, and its control group allows.

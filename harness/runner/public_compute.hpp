@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "fedarena/compute.hpp"
 
@@ -17,10 +18,15 @@ class PublicCompute final : public Compute {
   Params gradient(const Params& at, const Batch& batch) const override;
   torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const override;
   void stop_if_interrupted() const override;
+  /// How often an algorithm asked itself whether to stop: a sign of loops that the engine does not count.
+  std::int64_t own_loops() const { return own_loops_.load(std::memory_order_relaxed); }
 
  private:
+  void check_stop() const;
+
   const GradientEngine& engine_;
   const std::atomic<bool>& stop_;
+  mutable std::atomic<std::int64_t> own_loops_ = 0;
 };
 
 }  // namespace fedarena

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "datasets/registry.hpp"
 #include "harness/gradients/per_example.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/private_uplink.hpp"
@@ -111,7 +110,8 @@ class Arena {
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       check_policy(*cell.algorithm, experiment, model, clients);
-      return estimate_memory(cell_size(experiment, *cell.algorithm, model, clients, pool_));
+      return estimate_memory(
+          cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
     } catch (const Error& error) {
       if (cell.point->name.empty()) throw;
       Complaint complaint = error.complaint();
@@ -126,7 +126,7 @@ class Arena {
     while (const auto index = queue.take()) {
       try {
         if (!run_cell(cells_[*index])) end(queue, nullptr, *index);
-      } catch (...) {
+      } catch (...) {  // whatever it is, the thread that began the run throws it again
         end(queue, std::current_exception(), *index);
       }
       queue.give_back(*index);
@@ -158,7 +158,7 @@ class Arena {
     summary.experiment = experiment.name;
     summary.label = entry.label;
     summary.algorithm = entry.name;
-    summary.dataset = describe_dataset(experiment.data.name, experiment.data.settings);
+    summary.dataset = describe_data(experiment);
     summary.dataset_note = inputs_.dataset(experiment).note;
     summary.partition = partition_text(experiment.partition);
     summary.partition_id = dealt.card.id;
@@ -207,25 +207,26 @@ class Arena {
       progress_.end_cell(name, record.summary(), false);
       return true;
     }
-    Simulation simulation(
-        {.dataset = inputs_.dataset(experiment),
-         .partition = dealt->partition,
-         .model = inputs_.model(experiment),
-         .algorithm = *algorithm,
-         .pool = pool_,
-         .stop = stop_,
-         .seed = static_cast<std::uint64_t>(cell.seed),
-         .rounds = experiment.rounds,
-         .cohort_size = experiment.cohort_size(clients),
-         .evaluate_every = experiment.evaluation.every,
-         .on_client =
-             [&](std::int64_t done, std::int64_t all) {
-               if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
-               progress_.client_done(name, done, all);
-             },
-         .policy = policy_of(entry),
-         .client_tests = experiment.evaluation.per_client ? &dealt->client_tests : nullptr,
-         .features = feature_skew(experiment.partition.name, experiment.partition.settings)});
+    Simulation simulation({.dataset = inputs_.dataset(experiment),
+                           .partition = dealt->partition,
+                           .model = inputs_.model(experiment),
+                           .algorithm = *algorithm,
+                           .pool = pool_,
+                           .stop = stop_,
+                           .seed = static_cast<std::uint64_t>(cell.seed),
+                           .rounds = experiment.rounds,
+                           .cohort_size = experiment.cohort_size(clients),
+                           .evaluate_every = experiment.evaluation.every,
+                           .on_client =
+                               [&](std::int64_t done, std::int64_t all) {
+                                 if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
+                                 progress_.client_done(name, done, all);
+                               },
+                           .policy = policy_of(entry),
+                           .client_tests = experiment.evaluation.per_client ? &dealt->client_tests : nullptr,
+                           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
+                           .states = {.memory = options_.state_memory,
+                                      .file = options_.out / cell.folder() / results::kClientStatesFile}});
     record.restore(simulation);
     progress_.begin_cell(name, simulation.rounds_done(), experiment.rounds);
     StoppingRule rule(experiment.stopping);

@@ -67,6 +67,19 @@ std::string choice_text(const Choice& choice) {
   return parts.empty() ? choice.name : fmt::format("{} ({})", choice.name, fmt::join(parts, ", "));
 }
 
+std::string describe_data(const Experiment& experiment) {
+  std::string text = describe_dataset(experiment.data.name, experiment.data.settings);
+  const double held_out = experiment.evaluation.validation_fraction;
+  if (held_out == 0) return text;
+  if (text.ends_with(')')) {
+    text.pop_back();
+    text += ", ";
+  } else {
+    text += " (";
+  }
+  return text + fmt::format("validation_fraction = {})", to_text(held_out));
+}
+
 const Dataset& SharedInputs::dataset(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
   auto& dataset = datasets_[data_key(experiment)];

@@ -43,6 +43,10 @@ class SharedInputs {
   std::deque<std::shared_ptr<const Dealt>> recent_;
 };
 
+/// The data set with the settings that are not defaults, and what is held out of it: rows of a table that
+/// differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction = 0.1)".
+std::string describe_data(const Experiment& experiment);
+
 /// "classes (clients = 5, classes_per_client = 2)".
 std::string choice_text(const Choice& choice);
 

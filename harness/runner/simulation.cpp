@@ -13,6 +13,7 @@
 #include "harness/oracle/record_oracle.hpp"
 #include "harness/runner/checkpoint.hpp"
 #include "harness/runner/cohort.hpp"
+#include "harness/runner/cost_meter.hpp"
 #include "harness/runner/synthetic_batch.hpp"
 
 namespace fedarena {
@@ -71,10 +72,12 @@ Simulation::Simulation(const SimulationSetup& setup)
                   .pool = setup_.pool,
                   .stop = setup_.stop,
                   .client_tests = setup_.client_tests,
-                  .skew = [this](std::int64_t client) { return skew_of(client); }}),
+                  .test_skew =
+                      [this](std::int64_t client) { return skew_of(client, setup_.dataset.train.size()); }}),
       compute_(engine_, setup.stop),
       oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
                       setup_.dataset.classes},
+      client_states_(setup_.states),
       ledger_(unit(setup_.policy)),
       odometer_(account_settings_of(setup_.policy)) {
   if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
@@ -111,17 +114,21 @@ std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
   return choose_cohort(setup_.seed, round, population, setup_.cohort_size);
 }
 
-InputSkew Simulation::skew_of(std::int64_t client) const {
+InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
   const ClientFeatures features =
       setup_.features.of(client, static_cast<std::int64_t>(setup_.partition.size()));
-  return {.degrees = features.degrees, .noise = features.noise, .seed = setup_.seed, .client = client};
+  return {.degrees = features.degrees,
+          .noise = features.noise,
+          .seed = setup_.seed,
+          .client = client,
+          .first = first};
 }
 
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
   const std::vector<std::int64_t>& shard = setup_.partition[static_cast<std::size_t>(client)];
   torch::Tensor positions = torch::tensor(shard, torch::kInt64);
   MeteredOracle::Setting setting = oracle_setting_;
-  setting.skew = skew_of(client);
+  setting.skew = skew_of(client, 0);
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
     return std::make_unique<RecordOracle>(setting, std::move(positions), streams, *policy);
   }
@@ -131,21 +138,24 @@ std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
                                                  const Message& downlink) const {
   LocalResult result;
-  if (const auto state = client_states_.find(client); state != client_states_.end())
-    result.state = state->second;
+  Message state;
+  if (const ClientStates::State known = client_states_.get(client)) {
+    state = decode(*known, setup_.model.layout(), setup_.model.options().device());
+  }
   const Streams streams(setup_.seed, round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
   Client view{.id = client,
               .round = round,
               .rounds = setup_.rounds,
               .oracle = *oracle,
-              .state = result.state,
+              .state = state,
               .model = setup_.model,
               .compute = compute_,
               .streams = streams.for_algorithm()};
   const Bytes bytes = encode(setup_.algorithm.train(view, downlink));
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
   result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
+  if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
   result.accesses = oracle->accesses();
   result.examples = oracle->gradient_examples();
   return result;
@@ -216,6 +226,7 @@ results::RoundRecord Simulation::next_round() {
   const std::int64_t round = round_ + 1;
   const std::vector<std::int64_t> cohort = cohort_of(round);
   check_forecast(round, cohort);
+  const CostMeter meter(setup_.model, engine_, compute_);
   Rollback rollback(params_, server_state_, clip_norm_);
   Batch synthetic;
   Server server = server_view(round, synthetic);
@@ -246,6 +257,7 @@ results::RoundRecord Simulation::next_round() {
   synthetic = in_pixels(synthetic, reader_, setup_.model);
   check_budget(ledger);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
+  record.cost = meter.cost();
   record.train_seconds = seconds_since(start);
   if (round % setup_.evaluate_every == 0 || round == setup_.rounds) {
     const auto evaluation_start = Clock::now();
@@ -253,11 +265,13 @@ results::RoundRecord Simulation::next_round() {
     record.evaluation_seconds = seconds_since(evaluation_start);
   }
 
+  std::vector<std::pair<std::int64_t, ClientStates::State>> states;
+  for (std::size_t index = 0; index < cohort.size(); ++index) {
+    if (local[index].state != nullptr) states.emplace_back(cohort[index], std::move(local[index].state));
+  }
+  client_states_.put(states);  // the last thing that may fail
   rollback.commit();
   ledger_ = std::move(ledger);
-  for (std::size_t index = 0; index < cohort.size(); ++index) {
-    if (!local[index].state.entries().empty()) client_states_[cohort[index]] = std::move(local[index].state);
-  }
   synthetic_ = std::move(synthetic);
   round_ = round;
   return record;
@@ -271,7 +285,13 @@ bool Simulation::repeatable() const {
 void Simulation::evaluate(results::RoundRecord& record) const { evaluator_.evaluate(params_, record); }
 
 Bytes Simulation::save() const {
-  return pack_checkpoint({round_, params_, server_state_, client_states_, clip_norm_, ledger_.to_json()});
+  return pack_checkpoint(
+      {round_, params_, server_state_, client_states_.content(), clip_norm_, ledger_.to_json()});
+}
+
+void Simulation::checkpoint(const std::function<void(const Bytes&)>& write) {
+  write(save());
+  client_states_.checkpointed();
 }
 
 void Simulation::restore(std::span<const std::byte> bytes) {
@@ -285,10 +305,10 @@ void Simulation::restore(std::span<const std::byte> bytes) {
   if (!std::ranges::equal(ledger.clients(), ledger_.clients(), {}, shard, shard)) {
     throw Error::of("the checkpoint is of another partition: its clients hold other numbers of examples");
   }
+  client_states_.restore(std::move(checkpoint.client_states));
   round_ = checkpoint.round;
   params_ = std::move(checkpoint.params);
   server_state_ = std::move(checkpoint.server_state);
-  client_states_ = std::move(checkpoint.client_states);
   clip_norm_ = checkpoint.clip_norm;
   ledger_ = std::move(ledger);
   synthetic_ = {};

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +18,7 @@
 #include "harness/gradients/gradients.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/runner/client_states.hpp"
 #include "harness/runner/evaluation.hpp"
 #include "harness/runner/public_compute.hpp"
 #include "harness/wire/wire.hpp"
@@ -45,6 +45,7 @@ struct SimulationSetup {
   PrivacyPolicy policy = NoPolicy{};
   const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
+  ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
 };
 
 /// The round was not published, because it would have spent more than the policy's budget.
@@ -53,7 +54,8 @@ class BudgetSpent : public std::exception {
   const char* what() const noexcept override { return "the privacy budget is spent"; }
 };
 
-/// Runs a federated algorithm round by round, in memory. A round either completes or leaves no trace.
+/// Runs a federated algorithm round by round, in memory but for what clients remember beyond its room. A
+/// round either completes or leaves no trace.
 class Simulation {
  public:
   explicit Simulation(const SimulationSetup& setup);
@@ -77,15 +79,19 @@ class Simulation {
   /// Undefined tensors when it names nothing, and after restore().
   const Batch& synthetic() const { return synthetic_; }
 
-  /// All that the next round depends on, as bytes with a checksum.
+  /// All that the next round depends on, as bytes with a checksum; client states in a file by their places
+  /// there, and the file is on disk when it returns.
   Bytes save() const;
+  /// Hands what save() returns to `write`, which brings it to disk as the only checkpoint. The file of client
+  /// states then stays as that checkpoint needs it until the next one.
+  void checkpoint(const std::function<void(const Bytes&)>& write);
   /// Continues from saved bytes of a simulation with the same setup. Error when they are damaged or foreign.
   void restore(std::span<const std::byte> bytes);
 
  private:
   struct LocalResult {
     Message uplink;
-    Message state;
+    ClientStates::State state;  // nullptr when the client remembers nothing
     RoundAccesses accesses;
     std::int64_t uplink_bytes = 0;
     std::int64_t examples = 0;
@@ -93,7 +99,8 @@ class Simulation {
 
   Server server_view(std::int64_t round, Batch& synthetic);
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
-  InputSkew skew_of(std::int64_t client) const;
+  // Of examples that are numbered from `first` on: those for testing follow those for training.
+  InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
@@ -110,7 +117,7 @@ class Simulation {
   std::int64_t round_ = 0;
   Params params_;
   Message server_state_;
-  std::map<std::int64_t, Message> client_states_;  // clients that remember nothing have none
+  ClientStates client_states_;
   Ledger ledger_;
   Odometer odometer_;
   double clip_norm_ = 0;  // of the policy "client", where it may adapt

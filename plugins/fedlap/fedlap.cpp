@@ -63,7 +63,7 @@ class FedLap final : public Algorithm {
   // The images of last round where they are carried over, else new ones.
   Batch first_set(Client& client) const {
     if (!config_.carry_images || !client.state.contains(kImages.name)) return initial_set(config_, client);
-    return {client.state[kImages], balanced_labels(config_, client)};
+    return {client.state[kImages].to(client.model.options()), balanced_labels(config_, client)};
   }
 
   Config config_;

@@ -91,4 +91,6 @@ function(fedarena_plugin name)
   set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
   target_link_libraries(${name} PRIVATE fedarena_sdk)
   fedarena_use_torch(${name})
+  # Plugins are loaded at run time; building the program builds them too.
+  add_dependencies(fedarena ${name})
 endfunction()

@@ -95,7 +95,8 @@ TEST_P(ScaffoldTrajectory, KeepsTheServersControlTheMeanOfAllClients) {
   while (!run->finished()) {
     const Checkpoint memory = unpack_checkpoint(run->save(), model);
     Vector sum(run.values().size());
-    for (const auto& [client, state] : memory.client_states) sum = sum + values_of(state[kControl]);
+    for (const auto& [client, state] : memory.client_states.held)
+      sum = sum + values_of(decode(*state, model.layout())[kControl]);
     const Vector mean = 1 / static_cast<double>(federation.population()) * sum;
     ASSERT_LE(length(values_of(memory.server_state[kControl]) - mean), 1e-12 * (1 + length(mean)));
     run->next_round();
@@ -120,7 +121,7 @@ TEST(Scaffold, StartsWithZeroControlVariates) {
   TestRun run(federation.dataset, federation.partition, model, plugins().create("scaffold", {}), {});
   const Checkpoint memory = unpack_checkpoint(run->save(), model);
   EXPECT_EQ(norm(memory.server_state[kControl]), 0);
-  EXPECT_TRUE(memory.client_states.empty());
+  EXPECT_TRUE(memory.client_states.held.empty());
 }
 
 // While all controls are zero, SCAFFOLD makes FedAvg's local steps.

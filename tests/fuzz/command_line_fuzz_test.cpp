@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<AddCommand, 7> kCommands = {add_table_command,  add_list_command,    add_verify_command,
-                                                 add_images_command, add_privacy_command, add_epsilon_command,
-                                                 add_noise_command};
+constexpr std::array<AddCommand, 8> kCommands = {
+    add_table_command,  add_compare_command, add_list_command,    add_verify_command,
+    add_images_command, add_privacy_command, add_epsilon_command, add_noise_command};
 
 struct Outcome {
   int code = 0;
@@ -162,8 +162,8 @@ std::vector<std::string> sound_options(Stream& stream) {
 }
 
 TEST(CommandLineFuzz, SurvivesRandomWords) {
-  const std::vector<std::string> names = {"epsilon", "noise", "privacy", "verify", "images",
-                                          "table",   "list",  "bogus",   ""};
+  const std::vector<std::string> names = {"epsilon", "noise",   "privacy", "verify", "images",
+                                          "table",   "compare", "list",    "bogus",  ""};
   const std::vector<std::string> options = {"--noise-multiplier",
                                             "--sampling-rate",
                                             "--steps",
@@ -193,6 +193,9 @@ TEST(CommandLineFuzz, SurvivesRandomWords) {
                                             "--output",
                                             "--histogram",
                                             "--scale",
+                                            "--labels",
+                                            "--metric",
+                                            "--across",
                                             "--help",
                                             "--version",
                                             "--bogus",

@@ -55,6 +55,8 @@ TEST(Mutation, DamagedSummariesAreErrors) {
   summary.privacy->as_if_rdp = unproven("no bound");
   summary.privacy->as_if_pld = Claim{.epsilon = 0.5};
   summary.algorithm_parameters = {{"lr", "0.1"}};
+  summary.examples = 640;
+  summary.cost = Cost{700, 5000, true};
   mutate(to_json_text(summary), [](const std::string& bytes) {
     const Summary read = parse_summary(bytes, "summary.json");
     const Table table = make_table(std::vector{found(read)});
@@ -63,6 +65,14 @@ TEST(Mutation, DamagedSummariesAreErrors) {
     render_csv(table);
     render_json(table);
     EXPECT_EQ(parse_summary(to_json_text(read), ""), read);
+  });
+}
+
+TEST(Mutation, DamagedScoresOfClientsAreErrors) {
+  const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
+  mutate(to_json_text(scores), [](const std::string& bytes) {
+    const ClientScores read = parse_client_scores(bytes, "clients.json");
+    EXPECT_EQ(parse_client_scores(to_json_text(read), ""), read);
   });
 }
 

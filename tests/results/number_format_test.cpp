@@ -29,6 +29,21 @@ TEST(NumberFormat, GivesMeasuresFourSignificantDigitsAndNoExponent) {
   EXPECT_EQ(measured_beside(7664.6, 12.5), "12");
 }
 
+TEST(NumberFormat, GivesCountsThreeSignificantDigits) {
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(7), "7");
+  EXPECT_EQ(human_count(640.5), "640");
+  EXPECT_EQ(human_count(2.5), "2.50");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(999.6), "1.00 k");
+  EXPECT_EQ(human_count(12'345), "12.3 k");
+  EXPECT_EQ(human_count(999'499), "999 k");
+  EXPECT_EQ(human_count(999'500), "1.00 M");
+  EXPECT_EQ(human_count(1.5e9), "1.50 G");
+  EXPECT_EQ(human_count(9.996e15), "10.0 P");
+  EXPECT_EQ(human_count(9e18), "9.00 E");
+}
+
 TEST(NumberFormat, GivesBytesThreeSignificantDigits) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(7), "7 B");

@@ -104,18 +104,18 @@ TEST(Latex, OfNothingFinishedIsAComment) {
 TEST(Csv, HoldsRawNumbers) {
   EXPECT_EQ(
       render_csv(sample()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
 )");
 }
 
 TEST(Csv, QuotesAsRfc4180) {
   EXPECT_EQ(
       render_csv(two_settings()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std
-quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std
+quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
 )");
 }
 
@@ -144,6 +144,12 @@ TEST(Json, HoldsEverySeed) {
       "privacy": null,
       "uplink_bytes_per_client_round": 4096,
       "downlink_bytes_per_client_round": 8192,
+      "uplink_bytes": 819200,
+      "downlink_bytes": 1638400,
+      "examples": null,
+      "gradients": null,
+      "operations": null,
+      "operations_at_least": null,
       "seconds": 12.5,
       "seeds": [
         {
@@ -158,7 +164,11 @@ TEST(Json, HoldsEverySeed) {
           "uplink_bytes": 819200,
           "downlink_bytes": 1638400,
           "epsilon_rdp": "none",
-          "epsilon_pld": "none"
+          "epsilon_pld": "none",
+          "examples": null,
+          "gradients": null,
+          "operations": null,
+          "operations_at_least": null
         }
       ]
     },
@@ -183,6 +193,12 @@ TEST(Json, HoldsEverySeed) {
       "privacy": null,
       "uplink_bytes_per_client_round": 4096,
       "downlink_bytes_per_client_round": 8192,
+      "uplink_bytes": 819200,
+      "downlink_bytes": 1638400,
+      "examples": null,
+      "gradients": null,
+      "operations": null,
+      "operations_at_least": null,
       "seconds": 12.5,
       "seeds": [
         {
@@ -197,7 +213,11 @@ TEST(Json, HoldsEverySeed) {
           "uplink_bytes": 819200,
           "downlink_bytes": 1638400,
           "epsilon_rdp": "none",
-          "epsilon_pld": "none"
+          "epsilon_pld": "none",
+          "examples": null,
+          "gradients": null,
+          "operations": null,
+          "operations_at_least": null
         }
       ]
     }

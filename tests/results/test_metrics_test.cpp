@@ -29,14 +29,15 @@ TEST(ClassMetrics, HaveNoAccuracyWhereThereIsNoExample) {
 }
 
 TEST(ClientMetrics, CountEveryClientAlike) {
-  const std::vector<ClientScore> scores = {{0.5, 0.4}, {1, 0.9}, {0.75, 0.2}, {0.25, 0.5}};
+  const std::vector<ClientScore> scores = {
+      {0, 7, 0.5, 0.4}, {1, 1, 1, 0.9}, {4, 2, 0.75, 0.2}, {5, 99, 0.25, 0.5}};
   const ClientMetrics metrics = client_metrics(scores);
   EXPECT_EQ(metrics.tested, 4);
   EXPECT_DOUBLE_EQ(metrics.accuracy_mean, 0.625);
   EXPECT_DOUBLE_EQ(metrics.accuracy_worst, 0.25);
   EXPECT_DOUBLE_EQ(metrics.accuracy_std, std::sqrt((2 * 0.125 * 0.125 + 2 * 0.375 * 0.375) / 4));
   EXPECT_DOUBLE_EQ(metrics.macro_f1_mean, 0.5);
-  EXPECT_EQ(client_metrics(std::vector<ClientScore>{{0.3, 0.1}}).accuracy_std, 0);
+  EXPECT_EQ(client_metrics(std::vector<ClientScore>{{0, 1, 0.3, 0.1}}).accuracy_std, 0);
 }
 
 TEST(BestOverRounds, NamesTheFirstRoundOfEachLargestMean) {

@@ -24,7 +24,8 @@ class FEDARENA_API Compute {
   virtual torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const = 0;
 
   /// Throws Interrupted once the user has stopped the run, as the calls above do. For long loops that make no
-  /// call of theirs or of an Oracle, such as those that differentiate with LibTorch itself.
+  /// call of theirs or of an Oracle, such as those that differentiate with LibTorch itself: nobody counts
+  /// their operations, so a round that makes this call is recorded as having taken at least what was counted.
   virtual void stop_if_interrupted() const = 0;
 
  protected:

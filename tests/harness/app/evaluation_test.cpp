@@ -1,10 +1,12 @@
 // Validation examples, tests of each client, and rules that stop a run, through the program.
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 
@@ -32,8 +34,18 @@ TEST(Evaluation, TestsClientsAndHoldsExamplesOut) {
     EXPECT_NEAR(*round.validation_accuracy, *round.test_accuracy, 0.08);
   }
   const results::Summary summary = summary_of(run);
+  // Models of fewer examples are not averaged with those of all.
+  EXPECT_EQ(summary.dataset, "glyphs (validation_fraction = 0.25)");
   ASSERT_TRUE(summary.per_client && summary.best_round);
   EXPECT_GE(summary.best_round->accuracy_mean, summary.per_client->accuracy_mean);
+  const std::optional<results::ClientScores> scores = results::RunDirectory::open(run).client_scores();
+  ASSERT_TRUE(scores);
+  EXPECT_EQ(scores->round, 3);
+  EXPECT_EQ(scores->clients.size(), 5U);
+  EXPECT_EQ(results::client_metrics(scores->clients), *summary.per_client);
+  std::int64_t tested = 0;
+  for (const results::ClientScore& client : scores->clients) tested += client.test_examples;
+  EXPECT_EQ(tested, 2000) << "each test example is one client's";
   // A quarter of the 12,000 training examples belongs to nobody.
   EXPECT_THAT(outcome.err, Not(HasSubstr("size 2,400 each")));
 

@@ -36,8 +36,14 @@ TEST(Help, ExplainsTheProgramAndEveryCommand) {
         "--memory", "--dry-run"}},
       {{"partition"}, {"FILE", "--seed", "--format", "--output", "--profile", "--set", "--plugin-path"}},
       {{"table"}, {"DIR", "--format", "csv, json, latex or markdown"}},
+      {{"compare"}, {"DIR", "--labels", "--metric", "--across", "--format", "epsilon"}},
       {{"list"}, {"DIR", "default runs"}},
+      {{"plot"}, {"DIR", "--output", "--x", "--y", "--label", "--log-x", "--log-y", "--format"}},
       {{"images"}, {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},
+      {{"data"}, {"list", "info", "verify", "fetch", "preview"}},
+      {{"data", "verify"}, {"NAME", "--set", "--from"}},
+      {{"data", "fetch"}, {"NAME", "--from", "--to"}},
+      {{"data", "preview"}, {"NAME", "--output", "--part", "--per-class", "--scale", "--set", "--from"}},
       {{"plugins"}, {"NAME", "--plugin-path"}},
       {{"help"}, {"TOPIC", "fedarena help experiment"}}};
   const Scratch scratch;

@@ -199,7 +199,7 @@ TEST(Images, AreRefusedWithARemedy) {
                                                      {"images", run, "--outptu", "x.png"},
                                                      {"images", run, "-o", "x.jpg"},
                                                      {"images", run, "-o", "a-file/x.png"},
-                                                     {"images", run, "--histogram", "x.pdf"},
+                                                     {"images", run, "--histogram", "x.gif"},
                                                      {"images", run, "--format", "jsno"},
                                                      {"images", "runs/fedavg-seed-1"},
                                                      {"images", "runs/new-seed-1"},

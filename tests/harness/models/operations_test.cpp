@@ -1,5 +1,6 @@
 // Operations against sums by hand: 2 x kernel^2 x channels in x channels out x positions of a convolution, 2
-// x in x out of an affine map; a gradient costs twice that in the first layer and three times in the others.
+// x in x out of an affine map; a gradient costs twice that in the first layer and three times in the others,
+// a gradient in the inputs of a function of the gradient five and seven times.
 #include "harness/models/operations.hpp"
 
 #include <string>
@@ -18,6 +19,7 @@ void expect_operations(const Architecture& architecture, std::int64_t first, std
   const Operations counted = count_operations(architecture);
   EXPECT_EQ(counted.forward, first + others);
   EXPECT_EQ(counted.gradient, 2 * first + 3 * others);
+  EXPECT_EQ(counted.input_gradient, 5 * first + 7 * others);
 }
 
 TEST(Operations, AreThoseOfTheZooByHand) {

@@ -86,6 +86,9 @@ TEST(Memory, GrowsWithModelCohortAndMicroBatches) {
   large = small;
   large.workers = 2;
   EXPECT_EQ(estimate_memory(large), estimate_memory(small) + 4 * (4 * 1000 + 4 * 8 * 100));
+  large = small;
+  large.states = 5000;  // in memory and in a checkpoint
+  EXPECT_EQ(estimate_memory(large), estimate_memory(small) + 2 * 5000);
 }
 
 TEST(Memory, IsFreeInPart) { EXPECT_GT(free_memory(), 1 << 20); }

@@ -1,12 +1,16 @@
 #include "harness/runner/checkpoint.hpp"
 
+#include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
+
+#include "harness/runner/checksum.hpp"
 
 namespace fedarena {
 namespace {
@@ -17,12 +21,16 @@ Model model_of(std::int64_t features, torch::ScalarType type = torch::kFloat32) 
   return {{.input_shape = {features}, .outputs = 2, .layers = {Linear{features, 2}}}, type};
 }
 
+ClientStates::State state(const Message& message) { return std::make_shared<const Bytes>(encode(message)); }
+
 Checkpoint sample(const Model& model) {
   const Params params(model.layout(), torch::arange(model.layout()->numel()).to(model.options()));
   return {.round = 12,
           .params = params,
           .server_state = {{kControl, 2 * params}},
-          .client_states = {{0, {{kControl, 3 * params}}}, {41, {{Key<double>{"loss"}, 0.5}}}},
+          .client_states = {.held = {{0, state({{kControl, 3 * params}})},
+                                     {41, state({{Key<double>{"loss"}, 0.5}})}},
+                            .filed = {{7, {.offset = 30, .size = 12, .checksum = 99}}}},
           .clip_norm = 0.75,
           .ledger = "{\"any\": \"text\"}\n"};
 }
@@ -45,8 +53,9 @@ TEST(Checkpoint, ReadsBackWhatItHeld) {
     EXPECT_EQ(copy.round, 12);
     EXPECT_TRUE(torch::equal(copy.params.flat(), original.params.flat()));
     EXPECT_TRUE(torch::equal(copy.server_state[kControl].flat(), original.server_state[kControl].flat()));
-    EXPECT_EQ(copy.client_states.size(), 2U);
-    EXPECT_EQ(copy.client_states.at(41)[Key<double>{"loss"}], 0.5);
+    EXPECT_EQ(copy.client_states.held.size(), 2U);
+    EXPECT_EQ(*copy.client_states.held.at(41), *original.client_states.held.at(41));
+    EXPECT_EQ(copy.client_states.filed, original.client_states.filed);
     EXPECT_EQ(copy.clip_norm, 0.75);
     EXPECT_EQ(copy.ledger, original.ledger);
     EXPECT_EQ(pack_checkpoint(copy), bytes);
@@ -98,10 +107,7 @@ TEST(Checkpoint, ForeignContentIsRefused) {
   for (int repeat = 0; repeat < 5'000; ++repeat) {
     Bytes bytes = original;
     bytes[kHeader + stream.below(bytes.size() - kHeader)] = static_cast<std::byte>(stream.below(256));
-    std::uint64_t checksum = 0xcbf29ce484222325;
-    for (std::size_t i = kHeader; i < bytes.size(); ++i) {
-      checksum = (checksum ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3;
-    }
+    const std::uint64_t checksum = checksum_of(std::span<const std::byte>(bytes).subspan(kHeader));
     std::memcpy(bytes.data() + kChecksumAt, &checksum, sizeof(checksum));
     try {
       (void)unpack_checkpoint(bytes, model);
@@ -120,9 +126,28 @@ TEST(Checkpoint, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(damaged, model), "the checkpoint is damaged: its checksum does not match");
   Bytes later = bytes;
   later[4] = std::byte{9};
-  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 2");
+  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 2 and 3");
   bytes[0] = std::byte{'Z'};
   EXPECT_EQ(refusal(bytes, model), "this is no checkpoint of fedarena");
+}
+
+// Version 2 ended the states where version 3 goes on with those in a file.
+TEST(Checkpoint, OfTheVersionBeforeIsRead) {
+  const Model model = model_of(3);
+  Checkpoint original = sample(model);
+  original.client_states.filed.clear();
+  Bytes bytes = pack_checkpoint(original);
+  constexpr std::size_t kHeader = 24, kNumber = 8;
+  const auto ledger = static_cast<std::ptrdiff_t>(kNumber + original.ledger.size());
+  bytes.erase(bytes.end() - ledger - static_cast<std::ptrdiff_t>(kNumber), bytes.end() - ledger);
+  const auto body = std::span<const std::byte>(bytes).subspan(kHeader);
+  bytes[4] = std::byte{2};
+  const std::array<std::uint64_t, 2> ends{body.size(), checksum_of(body)};
+  std::memcpy(bytes.data() + kNumber, ends.data(), sizeof(ends));
+  const Checkpoint copy = unpack_checkpoint(bytes, model);
+  EXPECT_EQ(*copy.client_states.held.at(41), *original.client_states.held.at(41));
+  EXPECT_EQ(copy.ledger, original.ledger);
+  EXPECT_EQ(pack_checkpoint(copy), pack_checkpoint(original));
 }
 
 TEST(Checkpoint, OfAnotherModelIsRefused) {

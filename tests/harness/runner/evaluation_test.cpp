@@ -79,6 +79,9 @@ TEST_F(Evaluations, TestEachClientOnItsOwnExamplesAndLeaveOutThoseWithoutAny) {
   EXPECT_DOUBLE_EQ(record.per_client->accuracy_mean, (1 + 1.0 / 3) / 2);
   EXPECT_DOUBLE_EQ(record.per_client->accuracy_worst, 1.0 / 3);
   EXPECT_DOUBLE_EQ(record.per_client->accuracy_std, 1.0 / 3);
+  ASSERT_EQ(record.client_scores.size(), 2U);
+  EXPECT_EQ(record.client_scores[0], (results::ClientScore{0, 2, 1, 1}));
+  EXPECT_EQ(record.client_scores[1], (results::ClientScore{2, 3, 1.0 / 3, 0.25}));
   // The second one: class 0 has one example, one answer, none right; class 1 two, two and one.
   EXPECT_DOUBLE_EQ(record.per_client->macro_f1_mean, (1 + (0 + 0.5) / 2) / 2);
 }
@@ -100,13 +103,14 @@ TEST_F(Evaluations, ShowClientsTheirOwnFeatures) {
   const ExampleReader reader(dataset, square.options());
   const Partition client_tests = {{0}};
   const auto accuracy_at = [&](std::int64_t degrees) {
-    const Evaluator evaluator({.dataset = dataset,
-                               .reader = reader,
-                               .engine = engine,
-                               .pool = pool,
-                               .stop = stop,
-                               .client_tests = &client_tests,
-                               .skew = [degrees](std::int64_t) { return InputSkew{.degrees = degrees}; }});
+    const Evaluator evaluator(
+        {.dataset = dataset,
+         .reader = reader,
+         .engine = engine,
+         .pool = pool,
+         .stop = stop,
+         .client_tests = &client_tests,
+         .test_skew = [degrees](std::int64_t) { return InputSkew{.degrees = degrees}; }});
     results::RoundRecord record;
     evaluator.evaluate(weights, record);
     EXPECT_EQ(*record.test_accuracy, 1);  // which is not turned

@@ -97,7 +97,8 @@ TEST_F(SimulationTest, RemembersWhatClientsRemember) {
   while (!simulation.finished()) simulation.next_round();
   const Checkpoint memory = unpack_checkpoint(simulation.save(), model);
   std::int64_t visits = 0;
-  for (const auto& [client, state] : memory.client_states) visits += state[kVisits];
+  for (const auto& [client, state] : memory.client_states.held)
+    visits += decode(*state, model.layout())[kVisits];
   EXPECT_EQ(visits, 5);
   EXPECT_EQ(memory.server_state[kVisits], 5);
 }

@@ -1,0 +1,220 @@
+#include "results/round_metric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "results/number_format.hpp"
+#include "results/regression_error.hpp"
+
+namespace fedarena::results {
+namespace {
+
+struct MeasureNames {
+  Measure measure;
+  const char* key;
+  const char* heading;
+  const char* words;  // begin a legend
+};
+
+constexpr std::array<MeasureNames, 7> kMeasures = {
+    {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy"},
+     {Measure::kLoss, "loss", "loss", "Loss on the test examples"},
+     {Measure::kRmse, "rmse", "RMSE", "RMSE (root mean squared error)"},
+     {Measure::kMacroF1, "macro-f1", "macro F1 (%)", "Macro F1"},
+     {Measure::kClientAccuracy, "client-accuracy", "clients (%)",
+      "Mean over clients of the accuracy on each one's own test examples"},
+     {Measure::kWorstClient, "worst-client", "worst client (%)",
+      "Least accuracy of any client on its own test examples"},
+     {Measure::kClientMacroF1, "client-macro-f1", "clients' macro F1 (%)",
+      "Mean over clients of macro F1 on each one's own test examples"}}};
+
+constexpr std::array<std::pair<const char*, Moment>, 3> kMoments = {
+    {{"round", Moment::kRound}, {"epsilon", Moment::kEpsilon}, {"bytes", Moment::kBytes}}};
+
+const MeasureNames& names_of(Measure measure) {
+  return *std::ranges::find(kMeasures, measure, &MeasureNames::measure);
+}
+
+[[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
+  throw Error(Complaint{.place = {}, .found = found, .allowed = allowed, .nearest = nearest, .remedy = {}});
+}
+
+Measure parse_measure(const std::string& text) {
+  for (const MeasureNames& names : kMeasures) {
+    if (text == names.key) return names.measure;
+  }
+  const std::vector<std::string> keys = measure_names();
+  reject(fmt::format("--metric: \"{}\" is unknown", text), join_names(keys), nearest_name(text, keys));
+}
+
+Moment parse_moment(const std::string& whole, const std::string& text) {
+  std::vector<std::string> keys;
+  for (const auto& [key, moment] : kMoments) {
+    if (text == key) return moment;
+    keys.emplace_back(key);
+  }
+  reject(fmt::format("--metric {}: \"{}\" is unknown", whole, text), join_names(keys),
+         nearest_name(text, keys));
+}
+
+double parse_limit(Moment moment, const std::string& whole, const std::string& text) {
+  double limit = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  const bool number =
+      failure == std::errc() && end == text.data() + text.size() && std::isfinite(limit) && limit >= 0;
+  const bool round = moment == Moment::kRound;
+  if (number && (!round || (limit >= 1 && limit == std::floor(limit)))) return limit;
+  reject(fmt::format("--metric {}: the limit is \"{}\"", whole, text),
+         round ? "a whole number from 1" : "a number from 0", {});
+}
+
+// What a round says of it; none where it does not.
+std::optional<double> value_of(Measure measure, const RoundRecord& round) {
+  const auto of_clients = [&](double ClientMetrics::*member) {
+    return round.per_client ? std::optional((*round.per_client).*member) : std::nullopt;
+  };
+  switch (measure) {
+    case Measure::kAccuracy:
+      return round.test_accuracy;
+    case Measure::kLoss:
+      return round.test_loss;
+    case Measure::kRmse:
+      if (round.test_accuracy || !round.test_loss) return std::nullopt;
+      return root_mean_squared_error(*round.test_loss);
+    case Measure::kMacroF1:
+      return round.classes ? std::optional(round.classes->macro_f1) : std::nullopt;
+    case Measure::kClientAccuracy:
+      return of_clients(&ClientMetrics::accuracy_mean);
+    case Measure::kWorstClient:
+      return of_clients(&ClientMetrics::accuracy_worst);
+    case Measure::kClientMacroF1:
+      return of_clients(&ClientMetrics::macro_f1_mean);
+  }
+  throw Bug("a measure without a value");
+}
+
+// The last evaluated round for which the condition holds, which is asked round by round in order; nullptr
+// without any.
+template <typename Condition>
+const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Condition& holds) {
+  const RoundRecord* last = nullptr;
+  for (const RoundRecord& round : rounds) {
+    if (holds(round) && round.test_loss) last = &round;
+  }
+  return last;
+}
+
+const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  switch (metric.moment) {
+    case Moment::kLast:
+      return rounds.empty() ? nullptr : &rounds.back();
+    case Moment::kRound:
+      return last_evaluated(
+          rounds, [&](const RoundRecord& round) { return static_cast<double>(round.round) == metric.limit; });
+    case Moment::kEpsilon:
+      return last_evaluated(
+          rounds, [&](const RoundRecord& round) { return round.epsilon && *round.epsilon <= metric.limit; });
+    case Moment::kBytes: {
+      double bytes = 0;
+      return last_evaluated(rounds, [&](const RoundRecord& round) {
+        bytes += static_cast<double>(round.uplink_bytes) + static_cast<double>(round.downlink_bytes);
+        return bytes <= metric.limit;
+      });
+    }
+  }
+  throw Bug("a moment without a round");
+}
+
+std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  const std::string limit = exact_number(metric.limit);
+  switch (metric.moment) {
+    case Moment::kLast:
+      return "no round";
+    case Moment::kRound:
+      if (metric.limit > static_cast<double>(rounds.size())) return fmt::format("no round {}", limit);
+      return fmt::format("no evaluation of round {}", limit);
+    case Moment::kEpsilon:
+      if (std::ranges::none_of(rounds, [](const RoundRecord& round) { return round.epsilon.has_value(); })) {
+        return "no epsilon";
+      }
+      return fmt::format("no evaluated round with an epsilon of at most {}", limit);
+    case Moment::kBytes:
+      return fmt::format("no evaluated round by which at most {} bytes were sent and received", limit);
+  }
+  throw Bug("a moment without a reason");
+}
+
+}  // namespace
+
+std::vector<std::string> measure_names() {
+  std::vector<std::string> keys;
+  for (const MeasureNames& names : kMeasures) keys.emplace_back(names.key);
+  return keys;
+}
+
+RoundMetric parse_round_metric(const std::string& text) {
+  RoundMetric metric;
+  metric.text = text;
+  const std::size_t at = text.find('@');
+  metric.measure = parse_measure(text.substr(0, at));
+  if (at == std::string::npos) return metric;
+  const std::string rest = text.substr(at + 1);
+  const std::size_t equals = rest.find('=');
+  metric.moment = parse_moment(text, rest.substr(0, equals));
+  metric.limit = parse_limit(metric.moment, text, equals == std::string::npos ? "" : rest.substr(equals + 1));
+  return metric;
+}
+
+Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  const RoundRecord* round = find_round(metric, rounds);
+  if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
+  const std::optional<double> value = value_of(metric.measure, *round);
+  if (!value) return {.missing = fmt::format("no {} in its rounds", names_of(metric.measure).key)};
+  return {.value = value, .round = round->round};
+}
+
+bool is_share(Measure measure) { return measure != Measure::kLoss && measure != Measure::kRmse; }
+
+std::string heading(const RoundMetric& metric) {
+  const char* what = names_of(metric.measure).heading;
+  switch (metric.moment) {
+    case Moment::kLast:
+      return what;
+    case Moment::kRound:
+      return fmt::format("{} at round {}", what, exact_number(metric.limit));
+    case Moment::kEpsilon:
+      return fmt::format("{} at epsilon ≤ {}", what, exact_number(metric.limit));
+    case Moment::kBytes:
+      return fmt::format("{} at ≤ {}", what, human_bytes(metric.limit));
+  }
+  throw Bug("a moment without a heading");
+}
+
+std::string describe(const RoundMetric& metric) {
+  const std::string what = names_of(metric.measure).words;
+  const std::string limit = exact_number(metric.limit);
+  switch (metric.moment) {
+    case Moment::kLast:
+      return what + " after the last round";
+    case Moment::kRound:
+      return fmt::format("{} after round {}", what, limit);
+    case Moment::kEpsilon:
+      return fmt::format("{} after the last evaluated round whose epsilon (RDP) is at most {}", what, limit);
+    case Moment::kBytes:
+      return fmt::format(
+          "{} after the last evaluated round by which all clients together had sent and received at most {} "
+          "bytes",
+          what, limit);
+  }
+  throw Bug("a moment without words");
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace fedarena::results {
+
+/// What the evaluation of a round is asked for.
+enum class Measure { kAccuracy, kLoss, kRmse, kMacroF1, kClientAccuracy, kWorstClient, kClientMacroF1 };
+
+/// The round that is asked. It is chosen by what is known without any test result.
+enum class Moment {
+  kLast,     ///< the last round of the run
+  kRound,    ///< the one of that number
+  kEpsilon,  ///< the last evaluated one after which epsilon (RDP) is at most that much
+  kBytes     ///< the last evaluated one by which all clients had sent and received at most that many bytes
+};
+
+/// A number that is read from the rounds of a run.
+struct RoundMetric {
+  Measure measure = Measure::kAccuracy;
+  Moment moment = Moment::kLast;
+  double limit = 0;       ///< of the moment; 0 at the last round
+  std::string text = {};  ///< as users write it
+};
+
+/// "accuracy", "worst-client@round=20", "loss@epsilon=3", "macro-f1@bytes=1e6"; anything else is an Error
+/// that says what is allowed.
+RoundMetric parse_round_metric(const std::string& text);
+
+/// The names of what can be measured, for help.
+std::vector<std::string> measure_names();
+
+/// What a run says of a metric.
+struct Reading {
+  std::optional<double> value =
+      {};                    ///< a fraction, a loss or an error; nan or infinite where a model diverged
+  std::int64_t round = 0;    ///< that was read; 0 when there is none
+  std::string missing = {};  ///< why there is no value: "no round 20"; empty exactly with one
+};
+
+/// `rounds`: those of a finished run.
+Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds);
+
+/// Whether the measure is a fraction, of which more is better; a loss or an error otherwise.
+bool is_share(Measure measure);
+
+/// For the head of a column: "macro F1 (%) at round 20".
+std::string heading(const RoundMetric& metric);
+
+/// For a legend: "Macro F1 after round 20".
+std::string describe(const RoundMetric& metric);
+
+}  // namespace fedarena::results

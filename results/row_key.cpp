@@ -1,0 +1,114 @@
+#include "results/row_key.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/natural_order.hpp"
+#include "results/number_format.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Less than 0, 0 or greater, as people order texts.
+int compare_texts(const std::string& left, const std::string& right) {
+  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
+}
+
+std::optional<double> as_number(const std::string& text) {
+  double number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
+  return number;
+}
+
+int compare_values(const std::string& left, const std::string& right) {
+  const std::optional<double> first = as_number(left), second = as_number(right);
+  if (!first || !second || *first == *second) return compare_texts(left, right);
+  return *first < *second ? -1 : 1;
+}
+
+int compare_sweeps(const Sweep& left, const Sweep& right) {
+  for (std::size_t index = 0; index < std::min(left.size(), right.size()); ++index) {
+    if (const int order = compare_texts(left[index].first, right[index].first)) return order;
+    if (const int order = compare_values(left[index].second, right[index].second)) return order;
+  }
+  return left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
+}
+
+// What the runs of a row must share, as text, so that a mean is never taken over different things.
+std::vector<std::pair<std::string, std::string>> identity(const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"algorithm", summary.algorithm},
+      {"rounds", std::to_string(summary.rounds)},
+      {"clients", std::to_string(summary.clients)},
+      {"parameters", std::to_string(summary.parameters)},
+      {"final_test_accuracy", summary.final_test_accuracy ? "a number" : "null"},
+      {"policy", summary.policy},
+      {"dataset_note", summary.dataset_note},
+  };
+  const PrivacyClaim claim = summary.privacy.value_or(PrivacyClaim{});
+  facts.emplace_back("adjacency", claim.adjacency);
+  facts.emplace_back("delta", exact_number(claim.settings.delta));
+  facts.emplace_back("orders", claim.settings.orders);
+  facts.emplace_back("conversion", claim.settings.conversion);
+  facts.emplace_back("assume", claim.settings.assume);
+  facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
+  facts.emplace_back("budget", exact_number(claim.budget));
+  std::string settings;
+  for (const auto& [name, value] : summary.algorithm_parameters) {
+    settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", name, value);
+  }
+  facts.emplace_back("algorithm_parameters", std::move(settings));
+  return facts;
+}
+
+[[noreturn]] void reject_pair(const FoundRun& first, const FoundRun& second, const std::string& what) {
+  throw Error(Complaint{.place = {},
+                        .found = fmt::format("{} and {} {}", first.path.string(), second.path.string(), what),
+                        .allowed = {},
+                        .nearest = {},
+                        .remedy = "name only one of them, or give their algorithm entries different labels"});
+}
+
+}  // namespace
+
+RowKey key_of(const Summary& summary) {
+  return {.experiment = summary.experiment,
+          .shared = shared_sweep(summary.sweep),
+          .names = {summary.dataset, summary.partition, summary.model, summary.label},
+          .own = own_sweep(summary.sweep, summary.label)};
+}
+
+bool RowOrder::operator()(const RowKey& left, const RowKey& right) const {
+  if (const int order = compare_texts(left.experiment, right.experiment)) return order < 0;
+  if (const int order = compare_sweeps(left.shared, right.shared)) return order < 0;
+  for (std::size_t index = 0; index < left.names.size(); ++index) {
+    if (const int order = compare_texts(left.names[index], right.names[index])) return order < 0;
+  }
+  return compare_sweeps(left.own, right.own) < 0;
+}
+
+void check_same_row(const FoundRun& first, const FoundRun& second) {
+  const auto left = identity(*first.summary);
+  const auto right = identity(*second.summary);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i] == right[i]) continue;
+    reject_pair(first, second,
+                fmt::format("belong to one row, \"{}\", but differ in {}: \"{}\" and \"{}\"",
+                            first.summary->label, left[i].first, left[i].second, right[i].second));
+  }
+  if (first.summary->seed == second.summary->seed) {
+    reject_pair(first, second,
+                fmt::format("both hold seed {} of \"{}\"", first.summary->seed, first.summary->label));
+  }
+}
+
+}  // namespace fedarena::results

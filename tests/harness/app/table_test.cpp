@@ -1,0 +1,95 @@
+// Columns, costs and metrics of `fedarena table`, through the program.
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "results/run_directory.hpp"
+#include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/refusals.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Table, CountsWhatRunsComputed) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.algorithms = {"fedavg", "scaffold"}}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  // Three rounds of four clients with four batches of 16 each, on 784 x 10 weights whose inputs need no
+  // gradient: 2 x 2 x 7,840 operations.
+  constexpr std::int64_t kExamples = 3 * 4 * 4 * 16, kOperations = kExamples * 4 * 7840;
+  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
+  EXPECT_EQ(summary.examples, kExamples);
+  EXPECT_EQ(summary.cost, (results::Cost{kExamples, kOperations, false}));
+
+  const std::vector<std::string> command = {"table", "out", "--columns",
+                                            "accuracy,examples,gradients,operations,total-uplink"};
+  EXPECT_THAT(run_program(scratch, command).out,
+              HasSubstr("|      768 |       768 |     24.1 M |      369 KiB |"));
+  const json table = json::parse(run_program(scratch, {"table", "out", "--format", "json"}).out);
+  EXPECT_EQ(table["rows"][0]["operations"], kOperations);
+  EXPECT_EQ(table["rows"][0]["operations_at_least"], false);
+  EXPECT_THAT(run_program(scratch, {"table", "out"}).out, Not(HasSubstr("operations")));
+  const Outcome verified = run_program(scratch, {"verify", "out"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+}
+
+TEST(Table, KeepsCountingInARunThatIsResumed) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.seeds = "[1]", .rounds = 40}.toml());
+  Program program(scratch, {"run", "small.toml", "--out", "out"});
+  ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(scratch / "out/fedavg-seed-1") >= 2; }));
+  program.send(SIGINT);
+  program.finish();
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"}).exit_code, 0);
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").examples, 40 * 4 * 4 * 16);
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").cost->gradients, 40 * 4 * 4 * 16);
+}
+
+TEST(Table, ReadsAMetricWhereItIsAskedFor) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.rounds = 4, .evaluate_every = 2}.toml() +
+                                  "\n[privacy]\npolicy = \"record\"\n");
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  const std::vector<results::RoundRecord> rounds = rounds_of(scratch / "out/fedavg-seed-1");
+  const auto value_of = [&](const std::string& metric) {
+    const Outcome outcome = run_program(scratch, {"table", "out", "--format", "json", "--metric", metric});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return json::parse(outcome.out)["rows"][0]["metric_mean"];
+  };
+  EXPECT_EQ(value_of("accuracy@round=2"), *rounds[1].test_accuracy);
+  EXPECT_EQ(value_of("loss"), *rounds[3].test_loss);
+  EXPECT_EQ(value_of(fmt::format("macro-f1@epsilon={}", *rounds[2].epsilon)), rounds[1].classes->macro_f1);
+  EXPECT_EQ(value_of(fmt::format("accuracy@epsilon={}", *rounds[3].epsilon)), *rounds[3].test_accuracy);
+  EXPECT_EQ(
+      value_of(fmt::format("accuracy@bytes={}", 3 * (rounds[0].uplink_bytes + rounds[0].downlink_bytes))),
+      *rounds[1].test_accuracy);
+  EXPECT_TRUE(value_of("accuracy@round=3").is_null());
+  const Outcome empty = run_program(scratch, {"table", "out", "--metric", "worst-client@round=2"});
+  EXPECT_THAT(empty.out, HasSubstr("- fedavg: worst-client@round=2 has no value, because seed 1 has no "
+                                   "worst-client in its rounds"));
+}
+
+TEST(Table, RefusesColumnsAndMetricsThatThereAreNot) {
+  const Scratch scratch;
+  expect_golden("bad_tables.txt", refusals(scratch, {{"table", ".", "--columns", "acuracy,seconds"},
+                                                     {"table", ".", "--columns", "seconds,seconds"},
+                                                     {"table", ".", "--columns", ""},
+                                                     {"table", ".", "--metric", "acuracy"},
+                                                     {"table", ".", "--metric", "accuracy@rounds=3"},
+                                                     {"table", ".", "--metric", "accuracy@round=best"},
+                                                     {"table", ".", "--metric", "accuracy@epsilon"}}));
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,174 @@
+// Metrics of single rounds, and tables by them.
+#include "results/round_metric.hpp"
+
+#include <gmock/gmock.h>
+
+#include "results/render.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// Ten rounds of 1,000 bytes up and 3,000 down, evaluated at every second one: accuracy goes up to round 6 and
+// down after it. Epsilon of round r is r / 4.
+std::vector<RoundRecord> ten_rounds(double shift = 0) {
+  std::vector<RoundRecord> rounds;
+  for (std::int64_t round = 1; round <= 10; ++round) {
+    RoundRecord& record = rounds.emplace_back(round_record(round));
+    record.uplink_bytes = 1000;
+    record.downlink_bytes = 3000;
+    record.epsilon = static_cast<double>(round) / 4;
+    record.test_accuracy = record.test_loss = std::nullopt;
+    if (round % 2 == 1) continue;
+    const double best = 0.75 + shift;
+    record.test_accuracy = best - 0.0625 * std::abs(static_cast<double>(round - 6));
+    record.test_loss = 1 - *record.test_accuracy;
+    record.classes = ClassMetrics{.accuracy = {0.5}, .macro_f1 = *record.test_accuracy / 2};
+    record.per_client = ClientMetrics{.tested = 3,
+                                      .accuracy_mean = *record.test_accuracy / 2,
+                                      .accuracy_worst = *record.test_accuracy / 4,
+                                      .macro_f1_mean = *record.test_accuracy / 8};
+  }
+  return rounds;
+}
+
+Reading read(const std::string& text, const std::vector<RoundRecord>& rounds = ten_rounds()) {
+  return read_metric(parse_round_metric(text), rounds);
+}
+
+TEST(RoundMetric, OfTheLastRoundIsNotTheBestOnTest) {
+  EXPECT_EQ(read("accuracy").value, 0.5);
+  EXPECT_EQ(read("accuracy").round, 10);
+  EXPECT_EQ(read("loss").value, 0.5);
+  EXPECT_EQ(read("macro-f1").value, 0.25);
+  EXPECT_EQ(read("client-accuracy").value, 0.25);
+  EXPECT_EQ(read("worst-client").value, 0.125);
+  EXPECT_EQ(read("client-macro-f1").value, 0.0625);
+}
+
+TEST(RoundMetric, OfARoundIsOfThatRoundAlone) {
+  EXPECT_EQ(read("accuracy@round=6").value, 0.75);
+  EXPECT_EQ(read("accuracy@round=4").value, 0.625);
+  EXPECT_EQ(read("accuracy@round=5").value, std::nullopt);
+  EXPECT_EQ(read("accuracy@round=5").missing, "no evaluation of round 5");
+  EXPECT_EQ(read("accuracy@round=11").missing, "no round 11");
+}
+
+TEST(RoundMetric, AtAnEpsilonIsOfTheLastEvaluatedRoundWithin) {
+  EXPECT_EQ(read("accuracy@epsilon=1").round, 4);
+  EXPECT_EQ(read("accuracy@epsilon=1.25").round, 4) << "round 5 is within, but was not evaluated";
+  EXPECT_EQ(read("accuracy@epsilon=1.4999").round, 4);
+  EXPECT_EQ(read("accuracy@epsilon=1.5").round, 6);
+  EXPECT_EQ(read("accuracy@epsilon=100").round, 10);
+  EXPECT_EQ(read("accuracy@epsilon=0.4").missing, "no evaluated round with an epsilon of at most 0.4");
+  std::vector<RoundRecord> open = ten_rounds();
+  for (RoundRecord& round : open) round.epsilon = std::nullopt;
+  EXPECT_EQ(read("accuracy@epsilon=3", open).missing, "no epsilon");
+}
+
+TEST(RoundMetric, AtANumberOfBytesCountsBothDirectionsFromTheStart) {
+  EXPECT_EQ(read("accuracy@bytes=8000").round, 2);
+  EXPECT_EQ(read("accuracy@bytes=15999").round, 2);
+  EXPECT_EQ(read("accuracy@bytes=16000").round, 4);
+  EXPECT_EQ(read("accuracy@bytes=1e9").round, 10);
+  EXPECT_EQ(read("accuracy@bytes=7999").missing,
+            "no evaluated round by which at most 7999 bytes were sent and received");
+}
+
+TEST(RoundMetric, ThatARunLacksSaysSo) {
+  EXPECT_EQ(read("rmse").missing, "no rmse in its rounds");
+  std::vector<RoundRecord> older = ten_rounds();
+  for (RoundRecord& round : older) round.classes = std::nullopt;
+  EXPECT_EQ(read("macro-f1", older).missing, "no macro-f1 in its rounds");
+  for (RoundRecord& round : older) round.test_accuracy = std::nullopt;
+  EXPECT_EQ(read("rmse", older).value, 1) << "the root of twice 0.5";
+}
+
+TEST(RoundMetric, IsRefusedWithTheNearestName) {
+  const auto refused = [](const std::string& text) { return message_of([&] { parse_round_metric(text); }); };
+  EXPECT_EQ(refused("acuracy"),
+            "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, client-accuracy, "
+            "worst-client, client-macro-f1; did you mean \"accuracy\"?");
+  EXPECT_EQ(refused("accuracy@rounds=3"),
+            "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes; did you mean "
+            "\"round\"?");
+  EXPECT_THAT(refused("accuracy@best"), HasSubstr("\"best\" is unknown; allowed: round, epsilon, bytes"));
+  EXPECT_THAT(refused("accuracy@round"), HasSubstr("the limit is \"\"; allowed: a whole number from 1"));
+  EXPECT_THAT(refused("accuracy@round=0"), HasSubstr("a whole number from 1"));
+  EXPECT_THAT(refused("accuracy@round=2.5"), HasSubstr("a whole number from 1"));
+  EXPECT_THAT(refused("accuracy@epsilon=-1"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused("accuracy@epsilon=inf"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused("accuracy@bytes=1e6MB"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused(""), HasSubstr("--metric: \"\" is unknown"));
+}
+
+// Two algorithms with two seeds each, on disk.
+class MetricTable : public ::testing::Test {
+ protected:
+  void add(const std::string& label, std::int64_t seed, const std::vector<RoundRecord>& rounds) {
+    Summary summary = finished(label, seed, *rounds.back().test_accuracy);
+    summary.rounds = 10;
+    summary.rounds_done = static_cast<std::int64_t>(rounds.size());
+    if (summary.rounds_done < summary.rounds) summary.stopped = kStoppedByTarget;
+    const auto path = folder_ / fmt::format("{}-seed-{}", label, seed);
+    RunDirectory run = RunDirectory::create(path, "", "{}", summary);
+    for (const RoundRecord& round : rounds) run.append(round);
+  }
+  Table table(const std::string& metric) {
+    return make_table(find_runs(std::vector{folder_.path()}), parse_round_metric(metric));
+  }
+
+ private:
+  Scratch folder_;
+};
+
+TEST_F(MetricTable, HasTheMetricInPlaceOfTheAccuracy) {
+  for (const std::int64_t seed : {1, 2}) {
+    const auto shift = 0.0625 * static_cast<double>(seed - 1);
+    add("fedavg", seed, ten_rounds(shift));
+    add("fedprox", seed, ten_rounds(shift - 0.25));
+  }
+  const Table accuracy = table("accuracy@round=6");
+  EXPECT_THAT(render_markdown(accuracy), HasSubstr("| accuracy (%) at round 6 |"));
+  EXPECT_THAT(render_markdown(accuracy), HasSubstr("|        **78.12 ± 4.42** |"));
+  EXPECT_THAT(render_markdown(accuracy),
+              HasSubstr("Accuracy after round 6: mean ± sample standard deviation over seeds."));
+  // Less is better.
+  const Table loss = table("loss@epsilon=1.5");
+  EXPECT_THAT(render_markdown(loss), HasSubstr("| loss at epsilon ≤ 1.5 |"));
+  EXPECT_THAT(render_markdown(loss), HasSubstr("**0.2188 ± 0.0442**"));
+  EXPECT_THAT(render_latex(loss), HasSubstr("& loss at epsilon $\\leq$ 1.5 &"));
+  EXPECT_THAT(render_latex(loss), HasSubstr("$\\mathbf{0.2188 \\pm 0.0442}$"));
+  EXPECT_THAT(render_csv(loss), HasSubstr(",loss@epsilon=1.5,0.21875,0.04419"));
+  const std::string json = render_json(loss);
+  EXPECT_THAT(json, HasSubstr("\"metric\": \"loss@epsilon=1.5\",\n      \"metric_mean\": 0.21875"));
+  EXPECT_THAT(json, HasSubstr("\"metric\": 0.25,\n          \"metric_round\": 6"));
+}
+
+TEST_F(MetricTable, LeavesARowEmptyWhereASeedHasNoSuchRound) {
+  for (const std::int64_t seed : {1, 2, 3}) {
+    add("fedavg", seed, ten_rounds());
+    std::vector<RoundRecord> rounds = ten_rounds(-0.25);
+    if (seed > 1) rounds.resize(4);
+    add("fedprox", seed, rounds);
+  }
+  const Table empty = table("accuracy@round=6");
+  EXPECT_EQ(empty.rows[1].result, std::nullopt);
+  EXPECT_FALSE(empty.rows[0].best);
+  EXPECT_THAT(empty.notes,
+              Contains("fedprox: accuracy@round=6 has no value, because seeds 2, 3 have no round 6"));
+  EXPECT_THAT(render_markdown(empty), HasSubstr("|                       - |"));
+  EXPECT_THAT(render_csv(empty), HasSubstr(",accuracy@round=6,,\n"));
+}
+
+TEST_F(MetricTable, OfRoundsThatCannotBeReadIsAnError) {
+  add("fedavg", 1, ten_rounds());
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5), "/nowhere")};
+  EXPECT_FALSE(message_of([&] { make_table(runs, parse_round_metric("loss")); }).empty());
+}
+
+}  // namespace
+}  // namespace fedarena::results
