@@ -1,5 +1,4 @@
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "harness/app/data_command.hpp"
 #include "harness/app/data_options.hpp"
 #include "harness/app/found_dataset.hpp"
+#include "harness/app/stop_on_signal.hpp"
 #include "harness/app/transfer_progress.hpp"
 #include "results/text.hpp"
 
@@ -20,14 +20,6 @@ namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::atomic<bool> stop_requested = false;
-
-// The second Ctrl-C gets the default action.
-void request_stop(int signal) {
-  stop_requested.store(true);
-  std::signal(signal, SIG_DFL);
-}
 
 struct Arguments {
   std::string name, from;
@@ -71,8 +63,7 @@ int run(const Arguments& arguments) {
   const PublishedFiles& wanted = dataset_files(arguments.name);
   const fs::path folder =
       fetch_folder(wanted, arguments.to.empty() ? default_search_path() : SearchPath{arguments.to});
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  const std::atomic<bool>& stop_requested = stop_on_signal();
   TransferProgress progress(stderr);
   const auto say = [&](const std::string& sentence) {
     progress.clear();

@@ -1,5 +1,3 @@
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "harness/app/commands.hpp"
 #include "harness/app/experiment_options.hpp"
 #include "harness/app/plugins.hpp"
+#include "harness/app/stop_on_signal.hpp"
 #include "harness/config/read.hpp"
 #include "harness/runner/catalog.hpp"
 #include "harness/runner/dry_run.hpp"
@@ -21,15 +20,6 @@
 
 namespace fedarena {
 namespace {
-
-std::atomic<bool> stop_requested = false;
-
-// The first Ctrl-C asks for an orderly stop; the second one gets the default action and ends the program at
-// once.
-void request_stop(int signal) {
-  stop_requested.store(true);
-  std::signal(signal, SIG_DFL);
-}
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
@@ -65,9 +55,7 @@ int run(const Arguments& arguments) {
     fmt::print("{}", describe_run(cells, host, options));
     return kSuccess;
   }
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
-  if (!run_cells(cells, host, options, stop_requested)) {
+  if (!run_cells(cells, host, options, stop_on_signal())) {
     fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
     return kInterrupted;
   }

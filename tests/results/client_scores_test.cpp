@@ -67,15 +67,6 @@ class TestedRun {
     directory.write_client_scores(kScores);
   }
 
-  std::vector<std::string> differences() const {
-    std::vector<std::string> lines;
-    for (Difference difference : verify_run(run.path()).differences) {
-      difference.file = difference.file.filename();
-      lines.push_back(describe(difference));
-    }
-    return lines;
-  }
-
   RecordedRun run;
 };
 
@@ -83,9 +74,9 @@ TEST(ClientScores, GiveTheMeansOfTheirRound) {
   const Scratch folder;
   const TestedRun tested(folder / "run");
   EXPECT_EQ(tested.run.open().client_scores(), kScores);
-  EXPECT_THAT(tested.differences(), IsEmpty());
+  EXPECT_THAT(tested.run.differences(), IsEmpty());
   tested.run.edit(kClientsFile, "\"accuracy\":0.75", "\"accuracy\":0.8125");
-  const std::vector<std::string> lines = tested.differences();
+  const std::vector<std::string> lines = tested.run.differences();
   EXPECT_THAT(lines,
               Contains(HasSubstr("rounds.jsonl: round 4 client_accuracy_worst is 0.75; recomputed: 0.8125")));
   EXPECT_THAT(lines, Contains(HasSubstr("round 4 client_accuracy_mean is 0.875; recomputed: 0.90625")));
@@ -95,14 +86,14 @@ TEST(ClientScores, MustBeThoseOfTheLastRound) {
   const Scratch folder;
   const TestedRun tested(folder / "run");
   tested.run.edit(kClientsFile, "\"round\": 4", "\"round\": 3");
-  EXPECT_THAT(tested.differences(), ElementsAre("clients.json: round is 3; recomputed: 4"));
+  EXPECT_THAT(tested.run.differences(), ElementsAre("clients.json: round is 3; recomputed: 4"));
 }
 
 TEST(ClientScores, MustBeOfClientsThatThereAre) {
   const Scratch folder;
   const TestedRun tested(folder / "run");
   tested.run.edit(kClientsFile, "\"client\":2", "\"client\":3");
-  EXPECT_THAT(tested.differences(),
+  EXPECT_THAT(tested.run.differences(),
               ElementsAre("clients.json: client is 3; recomputed: below 3, the number of clients"));
 }
 
@@ -111,7 +102,7 @@ TEST(ClientScores, ThatAreMissingAreNoted) {
   const TestedRun tested(folder / "run");
   const std::int64_t values = verify_run(tested.run.path()).values;
   std::filesystem::remove(tested.run.path() / kClientsFile);
-  EXPECT_THAT(tested.differences(), IsEmpty());
+  EXPECT_THAT(tested.run.differences(), IsEmpty());
   EXPECT_EQ(verify_run(tested.run.path()).values, values - 7);
   EXPECT_THAT(verify_run(tested.run.path()).notes,
               Contains(HasSubstr("has no clients.json, so the means over clients are not recomputed")));

@@ -116,39 +116,30 @@ class CountedRun {
     directory.write_summary(summary);
   }
 
-  std::vector<std::string> differences() const {
-    std::vector<std::string> lines;
-    for (Difference difference : verify_run(run.path()).differences) {
-      difference.file = difference.file.filename();
-      lines.push_back(describe(difference));
-    }
-    return lines;
-  }
-
   RecordedRun run;
 };
 
 TEST(Cost, IsVerified) {
   const Scratch folder;
   const CountedRun counted(folder / "run");
-  EXPECT_THAT(counted.differences(), IsEmpty());
+  EXPECT_THAT(counted.run.differences(), IsEmpty());
   const std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
   EXPECT_THAT(verify_table(runs).differences, IsEmpty());
   counted.run.edit(kSummaryFile, "\"examples\": 2560", "\"examples\": 2561");
-  EXPECT_THAT(counted.differences(), ElementsAre("summary.json: examples is 2561; recomputed: 2560"));
+  EXPECT_THAT(counted.run.differences(), ElementsAre("summary.json: examples is 2561; recomputed: 2560"));
   EXPECT_THAT(verify_table(find_runs(std::vector{folder.path()})).differences, ::testing::SizeIs(1));
   counted.run.edit(kSummaryFile, "\"examples\": 2561", "\"examples\": 2560");
   counted.run.edit(kSummaryFile, "\"gradients\": 2800", "\"gradients\": 2799");
   counted.run.edit(kSummaryFile, "\"operations\": 20000", "\"operations\": 20001");
-  EXPECT_THAT(counted.differences(), ElementsAre("summary.json: gradients is 2799; recomputed: 2800",
-                                                 "summary.json: operations is 20001; recomputed: 20000"));
+  EXPECT_THAT(counted.run.differences(), ElementsAre("summary.json: gradients is 2799; recomputed: 2800",
+                                                     "summary.json: operations is 20001; recomputed: 20000"));
 }
 
 TEST(Cost, VerificationNoticesALowerBoundThatIsPassedOffAsExact) {
   const Scratch folder;
   const CountedRun counted(folder / "run");
   counted.run.edit(kRoundsFile, "\"operations\":5000", "\"operations\":5000,\"operations_at_least\":true");
-  EXPECT_THAT(counted.differences(),
+  EXPECT_THAT(counted.run.differences(),
               ElementsAre("summary.json: operations_at_least is absent; recomputed: true"));
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/odometer.hpp"
 
 #include "results/run_directory.hpp"
 #include "results/state_privacy.hpp"
+#include "results/verify.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -98,6 +101,15 @@ class RecordedRun {
 
   const std::filesystem::path& path() const { return path_; }
   RunDirectory open() const { return RunDirectory::open(path_); }
+  /// What `verify` finds, with the names of files alone.
+  std::vector<std::string> differences() const {
+    std::vector<std::string> lines;
+    for (Difference difference : verify_run(path_).differences) {
+      difference.file = difference.file.filename();
+      lines.push_back(describe(difference));
+    }
+    return lines;
+  }
   /// Replaces one occurrence of a text in a file of the run; a failure of the test when there is none.
   void edit(const std::string& file, const std::string& before, const std::string& after) const {
     std::string text = open().read_file(file);

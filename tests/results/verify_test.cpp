@@ -15,22 +15,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::vector<std::string> differences_of(const RecordedRun& run) {
-  std::vector<std::string> lines;
-  for (Difference difference : verify_run(run.path()).differences) {
-    difference.file = difference.file.filename();
-    lines.push_back(describe(difference));
-  }
-  return lines;
-}
-
 TEST(Verify, FindsNothingInWhatTheProgramWrote) {
   const Scratch folder;
   for (const std::string policy : {"none", "record", "client"}) {
     for (const bool finished : {true, false}) {
       const RecordedRun run(folder / (policy + (finished ? "-finished" : "-interrupted")),
                             {.policy = policy, .finished = finished});
-      EXPECT_THAT(differences_of(run), IsEmpty()) << policy;
+      EXPECT_THAT(run.differences(), IsEmpty()) << policy;
       EXPECT_GT(verify_run(run.path()).values, 25);
     }
   }
@@ -46,7 +37,7 @@ TEST(Verify, NamesFileFieldAndBothValues) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kSummaryFile, "\"uplink_bytes\": 163840", "\"uplink_bytes\": 163841");
-  EXPECT_THAT(differences_of(run), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
+  EXPECT_THAT(run.differences(), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
 }
 
 // Each number of the summary that is a result, one after the other: off by little, and noticed.
@@ -65,7 +56,7 @@ TEST(Verify, NoticesEveryResultThatIsOff) {
       document[field] = document[field].get<double>() * (1 + 1e-6);
     }
     put(run.path() / kSummaryFile, document.dump());
-    const std::vector<std::string> lines = differences_of(run);
+    const std::vector<std::string> lines = run.differences();
     ASSERT_THAT(lines, SizeIs(1)) << field;
     EXPECT_THAT(lines.front(), HasSubstr(std::string("summary.json: ") + field + " is "));
   }
@@ -75,12 +66,12 @@ TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kExperimentFile, "delta = 1e-05", "delta = 1e-06");
-  EXPECT_THAT(differences_of(run),
+  EXPECT_THAT(run.differences(),
               ElementsAre("experiment.toml: algorithms.privacy.delta is 1e-06; recomputed: 1e-05"));
   run.edit(kExperimentFile, "delta = 1e-06", "delta = 1e-05");
   run.edit(kExperimentFile, "seeds = [1]", "seeds = [2]");
   run.edit(kExperimentFile, "rate = 0.1", "rate = 0.2");
-  EXPECT_THAT(differences_of(run), SizeIs(2));
+  EXPECT_THAT(run.differences(), SizeIs(2));
 }
 
 TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
@@ -92,7 +83,7 @@ TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
   rounds[2].epsilon = *rounds[2].epsilon / 2;
   directory.append(rounds[2]);
   directory.append(rounds[3]);
-  const std::vector<std::string> lines = differences_of(run);
+  const std::vector<std::string> lines = run.differences();
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_THAT(lines.front(), HasSubstr("rounds.jsonl: round 3 epsilon is "));
 }
@@ -104,7 +95,7 @@ TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
                           return private_steps(client == 0 ? 10 : 5);
                         }});
   run.edit(kLedgerFile, "\"count\": 10", "\"count\": 9");
-  EXPECT_THAT(differences_of(run), SizeIs(4 + 2)) << "four rounds, and the run by RDP and by PLD";
+  EXPECT_THAT(run.differences(), SizeIs(4 + 2)) << "four rounds, and the run by RDP and by PLD";
 }
 
 TEST(Verify, NoticesALedgerOfOtherRounds) {
@@ -112,9 +103,9 @@ TEST(Verify, NoticesALedgerOfOtherRounds) {
   const RecordedRun run(folder / "run", {.finished = false});
   run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
            "\"last_round\": 2,\n     \"participations\": 2");
-  EXPECT_THAT(differences_of(run),
+  EXPECT_THAT(run.differences(),
               testing::Contains(HasSubstr("ledger.json: participations of all clients is 7; recomputed: 8")));
-  EXPECT_THAT(differences_of(run),
+  EXPECT_THAT(run.differences(),
               testing::Contains(HasSubstr("ledger.json: clients in round 3 is 2; recomputed: 3")));
 }
 
@@ -122,14 +113,14 @@ TEST(Verify, NoticesALedgerOfAnotherPolicy) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
-  EXPECT_THAT(differences_of(run), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
+  EXPECT_THAT(run.differences(), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
 }
 
 TEST(Verify, NoticesARoundThatIsGone) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {});
   run.open().truncate_rounds(3);
-  EXPECT_THAT(differences_of(run), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
+  EXPECT_THAT(run.differences(), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
 }
 
 TEST(Verify, RefusesRecordsThatCannotBeRead) {

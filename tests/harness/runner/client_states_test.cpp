@@ -1,9 +1,7 @@
 #include "harness/runner/client_states.hpp"
 
-#include <csignal>
 #include <memory>
 #include <string>
-#include <sys/resource.h>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -12,6 +10,7 @@
 
 #include "harness/runner/checkpoint.hpp"
 #include "tests/harness/runner/small_runs.hpp"
+#include "tests/results/file_size_limit.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
@@ -131,33 +130,13 @@ TEST_F(ClientStatesTest, GoOnAfterACheckpoint) {
   EXPECT_EQ(fills(again, 3), (std::vector<int>{1, 2, -1}));
 }
 
-// The system refuses to let files grow beyond a limit; the test is not killed for it.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(std::uint64_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
-
 TEST_F(ClientStatesTest, ChangeAllOrNoneWhenTheDiskIsFull) {
   for (const std::int64_t memory : {0, 30}) {  // on the way into the file, and within it
     SCOPED_TRACE(memory);
     ClientStates states = states_within(memory);
     states.put({{0, state(10, 1)}, {1, state(10, 2)}});
     {
-      const FileSizeLimit full(45);
+      const results::FileSizeLimit full(45);
       try {
         states.put({{0, state(10, 3)}, {2, state(30, 4)}});
         ADD_FAILURE() << "a full disk went unnoticed";
@@ -264,7 +243,7 @@ TEST_F(RunWithStates, LeavesNoTraceOfARoundThatFails) {
   EXPECT_EQ(test::content_of(path), file);
   algorithm.fails = false;
   {
-    const FileSizeLimit full(file.size());
+    const results::FileSizeLimit full(file.size());
     EXPECT_THROW(for (int round = 0; round < 5; ++round) simulation.next_round(), Error);
   }
   while (!simulation.finished()) simulation.next_round();
