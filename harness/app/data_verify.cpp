@@ -55,7 +55,7 @@ bool verify(const DataOptions& options, const std::vector<fs::path>& files) {
     return true;
   } catch (const Error& error) {
     for (const std::string& problem : problems_of(options, error, files))
-      fmt::print("{}: wrong: {}\n", options.name, results::one_line(problem));
+      fmt::print("{}: wrong: {}\n", options.name, results::one_line(problem.substr(0, problem.find('\n'))));
     return false;
   }
 }
