@@ -238,6 +238,7 @@ DatasetSource csv_source() {
   return {.name = "csv",
           .summary = "Your own table, a CSV file: classification or regression.",
           .fields = Config::schema().fields(),
+          .origin = DatasetOrigin::kOwn,
           .load = load_csv,
           .check = [](const Settings& settings) { Config::schema().read(settings); }};
 }

@@ -197,6 +197,7 @@ DatasetSource glyphs_source() {
           "Synthetic digits drawn by the program, no files needed: 12,000 train and 2,000 test images, 28 x "
           "28 grey, 10 "
           "classes.",
+      .origin = DatasetOrigin::kDrawn,
       .load = [](const Settings&, const SearchPath&) { return draw_glyphs(); }};
 }
 

@@ -68,13 +68,15 @@ std::string dataset_summary(const std::string& name) { return find_source(name).
 
 const std::vector<Field>& dataset_fields(const std::string& name) { return find_source(name).fields; }
 
+DatasetOrigin dataset_origin(const std::string& name) { return find_source(name).origin; }
+
 const PublishedFiles& dataset_files(const std::string& name) { return find_source(name).files; }
 
 std::vector<std::filesystem::path> find_dataset(const std::string& name, const Settings& settings,
                                                 const SearchPath& search_path) {
   const DatasetSource& source = find_source(name);
   if (source.find != nullptr) return source.find(complete(source.fields, settings), search_path);
-  if (source.files.files.empty()) return {};
+  if (source.origin != DatasetOrigin::kFiles) return {};
   return find_published(source.files, search_path);
 }
 

@@ -7,6 +7,7 @@
 #include "fedarena/base/schema.hpp"
 
 #include "datasets/dataset.hpp"
+#include "datasets/dataset_origin.hpp"
 #include "datasets/published_files.hpp"
 
 namespace fedarena {
@@ -19,6 +20,9 @@ std::string dataset_summary(const std::string& name);
 
 /// The settings of a data set. Throws Error when the name is unknown.
 const std::vector<Field>& dataset_fields(const std::string& name);
+
+/// Throws Error when the name is unknown.
+DatasetOrigin dataset_origin(const std::string& name);
 
 /// What a data set is read from, with sizes and digests; without files where the program draws it or where
 /// they may have any names. Throws Error when the name is unknown.

@@ -7,6 +7,7 @@
 #include "fedarena/base/schema.hpp"
 
 #include "datasets/dataset.hpp"
+#include "datasets/dataset_origin.hpp"
 #include "datasets/published_files.hpp"
 
 namespace fedarena {
@@ -16,7 +17,8 @@ struct DatasetSource {
   std::string name;                ///< as experiments write it
   std::string summary;             ///< one sentence: what it shows, how much of it there is, in what form
   std::vector<Field> fields = {};  ///< its settings
-  PublishedFiles files = {};       ///< what it is read from; no files: it is drawn, or the user brings them
+  DatasetOrigin origin = DatasetOrigin::kFiles;
+  PublishedFiles files = {};  ///< what it is read from, where its origin is kFiles
   /// Reads or makes the data; its Dataset has the name of this source. Gets every setting. Throws Error.
   Dataset (*load)(const Settings& settings, const SearchPath& search_path);
   /// The files that `load` would read, where `files` does not list them all; throws Error when they are not

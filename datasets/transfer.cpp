@@ -144,7 +144,7 @@ int Transfer::on_transfer(void* self, curl_off_t whole, curl_off_t /*done*/, cur
   try {
     const bool known = transfer.begun_ && whole > 0;
     return transfer.wanted_.on_progress(transfer.file_.size(), known ? transfer.offset_ + whole : 0) ? 0 : 1;
-  } catch (...) {
+  } catch (...) {  // kept, as above
     transfer.failure_ = std::current_exception();
     return 1;
   }

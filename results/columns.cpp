@@ -218,8 +218,6 @@ void add(Shown shown, const Table& table, std::vector<Column>& columns) {
   }
 }
 
-}  // namespace
-
 std::vector<Column> reader_columns(const Table& table, const Selection& selection) {
   std::vector<Column> columns;
   for (const SettingPart& part : kSettingParts) {
@@ -237,6 +235,21 @@ std::vector<Column> reader_columns(const Table& table, const Selection& selectio
   }
   for (const Shown shown : selection) add(shown, table, columns);
   return columns;
+}
+
+}  // namespace
+
+CellGrid reader_grid(const Table& table, const Selection& selection, std::string Column::*heading,
+                     std::function<std::string(const Row&)> Column::*cell) {
+  CellGrid grid{.right_aligned = {}, .lines = std::vector<std::vector<std::string>>(table.rows.size() + 1)};
+  for (const Column& column : reader_columns(table, selection)) {
+    grid.right_aligned.push_back(column.right_aligned);
+    grid.lines.front().push_back(column.*heading);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      grid.lines[i + 1].push_back((column.*cell)(table.rows[i]));
+    }
+  }
+  return grid;
 }
 
 std::string markdown_escaped(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "results/cell_grid.hpp"
 #include "results/column_selection.hpp"
 
 namespace fedarena::results {
@@ -20,8 +21,9 @@ struct Column {
 };
 
 /// The columns of this table: those that tell its rows apart (parts of the setting, and what a sweep gives,
-/// only where rows differ), then the selected ones.
-std::vector<Column> reader_columns(const Table& table, const Selection& selection);
+/// only where rows differ), then the selected ones. `heading` and `cell` choose the typesetting.
+CellGrid reader_grid(const Table& table, const Selection& selection, std::string Column::*heading,
+                     std::function<std::string(const Row&)> Column::*cell);
 
 /// `text` so that Markdown prints it as it is inside a table cell.
 std::string markdown_escaped(std::string_view text);

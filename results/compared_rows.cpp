@@ -91,10 +91,7 @@ std::vector<std::string> qualifiers(const std::vector<const ComparedRow*>& rows)
 
 }  // namespace
 
-std::string ComparedRow::plain_name() const {
-  const std::string& label = key.names[3];
-  return one_line(key.own.empty() ? label : fmt::format("{}, {}", label, sweep_text(key.own)));
-}
+std::string ComparedRow::plain_name() const { return one_line(row_name(key.names[3], key.own)); }
 
 std::vector<FolderRuns> find_runs_by_folder(std::span<const fs::path> folders) {
   std::vector<FolderRuns> found;

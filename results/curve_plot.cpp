@@ -37,7 +37,7 @@ void check_number(std::size_t number, std::size_t most, const std::string& what)
   if (number <= most) return;
   throw Error(Complaint{.found = fmt::format("{} {} cannot be told apart in one picture", number, what),
                         .allowed = fmt::format("at most {}", most),
-                        .remedy = "Name the folders of fewer runs, or choose rows with --label."});
+                        .remedy = "Name the folders of fewer runs, or choose rows with --labels."});
 }
 
 void check_logarithms(const Curves& curves, const CurveStyle& style) {
@@ -47,7 +47,7 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
         if ((!style.log_x || point.x > 0) && (!style.log_y || point.y > 0)) continue;
         throw Error(Complaint{
             .found = fmt::format("{} in round {}: a logarithmic axis has no place for {} {}", curve.name,
-                                 point.round, point.x > 0 ? curves.y.name : curves.x.name,
+                                 point.round, point.x > 0 ? name_of(curves.y) : std::string(curves.x.name),
                                  short_number(point.x > 0 ? point.y : point.x))});
       }
     }
@@ -118,7 +118,6 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
   check_logarithms(curves, style);
   const int columns = panels == 1 ? 1 : panels <= 4 ? 2 : 3;
   const int rows = (static_cast<int>(panels) + columns - 1) / columns;
-  const bool percent = curves.y.heading.find('%') != std::string_view::npos;
   std::string script =
       terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
   script += fmt::format(
@@ -128,11 +127,11 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
       "set tics nomirror out\n"
       "set grid lt 1 lc rgb '#d8d8d8'\n"
       "set key below noenhanced Left reverse samplen 4 height 0.5\n",
-      quoted(curves.x.heading, terminal), quoted(curves.y.heading, terminal));
+      quoted(curves.x.heading, terminal), quoted(heading(curves.y), terminal));
   if (style.log_x) script += "set logscale x\n";
   if (style.log_y) script += "set logscale y\n";
   // Bands may leave what a percentage can be.
-  if (percent && !style.log_y) script += "set yrange [0<*:*<100]\n";
+  if (is_share(curves.y) && !style.log_y) script += "set yrange [0<*:*<100]\n";
   if (panels > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);
   int block = 0;
   for (const CurvePanel& panel : curves.panels) {

@@ -9,7 +9,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/regression_error.hpp"
 #include "results/run_directory.hpp"
 #include "results/statistics.hpp"
 #include "results/table.hpp"
@@ -21,80 +20,52 @@ using Value = std::optional<double>;
 
 constexpr double kMiB = 1024.0 * 1024;
 
-Value in_percent(Value fraction) { return fraction ? Value(100 * *fraction) : std::nullopt; }
-
-Value of_clients(const RoundRecord& round, double ClientMetrics::*member) {
-  return round.per_client ? in_percent((*round.per_client).*member) : std::nullopt;
-}
-
 // What cannot be drawn is as good as not there: an infinite epsilon, a loss that diverged.
 Value drawable(Value value) { return value && std::isfinite(*value) ? value : std::nullopt; }
 
-const std::array<CurveAxis, 7> kXAxes = {{
+Value of_cost(const RoundRecord& round, std::int64_t Cost::*member) {
+  return round.cost ? Value((*round.cost).*member) : std::nullopt;
+}
+
+const std::array<CurveAxis, 9> kAxes = {{
     {"round", "round", [](const RoundRecord& round) { return Value(round.round); }},
     {"epsilon", "epsilon (RDP, upper bound)", [](const RoundRecord& round) { return round.epsilon; }, false,
-     OverSeeds::kLargest},
+     true},
     {"bytes", "bytes sent, up and down (MiB)",
      [](const RoundRecord& round) {
        return Value(static_cast<double>(round.uplink_bytes + round.downlink_bytes) / kMiB);
      },
      true},
-    {"uplink", "bytes sent up (MiB)",
+    {"total-uplink", "bytes sent up (MiB)",
      [](const RoundRecord& round) { return Value(static_cast<double>(round.uplink_bytes) / kMiB); }, true},
-    {"downlink", "bytes sent down (MiB)",
+    {"total-downlink", "bytes sent down (MiB)",
      [](const RoundRecord& round) { return Value(static_cast<double>(round.downlink_bytes) / kMiB); }, true},
-    {"seconds", "training time (s)", [](const RoundRecord& round) { return Value(round.train_seconds); },
-     true},
-    {"gradients", "gradients of examples", [](const RoundRecord& round) { return Value(round.examples); },
-     true},
-}};
-
-const std::array<CurveAxis, 8> kYAxes = {{
-    {"accuracy", "test accuracy (%)",
-     [](const RoundRecord& round) { return in_percent(round.test_accuracy); }},
-    {"loss", "test loss", [](const RoundRecord& round) { return round.test_loss; }},
-    {"rmse", "test RMSE",
-     [](const RoundRecord& round) {
-       return round.test_loss && !round.test_accuracy ? Value(root_mean_squared_error(*round.test_loss))
-                                                      : std::nullopt;
-     }},
-    {"macro-f1", "macro F1 over classes (%)",
-     [](const RoundRecord& round) {
-       return round.classes ? in_percent(round.classes->macro_f1) : std::nullopt;
-     }},
-    {"validation", "validation accuracy (%)",
-     [](const RoundRecord& round) { return in_percent(round.validation_accuracy); }},
-    {"clients", "test accuracy, mean over clients (%)",
-     [](const RoundRecord& round) { return of_clients(round, &ClientMetrics::accuracy_mean); }},
-    {"worst-client", "test accuracy of the worst client (%)",
-     [](const RoundRecord& round) { return of_clients(round, &ClientMetrics::accuracy_worst); }},
-    {"epsilon", "epsilon (RDP, upper bound)", [](const RoundRecord& round) { return round.epsilon; }, false,
-     OverSeeds::kLargest},
+    {"examples", "gradients of clients' examples",
+     [](const RoundRecord& round) { return Value(round.examples); }, true},
+    {"gradients", "gradients of all examples",
+     [](const RoundRecord& round) { return of_cost(round, &Cost::gradients); }, true},
+    {"operations", "floating-point operations",
+     [](const RoundRecord& round) { return of_cost(round, &Cost::operations); }, true},
+    {"seconds", "time (s)",
+     [](const RoundRecord& round) { return Value(round.train_seconds + round.evaluation_seconds); }, true},
 }};
 
 // By round, where a run has both values.
 std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
-                                                            const CurveAxis& y) {
+                                                            Measure y) {
   std::map<std::int64_t, std::pair<double, double>> values;
-  double sum_x = 0, sum_y = 0;
+  const double scale = is_share(y) ? 100 : 1;
+  Value sum = 0;  // none once a round did not say
   for (const RoundRecord& round : RunDirectory::open(seed.path).rounds()) {
-    const auto at = [&](const CurveAxis& axis, double& sum) {
-      const Value value = axis.of_round(round);
-      if (!axis.summed) return value;
-      sum += value.value_or(0);
-      return Value(sum);
-    };
-    const Value over = drawable(at(x, sum_x)), value = drawable(at(y, sum_y));
-    if (over && value) values.emplace(round.round, std::pair(*over, *value));
+    Value over = x.of_round(round);
+    if (x.summed) over = sum = sum && over ? Value(*sum + *over) : std::nullopt;
+    const Value value = drawable(value_of(y, round));
+    if (drawable(over) && value) values.emplace(round.round, std::pair(*over, scale * *value));
   }
   return values;
 }
 
-double joint(const std::vector<double>& values, OverSeeds how) {
-  return how == OverSeeds::kMean ? mean(values) : *std::max_element(values.begin(), values.end());
-}
-
-Curve curve_of(const Row& row, const CurveAxis& x, const CurveAxis& y) {
+Curve curve_of(const Row& row, const CurveAxis& x, Measure y) {
   Curve curve{.name = row_name(row), .seeds = {}, .points = {}};
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
   for (const SeedResult& seed : row.seeds) {
@@ -107,11 +78,10 @@ Curve curve_of(const Row& row, const CurveAxis& x, const CurveAxis& y) {
   for (const auto& [round, values] : rounds) {
     const auto& [over, value] = values;
     if (over.size() < row.seeds.size()) continue;
-    curve.points.push_back(
-        {.round = round,
-         .x = joint(over, x.over_seeds),
-         .y = joint(value, y.over_seeds),
-         .std = y.over_seeds == OverSeeds::kMean ? sample_standard_deviation(value) : std::nullopt});
+    curve.points.push_back({.round = round,
+                            .x = x.largest ? *std::max_element(over.begin(), over.end()) : mean(over),
+                            .y = mean(value),
+                            .std = sample_standard_deviation(value)});
   }
   return curve;
 }
@@ -132,16 +102,15 @@ std::string title_of(const Table& table, const Setting& setting) {
   return title;
 }
 
-std::string missing(const CurveAxis& x, const CurveAxis& y) {
-  return fmt::format("no round in which every seed has both {} and {}", x.name, y.name);
+std::string missing(const CurveAxis& x, Measure y) {
+  return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
 }
 
 }  // namespace
 
-std::span<const CurveAxis> curve_x_axes() { return kXAxes; }
-std::span<const CurveAxis> curve_y_axes() { return kYAxes; }
+std::span<const CurveAxis> curve_axes() { return kAxes; }
 
-Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveAxis& y) {
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y) {
   const Table table = make_table(runs);
   if (table.rows.empty()) {
     throw Error(Complaint{.found = "no run is finished, so there is nothing to draw",

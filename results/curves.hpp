@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,31 +8,28 @@
 #include <vector>
 
 #include "results/find_runs.hpp"
+#include "results/measure.hpp"
 
 namespace fedarena::results {
 
-/// How the values of several seeds after one round become one.
-enum class OverSeeds { kMean, kLargest };
-
-/// What a run is at after a round: an axis of a plot.
+/// What a run has spent after a round: the horizontal axis.
 struct CurveAxis {
   std::string_view name;     ///< as the command line has it
   std::string_view heading;  ///< with its unit
   /// Of one round; none where the record lacks it.
   std::optional<double> (*of_round)(const RoundRecord&);
-  bool summed = false;  ///< over all rounds so far
-  OverSeeds over_seeds = OverSeeds::kMean;
+  bool summed = false;   ///< over all rounds so far
+  bool largest = false;  ///< the largest over seeds counts, as of upper bounds; otherwise the mean
 };
 
-/// What may be drawn over what.
-std::span<const CurveAxis> curve_x_axes();
-std::span<const CurveAxis> curve_y_axes();
+/// What may be the horizontal axis. Names that columns of tables have as well mean the same.
+std::span<const CurveAxis> curve_axes();
 
 /// One round of a curve.
 struct CurvePoint {
   std::int64_t round = 0;
   double x = 0;               ///< over seeds, as its axis says
-  double y = 0;               ///< mean over seeds
+  double y = 0;               ///< mean over seeds; percentages for fractions
   std::optional<double> std;  ///< sample standard deviation of y; none for one seed
 
   bool operator==(const CurvePoint&) const = default;
@@ -53,7 +49,8 @@ struct CurvePanel {
 };
 
 struct Curves {
-  CurveAxis x, y;
+  CurveAxis x;
+  Measure y = Measure::kAccuracy;
   std::string title;  ///< what all panels share
   std::vector<CurvePanel> panels;
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
@@ -63,6 +60,6 @@ struct Curves {
 /// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
 /// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be
 /// read or be one row.
-Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveAxis& y);
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y);
 
 }  // namespace fedarena::results

@@ -8,7 +8,7 @@ namespace fedarena::results {
 
 std::string curves_json(const Curves& curves) {
   using Json = nlohmann::ordered_json;
-  Json object = {{"x", curves.x.name}, {"y", curves.y.name}, {"title", curves.title}};
+  Json object = {{"x", curves.x.name}, {"y", name_of(curves.y)}, {"title", curves.title}};
   object["panels"] = Json::array();
   for (const CurvePanel& panel : curves.panels) {
     Json lines = Json::array();

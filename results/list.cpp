@@ -9,9 +9,8 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-constexpr std::size_t kSeedColumn = 3;
-constexpr std::size_t kRoundsColumn = 5;
-constexpr std::size_t kAccuracyColumn = 6;
+// run, experiment, algorithm, seed, state, rounds, accuracy
+const std::vector<bool> kRightAligned = {false, false, false, true, false, true, true};
 
 std::string state_of(const Summary& summary) {
   const bool stopped = summary.privacy && !summary.privacy->stopped.empty();
@@ -31,16 +30,6 @@ Line line_of(const FoundRun& run, const Summary& summary) {
           accuracy_of(summary)};
 }
 
-std::string aligned(const Line& line, const std::vector<std::size_t>& widths) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool right = i == kSeedColumn || i == kRoundsColumn || i == kAccuracyColumn;
-    text += padded(line[i], widths[i], right) + "  ";
-  }
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
-}
-
 }  // namespace
 
 std::string render_list(std::span<const FoundRun> runs) {
@@ -50,10 +39,10 @@ std::string render_list(std::span<const FoundRun> runs) {
     lines.push_back(run.summary ? line_of(run, *run.summary) : Line{one_line(run.path.string())});
   }
   const std::vector<std::size_t> widths = column_widths(lines);
-  std::string text = aligned(lines.front(), widths);
+  std::string text = aligned_line(lines.front(), widths, kRightAligned);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (runs[i].summary) {
-      text += aligned(lines[i + 1], widths);
+      text += aligned_line(lines[i + 1], widths, kRightAligned);
     } else {
       text += fmt::format("{}  broken: {}\n", padded(lines[i + 1].front(), widths.front(), false),
                           runs[i].problem);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "results/bootstrap.hpp"
+#include "results/dataset_notes.hpp"
 #include "results/number_format.hpp"
 #include "results/partition_notes.hpp"
 #include "results/privacy_notes.hpp"
@@ -84,16 +85,6 @@ std::string shared_privacy(const Rows& rows) {
                      worst->adjacency.empty() ? "" : ", adjacency " + worst->adjacency);
 }
 
-std::vector<std::string> data_notes(const Rows& rows) {
-  std::set<std::string> notes;
-  for (const ComparedRow* row : rows) {
-    const Summary& summary = row->summary();
-    if (!summary.dataset_note.empty())
-      notes.insert(fmt::format("data set {}: {}", summary.dataset, summary.dataset_note));
-  }
-  return {notes.begin(), notes.end()};
-}
-
 std::string seeds_text(const std::vector<std::int64_t>& seeds) {
   return fmt::format("{} {}", seeds.size() == 1 ? "seed" : "seeds", fmt::join(seeds, ", "));
 }
@@ -132,13 +123,6 @@ std::vector<std::string> few_seeds(const Pairs& pairs) {
   return notes;
 }
 
-void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
-  for (const std::string& note : more) {
-    std::string& line = notes.emplace_back(one_line(note));
-    while (line.ends_with('.')) line.pop_back();  // renderers end sentences as they need
-  }
-}
-
 }  // namespace
 
 std::string pairs_caption(const Rows& rows) {
@@ -157,12 +141,12 @@ std::string pairs_caption(const Rows& rows) {
 std::vector<std::string> pair_notes(const Pairs& pairs, const Rows& rows) {
   const std::vector<FoundRun> runs = runs_of(rows);
   std::vector<std::string> notes;
-  append(notes, notes_of_pairs(pairs));
-  append(notes, few_seeds(pairs));
-  append(notes, data_notes(rows));
-  append(notes, partition_notes(runs));
-  append(notes, stopping_notes(runs));
-  append(notes, privacy_notes(as_table(rows), [](const Row& row) { return row.label; }));
+  append_notes(notes, notes_of_pairs(pairs));
+  append_notes(notes, few_seeds(pairs));
+  append_notes(notes, dataset_notes(runs));
+  append_notes(notes, partition_notes(runs));
+  append_notes(notes, stopping_notes(runs));
+  append_notes(notes, privacy_notes(as_table(rows), [](const Row& row) { return row.label; }));
   return notes;
 }
 

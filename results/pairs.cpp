@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "fedarena/base/nearest.hpp"
 
 #include "results/bootstrap.hpp"
 #include "results/natural_order.hpp"
@@ -26,23 +25,14 @@ namespace {
 
 using Rows = std::vector<const ComparedRow*>;
 
-// The rows of these labels, or all.
-Rows chosen(const std::vector<ComparedRow>& rows, const std::vector<std::string>& labels) {
+// The rows of these labels.
+Rows chosen(const std::vector<ComparedRow>& rows, const Labels& labels) {
   std::set<std::string> known;
   for (const ComparedRow& row : rows) known.insert(row.summary().label);
-  const std::vector<std::string> names(known.begin(), known.end());
-  for (const std::string& label : labels) {
-    if (known.contains(label)) continue;
-    throw Error(Complaint{.place = {},
-                          .found = fmt::format("--labels: no finished run is labelled \"{}\"", label),
-                          .allowed = join_names(names),
-                          .nearest = nearest_name(label, names),
-                          .remedy = {}});
-  }
+  check_labels(labels, known);
   Rows found;
   for (const ComparedRow& row : rows) {
-    const bool named = std::find(labels.begin(), labels.end(), row.summary().label) != labels.end();
-    if (labels.empty() || named) found.push_back(&row);
+    if (wants(labels, row.summary().label)) found.push_back(&row);
   }
   return found;
 }
@@ -129,7 +119,21 @@ std::string diverged(const Pair& pair) {
   return {};
 }
 
-Pair make_pair(const Match& match, const PairMetric& metric, bool across_grid) {
+// The number of each run, read once however many pairs the run is in.
+class Numbers {
+ public:
+  explicit Numbers(const PairMetric& metric) : metric_(metric) {}
+  double of(const FoundRun& run) {
+    const auto known = numbers_.find(&run);
+    return known != numbers_.end() ? known->second : numbers_[&run] = metric_.of(run);
+  }
+
+ private:
+  const PairMetric& metric_;
+  std::map<const FoundRun*, double> numbers_;
+};
+
+Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
   Pair pair{
       .point = across_grid ? Sweep{} : match.left->key.shared, .first = match.first, .second = match.second};
   std::vector<double> left, right;
@@ -139,8 +143,8 @@ Pair make_pair(const Match& match, const PairMetric& metric, bool across_grid) {
       pair.unpaired.push_back(seed);
       continue;
     }
-    left.push_back(metric.of(run));
-    right.push_back(metric.of(other->second));
+    left.push_back(numbers.of(run));
+    right.push_back(numbers.of(other->second));
     pair.seeds.push_back({seed, left.back(), right.back()});
   }
   for (const auto& [seed, run] : match.right->runs) {
@@ -181,7 +185,8 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   }
   Pairs table{.metric = PairMetric(options.metric, rows)};
   table.notes = check_differences(matches, options.across);
-  for (const Match& match : matches) table.pairs.push_back(make_pair(match, table.metric, across_grid));
+  Numbers numbers(table.metric);
+  for (const Match& match : matches) table.pairs.push_back(make_pair(match, numbers, across_grid));
   judge(table.pairs);
   table.caption = pairs_caption(rows);
   for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));

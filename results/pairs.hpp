@@ -8,6 +8,7 @@
 
 #include "results/compared_rows.hpp"
 #include "results/interval.hpp"
+#include "results/labels.hpp"
 #include "results/pair_judgement.hpp"
 #include "results/pair_metric.hpp"
 #include "results/sweep.hpp"
@@ -17,8 +18,8 @@ namespace fedarena::results {
 /// What a user asks of a comparison.
 struct PairOptions {
   std::optional<RoundMetric> metric = {};  ///< see PairMetric
-  std::vector<std::string> labels = {};    ///< of algorithm entries; empty: all
-  std::set<std::string> across = {};       ///< of across_names(): in what rows may differ
+  Labels labels = {};
+  std::set<std::string> across = {};  ///< of across_names(): in what rows may differ
 };
 
 /// The results of both rows with one seed.

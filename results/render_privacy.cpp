@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ std::string part_text(double part) {
   return fmt::format("{:.1f} %", 100 * part);
 }
 
-void line(std::string& text, const char* head, const std::string& tail) {
+void line(std::string& text, const std::string& head, const std::string& tail) {
   text += fmt::format("{:<12}{}\n", head, one_line(tail));
 }
 
@@ -77,54 +78,18 @@ void worst_case_lines(std::string& text, const PrivacyReport& report) {
   line(text, "", claim_text(report.worst_pld) + " by PLD");
 }
 
-void claim_lines(std::string& text, const PrivacyClaim& claim) {
-  line(text, "hides", unit_text(claim));
-  line(text, "epsilon", claim_text(claim.rdp) + " by RDP" + rdp_details(claim));
-  line(text, "", claim_text(claim.pld) + " by PLD");
-  line(text, "delta", short_number(claim.settings.delta));
-  if (claim.as_if_rdp) {
-    line(text, "as if",
-         claim_text(claim.as_if_rdp) + " by RDP, of the larger population that the noise was rescaled for");
-    line(text, "", claim_text(claim.as_if_pld) + " by PLD");
-  }
-  line(text, "assumes",
-       claim.assumed ? "that samples of a fixed size are Poisson samples, which nobody has proven right"
-                     : "nothing that is unproven");
-  if (!claim.declared_public.empty()) {
-    line(text, "public", "each client's " + claim.declared_public + ", because the experiment declares it");
-  }
-  if (claim.budget > 0) {
-    line(text, "budget",
-         epsilon_number(claim.budget) +
-             (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
-  }
-}
-
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  const std::vector<std::size_t> widths = column_widths(rows);
-  std::string text;
-  for (const std::vector<std::string>& row : rows) {
-    std::string cells;
-    for (std::size_t i = 0; i < row.size(); ++i) cells += padded(row[i], widths[i], i > 0) + "  ";
-    cells.erase(cells.find_last_not_of(' ') + 1);
-    text += cells + "\n";
-  }
-  return text;
-}
-
 std::string client_table(const PrivacyReport& report) {
   const bool claims = report.summary.privacy.has_value();
   std::vector<std::vector<std::string>> rows = {{"clients", "examples", "rounds"}};
   if (claims) rows.front().insert(rows.front().end(), {"epsilon (RDP)", "order"});
   for (const ClientGroup& group : report.groups) {
-    rows.push_back({group.clients.empty() ? "all" : ranges(group.clients),
-                    range(group.examples_least, group.examples_most), fmt::format("{}", group.rounds)});
+    rows.push_back({clients_text(group), range(group.examples_least, group.examples_most), fmt::format("{}", group.rounds)});
     if (!claims) continue;
     const bool proven = group.rdp && group.rdp->epsilon;
     rows.back().push_back(proven ? epsilon_number(*group.rdp->epsilon) : "unproven");
     rows.back().push_back(order_text(group.order));
   }
-  return aligned(rows);
+  return aligned_lines(rows, {false, true, true, true, true});
 }
 
 std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
@@ -170,6 +135,36 @@ std::string exact_text(const PrivacyReport& report) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim) {
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"hides", unit_text(claim)},
+      {"epsilon", claim_text(claim.rdp) + " by RDP" + rdp_details(claim)},
+      {"", claim_text(claim.pld) + " by PLD"},
+      {"delta", short_number(claim.settings.delta)}};
+  if (claim.as_if_rdp) {
+    lines.emplace_back("as if", claim_text(claim.as_if_rdp) +
+                                    " by RDP, of the larger population that the noise was rescaled for");
+    lines.emplace_back("", claim_text(claim.as_if_pld) + " by PLD");
+  }
+  lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
+                                                "nobody has proven right"
+                                              : "nothing that is unproven");
+  if (!claim.declared_public.empty()) {
+    lines.emplace_back("public",
+                       "each client's " + claim.declared_public + ", because the experiment declares it");
+  }
+  if (claim.budget > 0) {
+    lines.emplace_back("budget",
+                       epsilon_number(claim.budget) +
+                           (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
+  }
+  return lines;
+}
+
+std::string clients_text(const ClientGroup& group) {
+  return group.clients.empty() ? "all" : ranges(group.clients);
+}
+
 std::string render_text(const PrivacyReport& report) {
   const Summary& summary = report.summary;
   std::string text;
@@ -178,7 +173,7 @@ std::string render_text(const PrivacyReport& report) {
                    summary.state, summary.rounds_done, summary.rounds));
   line(text, "policy", summary.policy);
   if (summary.privacy) {
-    claim_lines(text, *summary.privacy);
+    for (const auto& [head, tail] : claim_lines(*summary.privacy)) line(text, head, tail);
     worst_case_lines(text, report);
   } else {
     line(text, "epsilon", "none: the policy is none, so the run hides nobody's data and makes no claim");

@@ -12,45 +12,19 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "results/number_format.hpp"
-#include "results/regression_error.hpp"
 
 namespace fedarena::results {
 namespace {
 
-struct MeasureNames {
-  Measure measure;
-  const char* key;
-  const char* heading;
-  const char* words;  // begin a legend
-};
-
-constexpr std::array<MeasureNames, 7> kMeasures = {
-    {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy"},
-     {Measure::kLoss, "loss", "loss", "Loss on the test examples"},
-     {Measure::kRmse, "rmse", "RMSE", "RMSE (root mean squared error)"},
-     {Measure::kMacroF1, "macro-f1", "macro F1 (%)", "Macro F1"},
-     {Measure::kClientAccuracy, "client-accuracy", "clients (%)",
-      "Mean over clients of the accuracy on each one's own test examples"},
-     {Measure::kWorstClient, "worst-client", "worst client (%)",
-      "Least accuracy of any client on its own test examples"},
-     {Measure::kClientMacroF1, "client-macro-f1", "clients' macro F1 (%)",
-      "Mean over clients of macro F1 on each one's own test examples"}}};
-
 constexpr std::array<std::pair<const char*, Moment>, 3> kMoments = {
     {{"round", Moment::kRound}, {"epsilon", Moment::kEpsilon}, {"bytes", Moment::kBytes}}};
-
-const MeasureNames& names_of(Measure measure) {
-  return *std::ranges::find(kMeasures, measure, &MeasureNames::measure);
-}
 
 [[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
   throw Error(Complaint{.place = {}, .found = found, .allowed = allowed, .nearest = nearest, .remedy = {}});
 }
 
 Measure parse_measure(const std::string& text) {
-  for (const MeasureNames& names : kMeasures) {
-    if (text == names.key) return names.measure;
-  }
+  if (const std::optional<Measure> measure = find_measure(text)) return *measure;
   const std::vector<std::string> keys = measure_names();
   reject(fmt::format("--metric: \"{}\" is unknown", text), join_names(keys), nearest_name(text, keys));
 }
@@ -74,31 +48,6 @@ double parse_limit(Moment moment, const std::string& whole, const std::string& t
   if (number && (!round || (limit >= 1 && limit == std::floor(limit)))) return limit;
   reject(fmt::format("--metric {}: the limit is \"{}\"", whole, text),
          round ? "a whole number from 1" : "a number from 0", {});
-}
-
-// What a round says of it; none where it does not.
-std::optional<double> value_of(Measure measure, const RoundRecord& round) {
-  const auto of_clients = [&](double ClientMetrics::*member) {
-    return round.per_client ? std::optional((*round.per_client).*member) : std::nullopt;
-  };
-  switch (measure) {
-    case Measure::kAccuracy:
-      return round.test_accuracy;
-    case Measure::kLoss:
-      return round.test_loss;
-    case Measure::kRmse:
-      if (round.test_accuracy || !round.test_loss) return std::nullopt;
-      return root_mean_squared_error(*round.test_loss);
-    case Measure::kMacroF1:
-      return round.classes ? std::optional(round.classes->macro_f1) : std::nullopt;
-    case Measure::kClientAccuracy:
-      return of_clients(&ClientMetrics::accuracy_mean);
-    case Measure::kWorstClient:
-      return of_clients(&ClientMetrics::accuracy_worst);
-    case Measure::kClientMacroF1:
-      return of_clients(&ClientMetrics::macro_f1_mean);
-  }
-  throw Bug("a measure without a value");
 }
 
 // The last evaluated round for which the condition holds, which is asked round by round in order; nullptr
@@ -154,12 +103,6 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
 
 }  // namespace
 
-std::vector<std::string> measure_names() {
-  std::vector<std::string> keys;
-  for (const MeasureNames& names : kMeasures) keys.emplace_back(names.key);
-  return keys;
-}
-
 RoundMetric parse_round_metric(const std::string& text) {
   RoundMetric metric;
   metric.text = text;
@@ -177,14 +120,12 @@ Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> roun
   const RoundRecord* round = find_round(metric, rounds);
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const std::optional<double> value = value_of(metric.measure, *round);
-  if (!value) return {.missing = fmt::format("no {} in its rounds", names_of(metric.measure).key)};
+  if (!value) return {.missing = fmt::format("no {} in its rounds", name_of(metric.measure))};
   return {.value = value, .round = round->round};
 }
 
-bool is_share(Measure measure) { return measure != Measure::kLoss && measure != Measure::kRmse; }
-
 std::string heading(const RoundMetric& metric) {
-  const char* what = names_of(metric.measure).heading;
+  const std::string what = heading(metric.measure);
   switch (metric.moment) {
     case Moment::kLast:
       return what;
@@ -199,7 +140,7 @@ std::string heading(const RoundMetric& metric) {
 }
 
 std::string describe(const RoundMetric& metric) {
-  const std::string what = names_of(metric.measure).words;
+  const std::string what = describe(metric.measure);
   const std::string limit = exact_number(metric.limit);
   switch (metric.moment) {
     case Moment::kLast:

@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "results/record.hpp"
+#include "results/measure.hpp"
 
 namespace fedarena::results {
-
-/// What the evaluation of a round is asked for.
-enum class Measure { kAccuracy, kLoss, kRmse, kMacroF1, kClientAccuracy, kWorstClient, kClientMacroF1 };
 
 /// The round that is asked. It is chosen by what is known without any test result.
 enum class Moment {
@@ -33,9 +30,6 @@ struct RoundMetric {
 /// that says what is allowed.
 RoundMetric parse_round_metric(const std::string& text);
 
-/// The names of what can be measured, for help.
-std::vector<std::string> measure_names();
-
 /// What a run says of a metric.
 struct Reading {
   std::optional<double> value =
@@ -46,9 +40,6 @@ struct Reading {
 
 /// `rounds`: those of a finished run.
 Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds);
-
-/// Whether the measure is a fraction, of which more is better; a loss or an error otherwise.
-bool is_share(Measure measure);
 
 /// For the head of a column: "macro F1 (%) at round 20".
 std::string heading(const RoundMetric& metric);

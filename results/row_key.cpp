@@ -80,6 +80,10 @@ std::vector<std::pair<std::string, std::string>> identity(const Summary& summary
 
 }  // namespace
 
+std::string row_name(const std::string& label, const Sweep& own) {
+  return own.empty() ? label : fmt::format("{}, {}", label, sweep_text(own));
+}
+
 RowKey key_of(const Summary& summary) {
   return {.experiment = summary.experiment,
           .shared = shared_sweep(summary.sweep),

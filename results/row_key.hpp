@@ -17,6 +17,9 @@ struct RowKey {
   Sweep own;                         ///< what a grid gives to this algorithm alone
 };
 
+/// What rows are called: the label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
+std::string row_name(const std::string& label, const Sweep& own);
+
 /// The row to which a run belongs.
 RowKey key_of(const Summary& summary);
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "results/best_rows.hpp"
+#include "results/dataset_notes.hpp"
 #include "results/metric_rows.hpp"
 #include "results/natural_order.hpp"
 #include "results/partition_notes.hpp"
@@ -50,12 +54,8 @@ class PartDifference {
   bool found_ = false;
 };
 
-std::string name_with(const std::string& label, const Sweep& own) {
-  return own.empty() ? label : fmt::format("{}, {}", label, sweep_text(own));
-}
-
 std::string name_of(const Summary& summary) {
-  return name_with(summary.label, own_sweep(summary.sweep, summary.label));
+  return row_name(summary.label, own_sweep(summary.sweep, summary.label));
 }
 
 using Groups = std::map<RowKey, std::vector<const FoundRun*>, RowOrder>;
@@ -220,13 +220,6 @@ void sort_by_seed(std::vector<const FoundRun*>& runs) {
   });
 }
 
-void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
-  for (const std::string& note : more) {
-    std::string& line = notes.emplace_back(one_line(note));
-    while (line.ends_with('.')) line.pop_back();  // renderers end sentences as they need
-  }
-}
-
 }  // namespace
 
 Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric) {
@@ -250,22 +243,23 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
     sort_by_seed(group);
     table.rows.push_back(make_row(group));
   }
-  append(table.notes, dataset_notes(finished));
-  append(table.notes, partition_notes(runs));
-  append(table.notes, stopping_notes(runs));
-  append(table.notes, privacy_notes(table, name));
-  if (metric) append(table.notes, read_metric(*metric, table.rows, name));
-  append(table.notes, mark_best(table.rows, [&](const Setting& setting) { return namer.name(setting); }));
+  append_notes(table.notes, dataset_notes(runs));
+  append_notes(table.notes, partition_notes(runs));
+  append_notes(table.notes, stopping_notes(runs));
+  append_notes(table.notes, privacy_notes(table, name));
+  if (metric) append_notes(table.notes, read_metric(*metric, table.rows, name));
+  append_notes(table.notes,
+               mark_best(table.rows, [&](const Setting& setting) { return namer.name(setting); }));
   for (auto& [key, group] : unfinished) {
     sort_by_seed(group);
     for (const FoundRun* run : group) {
       const Summary& summary = *run->summary;
-      append(table.notes, {fmt::format("{}: seed {} is unfinished ({} of {} rounds) and not counted",
-                                       namer.name(setting_of(summary), name_of(summary)), summary.seed,
-                                       summary.rounds_done, summary.rounds)});
+      append_notes(table.notes, {fmt::format("{}: seed {} is unfinished ({} of {} rounds) and not counted",
+                                             namer.name(setting_of(summary), name_of(summary)), summary.seed,
+                                             summary.rounds_done, summary.rounds)});
     }
   }
-  append(table.notes, broken);
+  append_notes(table.notes, broken);
   return table;
 }
 
@@ -301,7 +295,7 @@ std::optional<std::string> swept_value(const Row& row, const std::string& key) {
   return std::nullopt;
 }
 
-std::string row_name(const Row& row) { return name_with(row.label, row.own_sweep); }
+std::string row_name(const Row& row) { return row_name(row.label, row.own_sweep); }
 
 bool any_accuracy(const Table& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),

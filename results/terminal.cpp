@@ -1,9 +1,6 @@
 #include "results/terminal.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -11,18 +8,13 @@
 #include "results/text.hpp"
 
 namespace fedarena::results {
-Terminal terminal_for(const std::filesystem::path& file, std::string_view option,
-                      std::span<const std::string_view> endings) {
+Terminal terminal_of(const std::filesystem::path& file) {
   const std::string ending = file.extension().string();
-  if (std::find(endings.begin(), endings.end(), ending) == endings.end()) {
-    throw Error(Complaint{.place = {.file = file.string()},
-                          .found = fmt::format("{}: the file's name ends in \"{}\"", option, ending),
-                          .allowed = fmt::format("{}", fmt::join(endings, ", "))});
-  }
-  return ending == ".png"   ? kPngTerminal
-         : ending == ".svg" ? kSvgTerminal
-         : ending == ".pdf" ? kPdfTerminal
-                            : kTikzTerminal;
+  if (ending == ".png") return kPngTerminal;
+  if (ending == ".svg") return kSvgTerminal;
+  if (ending == ".pdf") return kPdfTerminal;
+  if (ending == ".tex") return kTikzTerminal;
+  throw Bug(fmt::format("no plot is written to a file that ends in \"{}\"", ending));
 }
 
 std::string terminal_lines(Terminal terminal, int width, int height) {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <array>
 #include <filesystem>
-#include <span>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -17,13 +16,11 @@ inline constexpr Terminal kTikzTerminal = "tikz";
 
 /// What the ending of a file may be, for maps of pixels and for plots of lines (.tex: TikZ, which has no
 /// pixels).
-inline constexpr std::array<std::string_view, 3> kMapEndings = {".png", ".svg", ".pdf"};
-inline constexpr std::array<std::string_view, 4> kLineEndings = {".png", ".svg", ".pdf", ".tex"};
+inline constexpr std::initializer_list<const char*> kMapEndings = {".png", ".svg", ".pdf"};
+inline constexpr std::initializer_list<const char*> kLineEndings = {".png", ".svg", ".pdf", ".tex"};
 
-/// The kind of a plot by its file's ending. One that is not among `endings` is an Error that names the
-/// option.
-Terminal terminal_for(const std::filesystem::path& file, std::string_view option,
-                      std::span<const std::string_view> endings);
+/// The kind of a plot by its file's ending, which is one of `kLineEndings`.
+Terminal terminal_of(const std::filesystem::path& file);
 
 /// The lines that open a script: white background, one font, `width` x `height` pixels on a screen and six
 /// inches a 1,200 pixels in print.

@@ -31,4 +31,29 @@ std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string
   return widths;
 }
 
+std::string aligned_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                         const std::vector<bool>& right_aligned) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line += padded(cells[i], widths[i], i < right_aligned.size() && right_aligned[i]) + "  ";
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string aligned_lines(const std::vector<std::vector<std::string>>& lines,
+                          const std::vector<bool>& right_aligned) {
+  const std::vector<std::size_t> widths = column_widths(lines);
+  std::string text;
+  for (const auto& cells : lines) text += aligned_line(cells, widths, right_aligned);
+  return text;
+}
+
+void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    std::string& line = notes.emplace_back(one_line(note));
+    while (line.ends_with('.')) line.pop_back();
+  }
+}
+
 }  // namespace fedarena::results

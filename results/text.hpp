@@ -19,4 +19,16 @@ std::string one_line(std::string_view text);
 /// The greatest display width in each column; rows may be of unequal length.
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows);
 
+/// Cells of one line in columns of these widths, two spaces apart, without spaces at its end. Columns are
+/// aligned to the left where `right_aligned` does not say otherwise.
+std::string aligned_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                         const std::vector<bool>& right_aligned);
+
+/// Lines of such cells, each as wide as it must be.
+std::string aligned_lines(const std::vector<std::vector<std::string>>& lines,
+                          const std::vector<bool>& right_aligned);
+
+/// Adds notes, each as one line without a full stop: renderers end sentences as they need.
+void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);
+
 }  // namespace fedarena::results

@@ -30,6 +30,15 @@ void check_name(const std::string& option, const std::string& text, const std::v
                         .nearest = nearest_name(text, names)});
 }
 
+void check_ending(const std::string& option, const std::filesystem::path& file,
+                  const std::vector<std::string>& endings) {
+  const std::string ending = file.extension().string();
+  if (std::find(endings.begin(), endings.end(), ending) != endings.end()) return;
+  throw Error(Complaint{.place = {.file = file.string()},
+                        .found = fmt::format("{}: the file's name ends in \"{}\"", option, ending),
+                        .allowed = join_names(endings)});
+}
+
 CLI::Validator whole_number(int least, int most) {
   const auto check = [least, most](std::string& text) -> std::string {
     int number = 0;

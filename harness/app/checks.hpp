@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,9 @@ CLI::Validator positive_number();
 
 /// Throws Error, naming the option, unless the text is one of the names.
 void check_name(const std::string& option, const std::string& text, const std::vector<std::string>& names);
+
+/// Throws Error, naming the option, unless the file's name ends in one of these: ".png", ".svg".
+void check_ending(const std::string& option, const std::filesystem::path& file,
+                  const std::vector<std::string>& endings);
 
 }  // namespace fedarena

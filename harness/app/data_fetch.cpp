@@ -13,7 +13,8 @@
 #include "harness/app/data_options.hpp"
 #include "harness/app/found_dataset.hpp"
 #include "harness/app/stop_on_signal.hpp"
-#include "harness/app/transfer_progress.hpp"
+#include "harness/runner/progress_line.hpp"
+#include "results/number_format.hpp"
 #include "results/text.hpp"
 
 namespace fedarena {
@@ -58,20 +59,28 @@ bool is_found(const std::string& name, const fs::path& folder) {
   }
 }
 
+// How far a file's transfer is; `whole` is 0 where its size is unknown.
+std::string transfer_text(const std::string& name, std::int64_t done, std::int64_t whole) {
+  const std::string amount = results::human_bytes(static_cast<double>(done));
+  if (whole == 0) return fmt::format("{}: {}", name, amount);
+  return fmt::format("{}: {} of {}, {:.0f} %", name, amount, results::human_bytes(static_cast<double>(whole)),
+                     100 * static_cast<double>(done) / static_cast<double>(whole));
+}
+
 int run(const Arguments& arguments) {
   check_fetchable(arguments.name);
   const PublishedFiles& wanted = dataset_files(arguments.name);
   const fs::path folder =
       fetch_folder(wanted, arguments.to.empty() ? default_search_path() : SearchPath{arguments.to});
   const std::atomic<bool>& stop_requested = stop_on_signal();
-  TransferProgress progress(stderr);
+  ProgressLine progress(stderr);
   const auto say = [&](const std::string& sentence) {
     progress.clear();
     fmt::print("{}\n", results::one_line(sentence));
     std::fflush(stdout);
   };
   const auto update = [&](const std::string& name, std::int64_t done, std::int64_t whole) {
-    progress.update(name, done, whole);
+    progress.draw([&](std::size_t room) { return transfer_text(name, done, whole).substr(0, room); });
     return !stop_requested;
   };
   try {

@@ -40,11 +40,7 @@ int run() {
     if (place.empty() && can_be_fetched(name)) absent.push_back(name);
     lines.push_back({name, place.empty() ? "not there" : results::one_line(place), dataset_summary(name)});
   }
-  const std::vector<std::size_t> widths = results::column_widths(lines);
-  for (const auto& line : lines) {
-    fmt::print("{}  {}  {}\n", results::padded(line[0], widths[0], false),
-               results::padded(line[1], widths[1], false), line[2]);
-  }
+  fmt::print("{}", results::aligned_lines(lines, {}));
   fmt::print("\nLooked in: {}\n", in_words(search_path));
   if (!absent.empty()) fmt::print("`fedarena data fetch NAME` brings {}.\n", join_names(absent));
   return kSuccess;

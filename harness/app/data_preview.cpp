@@ -59,11 +59,7 @@ void check_images(const std::string& name, const Dataset& dataset) {
 }
 
 int run(const Arguments& arguments) {
-  if (arguments.picture.extension() != ".png")
-    throw Error(Complaint{.place = {.file = arguments.picture.string()},
-                          .found = fmt::format("--output: the file's name ends in \"{}\"",
-                                               arguments.picture.extension().string()),
-                          .allowed = ".png"});
+  check_ending("--output", arguments.picture, {".png"});
   const Dataset dataset =
       load_dataset(arguments.data.name, arguments.data.settings(), arguments.data.search_path());
   check_images(arguments.data.name, dataset);
@@ -73,9 +69,10 @@ int run(const Arguments& arguments) {
   const results::Raster raster =
       results::image_grid(images, arguments.scale > 0 ? arguments.scale : results::default_scale(images));
   results::replace_file(arguments.picture, results::to_png(raster));
-  fmt::print("{}, {} examples: the first {} of {} classes, {} images of {} x {} pixels, {}\n", dataset.name,
-             arguments.part == "train" ? "training" : "test", arguments.per_class, images.classes().size(),
-             images.size(), images.width, images.height, images.channels == 1 ? "grey" : "colour");
+  fmt::print("{}, {} examples: the first {} of each of {} classes, {} images of {} x {} pixels, {}\n",
+             dataset.name, arguments.part == "train" ? "training" : "test", arguments.per_class,
+             images.classes().size(), images.size(), images.width, images.height,
+             images.channels == 1 ? "grey" : "colour");
   fmt::print("{}: {} x {} pixels, a row for every class\n", arguments.picture.string(), raster.width,
              raster.height);
   return kSuccess;

@@ -8,11 +8,6 @@
 
 namespace fedarena {
 
-DatasetOrigin dataset_origin(const std::string& name) {
-  if (find_field(dataset_fields(name), "path") != nullptr) return DatasetOrigin::kOwn;
-  return dataset_files(name).folders.empty() ? DatasetOrigin::kDrawn : DatasetOrigin::kFiles;
-}
-
 bool can_be_fetched(const std::string& name) {
   const PublishedFiles& files = dataset_files(name);
   return !files.publication.addresses.empty() &&

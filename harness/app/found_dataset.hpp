@@ -8,16 +8,6 @@
 
 namespace fedarena {
 
-/// Where the files of a data set come from.
-enum class DatasetOrigin {
-  kDrawn,  ///< the program draws it
-  kOwn,    ///< the user names a path
-  kFiles,  ///< files below a folder for data
-};
-
-/// Throws Error when the name is unknown.
-DatasetOrigin dataset_origin(const std::string& name);
-
 /// Whether `fedarena data fetch` can bring the files: they have addresses and digests.
 bool can_be_fetched(const std::string& name);
 

@@ -47,18 +47,6 @@ struct Grid {
   fs::path file;
 };
 
-void check_grid(const fs::path& file) {
-  const std::string ending = file.extension().string();
-  if (ending == ".png") return;
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("--output: the file's name ends in \"{}\"", ending),
-                        .allowed = ".png"});
-}
-
-results::Terminal histogram_terminal(const fs::path& file) {
-  return results::terminal_for(file, "--histogram", results::kMapEndings);
-}
-
 [[noreturn]] void refuse_without_images(const results::RunDirectory& run) {
   const std::string place = run.path().string();
   if (run.rounds_recorded() == 0) {
@@ -147,8 +135,11 @@ std::string render_json(const Grid& grid, const results::PixelHistogram& histogr
 }
 
 int run(const Arguments& arguments) {
-  if (!arguments.grid.empty()) check_grid(arguments.grid);
-  if (!arguments.histogram.empty()) histogram_terminal(arguments.histogram);
+  if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
+  if (!arguments.histogram.empty()) {
+    check_ending("--histogram", arguments.histogram,
+                 {results::kMapEndings.begin(), results::kMapEndings.end()});
+  }
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, open_one_run(arguments.run));
   std::string answer;
@@ -156,8 +147,8 @@ int run(const Arguments& arguments) {
   if (!arguments.histogram.empty() || arguments.format == "json") {
     const results::PixelHistogram histogram = results::pixel_histogram(grid.images.pixels);
     if (!arguments.histogram.empty()) {
-      plot =
-          results::run_gnuplot(results::histogram_script(histogram, histogram_terminal(arguments.histogram)));
+      plot = results::run_gnuplot(
+          results::histogram_script(histogram, results::terminal_of(arguments.histogram)));
     }
     if (arguments.format == "json") answer = render_json(grid, histogram);
   }

@@ -107,10 +107,6 @@ std::string render_json(const Shown& shown) {
   return object.dump() + "\n";
 }
 
-results::Terminal picture_terminal(const fs::path& file) {
-  return results::terminal_for(file, "--output", results::kMapEndings);
-}
-
 std::string picture_of(const Shown& shown, const fs::path& file) {
   const PartitionCard& card = shown.card;
   if (card.statistics.class_counts.empty()) {
@@ -122,7 +118,7 @@ std::string picture_of(const Shown& shown, const fs::path& file) {
       results::heat_map_script({.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind,
                                                      shown.dataset, shown.seed, card.statistics.index_hash),
                                 .counts = card.statistics.class_counts},
-                               picture_terminal(file)));
+                               results::terminal_of(file)));
 }
 
 // The one that is asked for, or the only one.
@@ -149,7 +145,9 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const Arguments& 
 }
 
 int run(const Arguments& arguments) {
-  if (!arguments.picture.empty()) picture_terminal(arguments.picture);  // before the data are read
+  if (!arguments.picture.empty()) {  // before the data are read
+    check_ending("--output", arguments.picture, {results::kMapEndings.begin(), results::kMapEndings.end()});
+  }
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points = read_grid(arguments.experiment.file, arguments.experiment.overrides,
                                                   make_catalog(host), arguments.experiment.profile);

@@ -1,16 +1,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "fedarena/base/error.hpp"
-#include "fedarena/base/nearest.hpp"
 
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -20,6 +17,8 @@
 #include "results/durable_file.hpp"
 #include "results/find_runs.hpp"
 #include "results/gnuplot.hpp"
+#include "results/labels.hpp"
+#include "results/measure.hpp"
 #include "results/number_format.hpp"
 #include "results/text.hpp"
 
@@ -30,21 +29,22 @@ namespace fs = std::filesystem;
 
 struct Arguments {
   std::vector<fs::path> folders;
-  std::vector<std::string> labels;
+  results::Labels labels;
   std::string x = "round", y = "accuracy";
   fs::path picture;
   results::CurveStyle style;
   std::string format = "text";
 };
 
-std::vector<std::string> names_of(std::span<const results::CurveAxis> axes) {
+std::vector<std::string> axis_names() {
   std::vector<std::string> names;
-  for (const results::CurveAxis& axis : axes) names.emplace_back(axis.name);
+  for (const results::CurveAxis& axis : results::curve_axes()) names.emplace_back(axis.name);
   return names;
 }
 
 // The command line lets no other names through.
-const results::CurveAxis& axis_of(std::span<const results::CurveAxis> axes, const std::string& name) {
+const results::CurveAxis& axis_of(const std::string& name) {
+  const std::span<const results::CurveAxis> axes = results::curve_axes();
   return *std::find_if(axes.begin(), axes.end(),
                        [&](const results::CurveAxis& axis) { return axis.name == name; });
 }
@@ -52,24 +52,20 @@ const results::CurveAxis& axis_of(std::span<const results::CurveAxis> axes, cons
 // Those of the labels that are asked for; broken runs stay, so that they are noted.
 std::vector<results::FoundRun> chosen_runs(const Arguments& arguments) {
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
-  if (arguments.labels.empty()) return runs;
-  std::vector<std::string> known;
+  std::set<std::string> known;
   for (const results::FoundRun& run : runs) {
-    if (run.summary && std::find(known.begin(), known.end(), run.summary->label) == known.end()) {
-      known.push_back(run.summary->label);
-    }
+    if (run.summary && run.summary->state == results::kFinished) known.insert(run.summary->label);
   }
-  for (const std::string& label : arguments.labels) check_name("--label", label, known);
+  results::check_labels(arguments.labels, known);
   std::erase_if(runs, [&](const results::FoundRun& run) {
-    return run.summary && std::find(arguments.labels.begin(), arguments.labels.end(), run.summary->label) ==
-                              arguments.labels.end();
+    return run.summary && !results::wants(arguments.labels, run.summary->label);
   });
   return runs;
 }
 
 // Where each curve ends, for those who cannot see the picture.
 std::string render_text(const results::Curves& curves, const fs::path& picture) {
-  std::string text = fmt::format("{}: {} over {}\n", picture.string(), curves.y.heading, curves.x.heading);
+  std::string text = fmt::format("{}: {} over {}\n", picture.string(), heading(curves.y), curves.x.heading);
   std::vector<std::vector<std::string>> lines;
   for (const results::CurvePanel& panel : curves.panels) {
     for (const results::Curve& curve : panel.curves) {
@@ -83,24 +79,18 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
                        fmt::format("{:.6g}", last.x)});
     }
   }
-  lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", curves.y.name),
+  lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", name_of(curves.y)),
                                fmt::format("at {}", curves.x.name)});
-  const std::vector<std::size_t> widths = results::column_widths(lines);
-  for (const std::vector<std::string>& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      text += results::padded(line[i], widths[i], i > 0) + (i + 1 < line.size() ? "  " : "\n");
-    }
-  }
+  text += results::aligned_lines(lines, {false, true, true, true, true});
   for (const std::string& note : curves.notes) text += fmt::format("note: {}\n", note);
   return text;
 }
 
 int run(const Arguments& arguments) {
-  const results::Terminal terminal =
-      results::terminal_for(arguments.picture, "--output", results::kLineEndings);
+  check_ending("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
+  const results::Terminal terminal = results::terminal_of(arguments.picture);
   const results::Curves curves =
-      results::make_curves(chosen_runs(arguments), axis_of(results::curve_x_axes(), arguments.x),
-                           axis_of(results::curve_y_axes(), arguments.y));
+      results::make_curves(chosen_runs(arguments), axis_of(arguments.x), *results::find_measure(arguments.y));
   results::replace_file(arguments.picture,
                         results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
   fmt::print("{}", arguments.format == "json" ? results::curves_json(curves)
@@ -114,8 +104,8 @@ void add_plot_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("plot", "Draw finished runs round by round: mean and spread over seeds.");
   const auto arguments = std::make_shared<Arguments>();
-  const std::vector<std::string> x_names = names_of(results::curve_x_axes());
-  const std::vector<std::string> y_names = names_of(results::curve_y_axes());
+  const std::vector<std::string> x_names = axis_names();
+  const std::vector<std::string> y_names = results::measure_names();
   command->add_option("DIR", arguments->folders, "folders with run directories")->required();
   command
       ->add_option("-o,--output", arguments->picture,
@@ -128,8 +118,9 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_option("--y", arguments->y, fmt::format("{}; default accuracy", fmt::join(y_names, ", ")))
       ->type_name("NAME")
       ->check(one_of(y_names));
-  command->add_option("--label", arguments->labels, "only the algorithm with this label; may be repeated")
-      ->type_name("NAME")
+  command->add_option("--labels", arguments->labels, "algorithm entries to draw; default all of them")
+      ->type_name("A,B,...")
+      ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--log-x", arguments->style.log_x, "a logarithmic axis");
   command->add_flag("--log-y", arguments->style.log_y, "a logarithmic axis");

@@ -76,7 +76,10 @@ class DryRun {
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "downlink", "uplink",
                                 "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) lines.push_back(line_of(index));
-    return head() + aligned(lines) + sums() + kNotes;
+    // All but the first and the last are numbers.
+    std::vector<bool> right_aligned(lines.front().size(), true);
+    right_aligned.front() = right_aligned.back() = false;
+    return head() + results::aligned_lines(lines, right_aligned) + sums() + kNotes;
   }
 
  private:
@@ -244,20 +247,6 @@ class DryRun {
     return fmt::format("\n{} of {} finished; about {} s of work left, {} of data in memory\n", finished_,
                        counted(cells_.size(), "cell"), results::human_seconds(seconds_left_),
                        results::human_bytes(static_cast<double>(inputs_.data_bytes())));
-  }
-
-  static std::string aligned(const std::vector<Line>& lines) {
-    const std::vector<std::size_t> widths = results::column_widths(lines);
-    std::string text;
-    for (const Line& line : lines) {
-      std::string row;
-      for (std::size_t i = 0; i < line.size(); ++i) {
-        const bool left = i == 0 || i + 1 == line.size();
-        row += results::padded(line[i], widths[i], !left) + "  ";
-      }
-      text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
-    }
-    return text;
   }
 
   const std::vector<PlannedCell>& cells_;

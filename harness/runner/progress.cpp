@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -12,10 +10,6 @@
 
 namespace fedarena {
 namespace {
-
-// A terminal line is redrawn at most this often; elsewhere a line an interval is enough to see that it lives.
-constexpr std::chrono::milliseconds kTerminalInterval{100};
-constexpr std::chrono::seconds kPlainInterval{10};
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
@@ -30,28 +24,16 @@ std::string score_text(const std::optional<double>& accuracy, const std::optiona
   return {};
 }
 
-// 0 where the terminal does not say.
-std::size_t columns_of(std::FILE* terminal) {
-  winsize size{};
-  return ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 }  // namespace
 
 Progress::Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds)
-    : output_(output),
-      terminal_(isatty(fileno(output)) != 0),
-      cells_(cells),
-      rounds_(rounds),
-      drawn_(Clock::now()) {}
-
-Progress::~Progress() { clear(); }
+    : line_(output), cells_(cells), rounds_(rounds) {}
 
 void Progress::begin_cell(const std::string& name, std::int64_t done, std::int64_t rounds) {
   const std::lock_guard lock(mutex_);
   at_work_[name] = {.round = done, .rounds = rounds};
   rounds_found_ += done;
-  draw(true);
+  draw();
 }
 
 void Progress::client_done(const std::string& name, std::int64_t done, std::int64_t clients) {
@@ -59,7 +41,7 @@ void Progress::client_done(const std::string& name, std::int64_t done, std::int6
   Cell& cell = at_work_[name];
   cell.clients_done = std::max(cell.clients_done, done);  // threads may report out of order
   cell.clients = clients;
-  draw(false);
+  draw();
 }
 
 void Progress::round_done(const std::string& name, const results::RoundRecord& record) {
@@ -74,7 +56,7 @@ void Progress::round_done(const std::string& name, const results::RoundRecord& r
   examples_ += record.examples;
   train_seconds_ += record.train_seconds;
   seconds_ += record.train_seconds + record.evaluation_seconds;
-  draw(false);
+  draw();
 }
 
 void Progress::end_cell(const std::string& name, const results::Summary& summary, bool ran) {
@@ -83,19 +65,15 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
   at_work_.erase(name);
   // What a budget left undone will not be run either.
   rounds_found_ += ran ? summary.rounds - summary.rounds_done : summary.rounds;
-  clear();
-  fmt::print(output_, "[{}/{}] {}: {} {}, test {}, {}{}\n", cells_done_, cells_, name, summary.rounds_done,
-             summary.rounds_done == 1 ? "round" : "rounds",
-             score_text(summary.final_test_accuracy, summary.final_test_loss), duration_text(summary.seconds),
-             ran ? "" : " (finished before)");
-  std::fflush(output_);
+  line_.say(fmt::format("[{}/{}] {}: {} {}, test {}, {}{}", cells_done_, cells_, name, summary.rounds_done,
+                        summary.rounds_done == 1 ? "round" : "rounds",
+                        score_text(summary.final_test_accuracy, summary.final_test_loss),
+                        duration_text(summary.seconds), ran ? "" : " (finished before)"));
 }
 
 void Progress::say(const std::string& line) {
   const std::lock_guard lock(mutex_);
-  clear();
-  fmt::print(output_, "{}\n", line);
-  std::fflush(output_);
+  line_.say(line);
 }
 
 std::string Progress::time_left() const {
@@ -107,18 +85,8 @@ std::string Progress::time_left() const {
          " left";
 }
 
-void Progress::draw(bool force) {
-  const auto now = Clock::now();
-  const auto interval = terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval);
-  if (now - drawn_ < interval && !(force && terminal_)) return;
-  drawn_ = now;
-  if (terminal_) {
-    fmt::print(output_, "\r\033[K{}", line_within(columns_of(output_)));
-    line_open_ = true;
-  } else {
-    fmt::print(output_, "{}\n", line_within(0));
-  }
-  std::fflush(output_);
+void Progress::draw() {
+  line_.draw([this](std::size_t room) { return line_within(room); });
 }
 
 std::string Progress::round_text(const std::string& name, const Cell& cell) {
@@ -154,19 +122,13 @@ std::vector<std::string> Progress::parts() const {
   return texts;
 }
 
-std::string Progress::line_within(std::size_t columns) const {
+std::string Progress::line_within(std::size_t room) const {
   const std::vector<std::string> texts = parts();
-  // A line that wraps could not be rewritten, so what finds no room is left out.
   std::string line;
   for (const std::string& text : texts) {
-    if (columns == 0 || line.size() + text.size() < columns) line += text;
+    if (line.size() + text.size() <= room) line += text;
   }
-  return line.empty() ? texts.front().substr(0, columns - 1) : line;
-}
-
-void Progress::clear() {
-  if (line_open_) fmt::print(output_, "\r\033[K");
-  line_open_ = false;
+  return line.empty() ? texts.front().substr(0, room) : line;
 }
 
 }  // namespace fedarena

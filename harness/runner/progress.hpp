@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -8,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/runner/progress_line.hpp"
 #include "results/record.hpp"
 
 namespace fedarena {
@@ -18,9 +18,6 @@ class Progress {
  public:
   /// `cells` and `rounds` are to be done in all; `output` is the terminal or file to write to.
   Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   /// A cell of so many rounds begins, with `done` of them there already. `name` says which, such as "fedavg,
   /// seed 1", and is what the cell goes by from here on. Several may be at work.
@@ -34,13 +31,9 @@ class Progress {
   void say(const std::string& line);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  void draw(bool force);
-  // The progress line; on a terminal of so many columns without what finds no room (0: there is room for
-  // all).
-  std::string line_within(std::size_t columns) const;
-  void clear();
+  void draw();
+  // The progress line, without what finds no room.
+  std::string line_within(std::size_t room) const;
   std::string time_left() const;
 
   // A cell at work.
@@ -52,17 +45,14 @@ class Progress {
   static std::string round_text(const std::string& name, const Cell& cell);
   std::vector<std::string> parts() const;
 
-  std::FILE* output_;
-  bool terminal_;
   std::mutex mutex_;
+  ProgressLine line_;
   std::int64_t cells_, rounds_;
   std::int64_t cells_done_ = 0;
   std::map<std::string, Cell> at_work_;
   std::int64_t rounds_run_ = 0, rounds_found_ = 0;
   std::int64_t examples_ = 0;
   double seconds_ = 0, train_seconds_ = 0;
-  Clock::time_point drawn_;
-  bool line_open_ = false;
 };
 
 }  // namespace fedarena

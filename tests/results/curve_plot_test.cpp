@@ -27,8 +27,8 @@ Curve line(const std::string& name, double first, double last, std::optional<dou
 }
 
 Curves sample() {
-  return {.x = curve_x_axes().front(),
-          .y = curve_y_axes().front(),
+  return {.x = curve_axes().front(),
+          .y = Measure::kAccuracy,
           .title = "Experiment \"a_b\"",
           .panels = {{.title = "", .curves = {line("fedavg", 40, 60), line("fedprox", 50, 55)}}},
           .notes = {}};
@@ -116,7 +116,7 @@ TEST(CurvePlot, ComesInEveryKindOfFile) {
   // As TeX reads it.
   const std::string tikz = run_gnuplot(curves_script(sample(), {}, kTikzTerminal));
   EXPECT_THAT(tikz, HasSubstr("\\begin{tikzpicture}"));
-  EXPECT_THAT(tikz, HasSubstr("test accuracy (\\%)"));
+  EXPECT_THAT(tikz, HasSubstr("accuracy (\\%)"));
   EXPECT_THAT(tikz, HasSubstr("a\\_b"));
 }
 

@@ -90,7 +90,8 @@ TEST(RoundMetric, ThatARunLacksSaysSo) {
 TEST(RoundMetric, IsRefusedWithTheNearestName) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_round_metric(text); }); };
   EXPECT_EQ(refused("acuracy"),
-            "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, client-accuracy, "
+            "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, validation-accuracy, "
+            "client-accuracy, "
             "worst-client, client-macro-f1; did you mean \"accuracy\"?");
   EXPECT_EQ(refused("accuracy@rounds=3"),
             "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes; did you mean "

@@ -200,9 +200,10 @@ TEST(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
   const std::vector<std::string> preview = {"data",        "preview", "image-folder", "--set", "path=own",
                                             "--per-class", "2",       "--scale",      "1",     "-o",
                                             "grid.png"};
-  EXPECT_EQ(answered(scratch, preview).out,
-            "image-folder, training examples: the first 2 of 2 classes, 3 images of 2 x 1 pixels, grey\n"
-            "grid.png: 6 x 4 pixels, a row for every class\n");
+  EXPECT_EQ(
+      answered(scratch, preview).out,
+      "image-folder, training examples: the first 2 of each of 2 classes, 3 images of 2 x 1 pixels, grey\n"
+      "grid.png: 6 x 4 pixels, a row for every class\n");
   const Raster grid = results::decoded_png(content_of(scratch / "grid.png"));
   const std::vector<std::uint8_t> expected = {10,  20,  255, 255, 30,  40,   //
                                               255, 255, 255, 255, 255, 255,  //
@@ -212,7 +213,7 @@ TEST(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
   std::vector<std::string> test_part = preview;
   test_part.insert(test_part.end(), {"--part", "test"});
   EXPECT_THAT(answered(scratch, test_part).out,
-              HasSubstr("test examples: the first 2 of 1 classes, 1 images"));
+              HasSubstr("test examples: the first 2 of each of 1 classes, 1 images"));
   EXPECT_EQ(results::decoded_png(content_of(scratch / "grid.png")).at(0, 1, 0), 100);
 }
 

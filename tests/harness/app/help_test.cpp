@@ -38,7 +38,7 @@ TEST(Help, ExplainsTheProgramAndEveryCommand) {
       {{"table"}, {"DIR", "--format", "csv, json, latex or markdown"}},
       {{"compare"}, {"DIR", "--labels", "--metric", "--across", "--format", "epsilon"}},
       {{"list"}, {"DIR", "default runs"}},
-      {{"plot"}, {"DIR", "--output", "--x", "--y", "--label", "--log-x", "--log-y", "--format"}},
+      {{"plot"}, {"DIR", "--output", "--x", "--y", "--labels", "--log-x", "--log-y", "--format"}},
       {{"images"}, {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},
       {{"data"}, {"list", "info", "verify", "fetch", "preview"}},
       {{"data", "verify"}, {"NAME", "--set", "--from"}},

@@ -42,7 +42,7 @@ TEST(Plot, DrawsCurvesAndSaysWhereTheyEnd) {
   const Outcome outcome = run_program(scratch, {"plot", "runs", "-o", "a.svg", "--x", "bytes"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
-            "a.svg: test accuracy (%) over bytes sent, up and down (MiB)\n"
+            "a.svg: accuracy (%) over bytes sent, up and down (MiB)\n"
             "curve     rounds  seeds  last accuracy  at bytes\n"
             "fedavg    1 to 2      2   55.00 ± 7.07  0.234375\n"
             "scaffold  1 to 2      2   75.00 ± 0.00  0.234375\n");
@@ -54,7 +54,7 @@ TEST(Plot, TakesTheLabelsThatAreAskedFor) {
   record(scratch, "fedavg", 0.5, 0.6);
   record(scratch, "scaffold", 0.75, 0.75);
   const Outcome outcome =
-      run_program(scratch, {"plot", "runs", "-o", "a.pdf", "--label", "scaffold", "--format", "json"});
+      run_program(scratch, {"plot", "runs", "-o", "a.pdf", "--labels", "scaffold", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(json["panels"][0]["curves"].size(), 1U);
@@ -72,7 +72,7 @@ TEST(Plot, RefusesWithOneMessage) {
                                                     {"plot", "runs", "-o", "a.svg", "--x", "epoch"},
                                                     {"plot", "runs", "-o", "a.svg", "--y", "acuracy"},
                                                     {"plot", "runs", "-o", "a.svg", "--x", "epsilon"},
-                                                    {"plot", "runs", "-o", "a.svg", "--label", "fedavgm"},
+                                                    {"plot", "runs", "-o", "a.svg", "--labels", "fedavgm"},
                                                     {"plot", "runs", "-o", "a.svg", "--log-y"},
                                                     {"plot", "runs", "-o", "missing/a.svg"}}));
   EXPECT_FALSE(std::filesystem::exists(scratch / "a.svg"));
