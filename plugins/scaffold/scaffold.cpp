@@ -1,9 +1,11 @@
 // SCAFFOLD: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, "SCAFFOLD: stochastic controlled averaging for
 // federated learning", ICML 2020, Algorithm 1, options I and II (arXiv:1910.06378).
 //
-// Differs from the paper: momentum and weight decay, 0 by default, may be added to the local steps; with
-// momentum, the control variate of option II is the mean step over the rate, no longer a mean gradient. A
-// client without local steps keeps its control variate.
+// Differs from the paper: momentum and weight decay, 0 by default, may be added to the local steps. Gradients
+// are corrected before they enter the momentum, and the control variate of option II is then the mean of the
+// local gradients: the paper's (x - y) / (K rate) is that mean for plain SGD alone. With momentum it would be
+// 1 / (1 - momentum) times too large, and the iteration diverges. A client without local steps keeps its
+// control variate.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/local_training.hpp>
 
@@ -26,7 +28,8 @@ class Scaffold final : public Algorithm {
   static Schema<Config> schema() {
     return Schema<Config>{
         {"option", &Config::option,
-         "new control variate: the full local gradient at the global model (I) or the mean local step (II)",
+         "new control variate: the full local gradient at the global model (I) or the mean local gradient "
+         "(II)",
          Constraint::one_of({"I", "II"})},
         {"server_rate", &Config::server_rate, "server learning rate", Constraint::positive()},
     }
@@ -47,10 +50,13 @@ class Scaffold final : public Algorithm {
     const Params control = client.state.get_or(kControl, zeros_like(start));
 
     const Params drift = server_control - control;
-    const Params local =
-        train_locally(client, start, config_, [&](const Params&, Params& gradient) { gradient += drift; });
+    Params sum = config_.momentum > 0 ? zeros_like(start) : Params();
+    const Params local = train_locally(client, start, config_, [&](const Params&, Params& gradient) {
+      if (!sum.empty()) sum += gradient;
+      gradient += drift;
+    });
 
-    const Params next = next_control(client, start, local, drift);
+    const Params next = next_control(client, start, local, drift, sum);
     Message uplink{{kModelUpdate, local - start}, {kControlUpdate, next - control}};
     client.state.put(kControl, next);
     return uplink;
@@ -64,12 +70,15 @@ class Scaffold final : public Algorithm {
   }
 
  private:
-  Params next_control(Client& client, const Params& start, const Params& local, const Params& drift) const {
+  // `sum`: of the local gradients, where there is momentum.
+  Params next_control(Client& client, const Params& start, const Params& local, const Params& drift,
+                      const Params& sum) const {
     if (config_.option == "I") return client.oracle.gradient(start, {.batch_size = 0});
     const std::int64_t steps = config_.steps(client.oracle);
     if (steps == 0) return client.state.get_or(kControl, zeros_like(start));
-    const double travel = 1 / (static_cast<double>(steps) * config_.rate_in(client.round, client.rounds));
-    return travel * (start - local) - drift;
+    const double share = 1 / static_cast<double>(steps);
+    if (config_.momentum > 0) return share * sum;
+    return share / config_.rate_in(client.round, client.rounds) * (start - local) - drift;
   }
 
   Config config_;

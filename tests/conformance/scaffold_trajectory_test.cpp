@@ -1,7 +1,7 @@
 // SCAFFOLD on linear regressions against Algorithm 1 of Karimireddy et al. (ICML 2020), written out once more
 // on plain vectors: local steps y <- y - rate (g(y) - c_k + c); option I c_k <- g(x); option II c_k <- c_k -
 // c + (x - y) / (K rate); x <- x + server_rate mean(y - x); c <- c + (cohort / population) mean(change of
-// c_k).
+// c_k). With momentum, y <- y - rate v, v <- momentum v + g(y) - c_k + c, and option II c_k <- mean g(y).
 #include <string>
 #include <vector>
 
@@ -25,14 +25,12 @@ struct Case {
   std::int64_t cohort_size = 5;
   std::int64_t steps = 5;
   double server_rate = 1;
+  double momentum = 0;
 };
 
 Settings settings_of(const Case& wanted) {
-  return {{"option", wanted.option},
-          {"local_steps", wanted.steps},
-          {"batch_size", std::int64_t{0}},
-          {"rate", kRate},
-          {"server_rate", wanted.server_rate}};
+  return {{"option", wanted.option}, {"local_steps", wanted.steps},       {"batch_size", std::int64_t{0}},
+          {"rate", kRate},           {"server_rate", wanted.server_rate}, {"momentum", wanted.momentum}};
 }
 
 struct Reference {
@@ -46,14 +44,16 @@ struct Reference {
     for (const std::int64_t k : cohort) {
       const auto index = static_cast<std::size_t>(k);
       const Quadratic& client = federation.clients[index];
-      Vector y = x;
+      Vector y = x, velocity(x.size()), gradients(x.size());
       for (std::int64_t step = 0; step < wanted.steps; ++step) {
-        y = y - kRate * (client.gradient(y) - controls[index] + control);
+        gradients = gradients + client.gradient(y);
+        velocity = wanted.momentum * velocity + client.gradient(y) - controls[index] + control;
+        y = y - kRate * velocity;
       }
-      const Vector next =
-          wanted.option == "I"
-              ? client.gradient(x)
-              : controls[index] - control + 1 / (static_cast<double>(wanted.steps) * kRate) * (x - y);
+      const double steps = static_cast<double>(wanted.steps);
+      const Vector next = wanted.option == "I"  ? client.gradient(x)
+                          : wanted.momentum > 0 ? 1 / steps * gradients
+                                                : controls[index] - control + 1 / (steps * kRate) * (x - y);
       moves = moves + (y - x);
       changes = changes + (next - controls[index]);
       controls[index] = next;
@@ -111,6 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.name = "OptionIIOneClient", .cohort_size = 1},
                       Case{.name = "OptionIServerRate", .option = "I", .cohort_size = 3, .server_rate = 0.6},
                       Case{.name = "OptionIIServerRate", .cohort_size = 3, .server_rate = 0.6},
+                      Case{.name = "OptionIMomentum", .option = "I", .cohort_size = 3, .momentum = 0.9},
+                      Case{.name = "OptionIIMomentum", .cohort_size = 3, .momentum = 0.9},
                       Case{.name = "OptionIOneStep", .option = "I", .steps = 1},
                       Case{.name = "OptionIIOneStep", .cohort_size = 4, .steps = 1}),
     [](const auto& info) { return info.param.name; });
@@ -160,6 +162,8 @@ TEST(Scaffold, ReachesTheOptimumWhereFedAvgDoesNot) {
   };
   EXPECT_LE(distance("scaffold", {{"option", "I"}}), 1e-10);
   EXPECT_LE(distance("scaffold", {{"option", "II"}}), 1e-10);
+  EXPECT_LE(distance("scaffold", {{"option", "I"}, {"momentum", 0.9}}), 1e-10);
+  EXPECT_LE(distance("scaffold", {{"option", "II"}, {"momentum", 0.9}}), 1e-10);
   EXPECT_GE(distance("fedavg", {{"weighting", "uniform"}}), 1e-2);
 }
 
