@@ -9,8 +9,6 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "datasets/sha256.hpp"
-
 namespace fedarena {
 namespace {
 
@@ -122,12 +120,6 @@ void check_size(const fs::path& file, std::size_t size, std::size_t expected, co
               size < expected ? fmt::format("the content ends after {} bytes", size)
                               : fmt::format("the content is longer than {} bytes", expected),
               fmt::format("exactly {} bytes: {}", expected, meaning));
-}
-
-std::string sha256_of(std::span<const std::uint8_t> content) {
-  Sha256 digest;
-  digest.add(content);
-  return digest.text();
 }
 
 void check_sha256(const fs::path& file, const std::vector<std::uint8_t>& content, const std::string& sha256) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/digest/sha256.hpp"
+
 namespace fedarena {
 
 /// Folders in which data sets are looked for, the first one first.
@@ -55,9 +57,6 @@ std::vector<std::filesystem::path> find_published(const PublishedFiles& wanted,
 /// N bytes asks for N + 1 and so sees that a file is too long without reading it all. Throws Error when the
 /// file cannot be opened or its compressed stream is damaged.
 std::vector<std::uint8_t> read_content(const std::filesystem::path& file, std::size_t most);
-
-/// SHA-256 as 64 lower-case hexadecimal digits.
-std::string sha256_of(std::span<const std::uint8_t> content);
 
 /// Throws Error unless the SHA-256 of `content` is `sha256` (64 lower-case hexadecimal digits). An empty
 /// `sha256` accepts any content.

@@ -12,8 +12,8 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "datasets/growing_file.hpp"
-#include "datasets/sha256.hpp"
 #include "datasets/source_error.hpp"
+#include "harness/digest/sha256.hpp"
 
 namespace fedarena {
 namespace {

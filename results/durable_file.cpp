@@ -91,6 +91,14 @@ std::string read_whole_file(const std::filesystem::path& file) {
 }
 
 void replace_file(const std::filesystem::path& file, std::string_view bytes) {
+  // A device, such as /dev/full, would become a file for everybody.
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(file, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw Error(Complaint{.place = {.file = file.string()},
+                          .found = "is no regular file, which could be replaced",
+                          .remedy = "give the name of a file, which may exist or not"});
+  }
   std::filesystem::path partial = file;
   partial += ".partial";
   int failure = 0;

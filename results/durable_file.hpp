@@ -11,7 +11,8 @@ namespace fedarena::results {
 std::string read_whole_file(const std::filesystem::path& file);
 
 /// Makes `bytes` the content of `file`, all or nothing: they are written beside it, brought to disk, and
-/// renamed over it. When that fails, the old content stays and an Error says why and what to do.
+/// renamed over it. When that fails, the old content stays and an Error says why and what to do. What is
+/// there and no regular file (a folder, a device) is an Error.
 void replace_file(const std::filesystem::path& file, std::string_view bytes);
 
 /// Gives a file or folder another name in the same folder and brings that to disk. An Error says why it

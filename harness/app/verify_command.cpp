@@ -1,3 +1,4 @@
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +10,8 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/app/commands.hpp"
+#include "harness/app/temporary_folder.hpp"
+#include "results/bundle/bundle.hpp"
 #include "results/find_runs.hpp"
 #include "results/text.hpp"
 #include "results/verify.hpp"
@@ -21,19 +24,34 @@ namespace fs = std::filesystem;
 // What was found in all runs so far.
 class Findings {
  public:
+  // Messages about files below `folder` name them as if they lay in `bundle`.
+  void name_bundle(const fs::path& folder, const fs::path& bundle) {
+    bundles_.emplace_back(folder.string(), bundle.string());
+  }
+
   void add(const results::Verification& verification) {
     values_ += verification.values;
     differences_ += verification.differences.size();
     for (const results::Difference& difference : verification.differences) {
-      fmt::print("differs: {}\n", describe(difference));
+      say("differs", describe(difference));
     }
-    for (const std::string& note : verification.notes) fmt::print("note: {}\n", note);
+    for (const std::string& note : verification.notes) say("note", note);
   }
 
   // One broken record must not hide the others.
   void broken(const std::string& problem) {
     ++broken_;
-    fmt::print("broken: {}\n", results::one_line(problem));
+    say("broken", problem);
+  }
+
+  void say(const std::string& kind, std::string text) const {
+    for (const auto& [folder, bundle] : bundles_) {
+      for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+        text.replace(at, folder.size(), bundle);
+        at += bundle.size();
+      }
+    }
+    fmt::print("{}: {}\n", kind, results::one_line(text));
   }
 
   void conclude(std::size_t runs) const {
@@ -53,13 +71,26 @@ class Findings {
     return fmt::format("{} {}{}", number, what, number == 1 || what == "of them" ? "" : "s");
   }
 
+  std::vector<std::pair<std::string, std::string>> bundles_;
   std::int64_t values_ = 0;
   std::size_t differences_ = 0, broken_ = 0;
 };
 
-int run(const std::vector<fs::path>& folders) {
-  const std::vector<results::FoundRun> runs = results::find_runs(folders);
+int run(const std::vector<fs::path>& paths) {
   Findings findings;
+  std::deque<TemporaryFolder> unpacked;
+  std::vector<fs::path> folders;
+  for (const fs::path& path : paths) {
+    if (!fs::is_regular_file(path)) {
+      folders.push_back(path);
+      continue;
+    }
+    const TemporaryFolder& folder = unpacked.emplace_back();
+    results::unpack_bundle(path, folder.path());
+    findings.name_bundle(folder.path(), path);
+    folders.push_back(folder.path());
+  }
+  const std::vector<results::FoundRun> runs = results::find_runs(folders);
   std::vector<results::FoundRun> readable;
   for (const results::FoundRun& found : runs) {
     if (!found.summary) {
@@ -77,7 +108,7 @@ int run(const std::vector<fs::path>& folders) {
     findings.add(results::verify_table(readable));
   } catch (const Error& error) {
     // Folders of different experiments need not make one table.
-    fmt::print("note: no table cell is checked: {}\n", results::one_line(error.what()));
+    findings.say("note", fmt::format("no table cell is checked: {}", error.what()));
   }
   findings.conclude(runs.size());
   return kSuccess;
@@ -87,9 +118,9 @@ int run(const std::vector<fs::path>& folders) {
 
 void add_verify_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
-      "verify", "Recompute every epsilon, byte count and table cell of runs from their records.");
+      "verify", "Recompute every epsilon, byte count and table cell of runs or bundles from their records.");
   const auto folders = std::make_shared<std::vector<fs::path>>();
-  command->add_option("RUN", *folders, "folders with run directories")->required();
+  command->add_option("RUN", *folders, "folders with run directories, or bundles")->required();
   command->callback([folders, &action] { action = [folders] { return run(*folders); }; });
 }
 

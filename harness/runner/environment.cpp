@@ -13,6 +13,9 @@
 
 #include "fedarena/plugin.hpp"
 
+#include "harness/digest/sha256.hpp"
+#include "results/durable_file.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -42,6 +45,8 @@ std::string blas_library() {
   return "built into LibTorch";
 }
 
+std::string digest_of(const std::filesystem::path& file) { return sha256_of(results::read_whole_file(file)); }
+
 double measure_gflops() {
   constexpr std::int64_t kSize = 384;
   const torch::Tensor left = torch::ones({kSize, kSize});
@@ -67,12 +72,15 @@ Environment observe_environment(const PluginHost& host, int workers, const std::
   nlohmann::json plugins = nlohmann::json::array();
   for (const PluginReport& report : host.reports()) {
     if (!report.problem.empty()) continue;
-    plugins.push_back(
-        {{"name", report.name}, {"version", report.version}, {"algorithms", report.algorithms}});
+    plugins.push_back({{"name", report.name},
+                       {"version", report.version},
+                       {"sha256", digest_of(report.library)},
+                       {"algorithms", report.algorithms}});
   }
   const nlohmann::json document{
       {"fedarena", FEDARENA_VERSION},
       {"commit", FEDARENA_COMMIT},
+      {"program_sha256", digest_of("/proc/self/exe")},
       {"compiler", FEDARENA_COMPILER},
       {"libtorch", TORCH_VERSION},
       {"sdk_abi", kPluginAbi},

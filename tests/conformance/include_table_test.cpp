@@ -28,10 +28,11 @@ const std::map<std::string, Names>& table() {
   static const std::map<std::string, Names> table = {
       {"harness", {}},  // only the precompiled header
       {"harness/base", {}},
+      {"harness/digest", {"harness/base"}},
       {"accounting", {"harness/base"}},
       {"partitions", {"harness/base"}},
-      {"results", {"harness/base", "accounting"}},
-      {"datasets", {"harness/base"}},
+      {"results", {"harness/base", "harness/digest", "accounting"}},
+      {"datasets", {"harness/base", "harness/digest"}},
       {"harness/sdk", {"harness/base"}},
       {"harness/models", {"harness/sdk"}},
       {"harness/config", {"harness/sdk"}},

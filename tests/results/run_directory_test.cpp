@@ -1,9 +1,11 @@
 #include "results/run_directory.hpp"
 
 #include <cstdint>
+#include <sys/stat.h>
 
 #include <gmock/gmock.h>
 
+#include "results/durable_file.hpp"
 #include "tests/results/file_size_limit.hpp"
 #include "tests/results/samples.hpp"
 
@@ -235,6 +237,17 @@ TEST(RunDirectory, RefusesABrokenSummary) {
   put(folder / "a/summary.json", "{}");
   EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
               HasSubstr("summary.json: field \"schema\" is missing"));
+}
+
+TEST(ReplaceFile, ReplacesNothingButFiles) {
+  const Scratch scratch;
+  const auto refused = testing::HasSubstr("is no regular file, which could be replaced");
+  EXPECT_THAT(message_of([&] { replace_file(scratch.path(), "text"); }), refused);
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(message_of([&] { replace_file(scratch / "pipe", "text"); }), refused);
+  EXPECT_TRUE(std::filesystem::is_fifo(scratch / "pipe"));
+  replace_file(scratch.write("file", "old"), "text");
+  EXPECT_EQ(read_whole_file(scratch / "file"), "text");
 }
 
 }  // namespace

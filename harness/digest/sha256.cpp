@@ -1,4 +1,4 @@
-#include "datasets/sha256.hpp"
+#include "harness/digest/sha256.hpp"
 
 #include <array>
 
@@ -30,6 +30,16 @@ std::string Sha256::text() {
   std::string text;
   for (unsigned i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;
+}
+
+std::string sha256_of(std::span<const std::uint8_t> content) {
+  Sha256 digest;
+  digest.add(content);
+  return digest.text();
+}
+
+std::string sha256_of(std::string_view content) {
+  return sha256_of({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()});
 }
 
 }  // namespace fedarena

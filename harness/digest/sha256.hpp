@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace fedarena {
 
@@ -23,5 +24,9 @@ class Sha256 {
   struct Context;
   std::unique_ptr<Context> context_;
 };
+
+/// SHA-256 as 64 lower-case hexadecimal digits.
+std::string sha256_of(std::span<const std::uint8_t> content);
+std::string sha256_of(std::string_view content);
 
 }  // namespace fedarena

@@ -1,0 +1,26 @@
+#include "harness/app/temporary_folder.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+
+#include "results/durable_file.hpp"
+
+namespace fedarena {
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code failure;
+  const std::filesystem::path place = std::filesystem::temp_directory_path(failure);
+  if (failure) results::fail_on_file(place, "is no place for temporary files", failure.value());
+  std::string pattern = (place / "fedarena-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) results::fail_on_file(pattern, "cannot be created", errno);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,111 @@
+#include "results/bundle/record_difference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "results/bundle/bundled_files.hpp"
+#include "results/durable_file.hpp"
+#include "results/json_fields.hpp"
+#include "results/record.hpp"
+#include "results/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMissing = "missing";
+
+// What tells how fast a machine is, and what a run was a part of: nothing about its result.
+constexpr std::array<std::string_view, 4> kNoResult = {"seconds", "train_seconds", "evaluation_seconds",
+                                                       "sweep"};
+
+std::string value_text(const Json& object, const std::string& field) {
+  const auto found = object.find(field);
+  return found == object.end() ? kMissing : json_text(*found, -1);
+}
+
+// JSON writes a double with as many digits as tell it from all others, so equal texts are equal bits.
+void compare(const Json& recorded, const Json& replayed, const RecordDifference& place,
+             std::vector<RecordDifference>& differences) {
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : recorded.items()) fields.push_back(name);
+  for (const auto& [name, value] : replayed.items()) {
+    if (!recorded.contains(name)) fields.push_back(name);
+  }
+  for (const std::string& field : fields) {
+    if (std::find(kNoResult.begin(), kNoResult.end(), field) != kNoResult.end()) continue;
+    RecordDifference difference = place;
+    difference.field = field;
+    difference.recorded = value_text(recorded, field);
+    difference.replayed = value_text(replayed, field);
+    if (difference.recorded != difference.replayed) differences.push_back(difference);
+  }
+}
+
+void compare_rounds(const fs::path& recorded, const fs::path& replayed,
+                    std::vector<RecordDifference>& differences) {
+  const std::vector<RoundRecord> left = RunDirectory::open(recorded).rounds();
+  const std::vector<RoundRecord> right = RunDirectory::open(replayed).rounds();
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    compare(Json::parse(to_json_line(left[i])), Json::parse(to_json_line(right[i])),
+            {.file = kRoundsFile, .round = left[i].round, .field = {}, .recorded = {}, .replayed = {}},
+            differences);
+  }
+  if (left.size() == right.size()) return;
+  differences.push_back({.file = kRoundsFile,
+                         .field = "number of rounds",
+                         .recorded = std::to_string(left.size()),
+                         .replayed = std::to_string(right.size())});
+}
+
+std::string content_of(const fs::path& file) {
+  return fs::is_regular_file(file) ? read_whole_file(file) : std::string(kMissing);
+}
+
+// What of two texts a person wants to see.
+std::string size_of(const std::string& content) {
+  return content == kMissing ? content : fmt::format("{} bytes", content.size());
+}
+
+}  // namespace
+
+std::vector<RecordDifference> record_differences(const fs::path& recorded, const fs::path& replayed) {
+  std::vector<RecordDifference> differences;
+  compare_rounds(recorded, replayed, differences);
+  std::set<std::string> files;
+  for (const fs::path& run : {recorded, replayed}) {
+    for (const std::string& file : record_files(run)) files.insert(file);
+  }
+  for (const std::string& file : files) {
+    if (file == kRoundsFile || file == kExperimentFile || file == kEnvironmentFile) continue;
+    const std::string left = content_of(recorded / file);
+    const std::string right = content_of(replayed / file);
+    if (file == kSummaryFile) {
+      compare(Json::parse(to_json_text(parse_summary(left, (recorded / file).string()))),
+              Json::parse(to_json_text(parse_summary(right, (replayed / file).string()))),
+              {.file = file, .field = {}, .recorded = {}, .replayed = {}}, differences);
+    } else if (left != right) {
+      differences.push_back(
+          {.file = file, .field = {}, .recorded = size_of(left), .replayed = size_of(right)});
+    }
+  }
+  return differences;
+}
+
+std::string describe(const RecordDifference& difference) {
+  std::string text = difference.file + ": ";
+  if (difference.round > 0) text += fmt::format("round {}: ", difference.round);
+  if (difference.field.empty()) {
+    return text + fmt::format("the content differs ({}, came out with {})", difference.recorded,
+                              difference.replayed);
+  }
+  return text +
+         fmt::format("{} was {}, came out as {}", difference.field, difference.recorded, difference.replayed);
+}
+
+}  // namespace fedarena::results

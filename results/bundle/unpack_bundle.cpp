@@ -1,0 +1,119 @@
+#include <archive.h>
+#include <archive_entry.h>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/digest/sha256.hpp"
+#include "results/bundle/bundle.hpp"
+#include "results/durable_file.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlock = std::size_t{1} << 18;
+constexpr std::int64_t kMostManifestBytes = std::int64_t{64} << 20;
+
+// The archive, one file after the other.
+class Members {
+ public:
+  explicit Members(const fs::path& file)
+      : file_(file.string()), reader_(archive_read_new(), archive_read_free) {
+    archive_read_support_filter_gzip(reader_.get());
+    archive_read_support_format_tar(reader_.get());
+    if (archive_read_open_filename(reader_.get(), file.c_str(), kBlock) != ARCHIVE_OK) damaged();
+  }
+
+  // The name of the next file; empty at the end.
+  std::string next() {
+    archive_entry* member = nullptr;
+    const int status = archive_read_next_header(reader_.get(), &member);
+    if (status == ARCHIVE_EOF) return {};
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) damaged();
+    const char* name = archive_entry_pathname_utf8(member);
+    if (name == nullptr || *name == '\0' || archive_entry_filetype(member) != AE_IFREG) {
+      refuse("it holds something that is no file");
+    }
+    return name;
+  }
+
+  // The content of that file, which may have `most` bytes.
+  std::string read(const std::string& name, std::int64_t most) {
+    std::string content;
+    std::string block(kBlock, '\0');
+    while (true) {
+      const la_ssize_t count = archive_read_data(reader_.get(), block.data(), block.size());
+      if (count < 0) damaged();
+      if (count == 0) return content;
+      content.append(block, 0, static_cast<std::size_t>(count));
+      if (static_cast<std::int64_t>(content.size()) > most) {
+        refuse(fmt::format("its file {} is longer than {} bytes", one_line(name), most));
+      }
+    }
+  }
+
+  [[noreturn]] void refuse(std::string found) const {
+    throw Error(Complaint{.place = {.file = file_},
+                          .found = std::move(found),
+                          .allowed = "a bundle as `fedarena bundle` wrote it"});
+  }
+
+ private:
+  [[noreturn]] void damaged() const {
+    const char* reason = archive_error_string(reader_.get());
+    refuse(fmt::format("this is no bundle, or it is damaged or cut off ({})",
+                       reason ? one_line(reason) : "no reason known"));
+  }
+
+  std::string file_;
+  std::unique_ptr<archive, int (*)(archive*)> reader_;
+};
+
+void write(const fs::path& file, const std::string& content) {
+  fs::create_directories(file.parent_path());
+  std::ofstream stream(file, std::ios::binary);
+  stream << content;
+  stream.close();
+  if (!stream) fail_on_file(file, "cannot be written", errno);
+}
+
+}  // namespace
+
+Manifest unpack_bundle(const fs::path& file, const fs::path& folder) {
+  Members members(file);
+  if (members.next() != kManifestFile) members.refuse("its first file is no manifest");
+  Manifest manifest =
+      parse_manifest(members.read(kManifestFile, kMostManifestBytes), (file / kManifestFile).string());
+  std::map<std::string, const BundledFile*> missing;
+  for (const BundledRun& run : manifest.runs) {
+    for (const BundledFile& listed : run.files) missing.emplace(run.folder + "/" + listed.name, &listed);
+  }
+  for (std::string name = members.next(); !name.empty(); name = members.next()) {
+    const auto listed = missing.find(name);
+    if (listed == missing.end()) {
+      members.refuse(fmt::format("it holds {}, which its manifest does not list", one_line(name)));
+    }
+    const std::string content = members.read(name, listed->second->bytes);
+    if (sha256_of(content) != listed->second->sha256) {
+      members.refuse(fmt::format("the SHA-256 of its file {} is not that of the manifest", one_line(name)));
+    }
+    write(folder / name, content);
+    missing.erase(listed);
+  }
+  if (!missing.empty()) {
+    members.refuse(fmt::format("it lacks {}, which its manifest lists", one_line(missing.begin()->first)));
+  }
+  return manifest;
+}
+
+}  // namespace fedarena::results

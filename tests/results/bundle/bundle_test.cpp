@@ -1,0 +1,163 @@
+#include "results/bundle/bundle.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/digest/sha256.hpp"
+#include "results/run_names.hpp"
+#include "tests/message_of.hpp"
+#include "tests/results/recorded_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+using test::content_of;
+using test::message_of;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+// Members by name and content, in a tar archive without compression.
+void pack(const fs::path& file, const std::vector<std::pair<std::string, std::string>>& members) {
+  archive* writer = archive_write_new();
+  archive_write_set_format_pax_restricted(writer);
+  ASSERT_EQ(archive_write_open_filename(writer, file.c_str()), ARCHIVE_OK);
+  for (const auto& [name, content] : members) {
+    archive_entry* entry = archive_entry_new();
+    archive_entry_set_pathname(entry, name.c_str());
+    archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_write_header(writer, entry);
+    archive_write_data(writer, content.data(), content.size());
+    archive_entry_free(entry);
+  }
+  archive_write_free(writer);
+}
+
+class BundleTest : public testing::Test {
+ protected:
+  BundleSize bundle(const fs::path& file) {
+    const std::vector<fs::path> folders = {scratch_ / "runs"};
+    const std::vector<FoundRun> runs = find_runs(folders);
+    return write_bundle(runs, run_names(runs, folders), file);
+  }
+  void record(const fs::path& folder, const RecordedRun::Plan& plan = {}) const {
+    const RecordedRun run(scratch_ / folder, plan);
+  }
+  std::string unpack_refusal(const fs::path& file) {
+    return message_of([&] { unpack_bundle(file, scratch_ / "unpacked"); });
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(BundleTest, HoldsTheRecordsAndNothingElse) {
+  record("runs/dp-fedavg-seed-1");
+  record("runs/deeper/dp-fedavg-seed-2", {.seed = 2});
+  scratch_.write("runs/dp-fedavg-seed-1/checkpoint.bin", "to resume");
+  scratch_.write("runs/dp-fedavg-seed-1/notes.txt", "the user's");
+  const BundleSize size = bundle(scratch_ / "a.tar.gz");
+  EXPECT_EQ(size.bytes, static_cast<std::int64_t>(fs::file_size(scratch_ / "a.tar.gz")));
+
+  const Manifest manifest = unpack_bundle(scratch_ / "a.tar.gz", scratch_ / "unpacked");
+  ASSERT_EQ(manifest.runs.size(), 2U);
+  std::size_t files = 0;
+  for (const BundledRun& run : manifest.runs) {
+    for (const BundledFile& file : run.files) {
+      ++files;
+      const std::string content = content_of(scratch_ / "runs" / run.folder / file.name);
+      EXPECT_EQ(content_of(scratch_ / "unpacked" / run.folder / file.name), content);
+      EXPECT_EQ(file.sha256, sha256_of(content));
+    }
+  }
+  EXPECT_EQ(files, size.files);
+  EXPECT_FALSE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/checkpoint.bin"));
+  EXPECT_FALSE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/notes.txt"));
+  EXPECT_TRUE(verify_run(scratch_ / "unpacked/deeper/dp-fedavg-seed-2").differences.empty());
+}
+
+TEST_F(BundleTest, OfTheSameRunsHasTheSameBytes) {
+  record("runs/dp-fedavg-seed-1");
+  bundle(scratch_ / "a.tar.gz");
+  fs::last_write_time(scratch_ / "runs/dp-fedavg-seed-1/summary.json", fs::file_time_type::clock::now());
+  bundle(scratch_ / "b.tar.gz");
+  EXPECT_EQ(content_of(scratch_ / "a.tar.gz"), content_of(scratch_ / "b.tar.gz"));
+}
+
+TEST_F(BundleTest, RefusesUnfinishedAndBrokenRunsAndWritesNothing) {
+  record("runs/dp-fedavg-seed-1", {.finished = false});
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+              HasSubstr("the run is unfinished (3 of 4 rounds)"));
+  scratch_.write("runs/dp-fedavg-seed-1/summary.json", "{");
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+              HasSubstr("the run cannot be read: summary.json"));
+  EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
+}
+
+TEST_F(BundleTest, ThatWasDamagedIsRefused) {
+  record("runs/dp-fedavg-seed-1");
+  bundle(scratch_ / "a.tar.gz");
+  const Manifest manifest = unpack_bundle(scratch_ / "a.tar.gz", scratch_ / "unpacked");
+  const std::string whole = content_of(scratch_ / "a.tar.gz");
+  int refused = 0;
+  // A few bytes of gzip and tar say nothing about a file: the first ones and the padding at the end.
+  const auto expect_refusal_or_all_files = [&](const std::string& damaged) {
+    try {
+      EXPECT_EQ(unpack_bundle(scratch_.write("b.tar.gz", damaged), scratch_ / "unpacked"), manifest);
+    } catch (const Error& error) {
+      ++refused;
+      EXPECT_THAT(error.what(),
+                  AnyOf(HasSubstr("damaged or cut off"), HasSubstr("the SHA-256 of its file"),
+                        HasSubstr("it lacks"), HasSubstr("no manifest"), HasSubstr("longer than"),
+                        HasSubstr("which its manifest does not list"), HasSubstr("bundle.json")));
+    }
+  };
+  constexpr std::size_t kPlaces = 50;
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const std::size_t at = whole.size() * i / kPlaces;
+    SCOPED_TRACE(at);
+    expect_refusal_or_all_files(whole.substr(0, at));
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    expect_refusal_or_all_files(flipped);
+  }
+  EXPECT_GT(refused, 90);
+  EXPECT_THAT(unpack_refusal(scratch_.write("text.tar.gz", "no archive")), HasSubstr("this is no bundle"));
+  EXPECT_THAT(unpack_refusal(scratch_ / "absent.tar.gz"), HasSubstr("absent.tar.gz"));
+}
+
+TEST_F(BundleTest, HoldsExactlyWhatItsManifestLists) {
+  const std::string content = "{}\n";
+  const Manifest manifest{
+      .runs = {{.folder = "a", .files = {{.name = "x", .bytes = 3, .sha256 = sha256_of(content)}}}}};
+  const std::string text = to_json_text(manifest);
+  const fs::path file = scratch_ / "a.tar";
+  pack(file, {{kManifestFile, text}, {"a/x", content}});
+  EXPECT_EQ(unpack_bundle(file, scratch_ / "unpacked"), manifest);
+  EXPECT_EQ(content_of(scratch_ / "unpacked/a/x"), content);
+
+  pack(file, {{kManifestFile, text}, {"a/x", content}, {"../x", content}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("it holds ../x, which its manifest does not list"));
+  EXPECT_FALSE(fs::exists(scratch_ / "x"));
+  pack(file, {{kManifestFile, text}, {"a/x", content}, {"a/x", content}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("it holds a/x, which its manifest does not list"));
+  pack(file, {{kManifestFile, text}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("it lacks a/x, which its manifest lists"));
+  pack(file, {{kManifestFile, text}, {"a/x", content + content}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("its file a/x is longer than 3 bytes"));
+  pack(file, {{kManifestFile, text}, {"a/x", "[]\n"}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("the SHA-256 of its file a/x is not that of the manifest"));
+  pack(file, {{"a/x", content}, {kManifestFile, text}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("its first file is no manifest"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,94 @@
+#include "results/bundle/record_difference.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/durable_file.hpp"
+#include "tests/results/recorded_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class RecordDifferenceTest : public testing::Test {
+ protected:
+  RecordDifferenceTest() {
+    for (const fs::path& path : {left_, right_}) const RecordedRun run(path, {});
+  }
+  void replace_last(double seconds, double accuracy, double loss) {
+    RunDirectory run = RunDirectory::open(right_);
+    RoundRecord record = run.rounds().back();
+    record.train_seconds = seconds;
+    record.test_accuracy = accuracy;
+    record.test_loss = loss;
+    run.replace_last(record);
+  }
+  RoundRecord last() const { return RunDirectory::open(left_).rounds().back(); }
+  std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const RecordDifference& difference : record_differences(left_, right_)) {
+      texts.push_back(describe(difference));
+    }
+    return texts;
+  }
+
+  Scratch scratch_;
+  fs::path left_ = scratch_ / "left", right_ = scratch_ / "right";
+};
+
+TEST_F(RecordDifferenceTest, SpeedIsNone) {
+  EXPECT_THAT(texts(), IsEmpty());
+  replace_last(1234, *last().test_accuracy, *last().test_loss);
+  Summary summary = RunDirectory::open(right_).summary();
+  summary.seconds += 1;
+  summary.sweep = {{"training.rate", "0.1"}};
+  RunDirectory::open(right_).write_summary(summary);
+  EXPECT_THAT(texts(), IsEmpty());
+}
+
+TEST_F(RecordDifferenceTest, TheLastBitOfANumberIsOne) {
+  const double accuracy = *last().test_accuracy;
+  const double other = std::nextafter(accuracy, 0.0);
+  replace_last(last().train_seconds, other, *last().test_loss);
+  const std::vector<RecordDifference> found = record_differences(left_, right_);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].file, kRoundsFile);
+  EXPECT_EQ(found[0].round, 4);
+  EXPECT_EQ(found[0].field, "test_accuracy");
+  EXPECT_EQ(std::stod(found[0].recorded), accuracy);
+  EXPECT_EQ(std::stod(found[0].replayed), other);
+}
+
+TEST_F(RecordDifferenceTest, NotANumberIsEqualToItself) {
+  replace_last(1, 0.5, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THAT(record_differences(right_, right_), IsEmpty());
+  EXPECT_THAT(texts(), testing::Contains(testing::HasSubstr("test_loss was")));
+}
+
+TEST_F(RecordDifferenceTest, FilesAreComparedByteByByte) {
+  const fs::path ledger = right_ / kLedgerFile;
+  replace_file(ledger, read_whole_file(ledger) + "\n");
+  const auto size = fs::file_size(left_ / kLedgerFile);
+  EXPECT_THAT(texts(), ElementsAre("ledger.json: the content differs (" + std::to_string(size) +
+                                   " bytes, came out with " + std::to_string(size + 1) + " bytes)"));
+  fs::remove(ledger);
+  EXPECT_THAT(texts(), ElementsAre("ledger.json: the content differs (" + std::to_string(size) +
+                                   " bytes, came out with missing)"));
+}
+
+TEST_F(RecordDifferenceTest, FewerRoundsAreOne) {
+  RunDirectory run = RunDirectory::open(right_);
+  run.truncate_rounds(3);
+  EXPECT_THAT(texts(), ElementsAre("rounds.jsonl: number of rounds was 4, came out as 3"));
+}
+
+}  // namespace
+}  // namespace fedarena::results
