@@ -26,7 +26,9 @@ std::string markdown_grid(const CellGrid& grid) {
 
 std::string latex_grid(const CellGrid& grid) {
   std::string alignment;
-  for (const bool right : grid.right_aligned) alignment += right ? 'r' : 'l';
+  for (std::size_t i = 0; i < grid.right_aligned.size(); ++i) {
+    alignment += !grid.latex_columns.empty() ? grid.latex_columns[i] : grid.right_aligned[i] ? "r" : "l";
+  }
   std::string text = fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", alignment);
   for (std::size_t line = 0; line < grid.lines.size(); ++line) {
     text += fmt::format("    {} \\\\\n", fmt::join(grid.lines[line], " & "));

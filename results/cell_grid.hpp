@@ -9,6 +9,8 @@ namespace fedarena::results {
 struct CellGrid {
   std::vector<bool> right_aligned;  ///< by column
   std::vector<std::vector<std::string>> lines;
+  /// LaTeX's letters of the columns, "l" or siunitx's "S[...]"; empty: "l" and "r" by `right_aligned`.
+  std::vector<std::string> latex_columns = {};
 };
 
 /// As a Markdown table that reads well in a terminal.

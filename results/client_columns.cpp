@@ -2,15 +2,13 @@
 
 #include <vector>
 
-#include "results/statistics.hpp"
-
 namespace fedarena::results {
 
 ClientColumns client_columns(std::span<const SeedClients> seeds) {
   const auto over_seeds = [&](const auto& value_of) {
     std::vector<double> values;
     for (const SeedClients& seed : seeds) values.push_back(value_of(seed));
-    return Spread{mean(values), sample_standard_deviation(values)};
+    return spread_of(values);
   };
   return {.accuracy = over_seeds([](const SeedClients& seed) { return seed.last.accuracy_mean; }),
           .worst = over_seeds([](const SeedClients& seed) { return seed.last.accuracy_worst; }),

@@ -1,18 +1,12 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <span>
 
+#include "results/spread.hpp"
 #include "results/test_metrics.hpp"
 
 namespace fedarena::results {
-
-/// A mean over seeds and the sample standard deviation, which a single seed does not have.
-struct Spread {
-  double mean = 0;
-  std::optional<double> std;
-};
 
 /// What a row says of its clients, over seeds.
 struct ClientColumns {

@@ -8,6 +8,7 @@
 
 #include "results/number_format.hpp"
 #include "results/privacy_notes.hpp"
+#include "results/siunitx.hpp"
 #include "results/text.hpp"
 
 namespace fedarena::results {
@@ -25,60 +26,66 @@ Column plain(const std::string& heading, bool right_aligned,
           .latex = [text](const Row& row) { return latex_escaped(text(row)); }};
 }
 
+// A column of numbers, of which LaTeX aligns the points.
+Column decimal(const std::string& heading, const std::function<std::string(const Row&)>& text) {
+  Column column = plain(heading, true, text);
+  column.latex_heading = fmt::format("{{{}}}", column.latex_heading);
+  column.latex = [text](const Row& row) { return siunitx_cell(text(row)); };
+  column.decimal = true;
+  return column;
+}
+
 // "94.07 ± 0.26", or the mean alone for a single seed.
-std::string with_spread(const std::string& mean, const std::optional<std::string>& deviation,
-                        std::string_view plus_minus) {
-  return deviation ? fmt::format("{}{}{}", mean, plus_minus, *deviation) : mean;
+std::string with_spread(const std::string& mean, const std::optional<std::string>& deviation) {
+  return deviation ? fmt::format("{} ± {}", mean, *deviation) : mean;
 }
 
-std::string percent_with_spread(double mean, std::optional<double> deviation, std::string_view plus_minus) {
-  return with_spread(percent(mean), deviation ? std::optional(percent(*deviation)) : std::nullopt,
-                     plus_minus);
-}
-
-std::string result_text(const Result& result, std::string_view plus_minus) {
-  const auto& [mean, deviation] = result.spread;
-  if (result.share) return percent_with_spread(mean, deviation, plus_minus);
-  return with_spread(measured(mean),
-                     deviation ? std::optional(measured_beside(mean, *deviation)) : std::nullopt, plus_minus);
+std::string percent_with_spread(double mean, std::optional<double> deviation) {
+  return with_spread(percent(mean), deviation ? std::optional(percent(*deviation)) : std::nullopt);
 }
 
 // A column in which the best row stands out; `belongs`: whether it is the column of such results.
-Column result_column(const std::string& heading, const std::function<bool(const Result&)>& belongs) {
-  return {.markdown_heading = markdown_escaped(heading),
-          .latex_heading = latex_escaped(heading),
-          .right_aligned = true,
-          .markdown = [belongs](const Row& row) -> std::string {
-            if (!row.result || !belongs(*row.result)) return kNothing;
-            const std::string text = result_text(*row.result, " ± ");
-            return row.best ? fmt::format("**{}**", text) : text;
-          },
-          .latex = [belongs](const Row& row) -> std::string {
-            if (!row.result || !belongs(*row.result)) return kNothing;
-            const std::string text = result_text(*row.result, " \\pm ");
-            return row.best ? fmt::format("$\\mathbf{{{}}}$", text) : fmt::format("${}$", text);
-          }};
+Column result_column(const std::string& heading, PlusMinus shown,
+                     const std::function<bool(const Result&)>& belongs) {
+  const auto text_of = [=](const Row& row) -> std::string {
+    return row.result && belongs(*row.result) ? result_text(*row.result, shown) : kNothing;
+  };
+  Column column = decimal(heading, text_of);
+  column.markdown = [text_of](const Row& row) {
+    return row.best ? fmt::format("**{}**", text_of(row)) : text_of(row);
+  };
+  column.latex = [text_of](const Row& row) { return siunitx_cell(text_of(row), row.best); };
+  return column;
+}
+
+// What others published, with the digits of their figures.
+Column published_column(const Table& table) {
+  const bool shares = std::ranges::all_of(
+      table.rows, [](const Row& row) { return !row.published || (row.result && row.result->share); });
+  return decimal(shares ? "published (%)" : "published",
+                 [](const Row& row) { return row.published ? published_text(*row.published) : kNothing; });
+}
+
+void add_measured(const Table& table, std::vector<Column>& columns) {
+  const auto add = [&](const std::string& heading, const std::function<bool(const Result&)>& belongs) {
+    columns.push_back(result_column(heading, table.plus_minus, belongs));
+  };
+  if (table.metric) return add(heading(*table.metric), [](const Result&) { return true; });
+  if (any_accuracy(table)) add("accuracy (%)", [](const Result& result) { return result.share; });
+  if (any_regression(table)) add("RMSE", [](const Result& result) { return !result.share; });
 }
 
 void add_results(const Table& table, std::vector<Column>& columns) {
-  if (table.metric) {
-    columns.push_back(result_column(heading(*table.metric), [](const Result&) { return true; }));
-    return;
-  }
-  if (any_accuracy(table)) {
-    columns.push_back(result_column("accuracy (%)", [](const Result& result) { return result.share; }));
-  }
-  if (any_regression(table)) {
-    columns.push_back(result_column("RMSE", [](const Result& result) { return !result.share; }));
-  }
+  add_measured(table, columns);
+  if (any_published(table)) columns.push_back(published_column(table));
 }
 
 // What a row says of its clients in one respect.
-Column client_column(const ClientColumn& what) {
-  return plain(what.heading, true, [member = what.member](const Row& row) {
+Column client_column(const ClientColumn& what, PlusMinus shown) {
+  return decimal(what.heading, [member = what.member, shown](const Row& row) {
     if (!row.clients_tested) return std::string(kNothing);
     const Spread& spread = *row.clients_tested.*member;
-    return percent_with_spread(spread.mean, spread.std, " ± ");
+    return percent_with_spread(spread.mean, behind(shown, spread));
   });
 }
 
@@ -118,13 +125,9 @@ std::string with_latex_signs(std::string text) {
 
 Column epsilon_column(const std::string& accountant, std::optional<Claim> PrivacyClaim::*member,
                       std::optional<Claim> PrivacyClaim::*as_if) {
-  Column column = plain("epsilon (" + accountant + ")", true,
-                        [=](const Row& row) { return epsilon_cell(row, member, as_if); });
-  column.latex_heading = "$\\varepsilon$ (" + accountant + ")";
-  // A sign among numbers, but a word in notes.
-  column.latex = [markdown = column.markdown](const Row& row) {
-    return replaced(latex_escaped(markdown(row)), "inf", "$\\infty$");
-  };
+  Column column = decimal("epsilon (" + accountant + ")",
+                          [=](const Row& row) { return epsilon_cell(row, member, as_if); });
+  column.latex_heading = "{$\\varepsilon$ (" + accountant + ")}";
   return column;
 }
 
@@ -188,14 +191,15 @@ Column operations_column() {
 void add(Shown shown, const Table& table, std::vector<Column>& columns) {
   switch (shown) {
     case Shown::kRounds:
-      return columns.push_back(plain("rounds", true, rounds_cell));
+      return columns.push_back(decimal("rounds", rounds_cell));
     case Shown::kSeeds:
       return columns.push_back(
-          plain("seeds", true, [](const Row& row) { return std::to_string(row.seeds.size()); }));
+          decimal("seeds", [](const Row& row) { return std::to_string(row.seeds.size()); }));
     case Shown::kResult:
       return add_results(table, columns);
     case Shown::kClients:
-      for (const ClientColumn& what : kClientColumns) columns.push_back(client_column(what));
+      for (const ClientColumn& what : kClientColumns)
+        columns.push_back(client_column(what, table.plus_minus));
       return;
     case Shown::kEpsilon:
       return add_privacy(table, columns);
@@ -214,7 +218,7 @@ void add(Shown shown, const Table& table, std::vector<Column>& columns) {
     case Shown::kTotalDownlink:
       return columns.push_back(number_column("total downlink", &Row::total_downlink_bytes, human_bytes));
     case Shown::kSeconds:
-      return columns.push_back(number_column("seconds", &Row::seconds, human_seconds));
+      return columns.push_back(decimal("seconds", [](const Row& row) { return human_seconds(row.seconds); }));
   }
 }
 
@@ -245,11 +249,29 @@ CellGrid reader_grid(const Table& table, const Selection& selection, std::string
   for (const Column& column : reader_columns(table, selection)) {
     grid.right_aligned.push_back(column.right_aligned);
     grid.lines.front().push_back(column.*heading);
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      grid.lines[i + 1].push_back((column.*cell)(table.rows[i]));
-    }
+    std::vector<std::string> cells;
+    for (const Row& row : table.rows) cells.push_back((column.*cell)(row));
+    if (cell == &Column::latex)
+      grid.latex_columns.emplace_back(column.decimal         ? siunitx_column(cells)
+                                      : column.right_aligned ? "r"
+                                                             : "l");
+    for (std::size_t i = 0; i < cells.size(); ++i) grid.lines[i + 1].push_back(std::move(cells[i]));
   }
   return grid;
+}
+
+std::string result_text(const Result& result, PlusMinus shown) {
+  const double mean = result.spread.mean;
+  const std::optional<double> spread = behind(shown, result.spread);
+  if (result.share) return percent_with_spread(mean, spread);
+  return with_spread(measured(mean), spread ? std::optional(measured_beside(mean, *spread)) : std::nullopt);
+}
+
+std::string published_text(const Published& published) {
+  const std::string text =
+      with_spread(exact_number(published.mean),
+                  published.std ? std::optional(exact_number(*published.std)) : std::nullopt);
+  return published.mark.empty() ? text : fmt::format("{} {}", text, published.mark);
 }
 
 std::string markdown_escaped(std::string_view text) {

@@ -18,12 +18,20 @@ struct Column {
   bool right_aligned = false;
   std::function<std::string(const Row&)> markdown;
   std::function<std::string(const Row&)> latex;
+  bool decimal = false;  ///< numbers that LaTeX aligns by their points: its cells are of `siunitx_cell`
 };
 
 /// The columns of this table: those that tell its rows apart (parts of the setting, and what a sweep gives,
-/// only where rows differ), then the selected ones. `heading` and `cell` choose the typesetting.
+/// only where rows differ), then the selected ones. `heading` and `cell` choose the typesetting. The grid of
+/// LaTeX says how each column is aligned.
 CellGrid reader_grid(const Table& table, const Selection& selection, std::string Column::*heading,
                      std::function<std::string(const Row&)> Column::*cell);
+
+/// "94.07 ± 0.26": a result as readers see it, in percent where it is a share; the mean alone for one seed.
+std::string result_text(const Result& result, PlusMinus shown);
+
+/// "45.25 ± 6.9": a published figure with the digits that it has.
+std::string published_text(const Published& published);
 
 /// `text` so that Markdown prints it as it is inside a table cell.
 std::string markdown_escaped(std::string_view text);

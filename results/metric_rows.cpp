@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "results/run_directory.hpp"
-#include "results/statistics.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -38,7 +37,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
   }
   row.result.reset();
   if (missing.empty()) {
-    row.result = Result{{mean(values), sample_standard_deviation(values)}, is_share(metric.measure)};
+    row.result = Result{spread_of(values), is_share(metric.measure)};
   }
   return missing;
 }

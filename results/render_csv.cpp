@@ -41,6 +41,21 @@ std::vector<std::string> cost_fields(const Row& row) {
       exact_number(row.total_uplink_bytes), exact_number(row.total_downlink_bytes)};
 }
 
+// From accuracy_half_width_95 to metric_half_width_95.
+std::vector<std::string> half_width_fields(const Table& table, const Row& row) {
+  return {optional_number(row.accuracy_half_width), optional_number(row.rmse_half_width),
+          table.metric && row.result ? optional_number(row.result->spread.half_width) : ""};
+}
+
+// From published_mean to published_source, in the unit of the other numbers.
+std::vector<std::string> published_fields(const Table& table, const Row& row) {
+  if (!row.published) return {"", "", "", ""};
+  const Published& published = *row.published;
+  const double unit = row.result && row.result->share ? 100 : 1;
+  return {exact_number(published.mean / unit), published.std ? exact_number(*published.std / unit) : "",
+          published.n ? std::to_string(*published.n) : "", table.published_sources[published.source]};
+}
+
 // From metric to metric_std; empty where the table has none.
 std::vector<std::string> metric_fields(const Table& table, const Row& row) {
   if (!table.metric) return {"", "", ""};
@@ -60,7 +75,8 @@ std::string render_csv(const Table& table) {
   for (const ClientColumn& what : kClientColumns) text += fmt::format(",{0}_mean,{0}_std", what.key);
   text +=
       ",examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,"
-      "metric_std\n";
+      "metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,"
+      "published_mean,published_std,published_n,published_source\n";
   for (const Row& row : table.rows) {
     std::vector<std::string> fields = {row.setting.experiment,
                                        row.setting.dataset,
@@ -90,6 +106,8 @@ std::string render_csv(const Table& table) {
     }
     for (std::string& field : cost_fields(row)) fields.push_back(std::move(field));
     for (std::string& field : metric_fields(table, row)) fields.push_back(std::move(field));
+    for (std::string& field : half_width_fields(table, row)) fields.push_back(std::move(field));
+    for (std::string& field : published_fields(table, row)) fields.push_back(std::move(field));
     text += csv_line(fields);
   }
   return text;

@@ -58,9 +58,24 @@ void append_metric(Json& json, const Row& row, const std::optional<RoundMetric>&
   json["metric"] = metric->text;
   json["metric_mean"] = row.result ? json_number(row.result->spread.mean) : Json(nullptr);
   json["metric_std"] = row.result ? json_optional(row.result->spread.std) : Json(nullptr);
+  json["metric_half_width_95"] = row.result ? json_optional(row.result->spread.half_width) : Json(nullptr);
 }
 
-Json json_of(const Row& row, const std::optional<RoundMetric>& metric) {
+// In the unit of the other numbers.
+Json published_json(const Table& table, const Row& row) {
+  if (!row.published) return nullptr;
+  const Published& published = *row.published;
+  const double unit = row.result && row.result->share ? 100 : 1;
+  Json json;
+  json["mean"] = published.mean / unit;
+  json["std"] = published.std ? Json(*published.std / unit) : Json(nullptr);
+  json["n"] = published.n ? Json(*published.n) : Json(nullptr);
+  json["source"] = table.published_sources[published.source];
+  return json;
+}
+
+Json json_of(const Row& row, const Table& table) {
+  const std::optional<RoundMetric>& metric = table.metric;
   Json json;
   json["experiment"] = row.setting.experiment;
   json["dataset"] = row.setting.dataset;
@@ -79,15 +94,19 @@ Json json_of(const Row& row, const std::optional<RoundMetric>& metric) {
   json["parameters"] = row.parameters;
   json["accuracy_mean"] = json_optional(row.accuracy_mean);
   json["accuracy_std"] = json_optional(row.accuracy_std);
+  json["accuracy_half_width_95"] = json_optional(row.accuracy_half_width);
   json["rmse_mean"] = json_optional(row.rmse_mean);
   json["rmse_std"] = json_optional(row.rmse_std);
+  json["rmse_half_width_95"] = json_optional(row.rmse_half_width);
   for (const ClientColumn& what : kClientColumns) {
     if (!row.clients_tested) break;
     const Spread& spread = *row.clients_tested.*what.member;
     json[fmt::format("{}_mean", what.key)] = json_number(spread.mean);
     json[fmt::format("{}_std", what.key)] = json_optional(spread.std);
+    json[fmt::format("{}_half_width_95", what.key)] = json_optional(spread.half_width);
   }
   append_metric(json, row, metric);
+  if (!table.published_sources.empty()) json["published"] = published_json(table, row);
   json["best"] = row.best;
   json["policy"] = row.policy;
   json["privacy"] = json_of(row.privacy);
@@ -111,7 +130,7 @@ std::string render_json(const Table& table) {
   Json json;
   json["schema"] = 2;
   json["rows"] = Json::array();
-  for (const Row& row : table.rows) json["rows"].push_back(json_of(row, table.metric));
+  for (const Row& row : table.rows) json["rows"].push_back(json_of(row, table));
   json["notes"] = table.notes;
   return json_text(json, 2) + "\n";
 }

@@ -2,6 +2,7 @@
 
 #include "results/columns.hpp"
 #include "results/render.hpp"
+#include "results/siunitx.hpp"
 
 namespace fedarena::results {
 std::string render_latex(const Table& table, const Selection& selection) {
@@ -11,11 +12,12 @@ std::string render_latex(const Table& table, const Selection& selection) {
     return text;
   }
   const Selection shown = selection.empty() ? default_selection(table) : selection;
-  std::string text = "\\begin{table}\n  \\centering\n";
+  const CellGrid grid = reader_grid(table, shown, &Column::latex_heading, &Column::latex);
+  std::string text = latex_opening(grid);
   const std::string common = caption(table);
   text += fmt::format("  \\caption{{{}{}}}\n", common.empty() ? "" : latex_escaped(common) + ". ",
                       latex_escaped(legend(table, shown)));
-  text += latex_grid(reader_grid(table, shown, &Column::latex_heading, &Column::latex));
+  text += latex_grid(grid);
   for (const std::string& note : table.notes) {
     text += fmt::format("  \\par\\smallskip{{\\footnotesize Note: {}.\\par}}\n", latex_escaped(note));
   }

@@ -1,9 +1,6 @@
 #include "results/row_key.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +10,7 @@
 
 #include "results/natural_order.hpp"
 #include "results/number_format.hpp"
+#include "results/value_order.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -20,19 +18,6 @@ namespace {
 // Less than 0, 0 or greater, as people order texts.
 int compare_texts(const std::string& left, const std::string& right) {
   return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
-}
-
-std::optional<double> as_number(const std::string& text) {
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
-  return number;
-}
-
-int compare_values(const std::string& left, const std::string& right) {
-  const std::optional<double> first = as_number(left), second = as_number(right);
-  if (!first || !second || *first == *second) return compare_texts(left, right);
-  return *first < *second ? -1 : 1;
 }
 
 int compare_sweeps(const Sweep& left, const Sweep& right) {

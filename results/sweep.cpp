@@ -19,8 +19,17 @@ bool begins_setting(std::string_view text) {
   return end != 0 && end != std::string_view::npos && text.substr(end).starts_with(" = ");
 }
 
-// "clients = 10, order = [1, 2]" in its settings; lists hold commas too.
-std::vector<std::string> settings_of(std::string_view text) {
+// Where the settings of "mlp (hidden = [200])" begin; the end of the text without any.
+std::size_t opening(std::string_view choice) {
+  const std::size_t open = choice.find(" (");
+  return open == std::string_view::npos || choice.back() != ')' ? choice.size() : open;
+}
+
+// "iid (clients = 10, order = [1, 2])" in its settings; lists hold commas too.
+std::vector<std::string> settings_of(std::string_view choice) {
+  const std::size_t open = opening(choice);
+  if (open == choice.size()) return {};
+  const std::string_view text = choice.substr(open + 2, choice.size() - open - 3);
   std::vector<std::string> settings;
   std::size_t begin = 0;
   for (std::size_t comma = text.find(", "); comma != std::string_view::npos;
@@ -74,18 +83,27 @@ std::string swept_in(const Sweep& sweep, std::string_view section) {
   return sweep_text(below);
 }
 
+std::string name_of_choice(const std::string& choice) { return choice.substr(0, opening(choice)); }
+
+Sweep settings_of_choice(const std::string& choice) {
+  Sweep settings;
+  for (const std::string& setting : settings_of(choice)) {
+    const std::size_t equals = setting.find(" = ");
+    if (equals != std::string::npos)
+      settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 3));
+  }
+  return settings;
+}
+
 std::string without_swept(const std::string& choice, const Sweep& sweep, std::string_view section) {
-  const std::size_t open = choice.find(" (");
-  if (open == std::string::npos || choice.back() != ')') return choice;
   std::string kept;
-  for (const std::string& setting :
-       settings_of(std::string_view(choice).substr(open + 2, choice.size() - open - 3))) {
+  for (const std::string& setting : settings_of(choice)) {
     const std::string path = fmt::format("{}.{}", section, setting.substr(0, setting.find(" = ")));
     const bool swept =
         std::any_of(sweep.begin(), sweep.end(), [&](const auto& pair) { return pair.first == path; });
     if (!swept) kept += (kept.empty() ? "" : ", ") + setting;
   }
-  return choice.substr(0, open) + (kept.empty() ? "" : fmt::format(" ({})", kept));
+  return name_of_choice(choice) + (kept.empty() ? "" : fmt::format(" ({})", kept));
 }
 
 }  // namespace fedarena::results

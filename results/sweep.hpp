@@ -23,6 +23,11 @@ std::string sweep_text(const Sweep& sweep);
 /// What the sweep gives below a section such as "partition", in one text.
 std::string swept_in(const Sweep& sweep, std::string_view section);
 
+/// A choice as summaries write it, "dirichlet (clients = 10, alpha = 0.1)": its name, and its settings with
+/// their values.
+std::string name_of_choice(const std::string& choice);
+Sweep settings_of_choice(const std::string& choice);
+
 /// A choice as summaries write it, "dirichlet (clients = 10, alpha = 0.1)", without the settings that the
 /// sweep gives below that section: "dirichlet (clients = 10)".
 std::string without_swept(const std::string& choice, const Sweep& sweep, std::string_view section);

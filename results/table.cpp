@@ -109,8 +109,8 @@ double mean_of(const std::vector<SeedResult>& seeds, double SeedResult::*member)
 
 // What rows of a table without a metric are compared by.
 Result last_result(const Row& row) {
-  if (row.accuracy_mean) return {{*row.accuracy_mean, row.accuracy_std}, true};
-  return {{*row.rmse_mean, row.rmse_std}, false};
+  if (row.accuracy_mean) return {{*row.accuracy_mean, row.accuracy_std, row.accuracy_half_width}, true};
+  return {{*row.rmse_mean, row.rmse_std, row.rmse_half_width}, false};
 }
 
 // Means of what all runs of a row recorded.
@@ -183,11 +183,15 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   }
   if (clients.size() == runs.size()) row.clients_tested = client_columns(clients);
   if (!accuracies.empty()) {
-    row.accuracy_mean = mean(accuracies);
-    row.accuracy_std = sample_standard_deviation(accuracies);
+    const Spread spread = spread_of(accuracies);
+    row.accuracy_mean = spread.mean;
+    row.accuracy_std = spread.std;
+    row.accuracy_half_width = spread.half_width;
   } else {
-    row.rmse_mean = mean(errors);
-    row.rmse_std = sample_standard_deviation(errors);
+    const Spread spread = spread_of(errors);
+    row.rmse_mean = spread.mean;
+    row.rmse_std = spread.std;
+    row.rmse_half_width = spread.half_width;
   }
   row.uplink_bytes = mean_of(row.seeds, &SeedResult::uplink_bytes);
   row.downlink_bytes = mean_of(row.seeds, &SeedResult::downlink_bytes);
@@ -197,20 +201,16 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   return row;
 }
 
-std::vector<std::string> dataset_notes(const Groups& finished) {
-  std::set<std::pair<std::string, std::string>, decltype([](const auto& left, const auto& right) {
-             if (left.first != right.first) return natural_less(left.first, right.first);
-             return left.second < right.second;
-           })>
-      notes;
-  for (const auto& [key, runs] : finished) {
-    for (const FoundRun* run : runs) notes.emplace(run->summary->dataset, run->summary->dataset_note);
+// Which rows have one seed, and hence no interval.
+std::vector<std::string> interval_notes(const std::vector<Row>& rows,
+                                        const std::function<std::string(const Row&)>& name) {
+  std::vector<std::string> single;
+  for (const Row& row : rows) {
+    if (row.seeds.size() == 1) single.push_back(name(row));
   }
-  std::vector<std::string> lines;
-  for (const auto& [dataset, note] : notes) {
-    if (!note.empty()) lines.push_back(fmt::format("data set {}: {}", dataset, note));
-  }
-  return lines;
+  if (single.empty()) return {};
+  if (single.size() == rows.size()) return {"one seed has no interval: every row shows its value alone"};
+  return {fmt::format("one seed has no interval: {}", fmt::join(single, "; "))};
 }
 
 void sort_by_seed(std::vector<const FoundRun*>& runs) {
@@ -222,7 +222,8 @@ void sort_by_seed(std::vector<const FoundRun*>& runs) {
 
 }  // namespace
 
-Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric) {
+Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric,
+                 PlusMinus plus_minus) {
   Groups finished;
   Groups unfinished;
   std::vector<std::string> broken;
@@ -239,6 +240,7 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
   const auto name = [&](const Row& row) { return namer.name(row.setting, row_name(row)); };
   Table table;
   table.metric = metric;
+  table.plus_minus = plus_minus;
   for (auto& [key, group] : finished) {
     sort_by_seed(group);
     table.rows.push_back(make_row(group));
@@ -248,6 +250,7 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
   append_notes(table.notes, stopping_notes(runs));
   append_notes(table.notes, privacy_notes(table, name));
   if (metric) append_notes(table.notes, read_metric(*metric, table.rows, name));
+  if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(table.rows, name));
   append_notes(table.notes,
                mark_best(table.rows, [&](const Setting& setting) { return namer.name(setting); }));
   for (auto& [key, group] : unfinished) {
@@ -315,6 +318,11 @@ bool any_clients_tested(const Table& table) {
 bool any_private(const Table& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const Row& row) { return row.privacy.has_value(); });
+}
+
+bool any_published(const Table& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const Row& row) { return row.published.has_value(); });
 }
 
 std::string rounds_done(const Row& row) {

@@ -12,7 +12,9 @@
 
 #include "results/client_columns.hpp"
 #include "results/find_runs.hpp"
+#include "results/published.hpp"
 #include "results/round_metric.hpp"
+#include "results/spread.hpp"
 
 namespace fedarena::results {
 
@@ -80,6 +82,8 @@ struct Row {
   std::optional<double> accuracy_std;   ///< sample standard deviation over seeds; none for one seed
   std::optional<double> rmse_mean;      ///< root mean squared error over seeds; on regression data alone
   std::optional<double> rmse_std;       ///< sample standard deviation over seeds; none for one seed
+  /// Of the 95 % intervals of those means; none for one seed.
+  std::optional<double> accuracy_half_width = {}, rmse_half_width = {};
   std::optional<ClientColumns> clients_tested;  ///< none unless every seed tested clients
   std::string policy;                           ///< of privacy
   std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"
@@ -93,6 +97,7 @@ struct Row {
   bool operations_at_least = false;  ///< whether any seed's operations are a lower bound
   /// Accuracy, RMSE, or the table's metric; none where a seed lacks the latter.
   std::optional<Result> result;
+  std::optional<Published> published = {};  ///< what others published of it; `add_published` sets it
   bool best = false;  ///< the best result of its setting, as printed, where rows may be compared
 };
 
@@ -100,6 +105,8 @@ struct Row {
 struct Table {
   std::optional<RoundMetric>
       metric;  ///< what rows are compared by; none: accuracy, or RMSE, of the last round
+  PlusMinus plus_minus = PlusMinus::kDeviation;     ///< what readers see behind "±"
+  std::vector<std::string> published_sources = {};  ///< by `Published::source`
   std::vector<Row> rows;
   std::vector<std::string> notes;  ///< one line each: data notes, what limits a claim of privacy, unequal
                                    ///< seeds, runs that are not counted and why
@@ -108,8 +115,9 @@ struct Table {
 /// Gathers finished runs into rows, one for each (setting, label, own sweep). Unfinished and broken runs are
 /// noted, not counted. Runs of one row that differ in more than the seed, or have the same seed, are an Error
 /// that names both directories. The order of `runs` does not matter. A metric is read from the rounds of
-/// every run.
-Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric = {});
+/// every run. With half-widths, a note names the rows of one seed, which have no interval.
+Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric = {},
+                 PlusMinus plus_minus = PlusMinus::kDeviation);
 
 /// Whether the rows differ in this part of their settings by more than what columns of a sweep tell, so that
 /// it needs a column.
@@ -138,6 +146,9 @@ bool any_clients_tested(const Table& table);
 
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);
+
+/// Whether any row has a published figure beside its own.
+bool any_published(const Table& table);
 
 /// The rounds that the runs of a row did: "20", or "14-15" where their budgets stopped them at different
 /// ones.

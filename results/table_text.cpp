@@ -16,6 +16,8 @@ std::string results_sentence(const Table& table) {
                         : !any_accuracy(table) ? "RMSE (root mean squared error)"
                                                : "Accuracy and RMSE (root mean squared error)";
   results = table.metric ? describe(*table.metric) : results + " after the last round";
+  if (table.plus_minus == PlusMinus::kHalfWidth)
+    return results + ": mean ± half-width of its 95 % interval (Student's t) over seeds.";
   return results + ": mean ± sample standard deviation over seeds.";
 }
 
@@ -88,6 +90,8 @@ std::string legend(const Table& table, const Selection& selection) {
   std::string text;
   const auto say = [&](const std::string& sentence) { text += (text.empty() ? "" : " ") + sentence; };
   if (shown(Shown::kResult)) say(results_sentence(table));
+  if (shown(Shown::kResult) && any_published(table))
+    say("Published: the figures of others, as the notes say; ± as they have it.");
   if (shown(Shown::kClients)) {
     say("Clients: the mean over clients of the accuracy on each one's own test examples, and the least of "
         "any; "

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "results/comparison.hpp"
+#include "results/paired_t_test.hpp"
 #include "results/privacy_report.hpp"
 #include "results/run_directory.hpp"
 #include "results/state_privacy.hpp"
@@ -36,6 +37,14 @@ std::optional<double> deviation_of(const std::vector<double>& values) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+// Of the interval of 95 %.
+std::optional<double> half_width_of(const std::vector<double>& values) {
+  const std::optional<double> deviation = deviation_of(values);
+  if (!deviation) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
+  return *deviation * students_t_above(0.025, count - 1) / std::sqrt(count);
 }
 
 void add_claim(std::optional<Claim>& worst, const std::optional<Claim>& claim) {
@@ -103,14 +112,17 @@ void verify_row(const Row& row, Verification& verification) {
   };
   compare.close(field("accuracy"), row.accuracy_mean, mean(cells.accuracies));
   compare.close(field("accuracy deviation"), row.accuracy_std, deviation_of(cells.accuracies));
+  compare.close(field("accuracy half-width"), row.accuracy_half_width, half_width_of(cells.accuracies));
   if (row.rmse_mean || !cells.errors.empty()) {
     compare.close(field("RMSE"), row.rmse_mean, mean(cells.errors));
     compare.close(field("RMSE deviation"), row.rmse_std, deviation_of(cells.errors));
+    compare.close(field("RMSE half-width"), row.rmse_half_width, half_width_of(cells.errors));
   }
   for (std::size_t i = 0; i < kClientColumns.size() && row.clients_tested; ++i) {
     const Spread& spread = *row.clients_tested.*kClientColumns[i].member;
     compare.close(field(kClientColumns[i].heading), spread.mean, mean(cells.clients[i]));
     compare.close(field(kClientColumns[i].heading), spread.std, deviation_of(cells.clients[i]));
+    compare.close(field(kClientColumns[i].heading), spread.half_width, half_width_of(cells.clients[i]));
   }
   compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
   compare.close(field("downlink"), row.downlink_bytes, mean_of(cells.downlinks));

@@ -24,10 +24,12 @@ const Catalog& catalog() {
   return *kCatalog;
 }
 
+// All but published.toml and published-NAME.toml, which hold figures of others.
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    const bool experiment = !entry.path().filename().string().starts_with("published");
+    if (experiment && entry.path().extension() == ".toml") files.push_back(entry.path());
   }
   return files;
 }

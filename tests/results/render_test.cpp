@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "results/number_format.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -71,15 +72,18 @@ Notes:
 }
 
 TEST(Latex, SetsABooktabsTable) {
-  EXPECT_EQ(render_latex(sample()), R"(\begin{table}
+  EXPECT_EQ(render_latex(sample()), R"(% Needs \usepackage{booktabs, siunitx}.
+\begin{table}
   \centering
+  \sisetup{mode = text, detect-weight = true, separate-uncertainty = true}
+  \renewcommand*{\textpm}{\ensuremath{\pm}}
   \caption{Experiment quickstart, data set digits, partition iid, model mlp. Accuracy after the last round: mean $\pm$ sample standard deviation over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.}
-  \begin{tabular}{lrrrrrrr}
+  \begin{tabular}{lS[table-format=2]S[table-format=1]S[table-format=2.2(3)]rrrS[table-format=2.1]}
     \toprule
-    algorithm & rounds & seeds & accuracy (\%) & $\varepsilon$ & uplink & downlink & seconds \\
+    algorithm & {rounds} & {seeds} & {accuracy (\%)} & $\varepsilon$ & uplink & downlink & {seconds} \\
     \midrule
-    fedavg & 20 & 3 & $72.00 \pm 1.00$ & none & 4.00 KiB & 8.00 KiB & 12.5 \\
-    scaffold\_10\% & 20 & 3 & $\mathbf{77.00 \pm 1.00}$ & none & 3.00 MiB & 8.00 KiB & 12.5 \\
+    fedavg & 20 & 3 & 72.00 \pm 1.00 & none & 4.00 KiB & 8.00 KiB & 12.5 \\
+    scaffold\_10\% & 20 & 3 & \bfseries 77.00 \pm 1.00 & none & 3.00 MiB & 8.00 KiB & 12.5 \\
     \bottomrule
   \end{tabular}
   \par\smallskip{\footnotesize Note: data set digits: synthetic, not comparable with papers.\par}
@@ -102,20 +106,25 @@ TEST(Latex, OfNothingFinishedIsAComment) {
 }
 
 TEST(Csv, HoldsRawNumbers) {
+  const Table table = sample();
+  // Its last digits are Boost's.
+  const std::string half_width = exact_number(*table.rows[0].accuracy_half_width);
   EXPECT_EQ(
-      render_csv(sample()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
-)");
+      render_csv(table),
+      fmt::format(
+          R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,
+)",
+          half_width, exact_number(*table.rows[1].accuracy_half_width)));
 }
 
 TEST(Csv, QuotesAsRfc4180) {
   EXPECT_EQ(
       render_csv(two_settings()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std
-quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source
+quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,
 )");
 }
 
@@ -137,8 +146,10 @@ TEST(Json, HoldsEverySeed) {
       "parameters": 1000,
       "accuracy_mean": 0.5,
       "accuracy_std": null,
+      "accuracy_half_width_95": null,
       "rmse_mean": null,
       "rmse_std": null,
+      "rmse_half_width_95": null,
       "best": false,
       "policy": "none",
       "privacy": null,
@@ -186,8 +197,10 @@ TEST(Json, HoldsEverySeed) {
       "parameters": 1000,
       "accuracy_mean": 0.9,
       "accuracy_std": null,
+      "accuracy_half_width_95": null,
       "rmse_mean": null,
       "rmse_std": null,
+      "rmse_half_width_95": null,
       "best": false,
       "policy": "none",
       "privacy": null,
@@ -236,7 +249,7 @@ TEST(Json, WritesLossesThatAreNotFinite) {
 TEST(Render, OneSeedShowsNoSpread) {
   const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
   EXPECT_THAT(render_markdown(table), HasSubstr("50.00 |"));
-  EXPECT_THAT(render_latex(table), HasSubstr("$50.00$"));
+  EXPECT_THAT(render_latex(table), HasSubstr("& 50.00 &"));
   EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,,,none,none,none,"));
   EXPECT_THAT(render_json(table), HasSubstr("\"accuracy_std\": null"));
 }

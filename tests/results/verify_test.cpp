@@ -140,7 +140,7 @@ TEST(Verify, RecomputesTheCellsOfTheTable) {
   std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
   const Verification good = verify_table(runs);
   EXPECT_THAT(good.differences, IsEmpty());
-  EXPECT_EQ(good.values, 9);
+  EXPECT_EQ(good.values, 10);
   // The smaller epsilon of the two seeds in place of the larger one.
   runs[1].summary->privacy->rdp = runs[0].summary->privacy->rdp;
   const Verification bad = verify_table(runs);

@@ -85,7 +85,7 @@ TEST(Run, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
   const double accuracy = *rounds[2].test_accuracy;
 
   EXPECT_THAT(table_of(scratch, "markdown").out, HasSubstr(fmt::format(" {} |", results::percent(accuracy))));
-  EXPECT_THAT(table_of(scratch, "latex").out, HasSubstr(fmt::format("${}$", results::percent(accuracy))));
+  EXPECT_THAT(table_of(scratch, "latex").out, HasSubstr(fmt::format("& {} &", results::percent(accuracy))));
   const json document = json::parse(table_of(scratch, "json").out);
   EXPECT_EQ(document["rows"][0]["seeds"][0]["accuracy"].get<double>(), accuracy);
   EXPECT_EQ(document["rows"][0]["accuracy_mean"].get<double>(), accuracy);

@@ -1,4 +1,5 @@
 // Columns, costs and metrics of `fedarena table`, through the program.
+#include <cmath>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -78,6 +79,66 @@ TEST(Table, ReadsAMetricWhereItIsAskedFor) {
   const Outcome empty = run_program(scratch, {"table", "out", "--metric", "worst-client@round=2"});
   EXPECT_THAT(empty.out, HasSubstr("- fedavg: worst-client@round=2 has no value, because seed 1 has no "
                                    "worst-client in its rounds"));
+}
+
+TEST(Table, ShowsIntervalsPublishedFiguresAndMatrices) {
+  const Scratch scratch;
+  scratch.write("small.toml",
+                SmallExperiment{.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  scratch.write(
+      "refs.toml",
+      "[published]\nsource = \"Doe\"\nfigures = [{ label = \"scaffold\", mean = 45.25, std = 6.9 }]\n");
+  const json row = json::parse(run_program(scratch, {"table", "out", "--format", "json"}).out)["rows"][0];
+  // Student's t of one degree of freedom is 12.706 at 97.5 %.
+  EXPECT_NEAR(row["accuracy_half_width_95"].get<double>(),
+              12.7062047 * row["accuracy_std"].get<double>() / std::sqrt(2), 1e-9);
+
+  const std::string table =
+      run_program(scratch, {"table", "out", "--interval", "--references", "refs.toml"}).out;
+  EXPECT_THAT(table, HasSubstr("half-width of its 95 % interval"));
+  EXPECT_THAT(table, HasSubstr("|   45.25 ± 6.9 |"));
+  EXPECT_THAT(table, HasSubstr("- published: Doe\n"));
+  EXPECT_THAT(table, HasSubstr(fmt::format(" ± {:.2f}", 100 * row["accuracy_half_width_95"].get<double>())));
+
+  const std::vector<std::string> matrix = {"table", "out", "--rows", "data set", "--pivot", "label"};
+  EXPECT_THAT(run_program(scratch, matrix).out, HasSubstr("| dataset |"));
+  EXPECT_THAT(run_program(scratch, matrix).out, HasSubstr("| glyphs "));
+  std::vector<std::string> csv = matrix;
+  csv.insert(csv.end(), {"--format", "csv"});
+  EXPECT_THAT(
+      run_program(scratch, csv).out,
+      testing::StartsWith("dataset,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,scaffold mean,"));
+  const Outcome verified = run_program(scratch, {"verify", "out"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+}
+
+TEST(Table, RefusesReferencesAndMatricesThatCannotBe) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.algorithms = {"fedavg", "scaffold"}}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  const auto references = [&](const std::string& name, const std::string& figure) {
+    scratch.write(name, "[published]\nsource = \"Doe\"\nfigures = [" + figure + "]\n");
+    return std::vector<std::string>{"table", "out", "--references", name};
+  };
+  scratch.write("broken.toml", "[published\n");
+  expect_golden(
+      "bad_references.txt",
+      refusals(scratch, {{"table", "out", "--references", "reference.toml"},
+                         {"table", "out", "--references", "broken.toml"},
+                         {"table", "out", "--references", "out"},
+                         references("nan.toml", "{ label = \"fedavg\", mean = nan }"),
+                         references("text.toml", "{ label = \"fedavg\", mean = \"71\" }"),
+                         references("key.toml", "{ lable = \"fedavg\", mean = 71 }"),
+                         references("none.toml", "{ label = \"fedagv\", mean = 71 }"),
+                         references("several.toml", "{ dataset = \"glyphs\", mean = 71 }"),
+                         references("twice.toml",
+                                    "{ label = \"fedavg\", mean = 71 }, { label = \"fedavg\", mean = 72 }"),
+                         {"table", "out", "--rows", "label"},
+                         {"table", "out", "--pivot", "label"},
+                         {"table", "out", "--rows", "label", "--pivot", "dataset", "--columns", "seconds"},
+                         {"table", "out", "--rows", "label", "--pivot", "dataset", "--format", "json"},
+                         {"table", "out", "--rows", "partition", "--pivot", "dataset"}}));
 }
 
 TEST(Table, RefusesColumnsAndMetricsThatThereAreNot) {

@@ -1,0 +1,269 @@
+// Files of published figures, and those that are shipped.
+#include "harness/app/references_file.hpp"
+
+#include <filesystem>
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "results/table.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+using results::References;
+using results::Table;
+using test::message_of;
+using testing::HasSubstr;
+
+const fs::path kExperiments = fs::path(FEDARENA_SOURCE_DIR) / "experiments";
+
+std::string refused(const std::string& text) {
+  return message_of([&] { parse_references(text, "refs.toml"); });
+}
+
+std::string with_figure(const std::string& figure, const std::string& head = "") {
+  return "[published]\nsource = \"Doe\"\n" + head + "figures = [\n  " + figure + ",\n]\n";
+}
+
+TEST(ReferencesFile, IsAListOfFiguresUnderASource) {
+  const References references = parse_references(R"([[published]]
+source = "Doe 2022"
+metric = "loss@round=5"
+selection = "last round"
+n = 3
+dataset = "mnist"
+figures = [
+  { label = "fedavg", mean = 0.5, std = 0.25 },
+  { label = "fedprox", partition.alpha = 0.5, "algorithms.mu" = 1, mean = 1, n = 2, dataset = "cifar10" },
+]
+[[published]]
+source = "Roe"
+figures = [{ epsilon = inf, label = "x", mean = 100 }]
+)",
+                                                 "refs.toml");
+  ASSERT_EQ(references.sources.size(), 2U);
+  EXPECT_EQ(references.sources[0].text, "Doe 2022");
+  EXPECT_EQ(references.sources[0].selection, "last round");
+  EXPECT_EQ(references.sources[0].metric.measure, results::Measure::kLoss);
+  EXPECT_EQ(references.sources[0].metric.limit, 5);
+  EXPECT_EQ(references.sources[1].metric.measure, results::Measure::kAccuracy);
+  ASSERT_EQ(references.figures.size(), 3U);
+  const auto keys_of = [&](std::size_t figure) {
+    std::map<std::string, std::string> keys;
+    for (const results::FigureKey& key : references.figures[figure].keys) keys[key.name] = key.value;
+    return keys;
+  };
+  using Keys = std::map<std::string, std::string>;
+  EXPECT_EQ(keys_of(0), (Keys{{"dataset", "mnist"}, {"label", "fedavg"}}));
+  EXPECT_EQ(
+      keys_of(1),
+      (Keys{
+          {"dataset", "cifar10"}, {"label", "fedprox"}, {"partition.alpha", "0.5"}, {"algorithms.mu", "1"}}));
+  EXPECT_EQ(keys_of(2), (Keys{{"epsilon", "inf"}, {"label", "x"}}));
+  EXPECT_EQ(references.figures[0].mean, 0.5);
+  EXPECT_EQ(references.figures[0].std, 0.25);
+  EXPECT_EQ(references.figures[0].n, 3);
+  EXPECT_EQ(references.figures[1].n, 2);
+  EXPECT_EQ(references.figures[1].std, std::nullopt);
+  EXPECT_EQ(references.figures[1].place.str(), "refs.toml:9:3");
+  EXPECT_EQ(references.figures[2].source, 1U);
+}
+
+TEST(ReferencesFile, RefusesWrongTypesAndNumbersAtTheirPlace) {
+  const std::string percent = "; allowed: a number from 0 to 100, in percent";
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = nan }")), "refs.toml:4:25: mean is nan" + percent);
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = inf }")), "refs.toml:4:25: mean is inf" + percent);
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = 145.25 }")),
+            "refs.toml:4:25: mean is 145.25" + percent);
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = -1 }")), "refs.toml:4:25: mean is -1" + percent);
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = \"99\" }")),
+            "refs.toml:4:25: mean is \"99\"" + percent);
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = 1, std = -1 }")),
+            "refs.toml:4:34: std is -1; allowed: a number from 0");
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = 1, n = 0 }")),
+            "refs.toml:4:32: n is 0; allowed: a whole number from 1");
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = 1, n = 2.5 }")),
+            "refs.toml:4:32: n is 2.5; allowed: a whole number from 1");
+  EXPECT_THAT(refused(with_figure("{ label = nan, mean = 1 }")), HasSubstr("refs.toml:4:13: label is nan"));
+  EXPECT_THAT(refused(with_figure("{ label = 1979-05-27, mean = 1 }")),
+              HasSubstr("label is a date; allowed: a text"));
+  EXPECT_EQ(refused(with_figure("{ label = \"a\", mean = -0.5 }", "metric = \"loss\"\n")),
+            "refs.toml:5:25: mean is -0.5; allowed: a number from 0");
+}
+
+TEST(ReferencesFile, RefusesWhatIsMissingOrElsewhere) {
+  EXPECT_EQ(refused(with_figure("{ label = \"a\" }")),
+            "refs.toml:4:3: the figure has no \"mean\"; allowed: a number from 0 to 100, in percent");
+  EXPECT_THAT(refused(with_figure("{ mean = 1 }")),
+              HasSubstr("refs.toml:4:3: the figure does not say of which row"));
+  EXPECT_THAT(refused(with_figure("5")),
+              HasSubstr("refs.toml:4:3: figures has an integer in it; allowed: a list"));
+  EXPECT_EQ(refused("[published]\nfigures = []\n"),
+            "refs.toml:1:2: there is no \"source\"; allowed: a text that says who published the figures");
+  EXPECT_THAT(refused("[published]\nsource = \"Doe\"\n"),
+              HasSubstr("refs.toml:1:2: there is no \"figures\""));
+  EXPECT_THAT(refused("[published]\nsource = \"Doe\"\nfigures = []\n"), HasSubstr("refs.toml:3:"));
+  EXPECT_THAT(refused("[published]\nsource = \"Doe\"\nmean = 1\nfigures = []\n"),
+              HasSubstr("refs.toml:3:1: \"mean\" stands outside of figures"));
+  EXPECT_THAT(refused(with_figure("{ label = \"a\", mean = 1 }", "metric = \"acuracy\"\n")),
+              testing::AllOf(HasSubstr("refs.toml:3:10: "), HasSubstr("did you mean \"accuracy\"?")));
+  EXPECT_EQ(refused(""),
+            "refs.toml: no published figures; allowed: [published], or [[published]] once for each source");
+  EXPECT_THAT(refused("[publish]\nsource = \"Doe\"\n"),
+              testing::AllOf(HasSubstr("refs.toml:1:2: unknown section \"publish\""),
+                             HasSubstr("did you mean \"published\"?")));
+  EXPECT_THAT(refused("source = \"Doe\"\n"),
+              HasSubstr("refs.toml:1:1: \"source\" stands outside every section"));
+  EXPECT_THAT(refused("[published\n"), HasSubstr("refs.toml:1:"));
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += "{ label = \"a\", mean = 1 },\n";
+  EXPECT_THAT(refused("[published]\nsource = \"Doe\"\nfigures = [\n" + many + "]\n"),
+              HasSubstr("more than 1000 figures; allowed: at most 1000 in a list"));
+  EXPECT_THAT(message_of([] { read_references("/nowhere/refs.toml"); }), HasSubstr("no such file"));
+  EXPECT_EQ(message_of([] { read_references("/"); }), "/: is a folder; allowed: a file of references (TOML)");
+}
+
+// Bytes are deleted, doubled and replaced: whatever comes of it is read or refused, and nothing else is
+// thrown.
+TEST(ReferencesFile, IsReadOrRefusedWhateverItHolds) {
+  const std::string whole = test::content_of(kExperiments / "fedlap/published-table2.toml");
+  Stream stream({.seed = 5});
+  const auto below = [&](std::size_t count) {
+    return static_cast<std::size_t>(stream.uniform() * static_cast<double>(count));
+  };
+  const std::string letters = "[]{}=\",.#\n 0aen-+\\\x80";
+  int refusals = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::string text = whole;
+    for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
+      const std::size_t at = below(text.size());
+      const std::size_t length = 1 + below(8);
+      switch (below(3)) {
+        case 0:
+          text.erase(at, length);
+          break;
+        case 1:
+          text.insert(at, text.substr(at, length));
+          break;
+        default:
+          text[at] = letters[below(letters.size())];
+      }
+    }
+    try {
+      parse_references(text, "refs.toml");
+    } catch (const Error& error) {
+      ++refusals;
+      EXPECT_EQ(std::string(error.what()).rfind("refs.toml", 0), 0U) << error.what();
+    }
+  }
+  EXPECT_GT(refusals, 1000);
+  EXPECT_LT(refusals, 3000);
+}
+
+// A run as niid-mnist.toml and niid-cifar10.toml make it.
+results::FoundRun niid_run(const std::string& dataset, const std::string& partition, results::Sweep sweep,
+                           const std::string& label) {
+  results::Summary summary = results::finished(label, 1, 0.5);
+  summary.experiment = "niid-" + dataset;
+  summary.dataset = dataset;
+  summary.rounds = 50;
+  summary.partition = partition;
+  summary.sweep = std::move(sweep);
+  return results::found(summary, dataset + partition);
+}
+
+Table niid_table(const std::string& dataset) {
+  std::vector<results::FoundRun> runs;
+  for (const std::string label : {"fedavg", "fedprox", "scaffold", "fednova"}) {
+    runs.push_back(
+        niid_run(dataset, "iid (clients = 10, train_fraction = 1.0)", {{"partition.kind", "iid"}}, label));
+    runs.push_back(niid_run(
+        dataset, "dirichlet-niid-bench (clients = 10, train_fraction = 1.0, alpha = 0.5, min_examples = 10)",
+        {{"partition.alpha", "0.5"}, {"partition.kind", "dirichlet-niid-bench"}}, label));
+    for (const std::string classes : {"2", "3"}) {
+      runs.push_back(niid_run(
+          dataset,
+          "shared-classes (clients = 10, train_fraction = 1.0, classes_per_client = " + classes + ")",
+          {{"partition.classes_per_client", classes}, {"partition.kind", "shared-classes"}}, label));
+    }
+  }
+  return make_table(runs);
+}
+
+// A quick look at one round is not what the figures are of.
+TEST(ShippedReferences, OfNiidBenchAreNotThoseOfAQuickRun) {
+  std::vector<results::FoundRun> runs = {niid_run("mnist", "iid (clients = 10)", {}, "fedavg")};
+  runs.front().summary->rounds = 1;
+  Table table = make_table(runs);
+  EXPECT_THAT(
+      message_of([&] { add_published(table, read_references(kExperiments / "niid-bench/published.toml")); }),
+      HasSubstr("none of the 32 figures matches a row of the table: no row has rounds = \"50\""));
+}
+
+double published(const Table& table, const std::string& label, const std::string& partition) {
+  for (const results::Row& row : table.rows) {
+    if (row.label == label && row.setting.partition.find(partition) != std::string::npos)
+      return row.published ? row.published->mean : -1;
+  }
+  ADD_FAILURE() << "no such row";
+  return -1;
+}
+
+TEST(ShippedReferences, OfNiidBenchHaveAFigureForEveryRow) {
+  const References references = read_references(kExperiments / "niid-bench/published.toml");
+  EXPECT_EQ(references.figures.size(), 32U);
+  Table mnist = niid_table("mnist"), cifar = niid_table("cifar10");
+  add_published(mnist, references);
+  add_published(cifar, references);
+  for (const Table* table : {&mnist, &cifar}) {
+    EXPECT_EQ(table->rows.size(), 16U);
+    for (const results::Row& row : table->rows)
+      EXPECT_TRUE(row.published) << row.label << row.setting.partition;
+  }
+  EXPECT_EQ(published(mnist, "fedprox", "iid ("), 99.16);
+  EXPECT_EQ(published(mnist, "scaffold", "alpha = 0.5"), 99.07);
+  EXPECT_EQ(published(mnist, "fedavg", "classes_per_client = 2"), 96.86);
+  EXPECT_EQ(published(cifar, "fednova", "classes_per_client = 3"), 57.83);
+  EXPECT_EQ(published(cifar, "scaffold", "classes_per_client = 2"), 49.42);
+  EXPECT_EQ(published(cifar, "fedavg", "alpha = 0.5"), 62.47);
+  EXPECT_THAT(mnist.notes, testing::Contains(HasSubstr("theirs is the best round on the test set")));
+  EXPECT_THAT(
+      mnist.notes,
+      testing::Contains(HasSubstr("16 published figures match no row: no row has dataset = \"cifar10\"")));
+}
+
+TEST(ShippedReferences, OfTable2HaveTheFiguresOfThePaper) {
+  const References references = read_references(kExperiments / "fedlap/published-table2.toml");
+  std::vector<results::FoundRun> runs;
+  for (const std::string dataset : {"mnist", "fashion-mnist", "cifar10"}) {
+    for (const std::string label : {"dp-fedavg", "dp-fedprox", "fedlap-dp"}) {
+      results::Summary summary = results::finished_privately(label, 1, 0.5);
+      summary.experiment = "table2-" + dataset;
+      summary.dataset = dataset;
+      summary.rounds = 30;
+      runs.push_back(results::found(summary, dataset));
+    }
+  }
+  Table table = make_table(runs);
+  add_published(table, references);
+  std::map<std::string, std::string> found;
+  for (const results::Row& row : table.rows) {
+    if (row.published)
+      found[row.setting.dataset + " " + row.label] =
+          fmt::format("{} ± {}", row.published->mean, *row.published->std);
+  }
+  const std::map<std::string, std::string> paper = {
+      {"mnist dp-fedavg", "45.25 ± 6.9"},          {"mnist dp-fedprox", "54.58 ± 4.9"},
+      {"mnist fedlap-dp", "60.72 ± 1.3"},          {"fashion-mnist dp-fedavg", "50.11 ± 4.2"},
+      {"fashion-mnist dp-fedprox", "54.57 ± 2.9"}, {"cifar10 dp-fedavg", "17.11 ± 0.7"},
+      {"cifar10 dp-fedprox", "19.4 ± 0.7"}};
+  EXPECT_EQ(found, paper);
+}
+
+}  // namespace
+}  // namespace fedarena
