@@ -8,21 +8,13 @@
 
 #include "results/durable_file.hpp"
 #include "results/natural_order.hpp"
+#include "results/problem_line.hpp"
 #include "results/run_directory.hpp"
-#include "results/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Without the remedy and the folder, which stands beside it wherever a problem is shown.
-std::string describe(const Error& error) {
-  Complaint complaint = error.complaint();
-  complaint.remedy.clear();
-  complaint.place.file = fs::path(complaint.place.file).filename().string();
-  return one_line(Error(std::move(complaint)).what());
-}
 
 FoundRun read_run(const fs::path& folder) {
   FoundRun run{.path = folder, .summary = {}, .problem = {}};
@@ -35,7 +27,7 @@ FoundRun read_run(const fs::path& folder) {
   try {
     run.summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
   } catch (const Error& error) {
-    run.problem = describe(error);
+    run.problem = problem_line(error);
   }
   return run;
 }

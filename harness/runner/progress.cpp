@@ -1,22 +1,16 @@
 #include "harness/runner/progress.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "results/duration_text.hpp"
+
 namespace fedarena {
 namespace {
-
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
-}
 
 std::string score_text(const std::optional<double>& accuracy, const std::optional<double>& loss) {
   if (accuracy) return fmt::format("accuracy {:.2f} %", 100 * *accuracy);
@@ -68,7 +62,7 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
   line_.say(fmt::format("[{}/{}] {}: {} {}, test {}, {}{}", cells_done_, cells_, name, summary.rounds_done,
                         summary.rounds_done == 1 ? "round" : "rounds",
                         score_text(summary.final_test_accuracy, summary.final_test_loss),
-                        duration_text(summary.seconds), ran ? "" : " (finished before)"));
+                        results::duration_text(summary.seconds), ran ? "" : " (finished before)"));
 }
 
 void Progress::say(const std::string& line) {
@@ -81,7 +75,8 @@ std::string Progress::time_left() const {
   const std::int64_t left = rounds_ - rounds_found_ - rounds_run_;
   // The seconds of cells that run at once are the same seconds.
   const auto at_once = static_cast<double>(std::max<std::size_t>(1, at_work_.size()));
-  return duration_text(seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) / at_once) +
+  return results::duration_text(seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) /
+                                at_once) +
          " left";
 }
 

@@ -1,0 +1,34 @@
+#include "results/export/crc32c.hpp"
+
+#include <array>
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::uint32_t kReflectedPolynomial = 0x82F63B78;
+
+constexpr std::array<std::uint32_t, 256> make_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+    std::uint32_t remainder = byte;
+    for (int bit = 0; bit < 8; ++bit) {
+      remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kReflectedPolynomial : 0);
+    }
+    table[byte] = remainder;
+  }
+  return table;
+}
+
+constexpr std::array<std::uint32_t, 256> kTable = make_table();
+
+}  // namespace
+
+std::uint32_t crc32c(std::string_view bytes) {
+  std::uint32_t remainder = ~std::uint32_t{0};
+  for (const char byte : bytes) {
+    remainder = (remainder >> 8) ^ kTable[(remainder ^ static_cast<unsigned char>(byte)) & 0xFFU];
+  }
+  return ~remainder;
+}
+
+}  // namespace fedarena::results

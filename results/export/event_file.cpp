@@ -1,0 +1,94 @@
+#include "results/export/event_file.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "results/export/protobuf_message.hpp"
+#include "results/export/settings_text.hpp"
+#include "results/export/tf_record.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Numbers of fields, as TensorFlow's event.proto, summary.proto, tensor.proto and types.proto give them.
+namespace event {
+constexpr std::uint32_t kWallTime = 1;
+constexpr std::uint32_t kStep = 2;
+constexpr std::uint32_t kFileVersion = 3;
+constexpr std::uint32_t kSummary = 5;
+}  // namespace event
+namespace summary {
+constexpr std::uint32_t kValue = 1;
+}
+namespace value {
+constexpr std::uint32_t kTag = 1;
+constexpr std::uint32_t kSimpleValue = 2;
+constexpr std::uint32_t kTensor = 8;
+constexpr std::uint32_t kMetadata = 9;
+}  // namespace value
+namespace metadata {
+constexpr std::uint32_t kPluginData = 1;
+constexpr std::uint32_t kPluginName = 1;
+}  // namespace metadata
+namespace tensor {
+constexpr std::uint32_t kDtype = 1;
+constexpr std::uint32_t kShape = 2;
+constexpr std::uint32_t kStringValue = 8;
+constexpr std::uint64_t kString = 7;  // of the dtypes
+}  // namespace tensor
+
+// A double that no float holds has no defined conversion.
+float as_float(double number) {
+  if (std::abs(number) <= std::numeric_limits<float>::max() || std::isnan(number)) {
+    return static_cast<float>(number);
+  }
+  return number > 0 ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
+}
+
+ProtobufMessage scalar(const RoundValue& number) {
+  ProtobufMessage message;
+  message.bytes(value::kTag, std::string(number.group) + "/" + number.name);
+  message.real(value::kSimpleValue, as_float(number.number));
+  return message;
+}
+
+ProtobufMessage text_summary(const std::string& tag, const std::string& text) {
+  ProtobufMessage plugin;
+  plugin.message(metadata::kPluginData, ProtobufMessage().bytes(metadata::kPluginName, "text"));
+  ProtobufMessage strings;
+  strings.integer(tensor::kDtype, tensor::kString);
+  strings.message(tensor::kShape, ProtobufMessage());
+  strings.bytes(tensor::kStringValue, text);
+  ProtobufMessage message;
+  message.bytes(value::kTag, tag).message(value::kTensor, strings).message(value::kMetadata, plugin);
+  return ProtobufMessage().message(summary::kValue, message);
+}
+
+std::string event_record(double seconds, std::int64_t round, const ProtobufMessage& summary) {
+  ProtobufMessage message;
+  message.real(event::kWallTime, seconds).integer(event::kStep, static_cast<std::uint64_t>(round));
+  message.message(event::kSummary, summary);
+  return tf_record(message.encoded());
+}
+
+}  // namespace
+
+std::string event_file(const ExportedRun& run, const Measures& measures) {
+  double seconds = 0;
+  std::string file = tf_record(ProtobufMessage()
+                                   .real(event::kWallTime, seconds)
+                                   .bytes(event::kFileVersion, "brain.Event:2")
+                                   .encoded());
+  file += event_record(seconds, 0, text_summary("settings", settings_text(run.summary)));
+  for (const RoundRecord& round : run.rounds) {
+    seconds += round.train_seconds + round.evaluation_seconds;
+    ProtobufMessage scalars;
+    for (const RoundValue& number : round_values(run.summary, round, measures)) {
+      scalars.message(summary::kValue, scalar(number));
+    }
+    file += event_record(seconds, round.round, scalars);
+  }
+  return file;
+}
+
+}  // namespace fedarena::results

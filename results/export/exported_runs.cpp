@@ -1,0 +1,71 @@
+#include "results/export/exported_runs.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/find_runs.hpp"
+#include "results/problem_line.hpp"
+#include "results/recorded_rounds.hpp"
+#include "results/run_names.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::vector<std::string>& problems) {
+  throw Error(Complaint{.place = {},
+                        .found = "there is nothing to export: " + problems.front(),
+                        .allowed = {},
+                        .nearest = {},
+                        .remedy = "`fedarena list` shows how far runs are, and what is wrong with them."});
+}
+
+std::string unfinished_note(std::size_t unfinished, std::size_t all) {
+  return fmt::format("{} of {} runs {} not finished: exported as far as they are", unfinished, all,
+                     unfinished == 1 ? "is" : "are");
+}
+
+}  // namespace
+
+ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
+  std::vector<FoundRun> found = find_runs(folders);
+  const std::vector<std::string> names = run_names(found, folders);
+  ExportedRuns exported;
+  std::vector<std::string> problems;
+  std::size_t unfinished = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    FoundRun& run = found[i];
+    const auto leave_out = [&](const std::string& why) {
+      problems.push_back(one_line(fmt::format("{}: {}", run.path.string(), why)));
+    };
+    if (!run.summary) {
+      leave_out(run.problem);
+      continue;
+    }
+    try {
+      std::vector<RoundRecord> rounds = recorded_rounds(run.path, *run.summary);
+      if (rounds.empty()) {
+        leave_out("no round is complete yet");
+        continue;
+      }
+      unfinished += run.summary->state == kFinished ? 0 : 1;
+      exported.runs.push_back({.name = names[i],
+                               .folder = run.path,
+                               .summary = std::move(*run.summary),
+                               .rounds = std::move(rounds)});
+    } catch (const Error& error) {
+      leave_out(problem_line(error));
+    }
+  }
+  if (exported.runs.empty()) refuse(problems);
+  if (unfinished > 0) exported.notes.push_back(unfinished_note(unfinished, exported.runs.size()));
+  for (const std::string& problem : problems) exported.notes.push_back(problem + "; not exported");
+  return exported;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,144 @@
+#include "results/export/long_format.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "results/csv_line.hpp"
+#include "results/json_fields.hpp"
+#include "results/natural_order.hpp"
+#include "results/number_format.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// One column of a run's lines.
+struct Field {
+  std::string name, text = {};
+  enum class Kind { kText, kNumber, kMissing } kind = Kind::kText;
+};
+
+Field text(std::string name, std::string value) {
+  return {.name = std::move(name), .text = std::move(value)};
+}
+
+Field number(std::string name, std::string value) {
+  return {.name = std::move(name), .text = std::move(value), .kind = Field::Kind::kNumber};
+}
+
+// Empty where the record holds nothing.
+Field text_if_any(std::string name, std::string value) {
+  const auto kind = value.empty() ? Field::Kind::kMissing : Field::Kind::kText;
+  return {.name = std::move(name), .text = std::move(value), .kind = kind};
+}
+
+struct NaturalOrder {
+  bool operator()(const std::string& left, const std::string& right) const {
+    return natural_less(left, right);
+  }
+};
+using Paths = std::set<std::string, NaturalOrder>;
+
+// The paths that any run sweeps.
+Paths swept_paths(std::span<const ExportedRun> runs) {
+  Paths paths;
+  for (const ExportedRun& run : runs) {
+    for (const auto& [path, value] : run.summary.sweep) paths.insert(path);
+  }
+  return paths;
+}
+
+Field swept(const std::string& path, const Sweep& sweep) {
+  const auto found = std::ranges::find(sweep, path, &Sweep::value_type::first);
+  return text_if_any(path, found == sweep.end() ? "" : found->second);
+}
+
+// What is the same on every line of a run.
+std::vector<Field> fields_of(const ExportedRun& run, const Paths& paths) {
+  const Summary& summary = run.summary;
+  std::vector<Field> fields = {text("run", run.name), text("experiment", summary.experiment),
+                               text("dataset", summary.dataset), text("partition", summary.partition),
+                               text("model", summary.model)};
+  for (const std::string& path : paths) fields.push_back(swept(path, summary.sweep));
+  fields.push_back(text("algorithm", summary.algorithm));
+  fields.push_back(text("label", summary.label));
+  fields.push_back(number("seed", std::to_string(summary.seed)));
+  fields.push_back(text("state", summary.state));
+  fields.push_back(text("policy", summary.policy));
+  fields.push_back(text_if_any("unit", summary.privacy ? summary.privacy->unit : ""));
+  fields.push_back(text_if_any("adjacency", summary.privacy ? summary.privacy->adjacency : ""));
+  fields.push_back(summary.privacy ? number("delta", exact_number(summary.privacy->settings.delta))
+                                   : text_if_any("delta", ""));
+  return fields;
+}
+
+std::string as_csv(const std::vector<Field>& fields, std::string Field::*member) {
+  std::vector<std::string> cells;
+  for (const Field& field : fields) cells.push_back(field.*member);
+  std::string line = csv_line(cells);
+  line.pop_back();  // more follows
+  return line;
+}
+
+std::string json_string(const std::string& text) { return json_text(Json(text), -1); }
+
+std::string as_json(const std::vector<Field>& fields) {
+  std::string members;
+  for (const Field& field : fields) {
+    members += json_string(field.name) + ':';
+    switch (field.kind) {
+      case Field::Kind::kText:
+        members += json_string(field.text);
+        break;
+      case Field::Kind::kNumber:
+        members += field.text;
+        break;
+      case Field::Kind::kMissing:
+        members += "null";
+        break;
+    }
+    members += ',';
+  }
+  return members;
+}
+
+}  // namespace
+
+std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures) {
+  const Paths paths = swept_paths(runs);
+  std::string lines;
+  for (const ExportedRun& run : runs) {
+    const std::vector<Field> fields = fields_of(run, paths);
+    if (lines.empty()) lines = as_csv(fields, &Field::name) + ",round,measure,value\n";
+    const std::string begin = as_csv(fields, &Field::text);
+    for (const RoundRecord& round : run.rounds) {
+      for (const RoundValue& value : round_values(run.summary, round, measures)) {
+        lines += fmt::format("{},{},{},{}\n", begin, round.round, value.name, value.text);
+      }
+    }
+  }
+  return lines;
+}
+
+std::string long_json_lines(std::span<const ExportedRun> runs, const Measures& measures) {
+  const Paths paths = swept_paths(runs);
+  std::string lines;
+  for (const ExportedRun& run : runs) {
+    const std::string begin = as_json(fields_of(run, paths));
+    for (const RoundRecord& round : run.rounds) {
+      for (const RoundValue& value : round_values(run.summary, round, measures)) {
+        const std::string shown = std::isfinite(value.number) ? value.text : json_string(value.text);
+        lines += fmt::format(R"({{{}"round":{},"measure":"{}","value":{}}})", begin, round.round, value.name,
+                             shown);
+        lines += '\n';
+      }
+    }
+  }
+  return lines;
+}
+
+}  // namespace fedarena::results

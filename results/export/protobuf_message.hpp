@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fedarena::results {
+
+/// A message in protobuf's wire format, field after field. Fields are given by number; what they mean is up
+/// to the reader's schema.
+class ProtobufMessage {
+ public:
+  /// int32, int64, enum; not negative.
+  ProtobufMessage& integer(std::uint32_t field, std::uint64_t value);
+  ProtobufMessage& real(std::uint32_t field, double value);
+  ProtobufMessage& real(std::uint32_t field, float value);
+  /// string, bytes.
+  ProtobufMessage& bytes(std::uint32_t field, std::string_view value);
+  /// A message within the message.
+  ProtobufMessage& message(std::uint32_t field, const ProtobufMessage& value);
+
+  const std::string& encoded() const { return encoded_; }
+
+ private:
+  void varint(std::uint64_t value);
+  void tag(std::uint32_t field, std::uint32_t wire_type);
+
+  std::string encoded_;
+};
+
+}  // namespace fedarena::results

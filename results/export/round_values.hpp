@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/record.hpp"
+
+namespace fedarena::results {
+
+/// One number of one round.
+struct RoundValue {
+  std::string_view measure;  ///< one of `exported_measures`
+  std::string_view group;    ///< of measures that belong together: "test", "classes", "clients", ...
+  std::string name;          ///< the measure, and the class where each has its own: "class_accuracy_3"
+  double number = 0;         ///< may be nan or infinite
+  std::string text;          ///< reads back as that number; "nan", "inf", "-inf"; counts have all digits
+};
+
+/// The names of measures, as rounds.jsonl and summary.json have them, in the order of `round_values`.
+std::vector<std::string> exported_measures();
+
+/// The measures that a user wants; none: all of them.
+using Measures = std::vector<std::string>;
+
+/// What a round of that run says, each number once. What the record lacks has no value: an accuracy of a
+/// round that was not evaluated, an epsilon that is not proven. After the last round of a finished run there
+/// are the epsilons that are only computed then.
+std::vector<RoundValue> round_values(const Summary& summary, const RoundRecord& round,
+                                     const Measures& measures = {});
+
+}  // namespace fedarena::results

@@ -1,0 +1,51 @@
+#include "results/export/settings_text.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "results/number_format.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// A bar would end the cell.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char letter : one_line(text)) {
+    if (letter == '|') escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string settings_text(const Summary& summary) {
+  std::string text = "| setting | value |\n|:--|:--|\n";
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) text += fmt::format("| {} | {} |\n", cell(name), cell(value));
+  };
+  add("experiment", summary.experiment);
+  add("data set", summary.dataset);
+  add("note on the data", summary.dataset_note);
+  add("partition", summary.partition);
+  add("model", summary.model);
+  for (const auto& [path, value] : summary.sweep) add(path, value);
+  add("algorithm", summary.algorithm);
+  add("label", summary.label);
+  for (const auto& [name, value] : summary.algorithm_parameters) add(name, value);
+  add("seed", std::to_string(summary.seed));
+  add("rounds", std::to_string(summary.rounds));
+  add("clients", std::to_string(summary.clients));
+  add("numbers in the model", std::to_string(summary.parameters));
+  add("privacy policy", summary.policy);
+  if (summary.privacy) {
+    add("adjacency", summary.privacy->adjacency);
+    add("delta", short_number(summary.privacy->settings.delta));
+  }
+  return text;
+}
+
+}  // namespace fedarena::results

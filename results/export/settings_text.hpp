@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "results/record.hpp"
+
+namespace fedarena::results {
+
+/// What a run is and how it was set, as a Markdown table of names and values.
+std::string settings_text(const Summary& summary);
+
+}  // namespace fedarena::results

@@ -1,0 +1,261 @@
+#include "results/live/live_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "results/duration_text.hpp"
+#include "results/number_format.hpp"
+#include "results/regression_error.hpp"
+#include "results/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Line = std::vector<std::string>;
+
+constexpr std::array<Work, 5> kWorks = {Work::kRunning, Work::kLeft, Work::kInterrupted, Work::kBroken,
+                                        Work::kFinished};
+
+std::string_view name_of(Work work) {
+  switch (work) {
+    case Work::kRunning:
+      return "running";
+    case Work::kLeft:
+      return "no process";
+    case Work::kInterrupted:
+      return "interrupted";
+    case Work::kBroken:
+      return "broken";
+    case Work::kFinished:
+      return "finished";
+  }
+  return "";
+}
+
+// "2 running, 5 finished".
+std::string counts(std::span<const LiveCell* const> cells) {
+  std::vector<std::string> parts;
+  for (const Work work : kWorks) {
+    const auto count = std::ranges::count(cells, work, &LiveCell::work);
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, name_of(work)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string headline(std::span<const LiveCell* const> cells) {
+  std::int64_t done = 0;
+  std::int64_t rounds = 0;
+  std::optional<double> left;
+  for (const LiveCell* cell : cells) {
+    done += cell->done;
+    // Rules and budgets end runs early.
+    rounds += cell->work == Work::kFinished ? cell->done : cell->rounds;
+    if (cell->seconds_left) left = std::max(left.value_or(0), *cell->seconds_left);
+  }
+  const std::string time =
+      left ? fmt::format("; {} left for those that run", duration_text(*left)) : std::string();
+  return fmt::format("{} {} begun: {}; {} of {} rounds{}", cells.size(), cells.size() == 1 ? "cell" : "cells",
+                     counts(cells), done, rounds, time);
+}
+
+// A name tells the experiment where there are several.
+bool several_experiments(std::span<const LiveCell* const> cells) {
+  std::set<std::string> names;
+  for (const LiveCell* cell : cells) {
+    if (cell->work != Work::kBroken) names.insert(cell->experiment);
+  }
+  return names.size() > 1;
+}
+
+std::string accuracy_text(const LiveCell& cell) {
+  if (cell.accuracy) return percent(*cell.accuracy) + " %";
+  return cell.loss ? "RMSE " + measured(root_mean_squared_error(*cell.loss)) : "";
+}
+
+std::string epsilon_of(const LiveCell& cell) {
+  if (!cell.is_private || cell.done == 0) return "";
+  return cell.epsilon ? epsilon_text(*cell.epsilon) : "unproven";
+}
+
+std::string time_text(const LiveCell& cell) {
+  if (cell.seconds_left) return duration_text(*cell.seconds_left);
+  if (!cell.since_written) return "";
+  return fmt::format("written {} ago", duration_text(std::max(0.0, *cell.since_written)));
+}
+
+// The columns of a table; one that is empty but for its head is left out.
+struct Column {
+  std::string head;
+  bool right = false;
+  std::string (*text)(const LiveCell&);
+};
+
+const std::array<Column, 5> kNumbers = {
+    {{"rounds", true, [](const LiveCell& cell) { return fmt::format("{}/{}", cell.done, cell.rounds); }},
+     {"accuracy", true, accuracy_text},
+     {"loss", true, [](const LiveCell& cell) { return cell.loss ? measured(*cell.loss) : ""; }},
+     {"epsilon", true, epsilon_of},
+     {"s/round", true,
+      [](const LiveCell& cell) { return cell.round_seconds ? human_seconds(*cell.round_seconds) : ""; }}}};
+
+// Where the letter of that number begins, from 0.
+std::size_t begin_of_letter(const std::string& text, std::size_t letter) {
+  std::size_t at = 0;
+  for (std::size_t seen = 0; at < text.size(); ++at) {
+    const bool begins_letter = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+    if (begins_letter && seen++ == letter) break;
+  }
+  return at;
+}
+
+// A text within that width: its beginning, or its end, and dots for the rest.
+enum class Keep { kBeginning, kEnd };
+std::string cut(const std::string& text, std::size_t width, Letters letters, Keep keep) {
+  const std::size_t full = display_width(text);
+  if (full <= width) return text;
+  const std::string dots = letters == Letters::kUnicode ? "…" : "...";
+  const std::size_t dots_width = display_width(dots);
+  if (width <= dots_width) return std::string(width, '.');
+  const std::size_t kept = width - dots_width;
+  return keep == Keep::kBeginning ? text.substr(0, begin_of_letter(text, kept)) + dots
+                                  : dots + text.substr(begin_of_letter(text, full - kept));
+}
+
+// The table of cells that can be read, its head first.
+class Table {
+ public:
+  Table(std::span<const LiveCell* const> cells, const Screen& screen, bool experiments) : screen_(screen) {
+    Line head = {"state", "cell"};
+    std::vector<const Column*> columns;
+    for (const Column& column : kNumbers) {
+      const auto any = [&](const LiveCell* cell) {
+        return cell->work != Work::kBroken && !column.text(*cell).empty();
+      };
+      if (std::ranges::none_of(cells, any)) continue;
+      columns.push_back(&column);
+      head.push_back(column.head);
+    }
+    right_ = {false, false};
+    right_.resize(head.size(), true);
+    curve_column_ = head.size();
+    head.insert(head.end(), {"curve", "time left"});
+    lines_.push_back(head);
+    for (const LiveCell* cell : cells) add(*cell, columns, experiments);
+    fit();
+  }
+
+  std::string head() const { return show(lines_.front()); }
+  // `cell`: the one at that place.
+  std::string line(std::size_t place, const LiveCell& cell) const {
+    if (cell.work != Work::kBroken) return show(lines_[place + 1]);
+    return fmt::format("{}  {}: {}", padded(lines_[place + 1].front(), widths_.front(), false),
+                       one_line(cell.path.string()), cell.problem);
+  }
+
+ private:
+  void add(const LiveCell& cell, const std::vector<const Column*>& columns, bool experiments) {
+    if (cell.work == Work::kBroken) {  // takes part in no column but the first
+      lines_.push_back({std::string(name_of(cell.work))});
+      curves_.emplace_back();
+      return;
+    }
+    const std::string name = experiments ? fmt::format("{}: {}", cell.experiment, cell.name) : cell.name;
+    Line line = {std::string(name_of(cell.work)), one_line(name)};
+    for (const Column* column : columns) line.push_back(column->text(cell));
+    line.insert(line.end(), {"", time_text(cell)});
+    lines_.push_back(line);
+    curves_.emplace_back(cell.curve);
+  }
+
+  // Curves get the room that the other columns leave; where there is none, names are cut: their ends tell
+  // cells apart.
+  void fit() {
+    constexpr std::size_t kShortestName = 12;
+    constexpr std::size_t kShortestCurve = 8;
+    constexpr std::size_t kLongestCurve = 40;
+    const std::size_t wanted = width_but_for_curves() + kShortestCurve;
+    const std::size_t longest_name = column_widths(lines_)[kNameColumn];
+    if (wanted > screen_.columns) {
+      const std::size_t excess = wanted - screen_.columns;
+      const std::size_t name = std::max(kShortestName, longest_name - std::min(longest_name, excess));
+      for (Line& line : lines_) {
+        if (line.size() > kNameColumn) {
+          line[kNameColumn] = cut(line[kNameColumn], name, screen_.letters, Keep::kEnd);
+        }
+      }
+    }
+    const std::size_t others = width_but_for_curves();
+    const std::size_t room = screen_.columns > others ? screen_.columns - others : 0;
+    for (std::size_t i = 0; i < curves_.size(); ++i) {
+      if (curves_[i].empty()) continue;
+      lines_[i + 1][curve_column_] =
+          sparkline(curves_[i], std::clamp(room, kShortestCurve, kLongestCurve), screen_.letters);
+    }
+    widths_ = column_widths(lines_);
+  }
+
+  // Before curves are drawn.
+  std::size_t width_but_for_curves() const {
+    constexpr std::size_t kGap = 2;
+    const std::vector<std::size_t> widths = column_widths(lines_);
+    const std::size_t all = std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+    return all - widths[curve_column_];
+  }
+
+  std::string show(const Line& line) const {
+    std::string text = aligned_line(line, widths_, right_);
+    text.pop_back();
+    return text;
+  }
+
+  static constexpr std::size_t kNameColumn = 1;
+
+  const Screen& screen_;
+  std::vector<Line> lines_;
+  std::vector<std::span<const double>> curves_;
+  std::vector<bool> right_;
+  std::vector<std::size_t> widths_;
+  std::size_t curve_column_ = 0;
+};
+
+std::vector<std::string> explanations(std::span<const LiveCell* const> cells) {
+  std::vector<std::string> notes;
+  if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->work == Work::kLeft; })) {
+    notes.emplace_back("no process: recorded as running, but killed, or at work on another machine");
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::string live_text(std::span<const LiveCell> cells, const Screen& screen) {
+  std::vector<const LiveCell*> sorted;
+  for (const LiveCell& cell : cells) sorted.push_back(&cell);
+  std::ranges::stable_sort(sorted, {}, &LiveCell::work);
+  const Table table(sorted, screen, several_experiments(sorted));
+  std::vector<std::string> lines = {headline(sorted)};
+  if (!sorted.empty() && sorted.front()->work != Work::kBroken) lines.push_back(table.head());
+  const std::vector<std::string> notes = explanations(sorted);
+  const std::size_t taken = lines.size() + notes.size();
+  const std::size_t room = screen.rows > taken + 1 ? screen.rows - taken : 1;
+  const std::size_t shown = sorted.size() > room ? room - 1 : sorted.size();
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(table.line(i, *sorted[i]));
+  if (shown < sorted.size()) {
+    const std::span<const LiveCell* const> hidden = std::span(sorted).subspan(shown);
+    lines.push_back(fmt::format("and {} more: {}", hidden.size(), counts(hidden)));
+  }
+  lines.insert(lines.end(), notes.begin(), notes.end());
+  std::string text;
+  for (const std::string& line : lines)
+    text += cut(line, screen.columns, screen.letters, Keep::kBeginning) + '\n';
+  return text;
+}
+
+}  // namespace fedarena::results

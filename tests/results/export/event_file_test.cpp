@@ -1,0 +1,87 @@
+#include "results/export/event_file.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "results/export/tf_record.hpp"
+#include "tests/results/export/sample_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A run that says as little as possible.
+ExportedRun one_round() {
+  ExportedRun run = sample_run();
+  run.rounds = {round_record(1)};
+  run.rounds[0].test_accuracy = 0.5;
+  return run;
+}
+
+// The bytes of the records of a file; a failure of the test where a frame is not whole.
+std::vector<std::string> records_of(const std::string& file) {
+  std::vector<std::string> records;
+  for (std::size_t begin = 0; begin < file.size();) {
+    std::size_t length = 0;
+    for (int i = 7; i >= 0; --i) length = length << 8 | static_cast<unsigned char>(file.at(begin + i));
+    const std::string bytes = file.substr(begin + 12, length);
+    EXPECT_EQ(file.substr(begin, length + 16), tf_record(bytes));
+    records.push_back(bytes);
+    begin += length + 16;
+  }
+  return records;
+}
+
+// Decoded by hand. Event: 1 wall_time (double), 2 step (int64), 3 file_version (string), 5 summary. Summary:
+// 1 value. Value: 1 tag (string), 2 simple_value (float).
+TEST(EventFile, HoldsTheBytesOfTensorBoardsMessages) {
+  const std::vector<std::string> records = records_of(event_file(one_round(), {"test_accuracy"}));
+  ASSERT_EQ(records.size(), 3U);
+  const std::string no_time("\x09\0\0\0\0\0\0\0\0", 9);
+  EXPECT_EQ(records[0], no_time +
+                            "\x1A\x0D"
+                            "brain.Event:2");
+  EXPECT_THAT(records[1], StartsWith(no_time + std::string("\x10\0\x2A", 3)));
+  // 1.625 seconds are 0x3FFA000000000000, round 1, 27 bytes of summary with 25 of value: tag and 0.5F.
+  EXPECT_EQ(records[2], std::string("\x09\0\0\0\0\0\0\xFA\x3F\x10\x01\x2A\x1B\x0A\x19", 15) + "\x0A\x12" +
+                            "test/test_accuracy" + std::string("\x15\0\0\0\x3F", 5));
+}
+
+// Decoded by hand. Value: 1 tag, 8 tensor (1 dtype = 7 for strings, 2 shape, 8 string_val), 9 metadata
+// (1 plugin_data (1 plugin_name)).
+TEST(EventFile, HoldsTheSettingsAsText) {
+  const std::string text = records_of(event_file(one_round()))[1];
+  EXPECT_THAT(text, HasSubstr("\x0A\x08settings\x42"));
+  EXPECT_THAT(text, HasSubstr(std::string("\x08\x07\x12\0\x42", 5)));
+  EXPECT_THAT(text, HasSubstr("| label | fedavg |"));
+  EXPECT_TRUE(text.ends_with("\x4A\x08\x0A\x06\x0A\x04text"));
+}
+
+TEST(EventFile, IsAFunctionOfTheRecord) { EXPECT_EQ(event_file(private_run()), event_file(private_run())); }
+
+TEST(EventFile, TakesTimesFromTheRecord) {
+  ExportedRun run = sample_run();
+  const std::vector<std::string> records = records_of(event_file(run));
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[3].substr(0, 11), std::string("\x09\0\0\0\0\0\0\x0A\x40\x10\x02", 11));  // 3.25 seconds
+}
+
+TEST(EventFile, TurnsWhatNoFloatHoldsIntoInfinity) {
+  ExportedRun run = one_round();
+  const auto last = [&](double loss) {
+    run.rounds[0].test_loss = loss;
+    const std::string record = records_of(event_file(run, {"test_loss"})).back();
+    return record.substr(record.size() - 4);
+  };
+  const std::string infinity("\0\0\x80\x7F", 4);
+  EXPECT_EQ(last(1e300), infinity);
+  EXPECT_EQ(last(INFINITY), infinity);
+  EXPECT_EQ(last(-1e300), std::string("\0\0\x80\xFF", 4));
+  EXPECT_EQ(last(1.0), std::string("\0\0\x80\x3F", 4));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,110 @@
+#include "results/export/long_format.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/results/export/sample_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  EXPECT_TRUE(text.ends_with('\n'));
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LongCsv, HasALineARunRoundAndMeasure) {
+  const std::vector runs = {sample_run(), private_run()};
+  EXPECT_EQ(
+      long_csv(runs, {"test_accuracy", "epsilon_rdp", "epsilon_pld"}),
+      "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,round,"
+      "measure,value\n"
+      "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,0.75\n"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "1e-05,1,epsilon_rdp,1.5\n"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "1e-05,2,test_accuracy,0.75\n"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "1e-05,2,epsilon_rdp,2.78664\n"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "1e-05,2,epsilon_pld,2.5\n");
+}
+
+TEST(LongCsv, HasAColumnForEverySweptKey) {
+  std::vector runs = {sample_run("fedavg"), sample_run("fedprox")};
+  runs[0].summary.sweep = {{"partition.alpha", "10"}, {"training.rate", "0.1"}};
+  runs[1].summary.sweep = {{"algorithms.fedprox.mu", "0.01"}, {"partition.alpha", "0.1"}};
+  runs[1].summary.partition = "dirichlet (clients = 10, alpha = 0.1)";
+  const std::vector<std::string> lines = lines_of(long_csv(runs, {"test_accuracy"}));
+  EXPECT_THAT(
+      lines,
+      ElementsAre(
+          HasSubstr("model,algorithms.fedprox.mu,partition.alpha,training.rate,algorithm"),
+          "fedavg-seed-1,quickstart,digits,iid,mlp,,10,0.1,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,"
+          "0.75",
+          "fedprox-seed-1,quickstart,digits,\"dirichlet (clients = 10, alpha = 0.1)\",mlp,0.01,0.1,,fedprox,"
+          "fedprox,1,finished,none,,,,2,test_accuracy,0.75"));
+}
+
+TEST(LongCsv, SpellsWhatIsNoFiniteNumber) {
+  ExportedRun run = private_run();
+  run.rounds[0].epsilon = INFINITY;
+  run.rounds[1].test_loss = std::nan("");
+  const std::string text = long_csv(std::vector{run});
+  EXPECT_THAT(text, HasSubstr(",1,epsilon_rdp,inf\n"));
+  EXPECT_THAT(text, HasSubstr(",2,test_loss,nan\n"));
+}
+
+TEST(LongJsonLines, HasAnObjectALine) {
+  ExportedRun run = private_run();
+  run.name = "with \"quotes\"";
+  run.rounds[0].epsilon = INFINITY;
+  run.summary.sweep = {{"partition.alpha", "0.1"}};
+  const std::vector<std::string> lines =
+      lines_of(long_json_lines(std::vector{run, sample_run()}, {"test_accuracy", "epsilon_rdp"}));
+  ASSERT_THAT(lines, SizeIs(4));
+  EXPECT_EQ(
+      lines[0],
+      R"({"run":"with \"quotes\"","experiment":"quickstart","dataset":"digits","partition":"iid","model":"mlp",)"
+      R"("partition.alpha":"0.1","algorithm":"dp-fedavg","label":"dp-fedavg","seed":1,"state":"finished",)"
+      R"("policy":"record","unit":"record","adjacency":"add-remove","delta":1e-05,"round":1,)"
+      R"("measure":"epsilon_rdp","value":"inf"})");
+  EXPECT_THAT(lines[1], HasSubstr(R"("round":2,"measure":"test_accuracy","value":0.75})"));
+  EXPECT_THAT(lines[3], HasSubstr(R"("partition.alpha":null,)"));
+  EXPECT_THAT(lines[3], HasSubstr(R"("unit":null,"adjacency":null,"delta":null,)"));
+}
+
+// What one of the two holds, the other holds, too.
+TEST(LongJsonLines, HaveTheColumnsAndLinesOfTheCsv) {
+  const std::vector runs = {sample_run(), private_run()};
+  const std::vector<std::string> csv = lines_of(long_csv(runs));
+  const std::vector<std::string> json = lines_of(long_json_lines(runs));
+  ASSERT_EQ(csv.size(), json.size() + 1);
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    std::string names;
+    std::string cells;
+    const auto object = nlohmann::ordered_json::parse(json[i]);
+    for (const auto& [name, value] : object.items()) {
+      names += (names.empty() ? "" : ",") + name;
+      cells += cells.empty() ? "" : ",";
+      if (value.is_string()) cells += value.get<std::string>();
+      if (value.is_number())
+        cells += value.dump() == "1e-05" ? "1e-05" : fmt::format("{}", value.get<double>());
+    }
+    EXPECT_EQ(names, csv[0]);
+    EXPECT_EQ(cells, csv[i + 1]);
+  }
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,36 @@
+#include "results/export/settings_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+TEST(SettingsText, IsATableOfWhatIsSet) {
+  Summary summary = finished_privately("dp-fedavg", 3, 0.5);
+  summary.partition = "shards|two\nlines";
+  summary.sweep = {{"partition.alpha", "0.1"}};
+  summary.algorithm_parameters = {{"rate", "0.05"}};
+  EXPECT_EQ(settings_text(summary), R"(| setting | value |
+|:--|:--|
+| experiment | quickstart |
+| data set | digits |
+| partition | shards\|two lines |
+| model | mlp |
+| partition.alpha | 0.1 |
+| algorithm | dp-fedavg |
+| label | dp-fedavg |
+| rate | 0.05 |
+| seed | 3 |
+| rounds | 20 |
+| clients | 10 |
+| numbers in the model | 1000 |
+| privacy policy | record |
+| adjacency | add-remove |
+| delta | 1e-5 |
+)");
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,89 @@
+// TensorBoard's own reader on our event files: its checksums, its messages, its values.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "results/export/event_file.hpp"
+#include "results/export/settings_text.hpp"
+#include "tests/results/export/sample_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using Json = nlohmann::json;
+
+struct Answer {
+  int status = -1;
+  std::string out;
+};
+
+Answer run(const std::string& command) {
+  Answer answer;
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return answer;
+  std::array<char, 4096> block{};
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe)) {
+    answer.out.append(block.data(), count);
+  }
+  answer.status = ::pclose(pipe);
+  return answer;
+}
+
+// A Python that has TensorBoard: the one that scripts/install-dependencies made, or the system's; "" without.
+std::string python_with_tensorboard() {
+  const fs::path own = fs::path(FEDARENA_SOURCE_DIR) / "build/pip-tensorboard/bin/python3";
+  for (const std::string& python : {own.string(), std::string("python3")}) {
+    if (run(fmt::format("'{}' -c 'import tensorboard' 2> /dev/null", python)).status == 0) return python;
+  }
+  return "";
+}
+
+TEST(EventFile, IsReadBackByTensorBoard) {
+  const std::string python = python_with_tensorboard();
+  if (python.empty()) {
+    std::puts(
+        "TensorBoard is not here, so it read nothing back; scripts/install-dependencies --with-tensorboard "
+        "brings it.");
+    return;
+  }
+  const Scratch scratch;
+  ExportedRun exported = private_run();
+  exported.rounds[0].epsilon = INFINITY;
+  exported.rounds[1].test_loss = std::nan("");
+  fs::create_directories(scratch / "a");
+  put(scratch / "a" / kEventFile, event_file(exported));
+  const Answer answer = run(fmt::format("'{}' '{}/tests/results/export/read_events.py' '{}'", python,
+                                        FEDARENA_SOURCE_DIR, (scratch / "a").string()));
+  ASSERT_EQ(answer.status, 0) << answer.out;
+  const Json read = Json::parse(answer.out);
+  EXPECT_EQ(read["plugin"], "text");
+  EXPECT_EQ(read["settings"], settings_text(exported.summary));
+  const Json& scalars = read["scalars"];
+  const auto point = [](double seconds, int round, const char* value) { return Json{seconds, round, value}; };
+  EXPECT_THAT(scalars["test/test_accuracy"], ElementsAre(point(3.25, 2, "0.75")));
+  EXPECT_THAT(scalars["test/test_loss"], ElementsAre(point(3.25, 2, "nan")));
+  EXPECT_THAT(scalars["privacy/epsilon_rdp"],
+              ElementsAre(point(1.625, 1, "inf"), point(3.25, 2, "2.786639928817749")));
+  EXPECT_THAT(scalars["cost/uplink_bytes"],
+              ElementsAre(point(1.625, 1, "40960.0"), point(3.25, 2, "40960.0")));
+  // Every value of every round, and nothing else.
+  std::size_t expected = 0;
+  std::size_t found = 0;
+  for (const RoundRecord& round : exported.rounds) {
+    expected += round_values(exported.summary, round).size();
+  }
+  for (const Json& points : scalars) found += points.size();
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,210 @@
+#include "results/live/live_runs.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+
+#include "results/run_directory.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace fs = std::filesystem;
+
+RunDirectory begin_run(const fs::path& path) {
+  Summary summary = unfinished("fedavg", 1, 0);
+  summary.state = kRunning;
+  return RunDirectory::create(path, "", "{}", summary);
+}
+
+std::vector<LiveCell> look(LiveRuns& runs, const FolderLocks& locks = {}) {
+  return runs.look(locks, fs::file_time_type::clock::now());
+}
+
+std::vector<std::string> names(const std::vector<LiveCell>& cells) {
+  std::vector<std::string> found;
+  for (const LiveCell& cell : cells) found.push_back(cell.path.filename().string());
+  return found;
+}
+
+TEST(LiveRuns, FollowARunThatGrows) {
+  const Scratch folder;
+  RunDirectory run = begin_run(folder / "a");
+  LiveRuns runs({folder.path()});
+  EXPECT_EQ(look(runs).at(0).done, 0);
+  run.append(round_record(1));
+  EXPECT_EQ(look(runs).at(0).done, 1);
+  run.append(round_record(2));
+  run.append(round_record(3));
+  const LiveCell cell = look(runs).at(0);
+  EXPECT_EQ(cell.done, 3);
+  EXPECT_EQ(cell.work, Work::kRunning);
+  EXPECT_EQ(cell.accuracy, 0.75);
+  run.truncate_rounds(1);  // resumed from a checkpoint
+  EXPECT_EQ(look(runs).at(0).done, 1);
+}
+
+TEST(LiveRuns, DoNotMindARecordThatIsBeingWritten) {
+  const Scratch folder;
+  RunDirectory run = begin_run(folder / "a");
+  run.append(round_record(1));
+  LiveRuns runs({folder.path()});
+  const std::string whole = test::content_of(folder / "a/rounds.jsonl");
+  const std::string next = to_json_line(round_record(2)) + "\n";
+  for (std::size_t size = 0; size < next.size(); ++size) {
+    put(folder / "a/rounds.jsonl", whole + next.substr(0, size));
+    const LiveCell cell = look(runs).at(0);
+    EXPECT_THAT(cell.problem, IsEmpty());
+    EXPECT_EQ(cell.done, 1);
+  }
+  put(folder / "a/rounds.jsonl", whole + next);
+  EXPECT_EQ(look(runs).at(0).done, 2);
+}
+
+TEST(LiveRuns, SeeFoldersThatAppearAndVanish) {
+  const Scratch folder;
+  fs::create_directories(folder / "runs");
+  fs::create_directories(folder / "others");
+  LiveRuns runs({folder / "runs", folder / "others"});
+  EXPECT_THAT(look(runs), IsEmpty());
+  begin_run(folder / "runs/a");
+  fs::create_directories(folder / "runs/b");  // not a run before its summary is there
+  put(folder / "runs/b/experiment.toml", "");
+  EXPECT_THAT(names(look(runs)), ElementsAre("a"));
+  begin_run(folder / "others/c");
+  EXPECT_THAT(names(look(runs)), testing::UnorderedElementsAre("a", "c"));
+  fs::remove_all(folder / "runs");
+  EXPECT_THAT(names(look(runs)), ElementsAre("c"));
+  fs::remove_all(folder / "others");
+  EXPECT_THAT(look(runs), IsEmpty());
+}
+
+TEST(LiveRuns, CountARunOnceThatLiesBelowTwoFolders) {
+  const Scratch folder;
+  begin_run(folder / "runs/a");
+  LiveRuns runs({folder / "runs", folder / "runs/a"});
+  EXPECT_THAT(names(look(runs)), ElementsAre("a"));
+}
+
+TEST(LiveRuns, NameBrokenOnesWithFileAndField) {
+  const Scratch folder;
+  RunDirectory run = begin_run(folder / "good");
+  run.append(round_record(1));
+  fs::copy(folder / "good", folder / "edited");
+  put(folder / "edited/rounds.jsonl", "{\"round\": \"one\"}\n");
+  fs::copy(folder / "good", folder / "foreign");
+  put(folder / "foreign/summary.json", "{\"schema\": 7}");
+  fs::copy(folder / "good", folder / "truncated");
+  Summary summary = finished("fedavg", 1, 0.75);
+  RunDirectory::open(folder / "truncated").write_summary(summary);
+  fs::create_directories(folder / "without");
+  fs::create_symlink("nowhere", folder / "without/summary.json");
+  LiveRuns runs({folder.path()});
+  for (int i = 0; i < 2; ++i) {  // what is broken stays broken
+    const std::vector<LiveCell> cells = look(runs);
+    ASSERT_THAT(names(cells), ElementsAre("edited", "foreign", "good", "truncated", "without"));
+    EXPECT_EQ(cells[4].problem, "summary.json: not a regular file");
+    EXPECT_EQ(cells[0].problem, "rounds.jsonl:1: field \"round\" is \"one\"; allowed: a whole number from 1");
+    EXPECT_EQ(cells[1].problem, "summary.json: field \"schema\" is 7; allowed: 1 to 2");
+    EXPECT_THAT(cells[2].problem, IsEmpty());
+    EXPECT_EQ(cells[2].done, 1);
+    EXPECT_THAT(cells[3].problem, HasSubstr("rounds.jsonl: holds 1 rounds; allowed: 20, as field"));
+    EXPECT_EQ(cells[3].work, Work::kBroken);
+  }
+}
+
+// A run ends without a new round: the summary changes alone.
+TEST(LiveRuns, CheckTheRoundsAgainWhenARunEnds) {
+  const Scratch folder;
+  RunDirectory run = begin_run(folder / "a");
+  run.append(round_record(1));
+  LiveRuns runs({folder.path()});
+  EXPECT_EQ(look(runs).at(0).work, Work::kRunning);
+  run.write_summary(finished("fedavg", 1, 0.75));  // says 20 rounds
+  EXPECT_EQ(look(runs).at(0).work, Work::kBroken);
+}
+
+TEST(LiveRuns, TellTheTimeSinceTheLastRound) {
+  const Scratch folder;
+  begin_run(folder / "a").append(round_record(1));
+  LiveRuns runs({folder.path()});
+  const fs::file_time_type written = fs::last_write_time(folder / "a/rounds.jsonl");
+  const std::vector<LiveCell> cells = runs.look({}, written + std::chrono::seconds(30));
+  EXPECT_EQ(cells.at(0).since_written, 30);
+}
+
+// What a process at work does: it holds the folder, then lets it go, then ends.
+TEST(LiveRuns, KnowAProcessFromItsLockUntilItEnds) {
+  if (!FolderLocks::read().known()) {
+    std::puts("This system lists no locks, so no process was looked for.");
+    return;
+  }
+  const Scratch folder;
+  begin_run(folder / "a");
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int held = ::open((folder / "a").c_str(), O_RDONLY | O_DIRECTORY);
+    const char locked = held >= 0 && ::flock(held, LOCK_EX | LOCK_NB) == 0 ? 'y' : 'n';
+    if (::write(ready[1], &locked, 1) == 1) ::pause();  // until it is killed
+    ::_exit(0);
+  }
+  char locked = 'n';
+  EXPECT_EQ(::read(ready[0], &locked, 1), 1);
+  EXPECT_EQ(locked, 'y');
+  LiveRuns runs({folder.path()});
+  EXPECT_FALSE(runs.any_process_left());
+  EXPECT_EQ(look(runs, FolderLocks::read()).at(0).work, Work::kRunning);
+  EXPECT_TRUE(runs.any_process_left());
+  // Between two cells it holds none.
+  EXPECT_EQ(look(runs, FolderLocks::read(folder.write("list", ""))).at(0).work, Work::kLeft);
+  EXPECT_TRUE(runs.any_process_left());
+  ::kill(child, SIGKILL);
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);  // a zombie
+  EXPECT_EQ(look(runs, FolderLocks::read()).at(0).work, Work::kLeft);
+  EXPECT_FALSE(runs.any_process_left());
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(runs.any_process_left());
+}
+
+TEST(LiveRuns, ChangeNothing) {
+  const Scratch folder;
+  RunDirectory run = begin_run(folder / "a");
+  run.append(round_record(1));
+  put(folder / "a/rounds.jsonl", test::content_of(folder / "a/rounds.jsonl") + "{\"rou");
+  const std::string before = test::content_of(folder / "a/rounds.jsonl");
+  const fs::file_time_type written = fs::last_write_time(folder / "a");
+  for (const fs::path& path : {folder / "a/rounds.jsonl", folder / "a/summary.json"}) {
+    fs::permissions(path, fs::perms::owner_read);
+  }
+  fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::owner_exec);
+  LiveRuns runs({folder.path()});
+  EXPECT_EQ(look(runs, FolderLocks::read()).at(0).done, 1);
+  EXPECT_EQ(test::content_of(folder / "a/rounds.jsonl"), before);
+  EXPECT_EQ(fs::last_write_time(folder / "a"), written);
+  fs::permissions(folder / "a", fs::perms::owner_all);
+}
+
+TEST(LiveRuns, RefuseWhatIsNoFolder) {
+  const Scratch folder;
+  put(folder / "file", "");
+  EXPECT_THAT(message_of([&] { LiveRuns({folder / "none"}); }), HasSubstr("none: does not exist\n"));
+  EXPECT_THAT(message_of([&] { LiveRuns({folder / "file"}); }), HasSubstr("file: is not a folder\n"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,152 @@
+#include "results/live/live_text.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "results/text.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+LiveCell running(const std::string& label = "fedavg") {
+  return {.path = "runs/" + label + "-seed-1",
+          .work = Work::kRunning,
+          .experiment = "quickstart",
+          .name = label + ", seed 1",
+          .done = 8,
+          .rounds = 20,
+          .accuracy = 0.6312,
+          .loss = 1.25,
+          .curve = {0, 1, 2, 3, 4, 5, 6, 7},
+          .round_seconds = 0.25,
+          .since_written = 1,
+          .seconds_left = 65};
+}
+
+LiveCell with(Work work, const std::string& label) {
+  LiveCell cell = running(label);
+  cell.work = work;
+  cell.seconds_left = std::nullopt;
+  if (work == Work::kFinished) {
+    cell.done = 20;
+    cell.since_written = std::nullopt;
+  }
+  return cell;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(LiveText, ShowsWhatRunsFirst) {
+  const LiveCell broken{.path = "runs/b", .problem = "summary.json: field \"seed\" is missing"};
+  const std::vector cells = {with(Work::kFinished, "done"), broken, with(Work::kLeft, "left"),
+                             with(Work::kInterrupted, "stopped"), running()};
+  EXPECT_EQ(live_text(cells, {}),
+            "5 cells begun: 1 running, 1 no process, 1 interrupted, 1 broken, 1 finished; 44 of 80 rounds; "
+            "1 min 05 s left for those that run\n"
+            "state        cell             rounds  accuracy   loss  s/round  curve     time left\n"
+            "running      fedavg, seed 1     8/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█  1 min 05 s\n"
+            "no process   left, seed 1       8/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█  written 1 s ago\n"
+            "interrupted  stopped, seed 1    8/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█  written 1 s ago\n"
+            "broken       runs/b: summary.json: field \"seed\" is missing\n"
+            "finished     done, seed 1      20/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█\n"
+            "no process: recorded as running, but killed, or at work on another machine\n");
+}
+
+TEST(LiveText, HasTheColumnsThatAreNeeded) {
+  LiveCell cell = running();
+  cell.accuracy = std::nullopt;
+  cell.loss = 0.5;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("RMSE 1.000"));
+  EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("epsilon")));
+  cell.is_private = true;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("  unproven  "));
+  cell.epsilon = 2.78664;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("     2.79  "));
+  cell.epsilon = INFINITY;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("      inf  "));
+  LiveCell begun = running();
+  begun.done = 0;
+  begun.accuracy = begun.loss = begun.round_seconds = begun.since_written = begun.seconds_left = std::nullopt;
+  begun.curve.clear();
+  EXPECT_EQ(live_text(std::vector{begun}, {}),
+            "1 cell begun: 1 running; 0 of 20 rounds\n"
+            "state    cell            rounds  curve  time left\n"
+            "running  fedavg, seed 1    0/20\n");
+}
+
+TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {
+  std::vector cells = {running(), running()};
+  EXPECT_THAT(live_text(cells, {}), HasSubstr("running  fedavg, seed 1 "));
+  cells[1].experiment = "other";
+  EXPECT_THAT(live_text(cells, {}), HasSubstr("running  other: fedavg, seed 1 "));
+}
+
+TEST(LiveText, FitsTheScreen) {
+  std::vector<LiveCell> cells(3, running());
+  cells.resize(30, with(Work::kFinished, "a-rather-long-label-for-an-algorithm"));
+  cells[5].curve.resize(100, 3.0);
+  for (const std::size_t columns : {1U, 2U, 20U, 79U, 100U, 200U}) {
+    for (const std::size_t rows : {1U, 3U, 5U, 10U, 40U}) {
+      for (const Letters letters : {Letters::kAscii, Letters::kUnicode}) {
+        const std::vector<std::string> lines =
+            lines_of(live_text(cells, {.columns = columns, .rows = rows, .letters = letters}));
+        EXPECT_LE(lines.size(), std::max<std::size_t>(rows, 3));
+        for (const std::string& line : lines) EXPECT_LE(display_width(line), columns);
+      }
+    }
+  }
+}
+
+TEST(LiveText, CountsWhatFindsNoRoom) {
+  std::vector<LiveCell> cells(3, running());
+  cells.resize(7, with(Work::kFinished, "done"));
+  const std::vector<std::string> lines = lines_of(live_text(cells, {.rows = 6}));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("7 cells begun"), HasSubstr("state"), HasSubstr("running"),
+                                 HasSubstr("running"), HasSubstr("running"), "and 4 more: 4 finished"));
+  EXPECT_THAT(lines_of(live_text(cells, {.rows = 5})).back(), "and 5 more: 1 running, 4 finished");
+  EXPECT_EQ(lines_of(live_text(cells, {.rows = 9})).size(), 9U);
+}
+
+TEST(LiveText, GivesCurvesTheRoomThatIsLeft) {
+  LiveCell cell = running();
+  cell.curve.assign(100, 0.0);
+  cell.curve.back() = 1;
+  const auto length = [&](std::size_t columns) {
+    const std::string text = live_text(std::vector{cell}, {.columns = columns, .letters = Letters::kAscii});
+    const std::string line = lines_of(text)[2];
+    return std::ranges::count(line.substr(0, line.find('@')), '.') - 3;  // of the numbers before it
+  };
+  EXPECT_EQ(length(Screen::kEndless), 39);
+  EXPECT_EQ(length(100), 28);
+}
+
+TEST(LiveText, CutsNamesBeforeNumbers) {
+  LiveCell cell = running();
+  cell.name = "partition.kind=dirichlet-niid-bench, training.rate=0.1, fedavg, seed 1";
+  EXPECT_EQ(lines_of(live_text(std::vector{cell}, {.columns = 80}))[2],
+            "running  …fedavg, seed 1    8/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█  1 min 05 s");
+  EXPECT_EQ(lines_of(live_text(std::vector{cell}, {.columns = 80, .letters = Letters::kAscii}))[2],
+            "running  ...davg, seed 1    8/20   63.12 %  1.250     0.25  .:-=+*#@  1 min 05 s");
+}
+
+TEST(LiveText, LetsNoNameBreakALine) {
+  LiveCell cell = running();
+  cell.name = "two\nlines\033[2J";
+  EXPECT_EQ(lines_of(live_text(std::vector{cell}, {})).size(), 3U);
+  EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("\033")));
+}
+
+}  // namespace
+}  // namespace fedarena::results
