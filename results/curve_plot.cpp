@@ -10,18 +10,14 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/curve_look.hpp"
 #include "results/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
 
-// Okabe and Ito's, without the yellow, which is too light for a line on white.
-constexpr std::array<const char*, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                 "#e69f00", "#56b4e9", "#000000"};
-constexpr std::array<int, 8> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
-constexpr int kDashes = 4;
-// About so many marks on a curve; more would hide it.
-constexpr std::size_t kMarksOfCurve = 10;
+// Disc, square, triangle up, diamond, triangle down; circle, square and triangle without filling.
+constexpr std::array<int, kCurveMarks> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
 
 std::vector<std::string> names_of(const Curves& curves) {
   std::vector<std::string> names;
@@ -74,8 +70,8 @@ struct Look {
 };
 
 Look look_of(std::size_t number) {
-  return {.colour = kColours[number % kColours.size()],
-          .dash = static_cast<int>(number % kDashes) + 1,
+  return {.colour = kCurveColours[number % kCurveColours.size()],
+          .dash = static_cast<int>(number % kCurveDashes) + 1,
           .mark = kMarks[number % kMarks.size()]};
 }
 

@@ -86,22 +86,6 @@ Curve curve_of(const Row& row, const CurveAxis& x, Measure y) {
   return curve;
 }
 
-// In what a setting differs from those of other rows.
-std::string title_of(const Table& table, const Setting& setting) {
-  std::string title;
-  const auto add = [&](const std::string& part) { title += (title.empty() ? "" : ", ") + part; };
-  for (const SettingPart& part : kSettingParts) {
-    if (varies(table, part)) add(fmt::format("{} {}", part.name, setting.*part.member));
-  }
-  const std::vector<std::string> columns = swept_keys(table);
-  for (const auto& [path, value] : setting.sweep) {
-    if (std::find(columns.begin(), columns.end(), path) != columns.end()) {
-      add(fmt::format("{}={}", path, value));
-    }
-  }
-  return title;
-}
-
 std::string missing(const CurveAxis& x, Measure y) {
   return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
 }
@@ -110,6 +94,27 @@ std::string missing(const CurveAxis& x, Measure y) {
 
 std::span<const CurveAxis> curve_axes() { return kAxes; }
 
+PanelTitles::PanelTitles(const Table& table) : keys_(swept_keys(table)) {
+  for (const SettingPart& part : kSettingParts) {
+    if (varies(table, part)) parts_.push_back(part);
+  }
+}
+
+std::string PanelTitles::of(const Setting& setting) const {
+  std::string title;
+  const auto add = [&](const std::string& part) { title += (title.empty() ? "" : ", ") + part; };
+  for (const SettingPart& part : parts_) add(fmt::format("{} {}", part.name, setting.*part.member));
+  for (const auto& [path, value] : setting.sweep) {
+    if (std::find(keys_.begin(), keys_.end(), path) != keys_.end()) add(fmt::format("{}={}", path, value));
+  }
+  return title;
+}
+
+std::string PanelTitles::of(const Row& row) const {
+  const std::string setting = of(row.setting);
+  return setting.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), setting);
+}
+
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y) {
   const Table table = make_table(runs);
   if (table.rows.empty()) {
@@ -117,6 +122,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y
                           .remedy = "`fedarena list` shows how far runs are."});
   }
   Curves curves{.x = x, .y = y, .title = caption(table), .panels = {}, .notes = table.notes};
+  const PanelTitles titles(table);
   const Setting* last = nullptr;  // rows of one setting stand together
   for (const Row& row : table.rows) {
     Curve curve = curve_of(row, x, y);
@@ -125,7 +131,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y
       continue;
     }
     if (last == nullptr || !(*last == row.setting)) {
-      curves.panels.push_back({.title = title_of(table, row.setting), .curves = {}});
+      curves.panels.push_back({.title = titles.of(row.setting), .curves = {}});
       last = &row.setting;
     }
     curves.panels.back().curves.push_back(std::move(curve));

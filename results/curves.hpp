@@ -9,6 +9,7 @@
 
 #include "results/find_runs.hpp"
 #include "results/measure.hpp"
+#include "results/table.hpp"
 
 namespace fedarena::results {
 
@@ -54,6 +55,20 @@ struct Curves {
   std::string title;  ///< what all panels share
   std::vector<CurvePanel> panels;
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
+};
+
+/// In what the settings of a table differ.
+class PanelTitles {
+ public:
+  explicit PanelTitles(const Table& table);
+  /// What tells the setting from those of other rows; empty where nothing does.
+  std::string of(const Setting& setting) const;
+  /// The row's name, and that in parentheses.
+  std::string of(const Row& row) const;
+
+ private:
+  std::vector<SettingPart> parts_;
+  std::vector<std::string> keys_;
 };
 
 /// The finished runs as curves, a panel for each setting and a curve for each row of their table. A curve has

@@ -23,13 +23,6 @@ struct Order {
 // The index hashes of a seed: one, unless something is wrong.
 using Hashes = std::map<std::int64_t, std::set<std::string>>;
 
-// The id with "..." for its seed, which it ends with.
-std::string without_seed(const Summary& summary) {
-  const std::string ending = fmt::format(",seed={})", summary.seed);
-  if (!summary.partition_id.ends_with(ending)) return summary.partition_id;
-  return summary.partition_id.substr(0, summary.partition_id.size() - ending.size()) + ",seed=...)";
-}
-
 std::string hashes_text(const Hashes& hashes) {
   std::string text;
   for (const auto& [seed, found] : hashes) {
@@ -41,12 +34,19 @@ std::string hashes_text(const Hashes& hashes) {
 
 }  // namespace
 
+std::string partition_without_seed(const Summary& summary) {
+  const std::string ending = fmt::format(",seed={})", summary.seed);
+  if (!summary.partition_id.ends_with(ending)) return summary.partition_id;
+  return summary.partition_id.substr(0, summary.partition_id.size() - ending.size()) + ",seed=...)";
+}
+
 std::vector<std::string> partition_notes(std::span<const FoundRun> runs) {
   std::map<std::pair<std::string, std::string>, Hashes, Order> partitions;
   for (const FoundRun& run : runs) {
     if (!run.summary || run.summary->state != kFinished || run.summary->partition_id.empty()) continue;
     const Summary& summary = *run.summary;
-    partitions[{summary.dataset, without_seed(summary)}][summary.seed].insert(summary.partition_hash);
+    partitions[{summary.dataset, partition_without_seed(summary)}][summary.seed].insert(
+        summary.partition_hash);
   }
   std::vector<std::string> notes;
   for (const auto& [partition, hashes] : partitions) {

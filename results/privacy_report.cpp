@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "fedarena/accounting/account.hpp"
@@ -11,6 +12,7 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
+#include "results/durable_file.hpp"
 #include "results/json_fields.hpp"
 #include "results/state_privacy.hpp"
 #include "results/worst_case.hpp"
@@ -96,16 +98,7 @@ void set_examples(ClientGroup& group, const Ledger& ledger) {
 }
 
 std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary) {
-  std::vector<ClientGroup> groups;
-  if (ledger.unit() == Unit::kClient) {
-    groups.push_back({.clients = {},
-                      .rounds = Ledger::participations_of(ledger.population()),
-                      .rdp = {},
-                      .events = kinds_of(Ledger::accesses_of(ledger.population()))});
-  } else {
-    groups = groups_of_clients(ledger);
-  }
-  for (ClientGroup& group : groups) set_examples(group, ledger);
+  std::vector<ClientGroup> groups = client_groups(ledger);
   if (!summary.privacy) return groups;
   const AccountSettings& settings = summary.privacy->settings;
   const Account account = fedarena::account(ledger, settings);
@@ -137,9 +130,10 @@ std::string plugin_of(const RunDirectory& run, const std::string& algorithm) {
 
 }  // namespace
 
-Ledger read_ledger(const RunDirectory& run) {
-  const std::string file = (run.path() / kLedgerFile).string();
-  if (!run.has(kLedgerFile)) {
+Ledger read_ledger(const std::filesystem::path& run) {
+  const std::string file = (run / kLedgerFile).string();
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(file, failure)) {
     throw Error(Complaint{.place = {.file = file},
                           .found = "is not there, so that nothing is known of what happened to private data",
                           .allowed = {},
@@ -147,12 +141,28 @@ Ledger read_ledger(const RunDirectory& run) {
                           .remedy = "A run writes it with its first checkpoint; let it go on."});
   }
   try {
-    return Ledger::from_json(run.read_file(kLedgerFile));
+    return Ledger::from_json(read_whole_file(file));
   } catch (const Error& error) {
     Complaint complaint = error.complaint();
     if (complaint.place.file.empty()) complaint.place.file = file;
     throw Error(std::move(complaint));
   }
+}
+
+Ledger read_ledger(const RunDirectory& run) { return read_ledger(run.path()); }
+
+std::vector<ClientGroup> client_groups(const Ledger& ledger) {
+  std::vector<ClientGroup> groups;
+  if (ledger.unit() == Unit::kClient) {
+    groups.push_back({.clients = {},
+                      .rounds = Ledger::participations_of(ledger.population()),
+                      .rdp = {},
+                      .events = kinds_of(Ledger::accesses_of(ledger.population()))});
+  } else {
+    groups = groups_of_clients(ledger);
+  }
+  for (ClientGroup& group : groups) set_examples(group, ledger);
+  return groups;
 }
 
 PrivacyReport privacy_report(const RunDirectory& run) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
@@ -48,13 +49,24 @@ struct PrivacyReport {
 /// no ledger yet.
 PrivacyReport privacy_report(const RunDirectory& run);
 
+/// What happened to the clients of a ledger, without epsilons.
+std::vector<ClientGroup> client_groups(const Ledger& ledger);
+
+/// What a run claims, as (head, sentence); the head is empty where a line goes on. `claim` is a finished
+/// run's.
+std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim);
+
+/// The clients of a group: "0-4, 7", or "all".
+std::string clients_text(const ClientGroup& group);
+
 /// For a terminal.
 std::string render_text(const PrivacyReport& report);
 
 /// One JSON object.
 std::string render_json(const PrivacyReport& report);
 
-/// The ledger of a run. An Error names the file.
+/// The ledger of a run, or of the run directory at a path. An Error names the file.
 Ledger read_ledger(const RunDirectory& run);
+Ledger read_ledger(const std::filesystem::path& run);
 
 }  // namespace fedarena::results

@@ -83,7 +83,8 @@ std::string client_table(const PrivacyReport& report) {
   std::vector<std::vector<std::string>> rows = {{"clients", "examples", "rounds"}};
   if (claims) rows.front().insert(rows.front().end(), {"epsilon (RDP)", "order"});
   for (const ClientGroup& group : report.groups) {
-    rows.push_back({clients_text(group), range(group.examples_least, group.examples_most), fmt::format("{}", group.rounds)});
+    rows.push_back({clients_text(group), range(group.examples_least, group.examples_most),
+                    fmt::format("{}", group.rounds)});
     if (!claims) continue;
     const bool proven = group.rdp && group.rdp->epsilon;
     rows.back().push_back(proven ? epsilon_number(*group.rdp->epsilon) : "unproven");
@@ -154,9 +155,9 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
                        "each client's " + claim.declared_public + ", because the experiment declares it");
   }
   if (claim.budget > 0) {
-    lines.emplace_back("budget",
-                       epsilon_number(claim.budget) +
-                           (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
+    lines.emplace_back(
+        "budget", epsilon_number(claim.budget) +
+                      (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
   }
   return lines;
 }

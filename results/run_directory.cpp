@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "results/durable_file.hpp"
+#include "results/rounds_file.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -79,6 +80,10 @@ void check_free(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) {
+  return read_rounds(run / kRoundsFile).records;
+}
 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
                                   std::string_view environment_json, const Summary& summary) {

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fedarena::results {
+
+/// `text` as HTML prints it as it is, in elements and in attributes within double quotes. Line feeds and tabs
+/// stay, other control characters become spaces, and bytes that are not UTF-8 become U+FFFD.
+std::string html_escaped(std::string_view text);
+
+/// An element with escaped text: <p class="note">text</p>. `attributes` is HTML, not text.
+std::string html_element(std::string_view name, std::string_view text, std::string_view attributes = {});
+
+/// JSON so that it can stand between <script type="application/json"> and </script>, whatever its texts
+/// hold.
+std::string json_for_script(std::string_view json);
+
+}  // namespace fedarena::results

@@ -1,0 +1,131 @@
+// A card for each partition.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/html.hpp"
+#include "results/natural_order.hpp"
+#include "results/partition_notes.hpp"
+#include "results/privacy_report.hpp"
+#include "results/problem_line.hpp"
+#include "results/report/sections.hpp"
+#include "results/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+struct Card {
+  const FoundRun* first = nullptr;                       // whose ledger tells the sizes
+  std::map<std::int64_t, std::set<std::string>> hashes;  // by seed
+  std::size_t runs = 0;
+};
+
+struct Order {
+  bool operator()(const std::pair<std::string, std::string>& left,
+                  const std::pair<std::string, std::string>& right) const {
+    if (left.first != right.first) return natural_less(left.first, right.first);
+    return natural_less(left.second, right.second);
+  }
+};
+using Cards = std::map<std::pair<std::string, std::string>, Card, Order>;
+
+Cards cards_of(std::span<const FoundRun> runs) {
+  Cards cards;
+  for (const FoundRun& run : runs) {
+    if (!run.summary) continue;
+    const std::string id = partition_without_seed(*run.summary);
+    Card& card = cards[{run.summary->dataset, id.empty() ? run.summary->partition : id}];
+    if (card.first == nullptr) card.first = &run;
+    if (!id.empty()) card.hashes[run.summary->seed].insert(run.summary->partition_hash);
+    ++card.runs;
+  }
+  return cards;
+}
+
+// Examples of each client, the smallest first; empty where the run recorded none.
+std::vector<std::int64_t> sizes_of(const FoundRun& run, Problems& problems) {
+  std::vector<std::int64_t> sizes;
+  std::error_code failure;
+  if (!std::filesystem::exists(run.path / kLedgerFile, failure)) return sizes;
+  try {
+    const Ledger ledger = read_ledger(run.path);
+    for (const auto& [client, record] : ledger.clients()) sizes.push_back(record.examples);
+  } catch (const Error& error) {
+    problems.push_back({run.path, problem_line(error)});
+  }
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+// Bars of the sizes, the smallest first; of many clients a part of them, evenly chosen.
+std::string bars(const std::vector<std::int64_t>& sizes) {
+  constexpr std::size_t kMost = 100;
+  constexpr int kWidth = 6, kHeight = 60;
+  const std::size_t shown = std::min(sizes.size(), kMost);
+  std::string svg = fmt::format(
+      "<svg class=\"bars\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" "
+      "aria-label=\"Sizes of clients, from {} to {} examples\">",
+      shown * kWidth, kHeight, shown * kWidth, kHeight, sizes.front(), sizes.back());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::int64_t size = sizes[(i + 1) * sizes.size() / shown - 1];
+    const double height =
+        sizes.back() == 0 ? 0 : kHeight * static_cast<double>(size) / static_cast<double>(sizes.back());
+    svg += fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\"/>", i * kWidth,
+                       kHeight - height, kWidth - 1, height);
+  }
+  return svg + "</svg>\n";
+}
+
+std::string sizes_text(const std::vector<std::int64_t>& sizes) {
+  if (sizes.front() == sizes.back()) return fmt::format("{} each", sizes.front());
+  return fmt::format("{} to {}, median {}", sizes.front(), sizes.back(), sizes[sizes.size() / 2]);
+}
+
+std::string hashes_text(const Card& card) {
+  std::vector<std::string> texts;
+  for (const auto& [seed, hashes] : card.hashes) {
+    texts.push_back(fmt::format("seed {}: {}", seed, fmt::join(hashes, " and ")));
+    if (hashes.size() > 1) texts.back() += " (runs of this seed do not share a partition)";
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) {
+  std::string html;
+  for (const auto& [name, card] : cards_of(runs)) {
+    const Summary& summary = *card.first->summary;
+    html += fmt::format("<article class=\"card\">\n{}\n<dl class=\"facts\">\n",
+                        html_element("h3", fmt::format("{}: {}", name.first, summary.partition)));
+    const auto fact = [&](std::string_view head, const std::string& value) {
+      if (!value.empty()) html += html_element("dt", head) + html_element("dd", value) + "\n";
+    };
+    fact("Clients", std::to_string(summary.clients));
+    const std::vector<std::int64_t> sizes = sizes_of(*card.first, problems);
+    if (!sizes.empty()) {
+      fact("Examples a client", fmt::format("{} (seed {})", sizes_text(sizes), summary.seed));
+    }
+    fact("Runs", std::to_string(card.runs));
+    fact("Id", partition_without_seed(summary));
+    fact("Index hash", hashes_text(card));
+    html += "</dl>\n";
+    if (!sizes.empty() && sizes.front() < sizes.back()) html += bars(sizes);
+    html += "</article>\n";
+  }
+  if (html.empty()) return html;
+  return "<p>The index hash tells who holds which example: runs with the same one were dealt the same way. "
+         "<code>fedarena partition FILE -o map.png</code> draws who holds which classes.</p>\n<div "
+         "class=\"cards\">\n" +
+         html + "</div>\n";
+}
+
+}  // namespace fedarena::results

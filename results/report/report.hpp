@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "results/find_runs.hpp"
+#include "results/report/problem.hpp"
+
+namespace fedarena::results {
+
+/// A report, and what its reader should know at once.
+struct Report {
+  std::string html;        ///< one page that needs nothing else
+  std::size_t runs = 0;    ///< that were found
+  std::size_t rows = 0;    ///< of the table
+  Problems problems = {};  ///< what could not be shown
+};
+
+/// Makes one HTML page of runs: summary, tables, charts, partitions, privacy, synthetic images, environment
+/// and how to reproduce them. It loads nothing, runs no script but its own, and is a function of the runs and
+/// of their paths as given, to the last byte. What is broken is named with file and field, and the rest is
+/// shown. Its texts may come from anywhere: all of them are escaped.
+Report make_report(std::vector<FoundRun> runs);
+
+}  // namespace fedarena::results

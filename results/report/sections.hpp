@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "results/find_runs.hpp"
+#include "results/html_table.hpp"
+#include "results/report/problem.hpp"
+#include "results/table.hpp"
+
+namespace fedarena::results {
+
+/// A section of the page under a heading of its own; `body` is HTML.
+std::string section(std::string_view id, std::string_view title, std::string_view body);
+
+/// A table with a caption in a box that scrolls where the window is too narrow, also by keyboard. `more`:
+/// further classes of the box.
+std::string scrolling(const HtmlTable& table, std::string_view more = {});
+
+// The bodies of a report's sections, as HTML; empty where there is nothing to say. What a run directory holds
+// that cannot be read joins `problems`, and the rest is shown. `runs` are those of `readable_runs`, `table`
+// is made of them.
+
+/// What there is: runs, experiments, data sets, algorithms, seeds.
+std::string summary_body(std::span<const FoundRun> runs, const Table& table);
+/// What could not be read, or contradicts itself.
+std::string problems_body(const Problems& problems);
+/// The table of `fedarena table`, its legend and its notes.
+std::string results_body(const Table& table);
+/// A line for every run.
+std::string runs_body(std::span<const FoundRun> runs);
+/// Where charts go, and what can be chosen; the data comes apart.
+std::string curves_body(const Table& table);
+/// A card for each partition: name, hashes of the seeds, sizes of clients.
+std::string partitions_body(std::span<const FoundRun> runs, Problems& problems);
+/// What each run's epsilon rests on, from its summary and its ledger.
+std::string privacy_body(const Table& table, Problems& problems);
+/// The latest synthetic images of a run of each row.
+std::string images_body(const Table& table, Problems& problems);
+/// On what the runs were computed, and where they differ in that.
+std::string environment_body(std::span<const FoundRun> runs, Problems& problems);
+/// The commands and the resolved experiments that make the same runs again.
+std::string reproduce_body(const Table& table, Problems& problems);
+
+}  // namespace fedarena::results

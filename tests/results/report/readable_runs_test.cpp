@@ -1,0 +1,100 @@
+#include "results/report/readable_runs.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/results/report/sample_runs.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The problems by the folder's name.
+std::string problem_of(const std::vector<FoundRun>& runs, const std::string& name) {
+  for (const FoundRun& run : runs) {
+    if (run.path.filename() == name) return run.summary ? "" : run.problem;
+  }
+  return "there is no such run";
+}
+
+// Of each row the number of its seeds.
+std::string seeds_of(const RowRounds& rounds) { return std::to_string(rounds.size()); }
+
+ReadableRuns read(const Scratch& folder) {
+  return readable_runs(find_runs(std::vector{folder.path()}), seeds_of);
+}
+
+void replace(const std::filesystem::path& file, const std::string& before, const std::string& after) {
+  std::string text = test::content_of(file);
+  const std::size_t at = text.find(before);
+  ASSERT_NE(at, std::string::npos) << text;
+  put(file, text.replace(at, before.size(), after));
+}
+
+TEST(ReadableRuns, VisitsRowsInTheOrderOfTheTable) {
+  const Scratch folder;
+  write_run(folder / "a", "scaffold", 1, 0.8);
+  write_run(folder / "b", "fedavg", 2, 0.5);
+  write_run(folder / "c", "fedavg", 1, 0.5);
+  const auto [runs, seeds] = read(folder);
+  EXPECT_THAT(seeds, ElementsAre("2", "1"));
+  for (const FoundRun& run : runs) EXPECT_THAT(run.problem, IsEmpty());
+}
+
+TEST(ReadableRuns, NamesTheFileAndTheFieldAndKeepsTheRest) {
+  const Scratch folder;
+  for (const char* name : {"edited", "good", "short", "torn"}) write_run(folder / name, name, 1, 0.5);
+  replace(folder / "edited" / kRoundsFile, "\"uplink_bytes\":", "\"uplink_byts\":");
+  std::filesystem::resize_file(folder / "torn" / kRoundsFile,
+                               std::filesystem::file_size(folder / "torn" / kRoundsFile) - 10);
+  put(folder / "short" / kRoundsFile, "");
+  const auto [runs, seeds] = read(folder);
+  EXPECT_THAT(seeds, ElementsAre("1"));
+  EXPECT_THAT(problem_of(runs, "edited"), HasSubstr("rounds.jsonl:1: field \"uplink_bytes\" is missing"));
+  EXPECT_THAT(problem_of(runs, "short"), HasSubstr("rounds.jsonl: holds 0 rounds; allowed: 8"));
+  EXPECT_THAT(problem_of(runs, "torn"), HasSubstr("rounds.jsonl: holds 7 rounds; allowed: 8"));
+  EXPECT_THAT(problem_of(runs, "good"), IsEmpty());
+}
+
+TEST(ReadableRuns, RefusesAResultThatTheRoundsDoNotGive) {
+  const Scratch folder;
+  write_run(folder / "better", "fedavg", 1, 0.5);
+  write_run(folder / "good", "fedavg", 2, 0.5);
+  replace(folder / "better" / kSummaryFile, "\"final_test_accuracy\": 0.5", "\"final_test_accuracy\": 0.9");
+  const std::vector<FoundRun> runs = read(folder).runs;
+  EXPECT_EQ(problem_of(runs, "better"),
+            "summary.json: field \"final_test_accuracy\" is 0.9; allowed: 0.5, as the last line of "
+            "rounds.jsonl says");
+  EXPECT_THAT(problem_of(runs, "good"), IsEmpty());
+}
+
+TEST(ReadableRuns, TakesALossThatIsNoNumberForItself) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.5, {.summary = [](Summary& summary) {
+              summary.final_test_loss = std::numeric_limits<double>::quiet_NaN();
+            }});
+  EXPECT_THAT(problem_of(read(folder).runs, "a"), IsEmpty());
+}
+
+// Nobody knows which of them is wrong, and a mean over different things is none.
+TEST(ReadableRuns, RefusesARowWhoseRunsAreNotOne) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.5);
+  write_run(folder / "b", "fedavg", 2, 0.5, {.summary = [](Summary& summary) { summary.parameters = 7; }});
+  write_run(folder / "c", "scaffold", 1, 0.5);
+  const auto [runs, seeds] = read(folder);
+  EXPECT_THAT(seeds, ElementsAre("1"));
+  EXPECT_THAT(problem_of(runs, "a"), HasSubstr("parameters"));
+  EXPECT_THAT(problem_of(runs, "b"), HasSubstr("is in one row with " + (folder / "a").string()));
+  EXPECT_THAT(problem_of(runs, "c"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace fedarena::results

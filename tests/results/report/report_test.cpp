@@ -1,0 +1,282 @@
+#include "results/report/report.hpp"
+
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "results/curve_look.hpp"
+#include "results/epsilon_number.hpp"
+#include "results/privacy_report.hpp"
+#include "results/report/asset.hpp"
+#include "tests/results/recorded_run.hpp"
+#include "tests/results/report/sample_runs.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+Report report_of(const std::filesystem::path& folder) { return make_report(find_runs(std::vector{folder})); }
+
+// Without the scripts and the licence, which are not ours: what a reader of the page sees.
+std::string body_of(const Report& report) {
+  const std::size_t begin = report.html.find("<body>"), end = report.html.find("<script");
+  return report.html.substr(begin, end - begin);
+}
+
+nlohmann::json data_of(const Report& report) {
+  const std::string tag = "id=\"curve-data\">";
+  const std::size_t begin = report.html.find(tag) + tag.size();
+  return nlohmann::json::parse(report.html.substr(begin, report.html.find("</script>", begin) - begin));
+}
+
+// Images of two classes, and their labels.
+void write_images(const std::filesystem::path& run, std::int64_t round) {
+  const std::vector<float> pixels(std::size_t{48}, 0.5F);
+  SyntheticFolder(run).write(
+      round, {.images = {{3, 1, 4, 4}, pixels}, .labels = {{3}, std::vector<std::int64_t>{0, 0, 7}}});
+}
+
+TEST(Report, HasASectionForEverything) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.5);
+  write_run(folder / "b", "fedavg", 2, 0.6);
+  write_run(folder / "c", "scaffold", 1, 0.75);
+  const RecordedRun recorded(folder / "d", {});
+  write_images(folder / "c", 5);
+  const Report report = report_of(folder.path());
+  EXPECT_THAT(report.problems, IsEmpty());
+  EXPECT_EQ(report.runs, 4U);
+  EXPECT_EQ(report.rows, 3U);
+  const std::string body = body_of(report);
+  for (const char* id : {"summary", "results", "curves", "runs", "partitions", "privacy", "images",
+                         "environment", "reproduce"}) {
+    EXPECT_THAT(body, HasSubstr(fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">", id)));
+    EXPECT_THAT(body, HasSubstr(fmt::format("<a href=\"#{}\">", id)));
+  }
+  EXPECT_THAT(body, Not(HasSubstr("id=\"problems\"")));
+  EXPECT_THAT(body, HasSubstr("4: 4 finished, 0 unfinished, 0 not readable"));
+  EXPECT_THAT(body, HasSubstr("data-key=\"55\">55.00 ± 7.07</td>"));
+  EXPECT_THAT(body, HasSubstr("data-key=\"50\">50.00 %</td>"));  // in the table of runs
+  EXPECT_THAT(body, HasSubstr("seed 1: 000000000000abc1, seed 2: 000000000000abc2"));
+  EXPECT_THAT(body, HasSubstr("1000 to 1002, median 1001 (seed 1)"));
+  EXPECT_THAT(body, HasSubstr("one example of one client; neighbours: one more or less (add-remove)"));
+  EXPECT_THAT(body, HasSubstr("40 × Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1)"));
+  EXPECT_THAT(body, HasSubstr("scaffold, seed 1, round 5: 3 of 3 images of 2 classes, 4 x 4 pixels"));
+  EXPECT_THAT(body, HasSubstr("<img src=\"data:image/png;base64,iVBORw0KGgo"));
+  EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus (3 runs)</td>"));
+  EXPECT_THAT(body, HasSubstr("fedavg 1.0.0"));
+  EXPECT_THAT(body, HasSubstr("This is the file of seed 1; the others differ in their seeds alone."));
+  EXPECT_THAT(body, HasSubstr("name = &quot;quickstart&quot;"));
+  EXPECT_THAT(body, HasSubstr("Licence of Chart.js"));
+  EXPECT_THAT(body, HasSubstr("Permission is hereby granted, free of charge"));
+}
+
+TEST(Report, HoldsTheCurvesAsData) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.5);
+  write_run(folder / "b", "scaffold", 1, 0.75);
+  write_run(folder / "c", "scaffold", 1, 0.7, {.summary = [](Summary& summary) { summary.model = "cnn"; }});
+  const nlohmann::json data = data_of(report_of(folder.path()));
+  EXPECT_EQ(data["axes"][2]["name"], "bytes");
+  EXPECT_EQ(data["measures"][0]["heading"], "accuracy (%)");
+  EXPECT_EQ(data["colours"], nlohmann::json(kCurveColours));
+  ASSERT_THAT(data["panels"], SizeIs(2));
+  EXPECT_EQ(data["panels"][0]["title"], "model cnn");
+  EXPECT_EQ(data["panels"][1]["rows"], nlohmann::json({1, 2}));
+  ASSERT_THAT(data["rows"], SizeIs(3));
+  // Whoever compares panels takes a colour for an algorithm.
+  EXPECT_EQ(data["rows"][0]["name"], "scaffold");
+  EXPECT_EQ(data["rows"][2]["name"], "scaffold");
+  EXPECT_EQ(data["rows"][0]["look"], data["rows"][2]["look"]);
+  EXPECT_NE(data["rows"][0]["look"], data["rows"][1]["look"]);
+  EXPECT_EQ(data["rows"][1]["series"]["rounds"], nlohmann::json({1, 2, 4, 5, 7, 8}));
+  EXPECT_EQ(data["rows"][1]["series"]["y"]["0"]["mean"], nlohmann::json({6.25, 12.5, 25, 31.25, 43.75, 50}));
+}
+
+TEST(Report, LoadsNothing) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.5);
+  write_images(folder / "a", 1);
+  const std::string html = report_of(folder.path()).html;
+  EXPECT_THAT(html, HasSubstr("content=\"default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(html, Not(HasSubstr("unsafe")));
+  const std::string body = body_of({.html = html});
+  // Addresses are those of the page itself, and pictures that it holds.
+  const std::regex addresses("(src|href|action|data|poster|srcset)=\"([^\"]*)\"");
+  std::size_t found = 0;
+  for (std::sregex_iterator at(body.begin(), body.end(), addresses), end; at != end; ++at, ++found) {
+    const std::string address = (*at)[2];
+    EXPECT_TRUE(address.starts_with("#") || address.starts_with("data:image/png;base64,")) << address;
+  }
+  EXPECT_GT(found, 8U);
+  for (const Asset& asset : {style_asset(), tables_asset(), curves_asset()}) {
+    std::string text(asset.text);
+    // A name, not an address.
+    const std::string svg = "http://www.w3.org/2000/svg";
+    if (const std::size_t at = text.find(svg); at != std::string::npos) text.erase(at, svg.size());
+    for (const char* outside :
+         {"@import", "url(", "fetch(", "XMLHttpRequest", "import ", "http:", "https:"}) {
+      EXPECT_THAT(text, Not(HasSubstr(outside)));
+    }
+  }
+}
+
+// The licence asks for its text to go with every copy.
+TEST(Report, HasTheScriptsByTheirHashes) {
+  for (const Asset& asset : {style_asset(), tables_asset(), curves_asset(), chart_asset()}) {
+    EXPECT_THAT(std::string(asset.sha256), SizeIs(64));
+    EXPECT_THAT(std::string(asset.text), Not(HasSubstr("</script")));
+    EXPECT_THAT(std::string(asset.text),
+                Not(HasSubstr("\r")));  // a browser would drop it, and the hash differ
+  }
+  EXPECT_THAT(std::string(chart_asset().text), HasSubstr("Chart.js v"));
+}
+
+// Whoever wrote a run directory does not write the page.
+TEST(Report, EscapesWhatRunDirectoriesHold) {
+  const Scratch folder;
+  const std::string evil =
+      "</script></SCRIPT ></title></pre><!--<script><img src=x onerror=\"alert('1')\">&amp;\xC3";
+  const auto spoil = [&](Summary& summary) {
+    summary.experiment = summary.label = summary.algorithm = summary.dataset = evil;
+    summary.dataset_note = summary.partition = summary.partition_id = summary.partition_hash = summary.model =
+        evil;
+    summary.sweep = {{"training." + evil, evil}, {"algorithms." + evil + ".mu", evil}};
+    summary.algorithm_parameters = {{evil, evil}};
+  };
+  for (const std::int64_t seed : {1, 2}) {
+    const auto path = write_run(folder / fmt::format("<b>{}", seed), "x", seed, 0.5, {.summary = spoil});
+    put(path / kExperimentFile, evil);
+    put(path / kEnvironmentFile,
+        nlohmann::json({{"</td><img src=x>", "</td><img src=x>"}, {"plugins", {"<img src=x>"}}}).dump());
+  }
+  write_run(folder / "<b>3", evil.substr(0, 30), 1, 0.25);
+  std::filesystem::create_directories(folder / "<b>4");
+  put(folder / "<b>4" / kSummaryFile, "{\"<img src=x>\": 1}");
+  const Report report = report_of(folder.path());
+  const std::string body = body_of(report);
+  for (const char* markup : {"<img", "<b>", "onerror=\"", "\xC3<", "alert('"})
+    EXPECT_THAT(body, Not(HasSubstr(markup)));
+  EXPECT_THAT(body, HasSubstr("&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;"));
+  // No text begins or ends a script: there are those of the page alone, and the data is the data.
+  const std::regex script("</?script", std::regex::icase);
+  const std::string& html = report.html;
+  constexpr std::ptrdiff_t kScripts = 4;
+  EXPECT_EQ(std::distance(std::sregex_iterator(html.begin(), html.end(), script), {}), 2 * kScripts);
+  EXPECT_THAT(data_of(report)["rows"][0]["name"].get<std::string>(), HasSubstr("</script>"));
+  EXPECT_THAT(html.substr(0, html.find("<body>")), Not(HasSubstr("<img")));
+}
+
+TEST(Report, IsTheSameToTheLastByte) {
+  const Scratch folder;
+  write_run(folder / "b", "fedavg", 2, 0.5);
+  write_run(folder / "a", "fedavg", 1, 0.6);
+  const RecordedRun recorded(folder / "d", {});
+  write_images(folder / "a", 1);
+  const std::string html = report_of(folder.path()).html;
+  EXPECT_EQ(report_of(folder.path()).html, html);
+  std::vector<FoundRun> backwards = find_runs(std::vector{folder / "d", folder / "b", folder / "a"});
+  EXPECT_EQ(make_report(backwards).html, html);
+}
+
+TEST(Report, NamesBrokenRunsAndShowsTheOthers) {
+  const Scratch folder;
+  write_run(folder / "good", "fedavg", 1, 0.5);
+  write_run(folder / "old", "fedprox", 1, 0.5);
+  put(folder / "old" / kSummaryFile, "{\"schema\": 99}");
+  write_run(folder / "cut", "scaffold", 1, 0.5);
+  put(folder / "cut" / kRoundsFile, "{\"round\":1,");
+  write_run(folder / "odd", "fednova", 1, 0.5);
+  put(folder / "odd" / kEnvironmentFile, "[");
+  const RecordedRun edited(folder / "edited", {});
+  edited.edit(kSummaryFile, "\"epsilon_rdp\": 1.", "\"epsilon_rdp\": 0.");
+  const RecordedRun lost(folder / "lost", {.label = "dp-fedprox"});
+  std::filesystem::remove(folder / "lost" / kLedgerFile);
+  const Report report = report_of(folder.path());
+  const std::string body = body_of(report);
+  EXPECT_THAT(body, HasSubstr("<section id=\"problems\""));
+  const std::string place = (folder / "old").generic_string();
+  EXPECT_THAT(body, HasSubstr("<code>" + place + "</code>: summary.json: field &quot;schema&quot; is 99"));
+  EXPECT_THAT(body, HasSubstr("rounds.jsonl: holds 0 rounds"));
+  EXPECT_THAT(body, HasSubstr("environment.json: is not a JSON object"));
+  EXPECT_THAT(body, HasSubstr("ledger.json: is not there"));
+  EXPECT_THAT(body, HasSubstr("summary.json: field &quot;epsilon_rdp&quot; is 0."));
+  EXPECT_THAT(report.problems, SizeIs(5)) << body;
+  for (const char* label : {"fedavg", "fednova", "dp-fedavg", "dp-fedprox"}) {
+    EXPECT_THAT(body, HasSubstr(fmt::format("<th scope=\"row\">{}</th>", label)));
+  }
+  EXPECT_THAT(body, Not(HasSubstr("<th scope=\"row\">scaffold</th>")));
+  EXPECT_THAT(data_of(report)["rows"], SizeIs(4));
+}
+
+TEST(Report, NamesARowThatIsNoneOnce) {
+  const Scratch folder;
+  for (const std::int64_t seed : {1, 2}) write_run(folder / fmt::format("a{}", seed), "fedavg", seed, 0.5);
+  write_run(folder / "b1", "fedavg", 1, 0.6);
+  const Report report = report_of(folder.path());
+  ASSERT_THAT(report.problems, SizeIs(3));
+  EXPECT_THAT(report.problems[0].what, HasSubstr("both hold seed 1 of \"fedavg\"; the run is not shown"));
+  const std::string elsewhere = fmt::format(
+      "is in one row with {}, which says what is wrong; the run is not shown", (folder / "a1").string());
+  EXPECT_EQ(report.problems[1].what, elsewhere);
+  EXPECT_EQ(report.problems[2].what, elsewhere);
+}
+
+TEST(Report, IsMadeOfUnfinishedAndBrokenRunsAlone) {
+  const Scratch folder;
+  const RecordedRun running(folder / "running", {.finished = false});
+  std::filesystem::create_directories(folder / "foreign");
+  put(folder / "foreign" / kSummaryFile, "no JSON");
+  const Report report = report_of(folder.path());
+  const std::string body = body_of(report);
+  EXPECT_THAT(body, HasSubstr("<p>No finished run.</p>"));
+  EXPECT_THAT(body, HasSubstr("2: 0 finished, 1 unfinished, 1 not readable"));
+  EXPECT_THAT(body, HasSubstr("<td class=\"number\" data-key=\"3\">3/4</td>"));
+  EXPECT_THAT(report.html, Not(HasSubstr("id=\"curve-data\"")));
+}
+
+TEST(Report, TellsSeedsThatShareAnExplanationOnce) {
+  const Scratch folder;
+  const RecordedRun first(folder / "a", {.seed = 1});
+  const RecordedRun second(folder / "b", {.seed = 2});
+  const RecordedRun third(folder / "c", {.seed = 3, .accesses = [](std::int64_t, std::int64_t client) {
+                                           return private_steps(client == 0 ? 5 : 10);
+                                         }});
+  const std::string body = body_of(report_of(folder.path()));
+  EXPECT_THAT(body, HasSubstr("<h4>Seeds 1, 2</h4>"));
+  EXPECT_THAT(body, HasSubstr("<h4>Seed 3</h4>"));
+  EXPECT_THAT(body, HasSubstr("20 × Poisson-sampled Gaussian"));
+}
+
+// The epsilon of a group is that of `fedarena privacy`.
+TEST(Report, GivesEveryClientItsEpsilon) {
+  const Scratch folder;
+  const RecordedRun run(folder / "a", {});
+  const std::string body = body_of(report_of(folder.path()));
+  for (const ClientGroup& group : privacy_report(run.open()).groups) {
+    const std::string expected = fmt::format("<td class=\"number\">{}</td><td class=\"number\">{}</td>",
+                                             group.rounds, epsilon_number(*group.rdp->epsilon));
+    EXPECT_THAT(body, HasSubstr(expected));
+  }
+}
+
+TEST(Report, SaysWhereEnvironmentsDiffer) {
+  const Scratch folder;
+  for (const std::int64_t seed : {1, 2, 3}) write_run(folder / std::to_string(seed), "fedavg", seed, 0.5);
+  put(folder / "3" / kEnvironmentFile, R"({"cores": 64, "processor": "abacus"})");
+  const std::string body = body_of(report_of(folder.path()));
+  EXPECT_THAT(body, HasSubstr("<td>2 (2 runs); 64 (1 run)</td>"));
+  EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus</td>"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,101 @@
+#include "results/report/row_series.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/curves.hpp"
+#include "tests/results/report/sample_runs.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// The points that a page draws for this axis and measure.
+std::vector<CurvePoint> points_of(const RowSeries& series, std::size_t x, std::size_t y) {
+  std::vector<CurvePoint> points;
+  for (std::size_t i = 0; i < series.rounds.size(); ++i) {
+    const double over = series.x[x][i], mean = series.y[y].mean[i];
+    if (std::isnan(over) || std::isnan(mean)) continue;
+    const std::vector<double>& std = series.y[y].std;
+    points.push_back({.round = series.rounds[i],
+                      .x = over,
+                      .y = mean,
+                      .std = std.empty() ? std::nullopt : std::optional(std[i])});
+  }
+  return points;
+}
+
+// What a page draws is what `fedarena plot` draws, whatever is chosen.
+void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
+  const std::vector<FoundRun> runs = find_runs(folders);
+  std::vector<RowSeries> rows;
+  readable_runs(runs, [&](const RowRounds& rounds) {
+    rows.push_back(row_series(rounds));
+    return std::string();
+  });
+  ASSERT_EQ(rows.size(), 1U);
+  std::size_t compared = 0;
+  for (std::size_t x = 0; x < curve_axes().size(); ++x) {
+    for (std::size_t y = 0; y < measure_names().size(); ++y) {
+      const std::string what = fmt::format("{} over {}", measure_names()[y], curve_axes()[x].name);
+      std::vector<CurvePoint> expected;
+      try {
+        expected =
+            make_curves(runs, curve_axes()[x], *find_measure(measure_names()[y])).panels[0].curves[0].points;
+      } catch (const Error&) {  // nothing to draw
+      }
+      EXPECT_EQ(points_of(rows[0], x, y), expected) << what;
+      compared += expected.size();
+    }
+  }
+  EXPECT_GT(compared, 50U);
+}
+
+TEST(RowSeries, HoldsTheCurvesOfPlotOverSeeds) {
+  const Scratch folder;
+  // Seeds differ in the rounds that were tested, in epsilons and in what older programs did not record.
+  const RunChanges patchy{.round = [](RoundRecord& round) {
+    if (round.round == 4) round.test_loss = std::numeric_limits<double>::infinity();
+    if (round.round == 5) round.cost.reset();
+    if (round.round % 2 == 0) round.validation_accuracy = 0.25;
+    if (round.round < 7) round.epsilon = 0.5 * static_cast<double>(round.round);
+    if (round.round == 6) round.epsilon = std::numeric_limits<double>::infinity();
+  }};
+  const RunChanges other{.round = [](RoundRecord& round) {
+    round.epsilon = 0.75;
+    round.validation_accuracy = 0.5;
+  }};
+  write_run(folder / "a", "fedavg", 1, 0.8, patchy);
+  write_run(folder / "b", "fedavg", 2, 0.6, other);
+  expect_same_curves({folder.path()});
+}
+
+TEST(RowSeries, HoldsTheCurvesOfPlotForOneSeed) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.8);
+  expect_same_curves({folder.path()});
+}
+
+TEST(RowSeries, KeepsEvenlyChosenRoundsOfALongRun) {
+  RowRounds seeds(1);
+  for (std::int64_t i = 1; i <= 1000; ++i) seeds[0].push_back(round_record(i));
+  const RowSeries series = row_series(seeds);
+  ASSERT_EQ(series.rounds.size(), kMostRounds);
+  EXPECT_EQ(series.rounds.back(), 1000);
+  for (std::size_t i = 1; i < series.rounds.size(); ++i) {
+    const std::int64_t gap = series.rounds[i] - series.rounds[i - 1];
+    EXPECT_TRUE(gap == 2 || gap == 3) << gap;
+  }
+  // What is summed counts the rounds between, too.
+  EXPECT_EQ(series.x[5].back(), 640.0 * 1000);
+}
+
+}  // namespace
+}  // namespace fedarena::results
