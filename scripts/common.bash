@@ -47,6 +47,8 @@ job_count() {
 
 # Where scripts/install-dependencies puts a LibTorch when the system has no package for it.
 pip_torch=build/pip-torch
+# And a TensorBoard, for the test that reads event files back.
+pip_tensorboard=build/pip-tensorboard
 
 # Names that LibTorch to CMake, unless the user named another.
 use_pip_torch() {

@@ -1,14 +1,40 @@
-// The program: all its commands.
-#include <array>
+// The program that people call. It runs the light commands itself and leaves all others to the full program
+// beside it.
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <unistd.h>
 
-#include "harness/app/command_line.hpp"
+#include <fmt/format.h>
+
+#include "harness/app/light_commands.hpp"
+
+namespace {
+
+// Returns only when there is no such program.
+int become_full_program(char** arguments) {
+  std::error_code failure;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const std::filesystem::path full = self.parent_path() / "fedarena-full";
+  if (!failure) {
+    execv(full.c_str(), arguments);
+    failure = std::error_code(errno, std::generic_category());
+  }
+  fmt::print(
+      stderr,
+      "fedarena: {}: cannot be started: {}\n  it belongs beside the program fedarena: install or build "
+      "fedarena again\n",
+      full.string(), failure.message());
+  return fedarena::kUserError;
+}
+
+}  // namespace
 
 int main(int count, char** arguments) {
   using namespace fedarena;
-  constexpr std::array<AddCommand, 14> kCommands = {
-      add_run_command,     add_partition_command, add_table_command,   add_compare_command,
-      add_list_command,    add_verify_command,    add_privacy_command, add_images_command,
-      add_plot_command,    add_epsilon_command,   add_noise_command,   add_data_command,
-      add_plugins_command, add_help_command};
-  return run_command_line(count, arguments, kCommands, FEDARENA_VERSION);
+  if (count > 1 && is_light_command(arguments[1])) {
+    return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);
+  }
+  return become_full_program(arguments);
 }

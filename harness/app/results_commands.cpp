@@ -8,14 +8,19 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
+#include "harness/app/references_file.hpp"
 #include "results/column_selection.hpp"
 #include "results/find_runs.hpp"
 #include "results/list.hpp"
+#include "results/pivot.hpp"
+#include "results/published.hpp"
 #include "results/render.hpp"
+#include "results/render_html.hpp"
 #include "results/round_metric.hpp"
 #include "results/table.hpp"
 
@@ -26,6 +31,10 @@ struct Arguments {
   std::vector<std::filesystem::path> folders;
   std::string format = "markdown";
   std::optional<std::string> columns, metric;
+  std::optional<std::filesystem::path> references;
+  bool interval = false;
+  std::vector<std::string> rows;
+  std::optional<std::string> pivot;
 };
 
 using Renderer = std::function<std::string(const results::Table&, const results::Selection&)>;
@@ -36,17 +45,61 @@ const std::map<std::string, Renderer>& renderers() {
       {"markdown", results::render_markdown},
       {"csv", [](const auto& table, const auto&) { return results::render_csv(table); }},
       {"latex", results::render_latex},
+      {"html", results::render_html},
       {"json", [](const auto& table, const auto&) { return results::render_json(table); }}};
   return kRenderers;
 }
 
+using PivotRenderer = std::string (*)(const results::Table&, const results::Pivot&);
+
+const std::map<std::string, PivotRenderer>& pivot_renderers() {
+  static const std::map<std::string, PivotRenderer> kRenderers{{"markdown", results::render_pivot_markdown},
+                                                               {"csv", results::render_pivot_csv},
+                                                               {"latex", results::render_pivot_latex}};
+  return kRenderers;
+}
+
+// A matrix needs keys for both of its sides, and has no other columns.
+void check_pivot(const Arguments& arguments) {
+  const auto reject = [](const std::string& found, const std::string& remedy) {
+    throw Error(Complaint{.found = found, .remedy = remedy});
+  };
+  if (arguments.rows.empty() && !arguments.pivot) return;
+  if (!arguments.pivot) reject("--rows stands alone", "name the key of the columns with --pivot KEY");
+  if (arguments.rows.empty()) reject("--pivot stands alone", "name the keys of the rows with --rows KEY,...");
+  if (arguments.columns)
+    reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
+  std::vector<std::string> formats;
+  for (const auto& [name, renderer] : pivot_renderers()) formats.push_back(name);
+  if (!pivot_renderers().contains(arguments.format)) {
+    throw Error(Complaint{.found = fmt::format("--format {}: no matrix is written so", arguments.format),
+                          .allowed = join_names(formats),
+                          .remedy = "without --pivot, it holds the same numbers row by row"});
+  }
+}
+
+std::string text_of(const Arguments& arguments, const results::Table& table,
+                    const results::Selection& selection) {
+  if (!arguments.pivot) return renderers().at(arguments.format)(table, selection);
+  const results::Pivot pivot =
+      results::make_pivot(table, {.rows = arguments.rows, .across = *arguments.pivot});
+  return pivot_renderers().at(arguments.format)(table, pivot);
+}
+
 int print_table(const Arguments& arguments) {
+  check_pivot(arguments);
   results::Selection selection;
   if (arguments.columns) selection = results::parse_selection(*arguments.columns);
   std::optional<results::RoundMetric> metric;
   if (arguments.metric) metric = results::parse_round_metric(*arguments.metric);
-  const results::Table table = results::make_table(results::find_runs(arguments.folders), metric);
-  fmt::print("{}", renderers().at(arguments.format)(table, selection));
+  // Before the runs are read, which may take long.
+  std::optional<results::References> references;
+  if (arguments.references) references = read_references(*arguments.references);
+  results::Table table = results::make_table(
+      results::find_runs(arguments.folders), metric,
+      arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
+  if (references) results::add_published(table, *references);
+  fmt::print("{}", text_of(arguments, table, selection));
   // CSV has no place for notes, and a reader of the numbers must not miss them.
   if (arguments.format == "csv") {
     for (const std::string& note : table.notes) fmt::print(stderr, "note: {}\n", note);
@@ -67,13 +120,13 @@ void add_table_command(CLI::App& app, Action& action) {
   command->add_option("DIR", arguments->folders, "folders with run directories")->required();
   std::vector<std::string> formats;
   for (const auto& [name, renderer] : renderers()) formats.push_back(name);
-  command->add_option("--format", arguments->format, "csv, json, latex or markdown (the default)")
+  command->add_option("--format", arguments->format, "csv, html, json, latex or markdown (the default)")
       ->type_name("NAME")
       ->check(one_of(formats));
   command
       ->add_option(
           "--columns", arguments->columns,
-          fmt::format("columns of markdown and latex tables, in order, from: {}; csv and json always "
+          fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json always "
                       "hold all numbers",
                       join_names(results::column_names())))
       ->type_name("NAME,...");
@@ -84,6 +137,24 @@ void add_table_command(CLI::App& app, Action& action) {
                       "last evaluated round with at most so much: @epsilon=E, @bytes=B",
                       join_names(results::measure_names())))
       ->type_name("NAME[@LIMIT]");
+  command
+      ->add_option("--references", arguments->references,
+                   "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)")
+      ->type_name("FILE");
+  command->add_flag("--interval", arguments->interval,
+                    "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
+                    "standard deviation");
+  command
+      ->add_option(
+          "--rows", arguments->rows,
+          "print one number as a matrix whose lines are the values of these keys, such as partition, "
+          "alpha or label")
+      ->type_name("KEY,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--pivot", arguments->pivot, "and whose columns are the values of this one, such as label")
+      ->type_name("KEY");
   command->callback([arguments, &action] { action = [arguments] { return print_table(*arguments); }; });
 }
 

@@ -12,6 +12,7 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(FFTW3 REQUIRED)
 find_package(CURL 7.85 REQUIRED)
 find_package(LibArchive REQUIRED)
+find_package(ChartJs 3.9 REQUIRED)
 
 if(FEDARENA_WITH_TORCH)
   find_package(LibTorch 1.13 REQUIRED)

@@ -2,13 +2,13 @@
 #
 #   component    files
 #   accounting   what accounting_package.cmake says: libfedarena_base and the accountants, which all else builds on
-#   program      bin/fedarena, lib/libfedarena_sdk.so.*
+#   program      bin/fedarena, bin/fedarena-full, lib/libfedarena_sdk.so.*
 #   plugins      lib/fedarena/plugins/*.so, where the program looks
 #   development  include/fedarena, lib/cmake/fedarena, lib/libfedarena_sdk.so
 include(CMakePackageConfigHelpers)
 
 # A LibTorch outside the system's folders is found where it was at build time; our own libraries, wherever the prefix is.
-set_target_properties(fedarena PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(fedarena fedarena_full PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
 set_target_properties(fedarena_sdk PROPERTIES
   INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON EXPORT_NAME sdk)
 
@@ -18,7 +18,7 @@ list(TRANSFORM sdk_links REPLACE "^fedarena_torch$" "$<BUILD_INTERFACE:fedarena_
 set_target_properties(fedarena_sdk PROPERTIES
   INTERFACE_LINK_LIBRARIES "${sdk_links};$<INSTALL_INTERFACE:LibTorch::LibTorch>")
 
-install(TARGETS fedarena RUNTIME DESTINATION bin COMPONENT program)
+install(TARGETS fedarena fedarena_full RUNTIME DESTINATION bin COMPONENT program)
 install(TARGETS fedarena_sdk EXPORT fedarena
   LIBRARY DESTINATION lib COMPONENT program NAMELINK_COMPONENT development)
 

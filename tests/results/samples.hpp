@@ -39,8 +39,8 @@ inline Summary finished(const std::string& label, std::int64_t seed, double accu
   summary.state = std::string(kFinished);
   summary.final_test_accuracy = accuracy;
   summary.final_test_loss = 0.5;
-  summary.uplink_bytes = 20 * 10 * 4096;
-  summary.downlink_bytes = 20 * 10 * 8192;
+  summary.uplink_bytes = std::int64_t{20} * 10 * 4096;
+  summary.downlink_bytes = std::int64_t{20} * 10 * 8192;
   summary.uplink_bytes_per_client_round = 4096;
   summary.downlink_bytes_per_client_round = 8192;
   summary.seconds = 12.5;

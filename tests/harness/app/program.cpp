@@ -69,7 +69,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }  // namespace
 
 Program::Program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start) {
-  std::vector<std::string> words{FEDARENA_BUILD_DIR "/bin/fedarena"};
+  std::vector<std::string> words{start.program.empty() ? FEDARENA_BUILD_DIR "/bin/fedarena" : start.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = environment_of(scratch, start);
   const std::vector<char*> argv = pointers_to(words);

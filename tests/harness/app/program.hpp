@@ -25,6 +25,7 @@ struct Start {
   bool terminal = false;                                ///< stderr is a pseudo-terminal
   unsigned short columns = 80;                          ///< of the terminal; 0: it does not know
   std::string out = {};                                 ///< a file that takes stdout instead of the outcome
+  std::string program = {};                             ///< instead of the one that was built
 };
 
 /// `fedarena` as a child process, in the scratch folder. Ends with its owner.

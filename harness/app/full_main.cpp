@@ -1,0 +1,13 @@
+// The full program: all commands.
+#include <vector>
+
+#include "harness/app/light_commands.hpp"
+
+int main(int count, char** arguments) {
+  using namespace fedarena;
+  std::vector<AddCommand> commands = {add_run_command, add_partition_command};
+  commands.insert(commands.end(), light_commands().begin(), light_commands().end());
+  commands.insert(commands.end(),
+                  {add_replay_command, add_data_command, add_plugins_command, add_help_command});
+  return run_command_line(count, arguments, commands, FEDARENA_VERSION);
+}
