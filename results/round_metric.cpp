@@ -125,7 +125,7 @@ Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> roun
 }
 
 std::string heading(const RoundMetric& metric) {
-  const std::string what = heading(metric.measure);
+  std::string what = heading(metric.measure);
   switch (metric.moment) {
     case Moment::kLast:
       return what;
