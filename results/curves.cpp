@@ -1,7 +1,6 @@
 #include "results/curves.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -9,6 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/curve_values.hpp"
 #include "results/run_directory.hpp"
 #include "results/statistics.hpp"
 #include "results/table.hpp"
@@ -19,9 +19,6 @@ namespace {
 using Value = std::optional<double>;
 
 constexpr double kMiB = 1024.0 * 1024;
-
-// What cannot be drawn is as good as not there: an infinite epsilon, a loss that diverged.
-Value drawable(Value value) { return value && std::isfinite(*value) ? value : std::nullopt; }
 
 Value of_cost(const RoundRecord& round, std::int64_t Cost::*member) {
   return round.cost ? Value((*round.cost).*member) : std::nullopt;
@@ -54,13 +51,11 @@ const std::array<CurveAxis, 9> kAxes = {{
 std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
                                                             Measure y) {
   std::map<std::int64_t, std::pair<double, double>> values;
-  const double scale = is_share(y) ? 100 : 1;
-  Value sum = 0;  // none once a round did not say
-  for (const RoundRecord& round : RunDirectory::open(seed.path).rounds()) {
-    Value over = x.of_round(round);
-    if (x.summed) over = sum = sum && over ? Value(*sum + *over) : std::nullopt;
-    const Value value = drawable(value_of(y, round));
-    if (drawable(over) && value) values.emplace(round.round, std::pair(*over, scale * *value));
+  const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
+  const DrawnValues over = axis_values(x, rounds);
+  const DrawnValues measured = measure_values(y, rounds);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (over[i] && measured[i]) values.emplace(rounds[i].round, std::pair(*over[i], *measured[i]));
   }
   return values;
 }
@@ -79,7 +74,7 @@ Curve curve_of(const Row& row, const CurveAxis& x, Measure y) {
     const auto& [over, value] = values;
     if (over.size() < row.seeds.size()) continue;
     curve.points.push_back({.round = round,
-                            .x = x.largest ? *std::max_element(over.begin(), over.end()) : mean(over),
+                            .x = over_seeds(x, over),
                             .y = mean(value),
                             .std = sample_standard_deviation(value)});
   }

@@ -2,6 +2,7 @@
 
 #include "results/number_format.hpp"
 #include "results/regression_error.hpp"
+#include "results/state_text.hpp"
 #include "results/text.hpp"
 
 namespace fedarena::results {
@@ -12,11 +13,6 @@ using Line = std::vector<std::string>;
 // run, experiment, algorithm, seed, state, rounds, accuracy
 const std::vector<bool> kRightAligned = {false, false, false, true, false, true, true};
 
-std::string state_of(const Summary& summary) {
-  const bool stopped = summary.privacy && !summary.privacy->stopped.empty();
-  return stopped ? fmt::format("{} ({})", summary.state, summary.privacy->stopped) : summary.state;
-}
-
 std::string accuracy_of(const Summary& summary) {
   if (summary.state != kFinished) return "";
   if (summary.final_test_accuracy) return percent(*summary.final_test_accuracy) + " %";
@@ -26,7 +22,7 @@ std::string accuracy_of(const Summary& summary) {
 Line line_of(const FoundRun& run, const Summary& summary) {
   return {one_line(run.path.string()), one_line(summary.experiment),
           one_line(summary.label),     std::to_string(summary.seed),
-          state_of(summary),           fmt::format("{}/{}", summary.rounds_done, summary.rounds),
+          state_text(summary),         fmt::format("{}/{}", summary.rounds_done, summary.rounds),
           accuracy_of(summary)};
 }
 

@@ -13,6 +13,7 @@
 #include "fedarena/accounting/unproven.hpp"
 
 #include "results/durable_file.hpp"
+#include "results/environment_file.hpp"
 #include "results/json_fields.hpp"
 #include "results/state_privacy.hpp"
 #include "results/worst_case.hpp"
@@ -113,19 +114,13 @@ std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary)
   return groups;
 }
 
-// The plugin whose list of algorithms holds this one.
-std::string plugin_of(const RunDirectory& run, const std::string& algorithm) {
+// The name of the algorithm's plugin; empty where the record does not say.
+std::string plugin_name(const RunDirectory& run, const std::string& algorithm) {
   if (!run.has(kEnvironmentFile)) return {};
   const Json environment = Json::parse(run.read_file(kEnvironmentFile), nullptr, false);
-  if (!environment.is_object() || !environment.contains("plugins")) return {};
-  for (const Json& plugin : environment["plugins"]) {
-    if (!plugin.is_object() || !plugin.contains("algorithms") || !plugin.contains("name")) continue;
-    const Json& names = plugin["algorithms"];
-    if (!plugin["name"].is_string() || std::find(names.begin(), names.end(), algorithm) == names.end())
-      continue;
-    return plugin["name"].get<std::string>();
-  }
-  return {};
+  if (!environment.is_object()) return {};
+  const Json plugin = plugin_of(environment, algorithm);
+  return plugin.contains("name") && plugin["name"].is_string() ? plugin["name"].get<std::string>() : "";
 }
 
 }  // namespace
@@ -179,7 +174,7 @@ PrivacyReport privacy_report(const RunDirectory& run) {
                           .remedy = "The files belong to different runs, or were edited."});
   }
   state_privacy(report.summary, ledger);
-  report.plugin = plugin_of(run, report.summary.algorithm);
+  report.plugin = plugin_name(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
   if (const PrivacyClaim* claim = report.summary.privacy ? &*report.summary.privacy : nullptr) {
     if (const std::optional<Ledger> worst = worst_case(ledger, claim->most_accesses)) {

@@ -112,7 +112,7 @@ std::optional<std::string> row_value(const Row& row, const std::string& key) {
 }
 
 std::vector<std::string> row_keys(const Table& table) {
-  std::set<std::string, decltype(&natural_less)> keys(&natural_less);
+  std::set<std::string, NaturalOrder> keys;
   for (const Row& row : table.rows) {
     for (const auto& [key, value] : row_values(row)) keys.insert(key);
   }

@@ -81,16 +81,19 @@ int run(const Arguments& arguments) {
   const results::Manifest manifest = results::unpack_bundle(arguments.file, unpacked.path());
   const fs::path out = arguments.out.empty() ? thrown_away.path() : arguments.out;
   const PluginHost host = load_plugins(arguments.plugin_path);
+  const Catalog catalog = make_catalog(host);
   Tally tally;
   for (const results::BundledRun& bundled : manifest.runs) {
     const fs::path recorded = unpacked.path() / bundled.folder;
-    const std::vector<GridPoint> points =
-        read_grid(recorded / results::kExperimentFile, {}, make_catalog(host));
+    const std::vector<GridPoint> points = read_grid(recorded / results::kExperimentFile, {}, catalog);
     const std::vector<PlannedCell> cells = plan_cells(points);
     RunOptions options;
     options.out = (out / bundled.folder).parent_path();
     options.workers = arguments.workers;
-    if (!run_cells(cells, host, options, stop_on_signal())) return kInterrupted;
+    if (!run_cells(cells, host, options, stop_on_signal())) {
+      fmt::print(stderr, "Stopped; a replay starts over the next time.\n");
+      return kInterrupted;
+    }
     report(bundled.folder, recorded, options.out / cells.front().folder(), tally);
   }
   for (const std::string& line : tally.builds) fmt::print("another build: {}\n", line);

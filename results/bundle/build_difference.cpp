@@ -1,33 +1,20 @@
 #include "results/bundle/build_difference.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "fedarena/base/error.hpp"
-
-#include "results/durable_file.hpp"
-#include "results/json_fields.hpp"
+#include "results/environment_file.hpp"
 #include "results/run_directory.hpp"
 #include "results/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A program's digest tells builds of one commit apart.
 constexpr std::array<const char*, 9> kFields = {
     "fedarena", "commit", "program_sha256", "compiler", "libtorch", "sdk_abi", "blas", "processor", "device"};
-
-Json environment_of(const fs::path& run) {
-  const fs::path file = run / kEnvironmentFile;
-  Json environment = Json::parse(read_whole_file(file), nullptr, false);
-  if (environment.is_object()) return environment;
-  throw Error(Complaint{.place = {.file = file.string()}, .found = "is no JSON object"});
-}
 
 // Enough of a digest for an eye.
 constexpr std::size_t kShownDigits = 12;
@@ -43,20 +30,6 @@ const Json* member(const Json& object, const char* name) {
   return found == object.end() ? nullptr : &*found;
 }
 
-// The plugin that offers the algorithm.
-Json plugin_of(const Json& environment, const std::string& algorithm) {
-  const Json* plugins = member(environment, "plugins");
-  if (plugins == nullptr || !plugins->is_array()) return Json::object();
-  for (const Json& plugin : *plugins) {
-    const Json* algorithms = plugin.is_object() ? member(plugin, "algorithms") : nullptr;
-    if (algorithms != nullptr && algorithms->is_array() &&
-        std::find(algorithms->begin(), algorithms->end(), algorithm) != algorithms->end()) {
-      return plugin;
-    }
-  }
-  return Json::object();
-}
-
 void compare(const Json& recorded, const Json& replayed, const char* field, const std::string& name,
              std::vector<std::string>& differences) {
   const Json* left = member(recorded, field);
@@ -67,9 +40,10 @@ void compare(const Json& recorded, const Json& replayed, const char* field, cons
 
 }  // namespace
 
-std::vector<std::string> build_differences(const fs::path& recorded, const fs::path& replayed) {
-  const Json left = environment_of(recorded);
-  const Json right = environment_of(replayed);
+std::vector<std::string> build_differences(const std::filesystem::path& recorded,
+                                           const std::filesystem::path& replayed) {
+  const Json left = read_environment(recorded);
+  const Json right = read_environment(replayed);
   std::vector<std::string> differences;
   for (const char* field : kFields) compare(left, right, field, field, differences);
   const std::string algorithm = RunDirectory::open(recorded).summary().algorithm;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,7 +81,9 @@ class Members {
 };
 
 void write(const fs::path& file, const std::string& content) {
-  fs::create_directories(file.parent_path());
+  std::error_code failure;
+  fs::create_directories(file.parent_path(), failure);
+  if (failure) fail_on_file(file.parent_path(), "cannot be created", failure.value());
   std::ofstream stream(file, std::ios::binary);
   stream << content;
   stream.close();

@@ -36,11 +36,6 @@ Field text_if_any(std::string name, std::string value) {
   return {.name = std::move(name), .text = std::move(value), .kind = kind};
 }
 
-struct NaturalOrder {
-  bool operator()(const std::string& left, const std::string& right) const {
-    return natural_less(left, right);
-  }
-};
 using Paths = std::set<std::string, NaturalOrder>;
 
 // The paths that any run sweeps.

@@ -4,28 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "results/columns.hpp"
 #include "results/number_format.hpp"
-#include "results/text.hpp"
 
 namespace fedarena::results {
-namespace {
-
-// A bar would end the cell.
-std::string cell(std::string_view text) {
-  std::string escaped;
-  for (const char letter : one_line(text)) {
-    if (letter == '|') escaped += '\\';
-    escaped += letter;
-  }
-  return escaped;
-}
-
-}  // namespace
-
 std::string settings_text(const Summary& summary) {
   std::string text = "| setting | value |\n|:--|:--|\n";
   const auto add = [&](std::string_view name, std::string_view value) {
-    if (!value.empty()) text += fmt::format("| {} | {} |\n", cell(name), cell(value));
+    if (!value.empty()) text += fmt::format("| {} | {} |\n", markdown_escaped(name), markdown_escaped(value));
   };
   add("experiment", summary.experiment);
   add("data set", summary.dataset);

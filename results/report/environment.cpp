@@ -9,22 +9,15 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/durable_file.hpp"
+#include "results/environment_file.hpp"
 #include "results/html_table.hpp"
-#include "results/json_fields.hpp"
 #include "results/natural_order.hpp"
 #include "results/problem_line.hpp"
 #include "results/report/sections.hpp"
-#include "results/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {
 
-struct NaturalOrder {
-  bool operator()(const std::string& left, const std::string& right) const {
-    return natural_less(left, right);
-  }
-};
 // How many runs have a value, by field.
 using Values = std::map<std::string, std::size_t, NaturalOrder>;
 using Fields = std::map<std::string, Values, NaturalOrder>;
@@ -47,11 +40,7 @@ std::string value_text(const std::string& field, const Json& value) {
 }
 
 void add_run(const FoundRun& run, Fields& fields) {
-  const std::string file = (run.path / kEnvironmentFile).string();
-  const Json environment = Json::parse(read_whole_file(file), nullptr, false);
-  if (!environment.is_object()) {
-    throw Error(Complaint{.place = {.file = file}, .found = "is not a JSON object"});
-  }
+  const Json environment = read_environment(run.path);
   for (const auto& [field, value] : environment.items()) ++fields[field][value_text(field, value)];
 }
 

@@ -16,15 +16,11 @@
 #include "results/regression_error.hpp"
 #include "results/report/sections.hpp"
 #include "results/row_key.hpp"
+#include "results/state_text.hpp"
 
 namespace fedarena::results {
 namespace {
 
-struct NaturalOrder {
-  bool operator()(const std::string& left, const std::string& right) const {
-    return natural_less(left, right);
-  }
-};
 using Names = std::set<std::string, NaturalOrder>;
 
 // What the runs have for one of their settings, once each.
@@ -87,19 +83,13 @@ std::string epsilon_of(const Summary& summary) {
   return summary.privacy->rdp->epsilon ? epsilon_text(*summary.privacy->rdp->epsilon) : "unproven";
 }
 
-std::string state_of(const Summary& summary) {
-  const bool spent = summary.privacy && !summary.privacy->stopped.empty();
-  const std::string stopped = spent ? summary.privacy->stopped : summary.stopped;
-  return stopped.empty() ? summary.state : fmt::format("{} ({})", summary.state, stopped);
-}
-
 std::vector<HtmlCell> run_cells(const FoundRun& run) {
   const Summary& summary = *run.summary;
   std::vector<HtmlCell> cells;
   for (std::string text :
        {run.path.generic_string(), summary.experiment,
         row_name(summary.label, own_sweep(summary.sweep, summary.label)), std::to_string(summary.seed),
-        state_of(summary), fmt::format("{}/{}", summary.rounds_done, summary.rounds), accuracy_of(summary),
+        state_text(summary), fmt::format("{}/{}", summary.rounds_done, summary.rounds), accuracy_of(summary),
         epsilon_of(summary), summary.state == kFinished ? human_seconds(summary.seconds) : "-"}) {
     cells.push_back({.text = std::move(text)});
   }

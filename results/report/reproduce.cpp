@@ -22,6 +22,8 @@ namespace {
 constexpr const char* kCommands =
     "fedarena run RUN/experiment.toml --out again   # the run once more, with the same seed\n"
     "fedarena verify RUN                            # every number from the run's own records\n"
+    "fedarena bundle DIR -o runs.tar.gz             # one file to publish, which `fedarena replay` runs "
+    "again\n"
     "fedarena table DIR                             # the table, also as LaTeX, CSV and JSON\n"
     "fedarena plot DIR -o curves.svg                # curves for a paper\n";
 

@@ -1,5 +1,7 @@
 #include "results/list.hpp"
 
+#include <gmock/gmock.h>
+
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -29,6 +31,14 @@ runs/fedavg-seed-1  quickstart  fedavg        1  finished (budget)   15/20  RMSE
 
 TEST(List, OfNothingIsItsHeading) {
   EXPECT_EQ(render_list({}), "run  experiment  algorithm  seed  state  rounds  accuracy\n");
+}
+
+TEST(List, SaysWhatEndedARunEarly) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  summary.stopped = kStoppedByTarget;
+  EXPECT_THAT(render_list(std::vector{found(summary)}), testing::HasSubstr(" finished (target) "));
+  EXPECT_THAT(render_list(std::vector{found(stopped_by_budget("dp-fedavg", 1, 0.5))}),
+              testing::HasSubstr(" finished (budget) "));
 }
 
 }  // namespace
