@@ -25,6 +25,7 @@ inline std::string packed(int (*set_format)(archive*), const std::vector<Member>
   std::size_t used = 0;
   const std::unique_ptr<archive, int (*)(archive*)> writer(archive_write_new(), archive_write_free);
   archive_write_add_filter_gzip(writer.get());
+  archive_write_set_options(writer.get(), "gzip:!timestamp");  // the same bytes whenever it is called
   set_format(writer.get());
   archive_write_open_memory(writer.get(), bytes.data(), bytes.size(), &used);
   for (const Member& member : members) {
