@@ -16,8 +16,11 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::array<std::pair<const char*, Moment>, 3> kMoments = {
-    {{"round", Moment::kRound}, {"epsilon", Moment::kEpsilon}, {"bytes", Moment::kBytes}}};
+constexpr std::array<std::pair<const char*, Moment>, 4> kMoments = {
+    {{"round", Moment::kRound},
+     {"epsilon", Moment::kEpsilon},
+     {"bytes", Moment::kBytes},
+     {"best-validation", Moment::kBestValidation}}};
 
 [[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
   throw Error(Complaint{.place = {}, .found = found, .allowed = allowed, .nearest = nearest, .remedy = {}});
@@ -61,6 +64,21 @@ const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Con
   return last;
 }
 
+// Of equal ones the first; what diverged is never better.
+const RoundRecord* best_by_validation(std::span<const RoundRecord> rounds) {
+  const RoundRecord* best = nullptr;
+  double most = 0;
+  for (const RoundRecord& round : rounds) {
+    if (!round.validation_loss) continue;
+    const double merit = round.validation_accuracy.value_or(-*round.validation_loss);
+    if (best == nullptr || merit > most || (std::isnan(most) && !std::isnan(merit))) {
+      best = &round;
+      most = merit;
+    }
+  }
+  return best;
+}
+
 const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   switch (metric.moment) {
     case Moment::kLast:
@@ -78,6 +96,8 @@ const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRe
         return bytes <= metric.limit;
       });
     }
+    case Moment::kBestValidation:
+      return best_by_validation(rounds);
   }
   throw Bug("a moment without a round");
 }
@@ -97,6 +117,8 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
       return fmt::format("no evaluated round with an epsilon of at most {}", limit);
     case Moment::kBytes:
       return fmt::format("no evaluated round by which at most {} bytes were sent and received", limit);
+    case Moment::kBestValidation:
+      return "no validation examples";
   }
   throw Bug("a moment without a reason");
 }
@@ -112,6 +134,10 @@ RoundMetric parse_round_metric(const std::string& text) {
   const std::string rest = text.substr(at + 1);
   const std::size_t equals = rest.find('=');
   metric.moment = parse_moment(text, rest.substr(0, equals));
+  if (metric.moment == Moment::kBestValidation) {
+    if (equals == std::string::npos) return metric;
+    reject(fmt::format("--metric {}: it takes no limit", text), text.substr(0, at + 1 + equals), {});
+  }
   metric.limit = parse_limit(metric.moment, text, equals == std::string::npos ? "" : rest.substr(equals + 1));
   return metric;
 }
@@ -135,6 +161,8 @@ std::string heading(const RoundMetric& metric) {
       return fmt::format("{} at epsilon ≤ {}", what, exact_number(metric.limit));
     case Moment::kBytes:
       return fmt::format("{} at ≤ {}", what, human_bytes(metric.limit));
+    case Moment::kBestValidation:
+      return what + " at best validation";
   }
   throw Bug("a moment without a heading");
 }
@@ -154,6 +182,8 @@ std::string describe(const RoundMetric& metric) {
           "{} after the last evaluated round by which all clients together had sent and received at most {} "
           "bytes",
           what, limit);
+    case Moment::kBestValidation:
+      return what + " after the round that was best on validation examples";
   }
   throw Bug("a moment without words");
 }

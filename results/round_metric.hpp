@@ -15,19 +15,20 @@ enum class Moment {
   kLast,     ///< the last round of the run
   kRound,    ///< the one of that number
   kEpsilon,  ///< the last evaluated one after which epsilon (RDP) is at most that much
-  kBytes     ///< the last evaluated one by which all clients had sent and received at most that many bytes
+  kBytes,    ///< the last evaluated one by which all clients had sent and received at most that many bytes
+  kBestValidation  ///< the one with the best validation accuracy, without it the smallest validation loss
 };
 
 /// A number that is read from the rounds of a run.
 struct RoundMetric {
   Measure measure = Measure::kAccuracy;
   Moment moment = Moment::kLast;
-  double limit = 0;       ///< of the moment; 0 at the last round
+  double limit = 0;       ///< of the moment; 0 where it has none
   std::string text = {};  ///< as users write it
 };
 
-/// "accuracy", "worst-client@round=20", "loss@epsilon=3", "macro-f1@bytes=1e6"; anything else is an Error
-/// that says what is allowed.
+/// "accuracy", "worst-client@round=20", "loss@epsilon=3", "macro-f1@bytes=1e6", "accuracy@best-validation";
+/// anything else is an Error that says what is allowed.
 RoundMetric parse_round_metric(const std::string& text);
 
 /// What a run says of a metric.

@@ -67,10 +67,12 @@ void add_compare_command(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command
-      ->add_option("--metric", arguments->metric,
-                   fmt::format("what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B as "
-                               "in fedarena table; default accuracy, or rmse on regression data",
-                               fmt::join(results::measure_names(), ", ")))
+      ->add_option(
+          "--metric", arguments->metric,
+          fmt::format(
+              "what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, @best-validation as "
+              "in fedarena table; default accuracy, or rmse on regression data",
+              fmt::join(results::measure_names(), ", ")))
       ->type_name("NAME[@LIMIT]");
   command
       ->add_option(

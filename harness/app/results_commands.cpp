@@ -134,7 +134,7 @@ void add_table_command(CLI::App& app, Action& action) {
       ->add_option(
           "--metric", arguments->metric,
           fmt::format("what stands in the column accuracy: {}; of the last round, or @round=K, or the "
-                      "last evaluated round with at most so much: @epsilon=E, @bytes=B",
+                      "last evaluated round with at most so much: @epsilon=E, @bytes=B, or @best-validation",
                       join_names(results::measure_names())))
       ->type_name("NAME[@LIMIT]");
   command

@@ -1,6 +1,8 @@
 // Metrics of single rounds, and tables by them.
 #include "results/round_metric.hpp"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 
 #include "results/render.hpp"
@@ -69,6 +71,24 @@ TEST(RoundMetric, AtAnEpsilonIsOfTheLastEvaluatedRoundWithin) {
   EXPECT_EQ(read("accuracy@epsilon=3", open).missing, "no epsilon");
 }
 
+TEST(RoundMetric, AtTheBestValidationLooksAtNoTest) {
+  std::vector<RoundRecord> rounds = ten_rounds();  // best on tests in round 6
+  for (RoundRecord& round : rounds) {
+    if (!round.test_loss) continue;
+    const bool best = round.round == 4 || round.round == 8;
+    round.validation_loss = best ? 3 : 1;  // which counts only without accuracies
+    round.validation_accuracy = best ? 0.9 : 0.5;
+  }
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 4) << "the first of equal ones";
+  EXPECT_EQ(read("accuracy@best-validation", rounds).value, 0.625);
+  EXPECT_EQ(read("worst-client@best-validation", rounds).round, 4);
+  for (RoundRecord& round : rounds) round.validation_accuracy.reset();
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 2) << "the smallest loss";
+  rounds[1].validation_loss = std::nan("");
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 6);
+  EXPECT_EQ(read("accuracy@best-validation").missing, "no validation examples");
+}
+
 TEST(RoundMetric, AtANumberOfBytesCountsBothDirectionsFromTheStart) {
   EXPECT_EQ(read("accuracy@bytes=8000").round, 2);
   EXPECT_EQ(read("accuracy@bytes=15999").round, 2);
@@ -94,9 +114,14 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
             "client-accuracy, "
             "worst-client, client-macro-f1; did you mean \"accuracy\"?");
   EXPECT_EQ(refused("accuracy@rounds=3"),
-            "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes; did you mean "
+            "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes, "
+            "best-validation; did you mean "
             "\"round\"?");
-  EXPECT_THAT(refused("accuracy@best"), HasSubstr("\"best\" is unknown; allowed: round, epsilon, bytes"));
+  EXPECT_THAT(refused("accuracy@best"),
+              HasSubstr("\"best\" is unknown; allowed: round, epsilon, bytes, best-validation"));
+  EXPECT_THAT(
+      refused("accuracy@best-validation=3"),
+      HasSubstr("--metric accuracy@best-validation=3: it takes no limit; allowed: accuracy@best-validation"));
   EXPECT_THAT(refused("accuracy@round"), HasSubstr("the limit is \"\"; allowed: a whole number from 1"));
   EXPECT_THAT(refused("accuracy@round=0"), HasSubstr("a whole number from 1"));
   EXPECT_THAT(refused("accuracy@round=2.5"), HasSubstr("a whole number from 1"));
