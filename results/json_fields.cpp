@@ -67,14 +67,14 @@ const Json& JsonFields::at(const std::string& name) {
   asked_.push_back(name);
   const auto found = object_.find(name);
   if (found == object_.end()) {
-    fail(place_, fmt::format("field \"{}\" is missing", name), {}, std::string(kBroken));
+    fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, std::string(kBroken));
   }
   return *found;
 }
 
 void JsonFields::reject(const std::string& name, std::string allowed, std::string remedy) const {
-  fail(place_, fmt::format("field \"{}\" is {}", name, excerpt(object_.at(name))), std::move(allowed),
-       remedy.empty() ? std::string(kBroken) : std::move(remedy));
+  fail(place_, fmt::format("field \"{}{}\" is {}", within_, name, excerpt(object_.at(name))),
+       std::move(allowed), remedy.empty() ? std::string(kBroken) : std::move(remedy));
 }
 
 std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
@@ -125,6 +125,14 @@ std::vector<std::optional<double>> JsonFields::fractions(const std::string& name
     result.push_back(one.is_null() ? std::nullopt : std::optional(one.get<double>()));
   }
   return result;
+}
+
+JsonFields JsonFields::object(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_object()) reject(name, "an object");
+  JsonFields fields(value, place_);
+  fields.within_ = fmt::format("{}{}.", within_, name);
+  return fields;
 }
 
 std::vector<JsonFields> JsonFields::objects(const std::string& name) {
@@ -180,7 +188,7 @@ void JsonFields::finish() const {
   for (const auto& [name, value] : object_.items()) {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     throw Error(Complaint{.place = place_,
-                          .found = fmt::format("field \"{}\" is unknown", one_line(name)),
+                          .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
                           .allowed = {},
                           .nearest = nearest_name(name, asked_),
                           .remedy = std::string(kBroken)});

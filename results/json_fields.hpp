@@ -40,6 +40,8 @@ class JsonFields {
   double fraction(const std::string& name);
   /// A list of fractions, each of which may be null.
   std::vector<std::optional<double>> fractions(const std::string& name);
+  /// An object, to be read and finished by itself; messages name its fields "name.field".
+  JsonFields object(const std::string& name);
   /// A list of objects, each to be read and finished by itself.
   std::vector<JsonFields> objects(const std::string& name);
   std::string text(const std::string& name);
@@ -66,6 +68,7 @@ class JsonFields {
 
   Json object_;
   Place place_;
+  std::string within_ = {};  // "tuning." before the names of an object's fields
   std::vector<std::string> asked_;
 };
 

@@ -1,6 +1,9 @@
 #include "results/pair_notes.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -16,6 +19,7 @@
 #include "results/stopping_notes.hpp"
 #include "results/table.hpp"
 #include "results/text.hpp"
+#include "results/tuning_notes.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -123,6 +127,16 @@ std::vector<std::string> few_seeds(const Pairs& pairs) {
   return notes;
 }
 
+// Names the row of a run, so that no two rows have one name.
+std::function<std::string(const FoundRun&)> row_namer(const Rows& rows) {
+  std::map<std::filesystem::path, std::string> names;
+  const std::vector<std::string> distinct = distinct_names(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const auto& [seed, run] : rows[i]->runs) names[run.path] = distinct[i];
+  }
+  return [names = std::move(names)](const FoundRun& run) { return names.at(run.path); };
+}
+
 }  // namespace
 
 std::string pairs_caption(const Rows& rows) {
@@ -146,6 +160,7 @@ std::vector<std::string> pair_notes(const Pairs& pairs, const Rows& rows) {
   append_notes(notes, dataset_notes(runs));
   append_notes(notes, partition_notes(runs));
   append_notes(notes, stopping_notes(runs));
+  append_notes(notes, tuning_notes(runs, row_namer(rows)));
   append_notes(notes, privacy_notes(as_table(rows), [](const Row& row) { return row.label; }));
   return notes;
 }

@@ -53,9 +53,9 @@ struct Pairs {
 };
 
 /// Compares every two rows of each point of a grid, or every two at all across "grid", by the seeds that both
-/// have; all pairs are judged together. An Error where two rows differ in data, partition, epsilon, model or
-/// rounds and `across` does not name that, where a run lacks the metric, where there are not two rows, and
-/// for a label that no row has. What `across` let pass is noted.
+/// have; all pairs are judged together. An Error where two rows differ in data, partition, epsilon, model,
+/// rounds or number of trials and `across` does not name that, where a run lacks the metric, where there are
+/// not two rows, and for a label that no row has. What `across` let pass is noted.
 Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options);
 
 /// "fedavg is better", "no difference shown", "one seed: no statement".

@@ -2,6 +2,7 @@
 
 #include "results/metrics_json.hpp"
 #include "results/privacy_json.hpp"
+#include "results/tuning_json.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -162,6 +163,7 @@ std::string to_json_text(const Summary& summary) {
   json["downlink_bytes_per_client_round"] = json_number(summary.downlink_bytes_per_client_round);
   json["seconds"] = json_number(summary.seconds);
   append_metrics(json, summary);
+  if (summary.tuning) append_tuning(json, *summary.tuning);
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
   std::string text = json_text(json, 2) + "\n";
@@ -214,6 +216,7 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.downlink_bytes_per_client_round = fields.amount("downlink_bytes_per_client_round");
   summary.seconds = fields.amount("seconds");
   read_metrics(fields, summary);
+  summary.tuning = read_tuning(fields);
   summary.algorithm_parameters = fields.texts("algorithm_parameters");
   fields.finish();
   check_state(summary, fields);

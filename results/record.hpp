@@ -13,6 +13,7 @@
 #include "results/privacy_claim.hpp"
 #include "results/sweep.hpp"
 #include "results/test_metrics.hpp"
+#include "results/tuning.hpp"
 
 namespace fedarena::results {
 
@@ -85,6 +86,7 @@ struct Summary {
   std::string stopped = {};       ///< the rule that ended the run early: one of the two above, or empty
   std::optional<ClientMetrics> per_client = {};   ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};  ///< of the clients; none exactly with them
+  std::optional<Tuning> tuning = {};              ///< none where the experiment file tunes nothing
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct
 
   bool operator==(const Summary&) const = default;

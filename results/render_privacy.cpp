@@ -10,6 +10,8 @@
 #include "results/privacy_json.hpp"
 #include "results/privacy_report.hpp"
 #include "results/text.hpp"
+#include "results/tuning_json.hpp"
+#include "results/tuning_text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -176,6 +178,7 @@ std::string render_text(const PrivacyReport& report) {
   if (summary.privacy) {
     for (const auto& [head, tail] : claim_lines(*summary.privacy)) line(text, head, tail);
     worst_case_lines(text, report);
+    if (summary.tuning) line(text, "tuning", trials_text(summary.tuning) + ", which epsilon does not cover");
   } else {
     line(text, "epsilon", "none: the policy is none, so the run hides nobody's data and makes no claim");
   }
@@ -198,6 +201,7 @@ std::string render_json(const PrivacyReport& report) {
   json["rounds"] = summary.rounds;
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
+  if (summary.tuning) append_tuning(json, *summary.tuning);
   if (summary.privacy) {
     json["worst_case_epsilon_rdp"] = json_epsilon(report.worst_rdp);
     json["worst_case_epsilon_pld"] = json_epsilon(report.worst_pld);

@@ -7,6 +7,7 @@
 
 #include "results/epsilon_number.hpp"
 #include "results/number_format.hpp"
+#include "results/tuning_text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -101,6 +102,7 @@ void compare_settings(const Summary& left, const Summary& right, Differences& di
       std::to_string(right.parameters));
   add(differences, kAcrossRounds, "planned rounds", std::to_string(left.rounds),
       std::to_string(right.rounds));
+  add(differences, kAcrossTuning, "tuning", trials_text(left.tuning), trials_text(right.tuning));
 }
 
 // The first of each kind: the others mostly follow from it.
@@ -116,7 +118,8 @@ Differences first_of_each_kind(const Differences& all) {
 }  // namespace
 
 std::vector<std::string> across_names() {
-  return {kAcrossData, kAcrossPartition, kAcrossEpsilon, kAcrossModel, kAcrossRounds, kAcrossGrid};
+  return {kAcrossData,   kAcrossPartition, kAcrossEpsilon, kAcrossModel,
+          kAcrossRounds, kAcrossTuning,    kAcrossGrid};
 }
 
 std::vector<RowDifference> row_differences(const ComparedRow& left, const ComparedRow& right) {

@@ -15,6 +15,7 @@ inline constexpr const char* kAcrossPartition = "partition";
 inline constexpr const char* kAcrossEpsilon = "epsilon";
 inline constexpr const char* kAcrossModel = "model";
 inline constexpr const char* kAcrossRounds = "rounds";
+inline constexpr const char* kAcrossTuning = "tuning";
 inline constexpr const char* kAcrossGrid = "grid";
 
 /// All of them.

@@ -10,6 +10,8 @@
 
 #include "results/natural_order.hpp"
 #include "results/number_format.hpp"
+#include "results/row_conditions.hpp"
+#include "results/tuning_text.hpp"
 #include "results/value_order.hpp"
 
 namespace fedarena::results {
@@ -52,6 +54,7 @@ std::vector<std::pair<std::string, std::string>> identity(const Summary& summary
     settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", name, value);
   }
   facts.emplace_back("algorithm_parameters", std::move(settings));
+  facts.emplace_back("tuning", search_text(summary.tuning));
   return facts;
 }
 
@@ -86,13 +89,19 @@ bool RowOrder::operator()(const RowKey& left, const RowKey& right) const {
 }
 
 void check_same_row(const FoundRun& first, const FoundRun& second) {
-  const auto left = identity(*first.summary);
-  const auto right = identity(*second.summary);
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    if (left[i] == right[i]) continue;
+  const auto check = [&](const std::string& what, const std::string& left, const std::string& right) {
+    if (left == right) return;
     reject_pair(first, second,
                 fmt::format("belong to one row, \"{}\", but differ in {}: \"{}\" and \"{}\"",
-                            first.summary->label, left[i].first, left[i].second, right[i].second));
+                            first.summary->label, what, left, right));
+  };
+  const auto left = identity(*first.summary);
+  const auto right = identity(*second.summary);
+  for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);
+  // Records of before there was a setting lack it.
+  const auto others = row_conditions(second.path);
+  for (const auto& [key, value] : row_conditions(first.path)) {
+    if (const auto found = others.find(key); found != others.end()) check(key, value, found->second);
   }
   if (first.summary->seed == second.summary->seed) {
     reject_pair(first, second,

@@ -20,6 +20,7 @@
 #include "results/statistics.hpp"
 #include "results/stopping_notes.hpp"
 #include "results/text.hpp"
+#include "results/tuning_notes.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -248,6 +249,9 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
   append_notes(table.notes, dataset_notes(runs));
   append_notes(table.notes, partition_notes(runs));
   append_notes(table.notes, stopping_notes(runs));
+  append_notes(table.notes, tuning_notes(runs, [&](const FoundRun& run) {
+                 return namer.name(setting_of(*run.summary), name_of(*run.summary));
+               }));
   append_notes(table.notes, privacy_notes(table, name));
   if (metric) append_notes(table.notes, read_metric(*metric, table.rows, name));
   if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(table.rows, name));

@@ -104,11 +104,30 @@ class Settings {
   // What a sweep gives. An algorithm need not heed training settings and policies that are shared.
   void swept(const std::string& path, const std::string& label, const std::string& expected) {
     if (path.starts_with("training.") || path.starts_with("privacy.")) return;
-    std::string key = path;
+    value(own_key(path, label), expected);
+  }
+  // What tuning chose, which stands at the algorithm. Some of what a trial gives, it need not heed.
+  void chosen(const std::string& path, const std::string& label, const std::string& expected) {
+    constexpr std::string_view kTraining = "training.";
+    std::string key = own_key(path, label);
+    if (path.starts_with(kTraining)) {
+      key = "algorithms." + path.substr(kTraining.size());
+      if (!settings_.contains(key)) return;
+    }
+    if (path.starts_with("privacy.") && settings_.contains("algorithms." + path)) key = "algorithms." + path;
+    value(key, expected);
+  }
+
+ private:
+  // Where the settings of one algorithm stand in the experiment of one run.
+  static std::string own_key(const std::string& path, const std::string& label) {
     for (const std::string& own :
          {fmt::format("algorithms.{}.", label), fmt::format("algorithms.\"{}\".", label)}) {
-      if (path.starts_with(own)) key = "algorithms." + path.substr(own.size());
+      if (path.starts_with(own)) return "algorithms." + path.substr(own.size());
     }
+    return path;
+  }
+  void value(const std::string& key, const std::string& expected) {
     double value = 0;
     const auto [end, failure] = std::from_chars(expected.data(), expected.data() + expected.size(), value);
     if (failure == std::errc() && end == expected.data() + expected.size()) {
@@ -118,7 +137,6 @@ class Settings {
     }
   }
 
- private:
   std::map<std::string, std::string> settings_;
   Comparison compare_;
 };
@@ -137,6 +155,9 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
     experiment.text("algorithms." + name, quoted ? value.substr(1, value.size() - 2) : value);
   }
   for (const auto& [path, value] : summary.sweep) experiment.swept(path, summary.label, value);
+  if (summary.tuning) {
+    for (const auto& [path, value] : summary.tuning->chosen) experiment.chosen(path, summary.label, value);
+  }
   // What is written below the algorithm goes before what is written for all.
   const std::string section =
       experiment.of("algorithms.privacy.policy") != "missing" ? "algorithms.privacy." : "privacy.";

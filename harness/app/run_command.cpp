@@ -1,3 +1,4 @@
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,9 +15,11 @@
 #include "harness/app/plugins.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/read.hpp"
+#include "harness/config/tuning.hpp"
 #include "harness/runner/catalog.hpp"
 #include "harness/runner/dry_run.hpp"
 #include "harness/runner/run_experiment.hpp"
+#include "harness/runner/tune.hpp"
 
 namespace fedarena {
 namespace {
@@ -36,29 +39,60 @@ struct Arguments {
   bool dry_run = false;
 };
 
-int run(const Arguments& arguments) {
-  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
-  std::vector<std::string> overrides = arguments.experiment.overrides;
-  if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
-  const std::vector<GridPoint> points =
-      read_grid(arguments.experiment.file, overrides, make_catalog(host), arguments.experiment.profile);
-  const std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
+int stopped() {
+  fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
+  return kInterrupted;
+}
+
+RunOptions options_of(const Arguments& arguments, const std::string& name) {
   RunOptions options;
-  options.out =
-      arguments.out.empty() ? std::filesystem::path("runs") / points.front().experiment.name : arguments.out;
+  options.out = arguments.out.empty() ? std::filesystem::path("runs") / name : arguments.out;
   options.workers = arguments.workers;
   options.jobs = arguments.jobs;
   options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
   options.state_memory = static_cast<std::int64_t>(arguments.state_memory * kGiB);
   options.resume = arguments.resume;
+  return options;
+}
+
+void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginHost& host,
+                        const RunOptions& options) {
+  const RunOptions trials = trial_options(options);
+  fmt::print("Tuning: {} trials of each algorithm ({}, seed {}), in {}\n{}", plan.trials, plan.search,
+             plan.seed, trials.out.string(), describe_run(plan_cells(plan.points), host, trials));
+  fmt::print("\nThen {} cells with the settings of the best trials, in {}; each takes as long as a trial.\n",
+             cells, options.out.string());
+}
+
+int run(const Arguments& arguments) {
+  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  std::vector<std::string> overrides = arguments.experiment.overrides;
+  if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
+  const Catalog catalog = make_catalog(host);
+  const std::filesystem::path& file = arguments.experiment.file;
+  const std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
+  const auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
+  if (tuning && !arguments.only.empty())
+    throw Error(Complaint{.place = {"--only " + arguments.only.front()},
+                          .found = "only a part of a file with [tuning] is asked for",
+                          .remedy = "Leave it out: each algorithm is run with the best of all its trials"});
+  std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
+  const RunOptions options = options_of(arguments, points.front().experiment.name);
   if (arguments.dry_run) {
-    fmt::print("{}", describe_run(cells, host, options));
+    if (tuning)
+      describe_tuned_run(*tuning, cells.size(), host, options);
+    else
+      fmt::print("{}", describe_run(cells, host, options));
     return kSuccess;
   }
-  if (!run_cells(cells, host, options, stop_on_signal())) {
-    fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
-    return kInterrupted;
+  const std::atomic<bool>& stop = stop_on_signal();
+  std::optional<TunedExperiment> tuned;
+  if (tuning) {
+    tuned = tune(points.front(), *tuning, host, options, stop);
+    if (!tuned) return stopped();
+    cells = tuned->cells();
   }
+  if (!run_cells(cells, host, options, stop)) return stopped();
   fmt::print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n", options.out.string());
   return kSuccess;
 }

@@ -29,8 +29,8 @@ struct Setting {
   std::string key;
   Place place;  ///< of the key
   Written written;
-  bool overridden = false;  ///< given by --set, by a profile or by a sweep
-  bool swept = false;       ///< given by a sweep
+  bool overridden = false;  ///< given by --set, by a profile, or by a list of values
+  bool listed = false;      ///< given by a list of values: of [sweep] or [tuning]
 };
 
 /// The settings below one [header], in the order of the file.

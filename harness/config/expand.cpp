@@ -81,14 +81,11 @@ class Expansion {
     try {
       return read_(at);
     } catch (const Error& error) {
-      Complaint complaint = error.complaint();
+      if (dimensions_.empty()) throw;
       std::vector<std::string> places;
       for (std::size_t index = 0; index < at.size(); ++index)
         add_places(places, dimensions_[index], at[index]);
-      const bool told = std::find(places.begin(), places.end(), complaint.place.str()) != places.end();
-      if (told || dimensions_.empty()) throw;
-      complaint.found += fmt::format(" (at the point {})", point_name(swept_at(at, all_dimensions())));
-      complain(std::move(complaint));
+      rethrow_at_point(error, places, swept_at(at, all_dimensions()));
     }
   }
 

@@ -56,17 +56,17 @@ Target algorithm_target(Section* section, std::string_view rest, const SectionSp
             .remedy = "write algorithms.LABEL.key=value"});
 }
 
-// A sweep that something else goes over, or that goes over something else, would be another than it seems.
-void check_swept(const Setting& present, std::string_view path, const OverrideSource& source) {
-  if (!source.swept || !present.overridden) return;
-  if (present.swept) {
+// A list that something else goes over, or that goes over something else, would be another than it seems.
+void check_listed(const Setting& present, std::string_view path, const OverrideSource& source) {
+  if (source.lists.empty() || !present.overridden) return;
+  if (present.listed) {
     complain({.place = source.place,
-              .found = fmt::format("{} is swept twice", in_quotes(path)),
+              .found = fmt::format("[{}] gives {} twice", source.lists, in_quotes(path)),
               .remedy = fmt::format("the other is at {}", present.place.str())});
   }
   complain({.place = present.place,
-            .found = fmt::format("no effect: [sweep] gives {}", in_quotes(path)),
-            .remedy = fmt::format("write sweep.{}=[value]", path)});
+            .found = fmt::format("no effect: [{}] gives {}", source.lists, in_quotes(path)),
+            .remedy = fmt::format("write {}.{}=[value]", source.lists, path)});
 }
 
 void put(Table& table, const std::string& key, std::string_view path, const OverrideSource& source,
@@ -75,9 +75,9 @@ void put(Table& table, const std::string& key, std::string_view path, const Over
                   .place = source.place,
                   .written = std::move(written),
                   .overridden = true,
-                  .swept = source.swept};
+                  .listed = !source.lists.empty()};
   if (Setting* present = table.find(key)) {
-    check_swept(*present, path, source);
+    check_listed(*present, path, source);
     *present = std::move(setting);
   } else {
     table.settings.push_back(std::move(setting));

@@ -13,8 +13,8 @@ namespace fedarena::config {
 struct OverrideSource {
   Place place;
   std::string form;  ///< for messages: "section.key=value"
-  /// Whether a sweep gives the value: then nothing else may.
-  bool swept = false;
+  /// The section of lists that gives the value, kSweep or kTuning: then nothing else may.
+  std::string_view lists = {};
 };
 
 /// The label of an algorithm as the file gives it, before any check; "" where there is none.

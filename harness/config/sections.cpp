@@ -7,6 +7,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/config/document.hpp"
+
 namespace fedarena::config {
 namespace {
 
@@ -81,6 +83,15 @@ std::vector<Key> evaluation_keys() {
       {"per_client", &Evaluation::per_client,
        "Whether each client is also tested on test examples of its own users, or of its own mixture of "
        "classes."}});
+}
+
+std::vector<Key> tuning_keys() {
+  return keys_of(Schema<TuningKeys>{
+      {"search", &TuningKeys::search, "All combinations of the values, or some of them at random.",
+       Constraint::one_of({"grid", "random"})},
+      {"trials", &TuningKeys::trials, "Runs of each algorithm; 0: all combinations, of a grid.",
+       Constraint::between(0, kMostPoints)},
+      {"seed", &TuningKeys::seed, "What the trials are drawn from and run under.", Constraint::at_least(0)}});
 }
 
 std::vector<Key> stopping_keys() {
@@ -239,6 +250,14 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                         "\"algorithms.LABEL.key\" concerns that algorithm alone.",
                     .kind = Kind::kSweep,
                     .keys = {}});
+  result.push_back({.name = std::string(kTuning),
+                    .doc =
+                        "Values among which every algorithm's settings are chosen, by as many trials each on "
+                        "validation examples, before it is run under the seeds: \"training.key\" or "
+                        "\"algorithms.LABEL.key\" = [values] with the path in quotes, or, for a random "
+                        "search, {from = 0.001, to = 1.0, scale = \"log\"}.",
+                    .kind = Kind::kTuning,
+                    .keys = tuning_keys()});
   result.push_back({.name = std::string(kProfiles),
                     .doc =
                         "Overrides under a name, each \"section.key\" = value with the path in quotes; run "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +19,15 @@ namespace fedarena::config {
 inline constexpr std::string_view kProfiles = "profiles";
 /// The section of values to combine into a grid.
 inline constexpr std::string_view kSweep = "sweep";
+/// The section of values to choose from for each algorithm, by trials.
+inline constexpr std::string_view kTuning = "tuning";
+
+/// The keys of [tuning] itself.
+struct TuningKeys {
+  std::string search = "grid";
+  std::int64_t trials = 0;
+  std::int64_t seed = 0;
+};
 
 /// What is wrong with a value that has the right type and range.
 struct Objection {
@@ -43,6 +53,7 @@ struct SectionSpec {
     kTraining,    ///< the fields of the listed algorithms
     kAlgorithms,  ///< a list; the first key chooses an algorithm, whose fields are further keys
     kSweep,       ///< lists of values, each under the path of a key
+    kTuning,      ///< its keys, and lists or ranges of values, each under the path of a key
     kProfiles,    ///< tables of overrides, each under a name
   };
 

@@ -1,7 +1,6 @@
 #include "harness/config/sweep.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include <fmt/ranges.h>
 
@@ -18,18 +17,6 @@ constexpr std::string_view kAlgorithms = "algorithms.";
 // File systems take 255 bytes; this leaves room for the hash.
 constexpr std::size_t kLongestPoint = 200;
 
-// The same number has one text, however a file writes it.
-std::string plain_text(const Value& value) {
-  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
-                             [](std::int64_t number) { return fmt::format("{}", number); },
-                             [](double number) { return fmt::format("{}", number); },
-                             [](const std::string& text) { return text; },
-                             [](const std::vector<std::int64_t>& list) {
-                               return fmt::format("[{}]", fmt::join(list, ", "));
-                             }},
-                    value);
-}
-
 void flatten(const std::string& path, const Written& written, Swept& swept) {
   if (written.table == nullptr) {
     swept.emplace_back(path, written.value ? plain_text(*written.value) : written.kind);
@@ -39,14 +26,15 @@ void flatten(const std::string& path, const Written& written, Swept& swept) {
     flatten(path + "." + setting.key, setting.written, swept);
 }
 
-void apply(Document& document, const std::string& path, const Place& place, const Written& written,
+void apply(Document& document, const std::string& path, const OverrideSource& source, const Written& written,
            const std::vector<SectionSpec>& specs) {
   if (written.table == nullptr) {
-    put_override(document, path, {place, std::string(kForm), true}, written, specs);
+    put_override(document, path, source, written, specs);
     return;
   }
   for (const Setting& setting : written.table->settings)
-    apply(document, path + "." + setting.key, setting.place, setting.written, specs);
+    apply(document, path + "." + setting.key, {setting.place, source.form, source.lists}, setting.written,
+          specs);
 }
 
 void add_places_in(std::vector<std::string>& places, const Written& written) {
@@ -82,7 +70,6 @@ void check_values(const Dimension& dimension) {
     Swept swept = swept_by(dimension, index);
     if (swept.empty())
       complain({.place = written.place, .found = "an empty table", .allowed = "{key = value}"});
-    for (const auto& [path, text] : swept) check_path(path, written.place);
     if (std::find(seen.begin(), seen.end(), swept) != seen.end()) {
       const bool single = written.table == nullptr;
       complain({.place = written.place,
@@ -94,7 +81,15 @@ void check_values(const Dimension& dimension) {
   }
 }
 
-Dimension dimension_of(const Setting& setting) {
+// What [sweep] leaves to others.
+void check_paths(const Dimension& dimension) {
+  for (std::size_t index = 0; index < dimension.values.size(); ++index) {
+    for (const auto& [path, text] : swept_by(dimension, index))
+      check_path(path, dimension.values[index].place);
+  }
+}
+
+void check_list(const Setting& setting) {
   const Written& written = setting.written;
   if (written.table != nullptr) {
     // Without quotes, TOML takes the dots of a path for tables.
@@ -115,7 +110,6 @@ Dimension dimension_of(const Setting& setting) {
               .found = fmt::format("more than {} values", kMostPoints),
               .allowed = fmt::format("at most {}", kMostPoints)});
   }
-  return {setting.key, setting.place, written.items};
 }
 
 // The text stands for the algorithm of that label, or for something of it.
@@ -144,13 +138,6 @@ bool plain(char letter) {
          (letter >= '0' && letter <= '9') || std::string_view("-_.+").find(letter) != std::string_view::npos;
 }
 
-// 64-bit FNV-1a.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  return hash;
-}
-
 }  // namespace
 
 std::vector<Dimension> dimensions_of(Document& document) {
@@ -159,18 +146,27 @@ std::vector<Dimension> dimensions_of(Document& document) {
   // Another form is refused with those of other sections.
   if (section == nullptr || section->form != Section::Form::kTable) return dimensions;
   for (const Setting& setting : section->tables.front().settings) {
-    Dimension dimension = dimension_of(setting);
-    check_values(dimension);
-    dimension.algorithm = algorithm_of(dimension.path, document);
-    dimensions.push_back(std::move(dimension));
+    dimensions.push_back(dimension_of(setting, kSweep, document));
+    check_paths(dimensions.back());
   }
   return dimensions;
+}
+
+Dimension dimension_of(const Setting& entry, std::string_view section, Document& document) {
+  check_list(entry);
+  return checked_dimension({entry.key, entry.place, entry.written.items, section}, document);
+}
+
+Dimension checked_dimension(Dimension dimension, Document& document) {
+  check_values(dimension);
+  dimension.algorithm = algorithm_of(dimension.path, document);
+  return dimension;
 }
 
 void apply_value(Document& document, const Dimension& dimension, std::size_t value,
                  const std::vector<SectionSpec>& specs) {
   const Written& written = dimension.values.at(value);
-  apply(document, dimension.path, written.place, written, specs);
+  apply(document, dimension.path, {written.place, std::string(kForm), dimension.section}, written, specs);
 }
 
 Swept swept_by(const Dimension& dimension, std::size_t value) {
@@ -182,6 +178,30 @@ Swept swept_by(const Dimension& dimension, std::size_t value) {
 
 void add_places(std::vector<std::string>& places, const Dimension& dimension, std::size_t value) {
   add_places_in(places, dimension.values.at(value));
+}
+
+void rethrow_at_point(const Error& error, const std::vector<std::string>& places, const Swept& swept) {
+  Complaint complaint = error.complaint();
+  const bool told = std::find(places.begin(), places.end(), complaint.place.str()) != places.end();
+  if (!told) complaint.found += fmt::format(" (at the point {})", point_name(swept));
+  complain(std::move(complaint));
+}
+
+std::string plain_text(const Value& value) {
+  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
+                             [](std::int64_t number) { return fmt::format("{}", number); },
+                             [](double number) { return fmt::format("{}", number); },
+                             [](const std::string& text) { return text; },
+                             [](const std::vector<std::int64_t>& list) {
+                               return fmt::format("[{}]", fmt::join(list, ", "));
+                             }},
+                    value);
+}
+
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+  return hash;
 }
 
 std::string point_name(const Swept& swept) {
@@ -201,7 +221,7 @@ std::string point_name(const Swept& swept) {
     }
   }
   if (!changed && name.size() <= kLongestPoint) return name;
-  return fmt::format("{}-{:016x}", name.substr(0, kLongestPoint), hash_of(exact));
+  return fmt::format("{}-{:016x}", name.substr(0, kLongestPoint), stable_hash(exact));
 }
 
 }  // namespace fedarena::config

@@ -34,6 +34,8 @@ std::vector<std::string> homes_of(const std::string& key, const SectionSpec* sec
   std::vector<std::string> homes;
   for (const SectionSpec& any : specs) {
     const SectionSpec& spec = nearer(any, section);
+    // Who writes a seed elsewhere hardly means that of trials.
+    if (spec.kind == SectionSpec::Kind::kTuning) continue;
     if (spec.find(key) != nullptr) homes.push_back(spec.header());
     if (spec.kind != SectionSpec::Kind::kChoice && spec.kind != SectionSpec::Kind::kAlgorithms) continue;
     std::vector<std::string> owners;

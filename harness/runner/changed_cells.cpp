@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 
 #include "results/resolved_settings.hpp"
 #include "results/run_directory.hpp"
+#include "results/tuning_text.hpp"
 
 namespace fedarena {
 namespace {
@@ -38,6 +40,12 @@ void add_changes(Changes& changes, const std::string& before, const std::string&
     if (!had.contains(key)) changes[fmt::format("{} is new: {}", key, value)].push_back(cell);
   }
   if (had == has) changes["its text differs"].push_back(cell);
+}
+
+void add_tuning_change(Changes& changes, const results::Summary& before, const PlannedCell& now) {
+  const std::string was = results::search_text(before.tuning);
+  const std::string is = results::search_text(now.tuning ? std::optional(*now.tuning) : std::nullopt);
+  if (was != is) changes[fmt::format("tuning was {}, now {}", was, is)].push_back(now.folder().string());
 }
 
 std::string cells_text(std::vector<std::string> cells) {
@@ -89,9 +97,11 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     std::error_code ignored;
     if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
     if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
-    const std::string before = results::RunDirectory::open(path).read_file(results::kExperimentFile);
+    const auto run = results::RunDirectory::open(path);
+    const std::string before = run.read_file(results::kExperimentFile);
     const std::string now = to_toml(cell.experiment());
     if (before != now) add_changes(changes, before, now, cell.folder().string());
+    add_tuning_change(changes, run.summary(), cell);
   }
   if (!changes.empty()) refuse_changed(out, changes);
 }

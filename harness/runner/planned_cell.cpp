@@ -62,8 +62,7 @@ std::string PlannedCell::name() const {
 
 Experiment PlannedCell::experiment() const { return cell(point->experiment, *algorithm, seed); }
 
-std::vector<PlannedCell> plan_cells(const std::vector<GridPoint>& points,
-                                    const std::vector<std::string>& only) {
+std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std::vector<std::string>& only) {
   std::vector<PlannedCell> cells;
   // Seeds are no dimension of a sweep, so that all points have the same.
   for (const std::int64_t seed : points.front().experiment.seeds) {

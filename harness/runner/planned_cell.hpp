@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "harness/config/read.hpp"
+#include "results/tuning.hpp"
 
 namespace fedarena {
 
@@ -14,6 +16,7 @@ struct PlannedCell {
   const GridPoint* point = nullptr;
   const AlgorithmEntry* algorithm = nullptr;  ///< of the point's experiment
   std::int64_t seed = 0;
+  const results::Tuning* tuning = nullptr;  ///< what chose the settings, or nullptr
 
   /// The run directory below the experiment's: "fedavg-seed-1", below the point's where there is a sweep.
   std::filesystem::path folder() const;
@@ -26,7 +29,7 @@ struct PlannedCell {
 /// The cells of all points: seeds outside, algorithms inside. `only`: patterns with * and ?, all of which a
 /// cell must match, each by its folder, the last part of it, its point, a setting of the sweep, its label or
 /// its seed ("seed-1"). Throws Error when no cell does. The points must outlive the cells.
-std::vector<PlannedCell> plan_cells(const std::vector<GridPoint>& points,
+std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points,
                                     const std::vector<std::string>& only = {});
 
 }  // namespace fedarena

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 constexpr const char* kMissing = "missing";
 
 // What tells how fast a machine is, and what a run was a part of: nothing about its result.
-constexpr std::array<std::string_view, 4> kNoResult = {"seconds", "train_seconds", "evaluation_seconds",
-                                                       "sweep"};
+constexpr std::array<std::string_view, 5> kNoResult = {"seconds", "train_seconds", "evaluation_seconds",
+                                                       "sweep", "tuning"};
 
 std::string value_text(const Json& object, const std::string& field) {
   const auto found = object.find(field);

@@ -17,9 +17,9 @@ struct RecordDifference {
   bool operator==(const RecordDifference&) const = default;
 };
 
-/// Compares two run directories bit by bit: every field of rounds and summary but the seconds and the point
-/// of a grid, and every byte of ledger, clients' scores and synthetic sets. The rounds come first, in order.
-/// A record that cannot be read is an Error.
+/// Compares two run directories bit by bit: every field of rounds and summary but the seconds, the point of a
+/// grid and the tuning, and every byte of ledger, clients' scores and synthetic sets. The rounds come first,
+/// in order. A record that cannot be read is an Error.
 std::vector<RecordDifference> record_differences(const std::filesystem::path& recorded,
                                                  const std::filesystem::path& replayed);
 

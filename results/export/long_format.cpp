@@ -38,27 +38,46 @@ Field text_if_any(std::string name, std::string value) {
 
 using Paths = std::set<std::string, NaturalOrder>;
 
-// The paths that any run sweeps.
-Paths swept_paths(std::span<const ExportedRun> runs) {
-  Paths paths;
+// What columns there are besides those of every file.
+struct Extra {
+  Paths swept;         // the paths that any run sweeps
+  Paths chosen;        // and those that tuning chose for any run
+  bool tuned = false;  // whether there is such a run
+};
+
+Extra extra_columns(std::span<const ExportedRun> runs) {
+  Extra extra;
   for (const ExportedRun& run : runs) {
-    for (const auto& [path, value] : run.summary.sweep) paths.insert(path);
+    for (const auto& [path, value] : run.summary.sweep) extra.swept.insert(path);
+    if (!run.summary.tuning) continue;
+    extra.tuned = true;
+    for (const auto& [path, value] : run.summary.tuning->chosen) extra.chosen.insert(path);
   }
-  return paths;
+  return extra;
 }
 
-Field swept(const std::string& path, const Sweep& sweep) {
+Field value_at(const std::string& path, const Sweep& sweep, std::string name) {
   const auto found = std::ranges::find(sweep, path, &Sweep::value_type::first);
-  return text_if_any(path, found == sweep.end() ? "" : found->second);
+  return text_if_any(std::move(name), found == sweep.end() ? "" : found->second);
+}
+
+// A run may sweep what another one tunes, so the columns are named as the file has them: below [tuning].
+void append_tuning(std::vector<Field>& fields, const std::optional<Tuning>& tuning, const Extra& extra) {
+  if (!extra.tuned) return;
+  fields.push_back(tuning ? number("tuning.trials", std::to_string(tuning->trials))
+                          : text_if_any("tuning.trials", ""));
+  for (const std::string& path : extra.chosen)
+    fields.push_back(value_at(path, tuning ? tuning->chosen : Sweep{}, "tuning." + path));
 }
 
 // What is the same on every line of a run.
-std::vector<Field> fields_of(const ExportedRun& run, const Paths& paths) {
+std::vector<Field> fields_of(const ExportedRun& run, const Extra& extra) {
   const Summary& summary = run.summary;
   std::vector<Field> fields = {text("run", run.name), text("experiment", summary.experiment),
                                text("dataset", summary.dataset), text("partition", summary.partition),
                                text("model", summary.model)};
-  for (const std::string& path : paths) fields.push_back(swept(path, summary.sweep));
+  for (const std::string& path : extra.swept) fields.push_back(value_at(path, summary.sweep, path));
+  append_tuning(fields, summary.tuning, extra);
   fields.push_back(text("algorithm", summary.algorithm));
   fields.push_back(text("label", summary.label));
   fields.push_back(number("seed", std::to_string(summary.seed)));
@@ -104,10 +123,10 @@ std::string as_json(const std::vector<Field>& fields) {
 }  // namespace
 
 std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures) {
-  const Paths paths = swept_paths(runs);
+  const Extra extra = extra_columns(runs);
   std::string lines;
   for (const ExportedRun& run : runs) {
-    const std::vector<Field> fields = fields_of(run, paths);
+    const std::vector<Field> fields = fields_of(run, extra);
     if (lines.empty()) lines = as_csv(fields, &Field::name) + ",round,measure,value\n";
     const std::string begin = as_csv(fields, &Field::text);
     for (const RoundRecord& round : run.rounds) {
@@ -120,10 +139,10 @@ std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures
 }
 
 std::string long_json_lines(std::span<const ExportedRun> runs, const Measures& measures) {
-  const Paths paths = swept_paths(runs);
+  const Extra extra = extra_columns(runs);
   std::string lines;
   for (const ExportedRun& run : runs) {
-    const std::string begin = as_json(fields_of(run, paths));
+    const std::string begin = as_json(fields_of(run, extra));
     for (const RoundRecord& round : run.rounds) {
       for (const RoundValue& value : round_values(run.summary, round, measures)) {
         const std::string shown = std::isfinite(value.number) ? value.text : json_string(value.text);

@@ -6,6 +6,7 @@
 
 #include "results/columns.hpp"
 #include "results/number_format.hpp"
+#include "results/tuning_text.hpp"
 
 namespace fedarena::results {
 std::string settings_text(const Summary& summary) {
@@ -22,6 +23,10 @@ std::string settings_text(const Summary& summary) {
   add("algorithm", summary.algorithm);
   add("label", summary.label);
   for (const auto& [name, value] : summary.algorithm_parameters) add(name, value);
+  if (summary.tuning) {
+    add("tuned by", trials_text(summary.tuning));
+    add("chosen by tuning", chosen_text(*summary.tuning, summary.label));
+  }
   add("seed", std::to_string(summary.seed));
   add("rounds", std::to_string(summary.rounds));
   add("clients", std::to_string(summary.clients));

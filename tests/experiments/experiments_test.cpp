@@ -1,5 +1,6 @@
 // The experiment files of the repository, against the program as it is.
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/config/read.hpp"
+#include "harness/config/tuning.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/catalog.hpp"
 
@@ -43,7 +45,19 @@ TEST(Experiments, AreValidAndNamedAsTheirFiles) {
   for (const fs::path& file : files) {
     for (const GridPoint& point : read_grid(file, {}, catalog()))
       EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
+    read_tuning(file, {}, catalog());
   }
+}
+
+TEST(Experiments, OfTuningGiveEveryAlgorithmSixTrials) {
+  const auto plan = read_tuning(kFolder / "tuning.toml", {}, catalog());
+  ASSERT_TRUE(plan);
+  std::map<std::string, int> trials;
+  for (const GridPoint& point : plan->points) {
+    for (const AlgorithmEntry& entry : point.experiment.algorithms) ++trials[entry.label];
+  }
+  EXPECT_THAT(trials, testing::ElementsAre(testing::Pair("fedavg", 6), testing::Pair("fedprox", 6),
+                                           testing::Pair("scaffold", 6)));
 }
 
 TEST(Experiments, OfFedLapHaveAQuickProfile) {

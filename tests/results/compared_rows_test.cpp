@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/results/pair_samples.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -58,6 +59,19 @@ TEST(ComparedRows, OfOneFolderMustFitTogether) {
                 gather_rows(std::vector{folder_of({runs}), folder_of({row_of("fedavg", {0.5})}, "runs/b")});
               }),
               HasSubstr("belong to one row"));
+}
+
+TEST(ComparedRows, WereTunedTheSameWay) {
+  auto runs = row_of("fedavg", {0.5, 0.6}, [](Summary& summary) { summary.tuning = tuned_by(6); });
+  EXPECT_THAT(gather_rows(std::vector{folder_of({runs})}).rows, SizeIs(1));
+  runs[1].summary->tuning->seconds += 1;  // resumed, so that the trials took longer
+  EXPECT_THAT(gather_rows(std::vector{folder_of({runs})}).rows, SizeIs(1));
+  runs[1].summary->tuning->trials = 12;
+  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }),
+              HasSubstr("belong to one row, \"fedavg\", but differ in tuning: \"6 trials (grid, seed 0): "
+                        "training.rate=0.1\" and \"12 trials (grid, seed 0): training.rate=0.1\""));
+  runs[1].summary->tuning = std::nullopt;
+  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }), HasSubstr("and \"none\""));
 }
 
 TEST(ComparedRows, AreNamedByWhatTellsThemApart) {

@@ -9,6 +9,7 @@
 #include "results/render.hpp"
 #include "results/run_directory.hpp"
 #include "tests/results/samples.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -57,6 +58,7 @@ TEST(Mutation, DamagedSummariesAreErrors) {
   summary.algorithm_parameters = {{"lr", "0.1"}};
   summary.examples = 640;
   summary.cost = Cost{700, 5000, true};
+  summary.tuning = tuned_by(6);
   mutate(to_json_text(summary), [](const std::string& bytes) {
     const Summary read = parse_summary(bytes, "summary.json");
     const Table table = make_table(std::vector{found(read)});
@@ -151,6 +153,60 @@ TEST(Mutation, EveryFieldOfASummaryMatters) {
   }
   EXPECT_GT(seen, 500);
   EXPECT_GT(refused, 1500);
+}
+
+// The field as a whole may be missing, as in runs that nothing tuned; what it holds may not.
+TEST(Mutation, EveryFieldOfATuningMatters) {
+  int refused = 0;
+  int seen = 0;
+  for (const std::string_view criterion : {kByValidationAccuracy, kByValidationLoss}) {
+    Summary summary = finished_privately("fedavg", 1, 0.5);
+    summary.tuning = tuned_by(6);
+    summary.tuning->criterion = criterion;
+    const std::string before = shown(summary);
+    const Json whole = Json::parse(to_json_text(summary));
+    for (const auto& [name, value] : whole["tuning"].items()) {
+      for (const Json& other : {Json(nullptr),
+                                Json(true),
+                                Json(0),
+                                Json(1),
+                                Json(-1),
+                                Json(7),
+                                Json(0.25),
+                                Json(1e300),
+                                Json(""),
+                                Json("inf"),
+                                Json("-inf"),
+                                Json("nan"),
+                                Json("grid"),
+                                Json("random"),
+                                Json("validation loss"),
+                                Json("validation accuracy"),
+                                Json::object(),
+                                Json::array(),
+                                Json{{"training.rate", "0.2"}},
+                                Json{{"training.rate", 0.1}},
+                                Json{{"algorithms.fedavg.rate", "0.1"}}}) {
+        if (other == value) continue;
+        Json changed = whole;
+        changed["tuning"][name] = other;
+        try {
+          EXPECT_NE(shown(parse_summary(changed.dump(), "")), before) << name << " = " << other;
+          ++seen;
+        } catch (const Error&) {
+          ++refused;
+        }
+      }
+      Json shorter = whole;
+      shorter["tuning"].erase(name);
+      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
+    }
+    Json without = whole;
+    without.erase("tuning");
+    EXPECT_NE(shown(parse_summary(without.dump(), "")), before);
+  }
+  EXPECT_GT(seen, 30);
+  EXPECT_GT(refused, 200);
 }
 
 TEST(Mutation, DamagedRoundsAreErrors) {

@@ -10,6 +10,7 @@
 #include "results/render_pairs.hpp"
 #include "results/row_differences.hpp"
 #include "tests/results/pair_samples.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -155,6 +156,33 @@ TEST(Pairs, AreRefusedWhereEpsilonsDiffer) {
   const Pairs pairs = compare(rows, {.across = {kAcrossEpsilon}});
   EXPECT_EQ(pairs.caption, "Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds");
   EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: epsilon of seed 1: 2.0000")));
+}
+
+TEST(Pairs, AreRefusedWhereOneHadMoreTrials) {
+  const auto tuned = [](Summary& summary) { summary.tuning = tuned_by(6); };
+  const std::vector<std::vector<FoundRun>> rows = {row_of("fedavg", kWorse),
+                                                   row_of("fedprox", kBetter, tuned)};
+  EXPECT_EQ(
+      message_of([&] { compare(rows); }),
+      "fedavg and fedprox differ in tuning: \"none\" and \"6 trials\"\n  --across tuning compares them all "
+      "the same, and says so; --labels A,B compares fewer rows");
+  const Pairs pairs = compare(rows, {.across = {kAcrossTuning}});
+  EXPECT_THAT(pairs.notes, Contains("fedavg and fedprox are compared across tuning: tuning: \"none\" and "
+                                    "\"6 trials\""));
+  EXPECT_THAT(pairs.notes, Contains("tuned unequally: fedprox by 6 trials; fedavg not at all"));
+}
+
+TEST(Pairs, NameRowsOfOneLabelThatWereTunedOtherwise) {
+  const auto by = [](std::int64_t trials) {
+    return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };
+  };
+  const Pairs pairs =
+      compare_rows(std::vector{folder_of({row_of("fedavg", kWorse, by(6))}),
+                               folder_of({row_of("fedavg", kWorse, by(12), "runs/b")}, "runs/b")},
+                   {.across = {kAcrossTuning}});
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg (runs/a) : fedavg (runs/b)"));
+  EXPECT_THAT(pairs.notes,
+              Contains("tuned unequally: fedavg (runs/b) by 12 trials; fedavg (runs/a) by 6 trials"));
 }
 
 TEST(Pairs, StateWhatTheyShare) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/results/recorded_run.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -69,6 +70,16 @@ TEST(PrivacyReport, NamesThePluginThatReadExactly) {
   EXPECT_THAT(text, HasSubstr("algorithm dp-fedavg of plugin fedavg"));
   EXPECT_THAT(text, HasSubstr("client 1, round 3: loss, 1 time\n"));
   EXPECT_THAT(text, HasSubstr("infinite"));
+}
+
+TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
+  const Scratch folder;
+  PrivacyReport report = report_of(folder, {});
+  EXPECT_THAT(render_text(report), Not(HasSubstr("tuning")));
+  EXPECT_FALSE(nlohmann::json::parse(render_json(report)).contains("tuning"));
+  report.summary.tuning = tuned_by(6);
+  EXPECT_THAT(render_text(report), HasSubstr("6 trials, which epsilon does not cover\n"));
+  EXPECT_EQ(nlohmann::json::parse(render_json(report)).at("tuning").at("trials"), 6);
 }
 
 TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/results/pair_samples.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -45,6 +46,22 @@ TEST(RowDifferences, NameDataModelAndRounds) {
               ElementsAre("model | number of parameters: \"1000\" and \"5\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.rounds = summary.rounds_done = 40; }),
               ElementsAre("rounds | planned rounds: \"20\" and \"40\""));
+}
+
+TEST(RowDifferences, LookAtTheNumberOfTrials) {
+  const auto by = [](std::int64_t trials) -> Change {
+    return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };
+  };
+  EXPECT_THAT(texts(by(6), by(12)), ElementsAre("tuning | tuning: \"6 trials\" and \"12 trials\""));
+  EXPECT_THAT(texts(kNothing, by(1)), ElementsAre("tuning | tuning: \"none\" and \"1 trial\""));
+  // Other choices by as many trials are what tuning is for.
+  EXPECT_THAT(texts(by(6),
+                    [&](Summary& summary) {
+                      by(6)(summary);
+                      summary.tuning->chosen = {{"algorithms.fedprox.mu", "0.01"}};
+                      summary.tuning->search = "random";
+                    }),
+              IsEmpty());
 }
 
 TEST(RowDifferences, LookAtThePartitionCardOfEverySeed) {

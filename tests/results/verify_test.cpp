@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/results/recorded_run.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -72,6 +73,36 @@ TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
   run.edit(kExperimentFile, "seeds = [1]", "seeds = [2]");
   run.edit(kExperimentFile, "rate = 0.1", "rate = 0.2");
   EXPECT_THAT(run.differences(), SizeIs(2));
+}
+
+// The experiment of a RecordedRun has the rate 0.1 and, of privacy, what is the algorithm's own.
+TEST(Verify, NoticesAnotherChoiceThanWhatRan) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  const auto differences = [&](const Sweep& chosen) {
+    RunDirectory directory = run.open();
+    Summary summary = directory.summary();
+    summary.tuning = tuned_by(6, chosen);
+    directory.write_summary(summary);
+    return run.differences();
+  };
+  EXPECT_THAT(differences({{"training.rate", "0.1"}}), IsEmpty());
+  EXPECT_THAT(differences({{"training.rate", "0.2"}}),
+              ElementsAre("experiment.toml: algorithms.rate is 0.1; recomputed: 0.2"));
+  EXPECT_THAT(differences({{"algorithms.dp-fedavg.rate", "1e-1"}}), IsEmpty());
+  EXPECT_THAT(differences({{"algorithms.dp-fedavg.rate", "0.2"}}),
+              ElementsAre("experiment.toml: algorithms.rate is 0.1; recomputed: 0.2"));
+  EXPECT_THAT(differences({{"algorithms.fedprox.rate", "0.1"}}),
+              ElementsAre("experiment.toml: algorithms.fedprox.rate is missing; recomputed: 0.1"));
+  // A table of values may hold one that the algorithm does not have.
+  EXPECT_THAT(differences({{"training.momentum", "0.9"}, {"training.rate", "0.1"}}), IsEmpty());
+
+  run.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.5\n");
+  for (const char* path : {"privacy.clip_norm", "algorithms.dp-fedavg.privacy.clip_norm"}) {
+    EXPECT_THAT(differences({{path, "1.5"}}), IsEmpty());
+    EXPECT_THAT(differences({{path, "2.5"}}),
+                ElementsAre("experiment.toml: algorithms.privacy.clip_norm is 1.5; recomputed: 2.5"));
+  }
 }
 
 TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {

@@ -25,7 +25,7 @@ void expect(const std::vector<Case>& cases) {
 
 const std::string kHeaders =
     "[experiment], [data], [partition], [model], [cohort], [evaluation], [stopping], [privacy], [training], "
-    "[[algorithms]], [sweep], [profiles.NAME]";
+    "[[algorithms]], [sweep], [tuning], [profiles.NAME]";
 
 TEST(ConfigError, RefusesRulesOnValidationExamplesThatAreNotThere) {
   expect({{with("[evaluation]", "[stopping]\npatience = 3\n[evaluation]"),

@@ -101,12 +101,12 @@ TEST(Profile, PointsAtItsMistakesWhetherItIsChosenOrNot) {
            {profiled("\"evaluation.every\" = 1", "\"evalation.every\" = 1"),
             place(6, 1) + "unknown section \"evalation\"; allowed: [experiment], [data], [partition], "
                           "[model], [cohort], [evaluation], [stopping], [privacy], [training], "
-                          "[[algorithms]], [sweep]; did you "
+                          "[[algorithms]], [sweep], [tuning]; did you "
                           "mean \"evaluation\"?"},
            {profiled("\"evaluation.every\" = 1", "\"rounds\" = 1"),
             place(6, 1) + "\"rounds\" stands outside every section; allowed: [experiment], [data], "
                           "[partition], [model], [cohort], [evaluation], [stopping], [privacy], [training], "
-                          "[[algorithms]], [sweep]\n  \"rounds\" belongs in [experiment]"},
+                          "[[algorithms]], [sweep], [tuning]\n  \"rounds\" belongs in [experiment]"},
            {profiled("\"evaluation.every\" = 1", "evaluation.every = 1"),
             place(6, 1) + "\"evaluation\" is a table; allowed: \"section.key\" = value or "
                           "\"algorithms.LABEL.key\" = value, with the path in quotes"},
@@ -134,7 +134,7 @@ TEST(Profile, PointsAtItsMistakesWhetherItIsChosenOrNot) {
            {profiled("[profiles.wide]", "[profile.wide]"),
             place(8, 2) + "unknown section \"profile\"; allowed: [experiment], [data], [partition], [model], "
                           "[cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], "
-                          "[sweep], [profiles.NAME]; "
+                          "[sweep], [tuning], [profiles.NAME]; "
                           "did you mean \"profiles\"?"},
        }) {
     EXPECT_EQ(refusal(wrong.text), wrong.message) << wrong.text.substr(kSample.size());

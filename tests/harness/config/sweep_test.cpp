@@ -240,7 +240,7 @@ TEST(Sweep, PointsAtTheElementThatIsWrong) {
             place(29) + "\"algorithms.FedAvg.name\" cannot be swept\n"
                         "  write [[algorithms]] once for each algorithm"},
            {"\"partition\" = [{clients = 5}]\n\"partition.clients\" = [6]\n",
-            place(24, 2) + "\"partition.clients\" is swept twice\n  the other is at e.toml:41:17"},
+            place(24, 2) + "[sweep] gives \"partition.clients\" twice\n  the other is at e.toml:41:17"},
            {"\"training.rate\" = [0.1]\n\"algorithms.FedAvg.rate\" = [0.3]\n",
             place(20) + "no effect: every algorithm that has \"rate\" sets its own\n"
                         "  write algorithms.LABEL.rate=value"},

@@ -10,6 +10,7 @@
 
 #include "results/durable_file.hpp"
 #include "tests/results/recorded_run.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -51,6 +52,14 @@ TEST_F(RecordDifferenceTest, SpeedIsNone) {
   summary.seconds += 1;
   summary.sweep = {{"training.rate", "0.1"}};
   RunDirectory::open(right_).write_summary(summary);
+  EXPECT_THAT(texts(), IsEmpty());
+}
+
+// The experiment that is run again has the chosen settings, not the search for them.
+TEST_F(RecordDifferenceTest, TuningIsNone) {
+  Summary summary = RunDirectory::open(left_).summary();
+  summary.tuning = tuned_by(6);
+  RunDirectory::open(left_).write_summary(summary);
   EXPECT_THAT(texts(), IsEmpty());
 }
 

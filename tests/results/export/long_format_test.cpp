@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/results/export/sample_run.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -54,6 +55,28 @@ TEST(LongCsv, HasAColumnForEverySweptKey) {
           "0.75",
           "fedprox-seed-1,quickstart,digits,\"dirichlet (clients = 10, alpha = 0.1)\",mlp,0.01,0.1,,fedprox,"
           "fedprox,1,finished,none,,,,2,test_accuracy,0.75"));
+}
+
+TEST(LongCsv, HasColumnsForWhatTuningChose) {
+  std::vector runs = {sample_run("fedavg"), sample_run("fedprox"), sample_run("fednova")};
+  runs[0].summary.tuning = tuned_by(6);
+  runs[1].summary.tuning = tuned_by(12, {{"algorithms.fedprox.mu", "0.01"}});
+  runs[2].summary.sweep = {{"training.rate", "0.5"}};
+  EXPECT_EQ(
+      long_csv(runs, {"test_accuracy"}),
+      "run,experiment,dataset,partition,model,training.rate,tuning.trials,tuning.algorithms.fedprox.mu,"
+      "tuning.training.rate,algorithm,label,seed,state,policy,unit,adjacency,delta,round,measure,value\n"
+      "fedavg-seed-1,quickstart,digits,iid,mlp,,6,,0.1,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,"
+      "0.75\n"
+      "fedprox-seed-1,quickstart,digits,iid,mlp,,12,0.01,,fedprox,fedprox,1,finished,none,,,,2,"
+      "test_accuracy,0.75\n"
+      "fednova-seed-1,quickstart,digits,iid,mlp,0.5,,,,fednova,fednova,1,finished,none,,,,2,"
+      "test_accuracy,0.75\n");
+  const std::vector<std::string> json = lines_of(long_json_lines(runs, {"test_accuracy"}));
+  ASSERT_THAT(json, SizeIs(3));
+  EXPECT_THAT(json[0], HasSubstr(R"("tuning.trials":6,"tuning.algorithms.fedprox.mu":null,)"
+                                 R"("tuning.training.rate":"0.1",)"));
+  EXPECT_THAT(json[2], HasSubstr(R"("tuning.trials":null,)"));
 }
 
 TEST(LongCsv, SpellsWhatIsNoFiniteNumber) {

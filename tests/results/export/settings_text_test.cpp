@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/results/samples.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -30,6 +31,17 @@ TEST(SettingsText, IsATableOfWhatIsSet) {
 | adjacency | add-remove |
 | delta | 1e-5 |
 )");
+}
+
+TEST(SettingsText, SaysWhatTuningChose) {
+  Summary summary = finished("fedprox", 3, 0.5);
+  EXPECT_EQ(settings_text(summary).find("tun"), std::string::npos);
+  summary.tuning = tuned_by(6, {{"algorithms.fedprox.mu", "0.01"}, {"training.rate", "0.1"}});
+  EXPECT_NE(settings_text(summary).find("| label | fedprox |\n"
+                                        "| tuned by | 6 trials |\n"
+                                        "| chosen by tuning | training.rate = 0.1, mu = 0.01 |\n"
+                                        "| seed | 3 |\n"),
+            std::string::npos);
 }
 
 }  // namespace

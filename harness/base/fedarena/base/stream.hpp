@@ -21,6 +21,7 @@ enum class Purpose : std::uint32_t {
   kSynthetic = 6,
   kDataset = 7,
   kAlgorithm = 8,
+  kTuning = 9,
 };
 
 /// The client number that stands for "the server" or "no client" in a stream's name.

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "harness/config/tuning.hpp"
+#include "results/tuning.hpp"
+
+namespace fedarena {
+
+/// The trial of an algorithm that was best, and what all of its trials took.
+struct ChosenTrial {
+  AlgorithmEntry entry;  ///< with the settings of that trial
+  results::Tuning tuning;
+};
+
+/// Reads the trials' run directories below `folder` and chooses one for each label: the one whose last round
+/// has the best accuracy on validation examples (on regression data, the smallest loss), of equal ones the
+/// first. Test examples have no part in it. Throws Error for directories that cannot be read.
+std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan, const std::filesystem::path& folder);
+
+/// "fedprox: 6 trials, 12.3 s, 48,000 examples; best by validation accuracy (91.20 %): training.rate=0.1".
+std::string describe(const std::string& label, const ChosenTrial& chosen);
+
+}  // namespace fedarena

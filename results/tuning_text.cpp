@@ -1,0 +1,27 @@
+#include "results/tuning_text.hpp"
+
+#include <fmt/format.h>
+
+namespace fedarena::results {
+
+std::string trials_text(const std::optional<Tuning>& tuning) {
+  if (!tuning) return "none";
+  return fmt::format("{} {}", tuning->trials, tuning->trials == 1 ? "trial" : "trials");
+}
+
+std::string search_text(const std::optional<Tuning>& tuning) {
+  if (!tuning) return "none";
+  return fmt::format("{} ({}, seed {}): {}", trials_text(tuning), tuning->search, tuning->seed,
+                     sweep_text(tuning->chosen));
+}
+
+std::string chosen_text(const Tuning& tuning, const std::string& label) {
+  std::string text;
+  for (const Sweep& part : {shared_sweep(tuning.chosen), own_sweep(tuning.chosen, label)}) {
+    for (const auto& [key, value] : part)
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, value);
+  }
+  return text;
+}
+
+}  // namespace fedarena::results

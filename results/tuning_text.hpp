@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "results/record.hpp"
+
+namespace fedarena::results {
+
+/// "6 trials", "1 trial"; "none" without tuning.
+std::string trials_text(const std::optional<Tuning>& tuning);
+
+/// What was chosen and how, without what it took: "6 trials (grid, seed 0): training.rate=0.1"; "none"
+/// without tuning.
+std::string search_text(const std::optional<Tuning>& tuning);
+
+/// The chosen settings of the algorithm with that label, its own by their keys: "training.rate = 0.1, mu =
+/// 0.01".
+std::string chosen_text(const Tuning& tuning, const std::string& label);
+
+}  // namespace fedarena::results

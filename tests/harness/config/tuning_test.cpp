@@ -1,0 +1,299 @@
+// [tuning]: as many trials for every algorithm, of an algorithm's own settings alone.
+#include "harness/config/tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample.hpp"
+
+namespace fedarena {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+// The sample with validation examples and two algorithms, FedAvg and fedprox, which both have a rate.
+std::string sample() {
+  std::string text = kSample;
+  const std::string every = "every = 2\n";
+  text.replace(text.find(every), every.size(), "every = 2\nvalidation_fraction = 0.2\n");
+  const std::string own_rate = "rate = 0.25\n";
+  text.erase(text.find(own_rate), own_rate.size());
+  return text;
+}
+
+std::optional<TuningPlan> plan_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_tuning(text, "e.toml", overrides, sample_catalog());
+}
+
+TuningPlan tuned(const std::string& lines, const std::vector<std::string>& overrides = {}) {
+  const auto plan = plan_of(sample() + "\n[tuning]\n" + lines, overrides);
+  return plan ? *plan : TuningPlan{};
+}
+
+std::string refused(const std::string& lines, const std::vector<std::string>& overrides = {}) {
+  try {
+    tuned(lines, overrides);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// The settings of each algorithm's trials, as the trials' names say them.
+std::map<std::string, std::vector<std::string>> trials_of(const TuningPlan& plan) {
+  std::map<std::string, std::vector<std::string>> trials;
+  for (const GridPoint& point : plan.points) {
+    for (const AlgorithmEntry& entry : point.experiment.algorithms) trials[entry.label].push_back(point.name);
+  }
+  return trials;
+}
+
+double rate_of(const AlgorithmEntry& entry) { return std::get<double>(setting(entry.settings, "rate")); }
+
+// The rates that one algorithm tries.
+std::vector<double> rates_of(const TuningPlan& plan, const std::string& label) {
+  std::vector<double> rates;
+  for (const GridPoint& point : plan.points) {
+    for (const AlgorithmEntry& entry : point.experiment.algorithms) {
+      if (entry.label == label) rates.push_back(rate_of(entry));
+    }
+  }
+  return rates;
+}
+
+TEST(Tuning, IsNothingWhereThereIsNone) { EXPECT_FALSE(plan_of(sample())); }
+
+TEST(Tuning, TriesEveryCombinationOfAGrid) {
+  const TuningPlan plan =
+      tuned("\"training.rate\" = [0.1, 0.3]\n\"training.batch_size\" = [16, 32, 64]\nseed = 7\n");
+  EXPECT_EQ(plan.search, "grid");
+  EXPECT_EQ(plan.trials, 6);
+  EXPECT_EQ(plan.seed, 7);
+  ASSERT_EQ(plan.points.size(), 6U);
+  for (const auto& [label, trials] : trials_of(plan)) EXPECT_EQ(trials.size(), 6U) << label;
+  EXPECT_EQ(plan.points[1].name, "training.batch_size=32,training.rate=0.1");
+  EXPECT_THAT(plan.points[1].swept,
+              ElementsAre(Pair("training.batch_size", "32"), Pair("training.rate", "0.1")));
+  for (const GridPoint& point : plan.points) {
+    EXPECT_THAT(point.experiment.seeds, ElementsAre(7)) << "a trial runs once";
+    EXPECT_EQ(point.experiment.rounds, 20);
+  }
+  EXPECT_EQ(rate_of(plan.points[1].experiment.algorithms[0]), 0.1);
+}
+
+TEST(Tuning, TakesTablesOfValues) {
+  const TuningPlan plan =
+      tuned("\"training\" = [{rate = 0.1, batch_size = 8}, {rate = 0.2, batch_size = 16}]\n");
+  EXPECT_EQ(plan.trials, 2);
+  EXPECT_EQ(plan.points[1].name, "training.batch_size=16,training.rate=0.2");
+}
+
+TEST(Tuning, GivesEachAlgorithmValuesOfItsOwn) {
+  const TuningPlan plan =
+      tuned("\"algorithms.FedAvg.rate\" = [0.1, 0.2]\n\"algorithms.fedprox.mu\" = [0, 1]\n");
+  EXPECT_EQ(plan.trials, 2);
+  EXPECT_THAT(trials_of(plan),
+              UnorderedElementsAre(
+                  Pair("FedAvg", ElementsAre("algorithms.FedAvg.rate=0.1", "algorithms.FedAvg.rate=0.2")),
+                  Pair("fedprox", ElementsAre("algorithms.fedprox.mu=0", "algorithms.fedprox.mu=1"))));
+}
+
+TEST(Tuning, RefusesUnequalGrids) {
+  EXPECT_THAT(refused("\"training.rate\" = [0.1, 0.3]\n\"algorithms.fedprox.mu\" = [0.1, 1, 10]\n"),
+              HasSubstr("fedprox gets 6 trials, those before it get 2; allowed: as many for every algorithm\n"
+                        "  write search = \"random\" and trials = 2, or give other lists"));
+  EXPECT_THAT(refused("\"algorithms.fedprox.mu\" = [0.1, 1]\n"),
+              HasSubstr("[tuning] changes nothing for FedAvg; allowed: as many trials for every algorithm\n"
+                        "  give it values: \"algorithms.FedAvg.KEY\" = [values]"));
+}
+
+TEST(Tuning, DrawsDifferentCombinationsAtRandom) {
+  const std::string lists =
+      "search = \"random\"\n\"training.rate\" = [0.1, 0.2, 0.3, 0.4, 0.5]\n"
+      "\"algorithms.fedprox.mu\" = [0, 0.1, 1]\n";
+  const TuningPlan plan = tuned(lists + "trials = 5\n");
+  EXPECT_EQ(plan.trials, 5);
+  const auto trials = trials_of(plan);
+  for (const auto& [label, names] : trials) {
+    EXPECT_EQ(names.size(), 5U) << label;
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 5U) << label;
+  }
+  std::vector<double> rates = rates_of(plan, "FedAvg");
+  std::sort(rates.begin(), rates.end());
+  EXPECT_THAT(rates, ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5)) << "all that there are";
+  EXPECT_EQ(plan, tuned(lists + "trials = 5\n"));
+  EXPECT_NE(trials_of(plan), trials_of(tuned(lists + "trials = 5\nseed = 1\n")));
+}
+
+// So that --resume keeps the trials that are there.
+TEST(Tuning, KeepsItsDrawsWhenThereAreMore) {
+  const std::string lines =
+      "search = \"random\"\n\"training.rate\" = {from = 0.001, to = 1.0, scale = \"log\"}\n"
+      "\"algorithms.fedprox.mu\" = [0, 0.1, 1]\n";
+  const auto few = trials_of(tuned(lines + "trials = 4\n"));
+  const auto many = trials_of(tuned(lines + "trials = 9\n"));
+  for (const auto& [label, names] : few) EXPECT_THAT(many.at(label), testing::IsSupersetOf(names));
+}
+
+TEST(Tuning, GivesEveryAlgorithmTheSameValuesOfARange) {
+  const TuningPlan plan = tuned(
+      "search = \"random\"\ntrials = 6\n\"training.rate\" = {from = 0.001, to = 1.0, scale = \"log\"}\n"
+      "\"algorithms.fedprox.mu\" = {from = 0, to = 10}\n");
+  std::vector<double> averaging = rates_of(plan, "FedAvg"), proximal = rates_of(plan, "fedprox");
+  ASSERT_EQ(averaging.size(), 6U);
+  std::sort(averaging.begin(), averaging.end());
+  std::sort(proximal.begin(), proximal.end());
+  EXPECT_EQ(averaging, proximal);
+}
+
+// Kolmogorov-Smirnov at 1e-6: the statistic of 1,000 draws stays below 2.70 / sqrt(1000).
+TEST(Tuning, DrawsUniformlyOnTheScaleOfARange) {
+  const double bound = 2.70 / std::sqrt(1000.0);
+  for (const char* scale : {"linear", "log"}) {
+    const TuningPlan plan =
+        tuned(fmt::format("search = \"random\"\ntrials = 1000\n\"training.rate\" = {{from = 0.001, to = 1.0, "
+                          "scale = \"{}\"}}\n",
+                          scale));
+    std::vector<double> rates = rates_of(plan, "FedAvg");
+    ASSERT_EQ(rates.size(), 1000U);
+    std::sort(rates.begin(), rates.end());
+    EXPECT_GE(rates.front(), 0.001);
+    EXPECT_LE(rates.back(), 1);
+    double distance = 0;
+    for (std::size_t index = 0; index < rates.size(); ++index) {
+      const double share = std::string(scale) == "log" ? std::log(rates[index] / 0.001) / std::log(1000.0)
+                                                       : (rates[index] - 0.001) / 0.999;
+      distance = std::max(distance, std::abs(share - static_cast<double>(index) / 1000));
+      distance = std::max(distance, std::abs(share - static_cast<double>(index + 1) / 1000));
+    }
+    EXPECT_LT(distance, bound) << scale;
+  }
+}
+
+TEST(Tuning, DrawsWholeNumbersBetweenWholeNumbers) {
+  const TuningPlan plan =
+      tuned("search = \"random\"\ntrials = 4\n\"training.batch_size\" = {from = 3, to = 6}\n");
+  std::set<std::string> sizes;
+  for (const GridPoint& point : plan.points) sizes.insert(point.name);
+  EXPECT_THAT(sizes, ElementsAre("training.batch_size=3", "training.batch_size=4", "training.batch_size=5",
+                                 "training.batch_size=6"));
+}
+
+TEST(Tuning, LeavesAloneWhatIsCompared) {
+  for (const char* path :
+       {"partition.clients", "model.width", "experiment.rounds", "data.name", "cohort.size", "privacy.policy",
+        "privacy.noise_multiplier", "algorithms.FedAvg.privacy.policy", "algorithms.FedAvg.name",
+        "evaluation.every"}) {
+    EXPECT_THAT(
+        refused(fmt::format("\"{}\" = [1, 2]\n", path)),
+        HasSubstr(fmt::format("e.toml:41:1: \"{}\" is not an algorithm's to choose; allowed: ", path)));
+  }
+}
+
+TEST(Tuning, TunesClipNorms) {
+  const std::vector<std::string> record = {"privacy.policy=record"};
+  const TuningPlan shared = tuned("\"privacy.clip_norm\" = [0.5, 2]\n", record);
+  EXPECT_EQ(shared.trials, 2);
+  EXPECT_EQ(
+      std::get<double>(setting(shared.points[1].experiment.algorithms[0].privacy.settings, "clip_norm")), 2);
+  const TuningPlan own = tuned(
+      "\"algorithms.FedAvg.privacy.clip_norm\" = [0.5, 2]\n\"algorithms.fedprox.mu\" = [0.1, 1]\n", record);
+  EXPECT_EQ(own.trials, 2);
+}
+
+TEST(Tuning, ExplainsMistakes) {
+  struct Wrong {
+    std::string lines, message;
+  };
+  const std::string random = "search = \"random\"\ntrials = 3\n";
+  const std::string form = R"(; allowed: {from = LOWEST, to = HIGHEST, scale = "linear" or "log"})";
+  for (const auto& [lines, message] : std::vector<Wrong>{
+           {"", "e.toml:40:2: [tuning] names no settings; allowed: "},
+           {"\"training.rate\" = 0.1\n", "e.toml:41:19: \"training.rate\" is 0.1; allowed: a list of values"},
+           {"training.rate = [0.1]\n", "e.toml:41:1: \"training\" is a table; allowed: "},
+           {"trails = 3\n", "e.toml:41:1: unknown key \"trails\""},
+           {"trails = 3\n", "did you mean \"trials\"?"},
+           {"rate = [0.1, 0.2]\n", "e.toml:41:1: unknown key \"rate\""},
+           {"search = \"bayes\"\n", "e.toml:41:10: search is \"bayes\"; allowed: \"grid\", \"random\""},
+           {"trials = -1\n", "e.toml:41:10: trials is -1; allowed: an integer from 0 to 1000"},
+           {"search = \"random\"\n\"training.rate\" = [1]\n",
+            "e.toml:40:2: search = \"random\" without a number of trials\n  write trials = 10"},
+           {"trials = 3\n\"training.rate\" = [0.1, 0.2]\n",
+            "e.toml:41:10: 3 trials, and FedAvg has 2 combinations of values\n"
+            "  leave trials out, or write search = \"random\""},
+           {random + "\"training.rate\" = [0.1, 0.2]\n",
+            "e.toml:42:10: 3 trials, and FedAvg has 2 combinations of values; allowed: at most 2"},
+           {"\"training.rate\" = {from = 0.1, to = 1.0}\n",
+            "e.toml:41:19: a range in a grid\n  write search = \"random\", or give a list"},
+           {random + "\"training.rate\" = {from = 0.1}\n",
+            "e.toml:43:19: the range of \"training.rate\" has no \"to\"" + form},
+           {random + "\"training.rate\" = {from = 0.1, to = 0.1}\n",
+            "e.toml:43:37: \"to\" is not above \"from\"" + form},
+           {random + "\"training.rate\" = {from = 0, to = 1, scale = \"log\"}\n",
+            "e.toml:43:27: \"from\" is not above 0, where a log scale ends"},
+           {random + "\"training.rate\" = {from = 0.1, to = 1.0, scale = \"cubic\"}\n",
+            "e.toml:43:50: \"scale\" is \"cubic\"" + form},
+           {random + "\"training.rate\" = {from = 0.1, to = 1.0, scala = \"log\"}\n",
+            "e.toml:43:42: a range has no \"scala\"" + form + "; did you mean \"scale\"?"},
+           {random + "\"training.rate\" = {from = 0.1, to = \"1\"}\n",
+            "e.toml:43:37: \"to\" is \"1\"" + form},
+           {random + "\"training.batch_size\" = {from = 1, to = 2}\n",
+            "e.toml:43:25: the range holds fewer than 3 different values\n  make it wider, or give a list"},
+           {"\"training.rate\" = [0.1, -1]\n", "e.toml:41:25: rate is -1"},
+           {"\"training.rate\" = [0.1, 0.1]\n", "\"0.1\" is listed twice"},
+           {"\"algorithms.scaffold.rate\" = [0.1, 0.2]\n", "no algorithm is labelled \"scaffold\""},
+       }) {
+    EXPECT_THAT(refused(lines), HasSubstr(message)) << lines;
+  }
+}
+
+TEST(Tuning, LetsNothingElseGiveWhatItTunes) {
+  EXPECT_THAT(refused("\"training.rate\" = [0.1, 0.2]\n", {"training.rate=0.3"}),
+              AllOf(HasSubstr("--set training.rate=0.3: no effect: [tuning] gives \"training.rate\""),
+                    HasSubstr("write tuning.training.rate=[value]")));
+  const TuningPlan other = tuned("\"training.rate\" = [0.1, 0.2]\n", {"tuning.training.rate=[0.3]"});
+  EXPECT_THAT(rates_of(other, "FedAvg"), ElementsAre(0.3));
+}
+
+TEST(Tuning, NeedsValidationExamples) {
+  try {
+    plan_of(kSample + "\n[tuning]\n\"training.rate\" = [0.1, 0.2]\n");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "e.toml:40:2: trials are judged by validation examples, and there are none\n"
+                 "  set validation_fraction in [evaluation] to a number above 0");
+  }
+}
+
+TEST(Tuning, StandsNotBesideASweep) {
+  EXPECT_THAT(refused("\"training.rate\" = [0.1, 0.2]\n[sweep]\n\"model.width\" = [8, 16]\n"),
+              HasSubstr("e.toml:40:2: [tuning] beside [sweep]\n  tune at one point of the grid"));
+}
+
+TEST(Tuning, IsReadUnderProfilesToo) {
+  const std::string text = sample() + "\n[tuning]\n\"training.rate\" = [0.1, 0.2]\n[profiles.quick]\n";
+  EXPECT_EQ(parse_tuning(text + "\"tuning.training.rate\" = [0.5]\n", "e.toml", {}, sample_catalog(), "quick")
+                ->trials,
+            1);
+  try {
+    plan_of(text + "\"tuning.training.rate\" = [-0.5]\n");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rate is -0.5"));
+  }
+}
+
+}  // namespace
+}  // namespace fedarena
