@@ -62,13 +62,15 @@ TEST(Override, SaysWhatIsWrongWithIt) {
            {"experimnt.rounds=5",
             "--set experimnt.rounds=5: unknown section \"experimnt\"; allowed: [experiment], [data], "
             "[partition], "
-            "[model], [cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], [sweep], [tuning]; "
+            "[model], [cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], [sweep], "
+            "[tuning]; "
             "did you mean "
             "\"experiment\"?"},
            {"rounds=5",
             "--set rounds=5: \"rounds\" stands outside every section; allowed: [experiment], [data], "
             "[partition], "
-            "[model], [cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], [sweep], [tuning]\n"
+            "[model], [cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], [sweep], "
+            "[tuning]\n"
             "  \"rounds\" belongs in [experiment]"},
            {"experiment=5",
             "--set experiment=5: no key; allowed: section.key=value or algorithms.LABEL.key=value"},
