@@ -6,10 +6,10 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/config/combinations.hpp"
+
 namespace fedarena::config {
 namespace {
-
-using Indices = std::vector<std::size_t>;
 
 // Sections whose settings may concern some algorithms and not others.
 bool may_be_idle(const Dimension& dimension) {
@@ -64,16 +64,11 @@ class Expansion {
     }
   }
 
-  // The combinations of these dimensions' values, the others at their first, the last changing fastest.
-  std::vector<Indices> combinations(const std::vector<std::size_t>& of) const {
-    std::vector<Indices> all;
-    Indices at(dimensions_.size(), 0);
-    while (true) {
-      all.push_back(at);
-      std::size_t left = of.size();
-      while (left > 0 && ++at[of[left - 1]] == dimensions_[of[left - 1]].values.size()) at[of[--left]] = 0;
-      if (left == 0) return all;
-    }
+  // The combinations of these dimensions' values, the others at their first.
+  std::vector<Indices> combinations(const Indices& of) const {
+    Indices counts;
+    for (const Dimension& dimension : dimensions_) counts.push_back(dimension.values.size());
+    return all_combinations(counts, of);
   }
 
   // A mistake that shows at a place outside the sweep would be a riddle without the point.

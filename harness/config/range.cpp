@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view kForm = R"({from = LOWEST, to = HIGHEST, scale = "linear" or "log"})";
 // For each value; a range that needs more holds hardly as many.
 constexpr std::size_t kMostDraws = 1000;
+// Beyond it, doubles are not all whole numbers, and the widths of ranges may be infinite.
+constexpr double kLargest = 9007199254740992;  // 2^53
 
 struct Range {
   double from = 0, to = 0;
@@ -44,6 +46,15 @@ double number_of(const Setting& setting) {
   return *number;
 }
 
+double end_of_range(const Setting& setting) {
+  const double number = number_of(setting);
+  if (std::abs(number) > kLargest)
+    complain({.place = setting.written.place,
+              .found = fmt::format("\"{}\" is {}", setting.key, to_text(*setting.written.value)),
+              .allowed = "numbers up to 2^53 on both sides of 0"});
+  return number;
+}
+
 bool is_whole(const Setting& setting) {
   return setting.written.value && std::holds_alternative<std::int64_t>(*setting.written.value);
 }
@@ -59,7 +70,7 @@ Range range_of(const Setting& entry) {
   }
   const Setting& from = end_of(table, entry, "from");
   const Setting& to = end_of(table, entry, "to");
-  Range range{.from = number_of(from), .to = number_of(to), .whole = is_whole(from) && is_whole(to)};
+  Range range{.from = end_of_range(from), .to = end_of_range(to), .whole = is_whole(from) && is_whole(to)};
   if (const Setting* scale = table.find("scale")) {
     const auto& value = scale->written.value;
     range.log = value == Value(std::string("log"));

@@ -1,11 +1,11 @@
 #include "harness/config/tuning.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "fedarena/base/stream.hpp"
 
+#include "harness/config/combinations.hpp"
 #include "harness/config/file_text.hpp"
 #include "harness/config/range.hpp"
 #include "harness/config/reader.hpp"
@@ -17,7 +17,6 @@ namespace fedarena {
 namespace {
 
 using namespace config;
-using Indices = std::vector<std::size_t>;
 
 constexpr std::string_view kForm =
     "\"training.KEY\", \"algorithms.LABEL.KEY\" and clip norms, each with [values] or a range";
@@ -143,11 +142,13 @@ class Tuning {
   // Whether a shared dimension changes anything for the algorithm, which may lack the setting or give its
   // own. One value makes no further trials, so it need not be asked.
   bool is_heeded(std::size_t dimension, std::size_t algorithm) const {
-    if (dimensions_[dimension].values.size() == 1) return true;
-    const Indices first(dimensions_.size(), 0);
-    Indices other = first;
-    other[dimension] = 1;
-    return read_at(first).algorithms[algorithm] != read_at(other).algorithms[algorithm];
+    Indices at(dimensions_.size(), 0);
+    const AlgorithmEntry first = read_at(at).algorithms[algorithm];
+    const std::size_t values = dimensions_[dimension].values.size();
+    bool changes = values == 1;
+    for (at[dimension] = 1; at[dimension] < values && !changes; ++at[dimension])
+      changes = read_at(at).algorithms[algorithm] != first;
+    return changes;
   }
 
   Indices heeded_by(std::size_t algorithm) const {
@@ -172,37 +173,11 @@ class Tuning {
     return product;
   }
 
-  // All of them, the last dimension changing fastest.
-  std::vector<Indices> grid(const Indices& dimensions) const {
-    std::vector<Indices> all = {Indices(dimensions_.size(), 0)};
-    for (const std::size_t dimension : dimensions) {
-      std::vector<Indices> longer;
-      for (const Indices& at : all) {
-        for (std::size_t value = 0; value < dimensions_[dimension].values.size(); ++value) {
-          longer.push_back(at);
-          longer.back()[dimension] = value;
-        }
-      }
-      all = std::move(longer);
-    }
-    return all;
-  }
-
-  // Different ones. Of a range, each trial has a value of its own, the same for all algorithms.
-  std::vector<Indices> some(const Indices& dimensions, const std::string& label) const {
-    Stream stream({.seed = static_cast<std::uint64_t>(keys_.seed),
-                   .purpose = Purpose::kTuning,
-                   .index = stable_hash("algorithms." + label)});
-    std::vector<Indices> drawn;
-    std::set<Indices> seen;
-    while (drawn.size() < static_cast<std::size_t>(keys_.trials)) {
-      Indices at(dimensions_.size(), 0);
-      for (const std::size_t dimension : dimensions)
-        at[dimension] =
-            ranges_[dimension] ? drawn.size() : stream.below(dimensions_[dimension].values.size());
-      if (seen.insert(at).second) drawn.push_back(std::move(at));
-    }
-    return drawn;
+  // How many each dimension has.
+  Indices values_of() const {
+    Indices counts;
+    for (const Dimension& dimension : dimensions_) counts.push_back(dimension.values.size());
+    return counts;
   }
 
   std::vector<Indices> trials_of(const AlgorithmEntry& entry, const Indices& dimensions) {
@@ -216,7 +191,10 @@ class Tuning {
                                        entry.label, count),
                   .allowed = fmt::format("at most {}", count),
                   .remedy = "list more values, or give a range"});
-      return some(dimensions, entry.label);
+      return some_combinations(values_of(), dimensions, ranges_, static_cast<std::size_t>(keys_.trials),
+                               {.seed = static_cast<std::uint64_t>(keys_.seed),
+                                .purpose = Purpose::kTuning,
+                                .index = stable_hash("algorithms." + entry.label)});
     }
     const auto trials = static_cast<std::int64_t>(count);
     if (keys_.trials != 0 && keys_.trials != trials)
@@ -232,7 +210,7 @@ class Tuning {
                 .remedy = fmt::format("write search = \"random\" and trials = {}, or give other lists",
                                       std::min(trials, plan_.trials))});
     plan_.trials = trials;
-    return grid(dimensions);
+    return all_combinations(values_of(), dimensions);
   }
 
   void add_trials(const AlgorithmEntry& first, std::size_t algorithm) {
