@@ -18,9 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<AddCommand, 8> kCommands = {
+// All but watch, which ends only when somebody ends it.
+constexpr std::array<AddCommand, 12> kCommands = {
     add_table_command,  add_compare_command, add_list_command,    add_verify_command,
-    add_images_command, add_privacy_command, add_epsilon_command, add_noise_command};
+    add_plot_command,   add_images_command,  add_export_command,  add_report_command,
+    add_bundle_command, add_privacy_command, add_epsilon_command, add_noise_command};
 
 struct Outcome {
   int code = 0;
@@ -162,8 +164,9 @@ std::vector<std::string> sound_options(Stream& stream) {
 }
 
 TEST(CommandLineFuzz, SurvivesRandomWords) {
-  const std::vector<std::string> names = {"epsilon", "noise",   "privacy", "verify", "images",
-                                          "table",   "compare", "list",    "bogus",  ""};
+  const std::vector<std::string> names = {"epsilon", "noise",  "privacy", "verify", "images",
+                                          "plot",    "export", "report",  "bundle", "table",
+                                          "compare", "list",   "bogus",   ""};
   const std::vector<std::string> options = {"--noise-multiplier",
                                             "--sampling-rate",
                                             "--steps",
@@ -196,6 +199,15 @@ TEST(CommandLineFuzz, SurvivesRandomWords) {
                                             "--labels",
                                             "--metric",
                                             "--across",
+                                            "--interval",
+                                            "--references",
+                                            "--columns",
+                                            "--rows",
+                                            "--pivot",
+                                            "--measures",
+                                            "--x",
+                                            "--y",
+                                            "-o",
                                             "--help",
                                             "--version",
                                             "--bogus",
