@@ -101,7 +101,8 @@ function(fedarena_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
   fedarena_precompile_for_test(${name} "${arg_TORCH}")
   # Parameters have names of their own; their bytes, which the default would append, differ from run to run.
-  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
+    ENVIRONMENT "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/lsan.supp':print_suppressions=0")
 endfunction()
 
 # fedarena_plugin(NAME SOURCES ...): an algorithm plugin, found by the program in its build tree.
