@@ -12,6 +12,7 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "results/number_format.hpp"
+#include "results/validation_score.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -64,17 +65,12 @@ const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Con
   return last;
 }
 
-// Of equal ones the first; what diverged is never better.
+// Of equal ones the first.
 const RoundRecord* best_by_validation(std::span<const RoundRecord> rounds) {
   const RoundRecord* best = nullptr;
-  double most = 0;
   for (const RoundRecord& round : rounds) {
-    if (!round.validation_loss) continue;
-    const double merit = round.validation_accuracy.value_or(-*round.validation_loss);
-    if (best == nullptr || merit > most || (std::isnan(most) && !std::isnan(merit))) {
-      best = &round;
-      most = merit;
-    }
+    const std::optional<ValidationScore> score = validation_score(round);
+    if (score && (best == nullptr || score->better_than(*validation_score(*best)))) best = &round;
   }
   return best;
 }

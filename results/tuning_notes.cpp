@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "results/natural_order.hpp"
-#include "results/number_format.hpp"
 #include "results/tuning_text.hpp"
 
 namespace fedarena::results {
@@ -19,21 +18,6 @@ using Names = std::set<std::string, NaturalOrder>;
 
 // Trials, search, seed and criterion: what algorithms of one line share.
 using Search = std::tuple<std::int64_t, std::string, std::int64_t, std::string>;
-
-// "48,000".
-std::string with_commas(std::int64_t number) {
-  constexpr std::size_t kGroup = 3;
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > kGroup; at -= kGroup) text.insert(at - kGroup, 1, ',');
-  return text;
-}
-
-std::string entry_of(const Tuning& tuning, const std::string& name, const std::string& label) {
-  const std::string score =
-      tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %" : measured(tuning.score);
-  return fmt::format("{} {} s and {} examples, {} ({})", name, human_seconds(tuning.seconds),
-                     with_commas(tuning.examples), chosen_text(tuning, label), score);
-}
 
 std::string how(const Search& search) {
   const auto& [trials, kind, seed, criterion] = search;
@@ -69,7 +53,7 @@ std::vector<std::string> tuning_notes(std::span<const FoundRun> runs,
     if (!summary.tuning) continue;
     const Tuning& tuning = *summary.tuning;
     searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(
-        entry_of(tuning, row, summary.label));
+        fmt::format("{} {}", row, outcome_text(tuning, summary.label)));
     is_private = is_private || summary.privacy.has_value();
   }
   if (searches.empty()) return {};
@@ -81,8 +65,7 @@ std::vector<std::string> tuning_notes(std::span<const FoundRun> runs,
   }
   if (by_trials.size() > 1) notes.push_back(unequal(by_trials));
   if (is_private) {
-    notes.emplace_back(
-        "epsilon does not cover the trials: they, and the choice among them, looked at private data, too");
+    notes.emplace_back(kTrialsNotCovered);
   }
   return notes;
 }

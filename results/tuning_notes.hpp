@@ -10,7 +10,7 @@
 namespace fedarena::results {
 
 /// How the settings of finished runs were chosen, what the trials took, and what was chosen: "tuned: each
-/// algorithm by 6 trials (grid, seed 0), the best by validation accuracy: fedavg 12.3 s and 48,000 examples,
+/// algorithm by 6 trials (grid, seed 0), the best by validation accuracy: fedavg 12.3 s and 48.0 k examples,
 /// training.rate = 0.1 (71.23 %)". A line says who had more trials than others, or none, and one that epsilon
 /// does not cover them. `name` names the row of a run; rows are told once, however many seeds they have, and
 /// the order of `runs` does not matter. No lines where nothing was tuned.

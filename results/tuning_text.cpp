@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "results/number_format.hpp"
+
 namespace fedarena::results {
 
 std::string trials_text(const std::optional<Tuning>& tuning) {
@@ -22,6 +24,13 @@ std::string chosen_text(const Tuning& tuning, const std::string& label) {
       text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, value);
   }
   return text;
+}
+
+std::string outcome_text(const Tuning& tuning, const std::string& label) {
+  const std::string score =
+      tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %" : measured(tuning.score);
+  return fmt::format("{} s and {} examples, {} ({})", human_seconds(tuning.seconds),
+                     human_count(static_cast<double>(tuning.examples)), chosen_text(tuning, label), score);
 }
 
 }  // namespace fedarena::results

@@ -106,15 +106,12 @@ class Settings {
     if (path.starts_with("training.") || path.starts_with("privacy.")) return;
     value(own_key(path, label), expected);
   }
-  // What tuning chose, which stands at the algorithm. Some of what a trial gives, it need not heed.
+  // What tuning chose, which stands at the algorithm.
   void chosen(const std::string& path, const std::string& label, const std::string& expected) {
     constexpr std::string_view kTraining = "training.";
     std::string key = own_key(path, label);
-    if (path.starts_with(kTraining)) {
-      key = "algorithms." + path.substr(kTraining.size());
-      if (!settings_.contains(key)) return;
-    }
-    if (path.starts_with("privacy.") && settings_.contains("algorithms." + path)) key = "algorithms." + path;
+    if (path.starts_with(kTraining)) key = "algorithms." + path.substr(kTraining.size());
+    if (path.starts_with("privacy.")) key = "algorithms." + path;
     value(key, expected);
   }
 

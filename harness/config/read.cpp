@@ -20,6 +20,17 @@ Experiment only(std::vector<GridPoint> points, const std::string& file_name) {
             .allowed = "one experiment"});
 }
 
+std::vector<GridPoint> points_of(const FileVariant& variant) {
+  Document base = document_of(variant);
+  const std::vector<Dimension> dimensions = dimensions_of(base);
+  return expand(dimensions, [&](const std::vector<std::size_t>& at) {
+    Document own = dimensions.empty() ? std::move(base) : document_of(variant);
+    for (std::size_t index = 0; index < at.size(); ++index)
+      apply_value(own, dimensions[index], at[index], variant.specs);
+    return experiment_of(variant, std::move(own));
+  });
+}
+
 }  // namespace
 
 Experiment read_experiment(const std::filesystem::path& file, const std::vector<std::string>& overrides,
@@ -41,26 +52,7 @@ std::vector<GridPoint> read_grid(const std::filesystem::path& file, const std::v
 std::vector<GridPoint> parse_grid(std::string_view text, const std::string& file_name,
                                   const std::vector<std::string>& overrides, const Catalog& catalog,
                                   const std::optional<std::string>& profile) {
-  const std::vector<SectionSpec> specs = sections(catalog);
-  const std::vector<Profile> profiles = profiles_of(parse_document(text, file_name), specs);
-  const auto read = [&](const Profile* profile_of_these, const std::vector<std::string>& texts) {
-    const FileVariant variant{text, file_name, specs, profile_of_these, texts};
-    Document base = document_of(variant);
-    const std::vector<Dimension> dimensions = dimensions_of(base);
-    return expand(dimensions, [&](const std::vector<std::size_t>& at) {
-      Document own = dimensions.empty() ? std::move(base) : document_of(variant);
-      for (std::size_t index = 0; index < at.size(); ++index)
-        apply_value(own, dimensions[index], at[index], specs);
-      return experiment_of(variant, std::move(own));
-    });
-  };
-  const Profile* const chosen = profile ? &chosen_profile(profiles, *profile, file_name) : nullptr;
-  std::vector<GridPoint> points = read(chosen, overrides);
-  // A mistake in a profile shows whenever the file is read, not when somebody first needs the profile.
-  for (const Profile& other : profiles) {
-    if (&other != chosen) read(&other, {});
-  }
-  return points;
+  return under_profiles(text, file_name, overrides, catalog, profile, points_of);
 }
 
 }  // namespace fedarena

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/config/catalog.hpp"
 #include "harness/config/document.hpp"
 #include "harness/config/experiment.hpp"
 #include "harness/config/profiles.hpp"
@@ -26,5 +28,22 @@ Document document_of(const FileVariant& variant);
 
 /// The experiment that a document of the file says, without a look at [sweep] and [tuning]. Throws Error.
 Experiment experiment_of(const FileVariant& variant, Document document);
+
+/// What `read` makes of the file under the profile, or none, with the overrides. It also reads the file under
+/// every other profile, without overrides: a mistake in a profile shows whenever the file is read, not when
+/// somebody first needs the profile.
+template <typename Read>
+auto under_profiles(std::string_view text, const std::string& file, const std::vector<std::string>& overrides,
+                    const Catalog& catalog, const std::optional<std::string>& profile, const Read& read) {
+  const std::vector<SectionSpec> specs = sections(catalog);
+  const std::vector<Profile> profiles = profiles_of(parse_document(text, file), specs);
+  const Profile* const chosen = profile ? &chosen_profile(profiles, *profile, file) : nullptr;
+  auto result = read(FileVariant{text, file, specs, chosen, overrides});
+  const std::vector<std::string> none;
+  for (const Profile& other : profiles) {
+    if (&other != chosen) read(FileVariant{text, file, specs, &other, none});
+  }
+  return result;
+}
 
 }  // namespace fedarena::config

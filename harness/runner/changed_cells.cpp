@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include <fmt/ranges.h>
@@ -44,7 +43,7 @@ void add_changes(Changes& changes, const std::string& before, const std::string&
 
 void add_tuning_change(Changes& changes, const results::Summary& before, const PlannedCell& now) {
   const std::string was = results::search_text(before.tuning);
-  const std::string is = results::search_text(now.tuning ? std::optional(*now.tuning) : std::nullopt);
+  const std::string is = results::search_text(now.tuning);
   if (was != is) changes[fmt::format("tuning was {}, now {}", was, is)].push_back(now.folder().string());
 }
 

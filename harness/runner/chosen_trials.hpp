@@ -20,7 +20,4 @@ struct ChosenTrial {
 /// first. Test examples have no part in it. Throws Error for directories that cannot be read.
 std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan, const std::filesystem::path& folder);
 
-/// "fedprox: 6 trials, 12.3 s, 48,000 examples; best by validation accuracy (91.20 %): training.rate=0.1".
-std::string describe(const std::string& label, const ChosenTrial& chosen);
-
 }  // namespace fedarena

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ struct PlannedCell {
   const GridPoint* point = nullptr;
   const AlgorithmEntry* algorithm = nullptr;  ///< of the point's experiment
   std::int64_t seed = 0;
-  const results::Tuning* tuning = nullptr;  ///< what chose the settings, or nullptr
+  std::optional<results::Tuning> tuning = {};  ///< what chose the settings, if anything did
 
   /// The run directory below the experiment's: "fedavg-seed-1", below the point's where there is a sweep.
   std::filesystem::path folder() const;

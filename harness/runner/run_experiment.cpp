@@ -165,7 +165,7 @@ class Arena {
     summary.partition_hash = dealt.card.statistics.index_hash;
     summary.model = choice_text(experiment.model);
     summary.sweep = cell.point->swept;
-    if (cell.tuning != nullptr) summary.tuning = *cell.tuning;
+    summary.tuning = cell.tuning;
     summary.seed = cell.seed;
     summary.rounds = experiment.rounds;
     summary.clients = static_cast<std::int64_t>(dealt.partition.size());

@@ -6,6 +6,7 @@
 
 #include "harness/runner/changed_cells.hpp"
 #include "harness/runner/chosen_trials.hpp"
+#include "results/tuning_text.hpp"
 
 namespace fedarena {
 namespace {
@@ -18,7 +19,7 @@ bool is_private(const AlgorithmEntry& entry) { return entry.privacy.name != "non
 
 std::vector<PlannedCell> TunedExperiment::cells() const {
   std::vector<PlannedCell> cells = plan_cells({&point, 1});
-  for (PlannedCell& cell : cells) cell.tuning = &tunings.at(cell.algorithm->label);
+  for (PlannedCell& cell : cells) cell.tuning = tunings.at(cell.algorithm->label);
   return cells;
 }
 
@@ -43,13 +44,14 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   TunedExperiment tuned{point, {}};
   for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {
     const ChosenTrial& choice = chosen.at(entry.label);
-    fmt::print(options.messages, "{}\n", describe(entry.label, choice));
+    fmt::print(options.messages, "{}: {}: {}, by {}\n", entry.label, results::trials_text(choice.tuning),
+               results::outcome_text(choice.tuning, entry.label), choice.tuning.criterion);
     entry = choice.entry;
     tuned.tunings.emplace(entry.label, choice.tuning);
   }
   const std::vector<AlgorithmEntry>& algorithms = tuned.point.experiment.algorithms;
   if (std::any_of(algorithms.begin(), algorithms.end(), is_private))
-    fmt::print(options.messages, "note: no epsilon covers the trials, nor the choice among them\n");
+    fmt::print(options.messages, "note: {}\n", results::kTrialsNotCovered);
   return tuned;
 }
 

@@ -46,8 +46,8 @@ TEST(TuningRun, RunsTheBestTrialsSettingsUnderTheSeeds) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("Tuning: 2 trials of each algorithm (grid, seed 0), in runs/small-tuning"),
-                    HasSubstr("fedavg: 2 trials, "), HasSubstr("rate = 0.05\n"), HasSubstr("mu = 0.01\n"),
-                    Not(HasSubstr("note: no epsilon"))));
+                    HasSubstr("fedavg: 2 trials: "), HasSubstr("examples, rate = 0.05 ("),
+                    HasSubstr("examples, mu = 0.01 ("), Not(HasSubstr("note: epsilon"))));
   const results::Tuning tuning = tuning_of(scratch / "runs/small/fedprox-seed-2");
   EXPECT_EQ(tuning.search, "grid");
   EXPECT_EQ(tuning.trials, 2);
@@ -156,7 +156,8 @@ TEST(TuningRun, SaysThatNoEpsilonCoversTheTrials) {
       run_program(scratch, {"run", "small.toml", "--set", "privacy.policy=record", "--set",
                             "privacy.noise_multiplier=1", "--set", "experiment.rounds=1"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("note: no epsilon covers the trials, nor the choice among them\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("note: epsilon does not cover the trials: they, and the choice among "
+                                     "them, looked at private data, too\n"));
   const Outcome table = run_program(scratch, {"table", "runs/small"});
   EXPECT_THAT(table.out, HasSubstr("epsilon does not cover the trials"));
 }

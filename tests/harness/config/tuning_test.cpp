@@ -99,6 +99,21 @@ TEST(Tuning, TakesTablesOfValues) {
   EXPECT_EQ(plan.points[1].name, "training.batch_size=16,training.rate=0.2");
 }
 
+// fedprox gives its own rate, so that two of the three tables are the same to it.
+TEST(Tuning, CountsDifferentTrialsOfEachAlgorithm) {
+  const std::string tables =
+      "\"training\" = [{rate = 0.1, batch_size = 8}, {rate = 0.2, batch_size = 8}, {rate = 0.2, batch_size = "
+      "16}]\n";
+  const std::vector<std::string> own = {"algorithms.fedprox.rate=0.25"};
+  EXPECT_THAT(refused(tables, own),
+              HasSubstr("fedprox has 2 different combinations of values, those before it have 3"));
+  EXPECT_THAT(refused("search = \"random\"\ntrials = 3\n" + tables, own),
+              HasSubstr("3 trials, and fedprox has 2 different combinations of values; allowed: at most 2"));
+  const auto trials = trials_of(tuned("search = \"random\"\ntrials = 2\n" + tables, own));
+  EXPECT_THAT(trials.at("fedprox"), UnorderedElementsAre("training.batch_size=16", "training.batch_size=8"))
+      << "named by what it heeds";
+}
+
 TEST(Tuning, GivesEachAlgorithmValuesOfItsOwn) {
   const TuningPlan plan =
       tuned("\"algorithms.FedAvg.rate\" = [0.1, 0.2]\n\"algorithms.fedprox.mu\" = [0, 1]\n");
@@ -110,11 +125,14 @@ TEST(Tuning, GivesEachAlgorithmValuesOfItsOwn) {
 }
 
 TEST(Tuning, RefusesUnequalGrids) {
-  EXPECT_THAT(refused("\"training.rate\" = [0.1, 0.3]\n\"algorithms.fedprox.mu\" = [0.1, 1, 10]\n"),
-              HasSubstr("fedprox gets 6 trials, those before it get 2; allowed: as many for every algorithm\n"
-                        "  write search = \"random\" and trials = 2, or give other lists"));
+  EXPECT_THAT(
+      refused("\"training.rate\" = [0.1, 0.3]\n\"algorithms.fedprox.mu\" = [0.1, 1, 10]\n"),
+      HasSubstr(
+          "fedprox has 6 different combinations of values, those before it have 2; allowed: as many trials "
+          "for every algorithm\n"
+          "  write search = \"random\" and trials = 2, or give other lists"));
   EXPECT_THAT(refused("\"algorithms.fedprox.mu\" = [0.1, 1]\n"),
-              HasSubstr("[tuning] changes nothing for FedAvg; allowed: as many trials for every algorithm\n"
+              HasSubstr("[tuning] gives FedAvg nothing; allowed: as many trials for every algorithm\n"
                         "  give it values: \"algorithms.FedAvg.KEY\" = [values]"));
 }
 
@@ -230,10 +248,11 @@ TEST(Tuning, ExplainsMistakes) {
            {"search = \"random\"\n\"training.rate\" = [1]\n",
             "e.toml:40:2: search = \"random\" without a number of trials\n  write trials = 10"},
            {"trials = 3\n\"training.rate\" = [0.1, 0.2]\n",
-            "e.toml:41:10: 3 trials, and FedAvg has 2 combinations of values\n"
-            "  leave trials out, or write search = \"random\""},
+            "e.toml:41:10: FedAvg has 2 different combinations of values, trials is 3; allowed: as many "
+            "trials for "
+            "every algorithm\n  write search = \"random\" and trials = 2, or give other lists"},
            {random + "\"training.rate\" = [0.1, 0.2]\n",
-            "e.toml:42:10: 3 trials, and FedAvg has 2 combinations of values; allowed: at most 2"},
+            "e.toml:42:10: 3 trials, and FedAvg has 2 different combinations of values; allowed: at most 2"},
            {"\"training.rate\" = {from = 0.1, to = 1.0}\n",
             "e.toml:41:19: a range in a grid\n  write search = \"random\", or give a list"},
            {random + "\"training.rate\" = {from = 0.1}\n",
