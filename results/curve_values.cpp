@@ -26,7 +26,7 @@ DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> roun
   return values;
 }
 
-DrawnValues measure_values(Measure measure, std::span<const RoundRecord> rounds) {
+DrawnValues measure_values(const CurveMeasure& measure, std::span<const RoundRecord> rounds) {
   const double scale = is_share(measure) ? 100 : 1;
   DrawnValues values;
   for (const RoundRecord& round : rounds) {

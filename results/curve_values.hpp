@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "results/curve_measure.hpp"
 #include "results/curves.hpp"
-#include "results/measure.hpp"
 
 namespace fedarena::results {
 
@@ -17,7 +17,7 @@ using DrawnValues = std::vector<std::optional<double>>;
 DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds);
 
 /// A measure of the rounds, in percent where it is a share.
-DrawnValues measure_values(Measure measure, std::span<const RoundRecord> rounds);
+DrawnValues measure_values(const CurveMeasure& measure, std::span<const RoundRecord> rounds);
 
 /// The one position of a round of several seeds: the largest or the mean, as the axis says.
 double over_seeds(const CurveAxis& axis, std::span<const double> positions);

@@ -49,7 +49,7 @@ const std::array<CurveAxis, 9> kAxes = {{
 
 // By round, where a run has both values.
 std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
-                                                            Measure y) {
+                                                            const CurveMeasure& y) {
   std::map<std::int64_t, std::pair<double, double>> values;
   const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
   const DrawnValues over = axis_values(x, rounds);
@@ -60,7 +60,7 @@ std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& se
   return values;
 }
 
-Curve curve_of(const Row& row, const CurveAxis& x, Measure y) {
+Curve curve_of(const Row& row, const CurveAxis& x, const CurveMeasure& y) {
   Curve curve{.name = row_name(row), .seeds = {}, .points = {}};
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
   for (const SeedResult& seed : row.seeds) {
@@ -81,7 +81,7 @@ Curve curve_of(const Row& row, const CurveAxis& x, Measure y) {
   return curve;
 }
 
-std::string missing(const CurveAxis& x, Measure y) {
+std::string missing(const CurveAxis& x, const CurveMeasure& y) {
   return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
 }
 
@@ -110,7 +110,7 @@ std::string PanelTitles::of(const Row& row) const {
   return setting.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), setting);
 }
 
-Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y) {
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveMeasure& y) {
   const Table table = make_table(runs);
   if (table.rows.empty()) {
     throw Error(Complaint{.found = "no run is finished, so there is nothing to draw",

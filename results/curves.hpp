@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "results/curve_measure.hpp"
 #include "results/find_runs.hpp"
-#include "results/measure.hpp"
 #include "results/table.hpp"
 
 namespace fedarena::results {
@@ -51,7 +51,7 @@ struct CurvePanel {
 
 struct Curves {
   CurveAxis x;
-  Measure y = Measure::kAccuracy;
+  CurveMeasure y = Measure::kAccuracy;
   std::string title;  ///< what all panels share
   std::vector<CurvePanel> panels;
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
@@ -75,6 +75,6 @@ class PanelTitles {
 /// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
 /// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be
 /// read or be one row.
-Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, Measure y);
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveMeasure& y);
 
 }  // namespace fedarena::results

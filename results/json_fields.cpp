@@ -39,6 +39,23 @@ std::string excerpt(const Json& value) {
   return text.substr(0, end) + "...";
 }
 
+bool is_integer(const Json& value, std::int64_t least) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool fits =
+      value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > kMost);
+  return fits && value.get<std::int64_t>() >= least;
+}
+
+bool are_integers(const Json& value, std::int64_t least) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [&](const Json& one) { return is_integer(one, least); });
+}
+
+std::string integers_text(std::int64_t least) {
+  const bool any = least == std::numeric_limits<std::int64_t>::min();
+  return any ? "whole numbers" : fmt::format("whole numbers from {}", least);
+}
+
 }  // namespace
 
 Json json_number(double value) {
@@ -79,11 +96,8 @@ void JsonFields::reject(const std::string& name, std::string allowed, std::strin
 
 std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
   const Json& value = at(name);
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const bool fits =
-      value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > kMost);
-  const bool any = least == std::numeric_limits<std::int64_t>::min();
-  if (!fits || value.get<std::int64_t>() < least) {
+  if (!is_integer(value, least)) {
+    const bool any = least == std::numeric_limits<std::int64_t>::min();
     reject(name, any ? "a whole number" : fmt::format("a whole number from {}", least));
   }
   return value.get<std::int64_t>();
@@ -125,6 +139,31 @@ std::vector<std::optional<double>> JsonFields::fractions(const std::string& name
     result.push_back(one.is_null() ? std::nullopt : std::optional(one.get<double>()));
   }
   return result;
+}
+
+std::vector<double> JsonFields::amounts(const std::string& name) {
+  const Json& value = at(name);
+  const auto fits = [](const Json& one) { return one.is_number() && one.get<double>() >= 0; };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    reject(name, "a list of numbers from 0");
+  }
+  return value.get<std::vector<double>>();
+}
+
+std::vector<std::int64_t> JsonFields::integers(const std::string& name, std::int64_t least) {
+  const Json& value = at(name);
+  if (!are_integers(value, least)) reject(name, "a list of " + integers_text(least));
+  return value.get<std::vector<std::int64_t>>();
+}
+
+std::vector<std::vector<std::int64_t>> JsonFields::lists_of_integers(const std::string& name,
+                                                                     std::int64_t least) {
+  const Json& value = at(name);
+  const auto fits = [&](const Json& one) { return are_integers(one, least); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    reject(name, "a list of lists of " + integers_text(least));
+  }
+  return value.get<std::vector<std::vector<std::int64_t>>>();
 }
 
 JsonFields JsonFields::object(const std::string& name) {
@@ -172,6 +211,13 @@ std::vector<std::pair<std::string, std::string>> JsonFields::texts(const std::st
     if (!text.is_string()) reject(name, "an object of texts");
     result.emplace_back(key, text.get<std::string>());
   }
+  return result;
+}
+
+std::vector<std::pair<std::string, double>> JsonFields::numbers(const std::string& name) {
+  JsonFields fields = object(name);
+  std::vector<std::pair<std::string, double>> result;
+  for (const auto& [key, number] : fields.object_.items()) result.emplace_back(key, fields.number(key));
   return result;
 }
 

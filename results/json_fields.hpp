@@ -40,6 +40,13 @@ class JsonFields {
   double fraction(const std::string& name);
   /// A list of fractions, each of which may be null.
   std::vector<std::optional<double>> fractions(const std::string& name);
+  /// A list of finite numbers, not negative.
+  std::vector<double> amounts(const std::string& name);
+  /// A list of whole numbers, none of them smaller than `least`.
+  std::vector<std::int64_t> integers(const std::string& name,
+                                     std::int64_t least = std::numeric_limits<std::int64_t>::min());
+  /// A list of such lists.
+  std::vector<std::vector<std::int64_t>> lists_of_integers(const std::string& name, std::int64_t least);
   /// An object, to be read and finished by itself; messages name its fields "name.field".
   JsonFields object(const std::string& name);
   /// A list of objects, each to be read and finished by itself.
@@ -50,6 +57,8 @@ class JsonFields {
   std::string choice(const std::string& name, const std::vector<std::string>& allowed);
   /// An object whose values are texts, in the order of the file.
   std::vector<std::pair<std::string, std::string>> texts(const std::string& name);
+  /// An object whose values are any doubles, in the order of the file.
+  std::vector<std::pair<std::string, double>> numbers(const std::string& name);
   /// Whether the field is null.
   bool is_null(const std::string& name);
   /// Whether the field is this text.

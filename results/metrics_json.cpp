@@ -1,5 +1,11 @@
 #include "results/metrics_json.hpp"
 
+#include <algorithm>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "results/measure.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -34,6 +40,18 @@ std::optional<ClientMetrics> read_clients(JsonFields& fields) {
                        .macro_f1_mean = fields.fraction("client_macro_f1_mean")};
 }
 
+// Names of measures would stand for two things.
+std::vector<std::pair<std::string, double>> read_observed(JsonFields& fields) {
+  if (!fields.has("observed")) return {};
+  auto observed = fields.numbers("observed");
+  if (std::ranges::any_of(observed,
+                          [](const auto& entry) { return find_measure(entry.first).has_value(); })) {
+    fields.reject("observed", "names of its own: none of " + join_names(measure_names()));
+  }
+  std::sort(observed.begin(), observed.end());
+  return observed;
+}
+
 }  // namespace
 
 void append_metrics(Json& json, const RoundRecord& record) {
@@ -48,6 +66,7 @@ void append_metrics(Json& json, const RoundRecord& record) {
   if (record.validation_accuracy) json["validation_accuracy"] = json_number(*record.validation_accuracy);
   if (record.per_client) append_clients(json, *record.per_client);
   if (record.cost) append_cost(json, *record.cost);
+  for (const auto& [name, value] : record.observed) json["observed"][name] = json_number(value);
 }
 
 void read_metrics(JsonFields& fields, RoundRecord& record) {
@@ -59,6 +78,7 @@ void read_metrics(JsonFields& fields, RoundRecord& record) {
   if (fields.has("validation_accuracy")) record.validation_accuracy = fields.fraction("validation_accuracy");
   record.per_client = read_clients(fields);
   record.cost = read_cost(fields, record.examples);
+  record.observed = read_observed(fields);
 }
 
 void append_metrics(Json& json, const Summary& summary) {

@@ -36,6 +36,8 @@ struct RoundRecord {
   std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
   std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
   std::optional<Cost> cost = {};                   ///< none in older records
+  /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
+  std::vector<std::pair<std::string, double>> observed = {};
   /// Of each tested client, which `per_client` sums up. Not part of the line: see `ClientScores`.
   std::vector<ClientScore> client_scores = {};
 

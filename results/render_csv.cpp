@@ -63,6 +63,13 @@ std::vector<std::string> metric_fields(const Table& table, const Row& row) {
   return {table.metric->text, exact_number(row.result->spread.mean), optional_number(row.result->spread.std)};
 }
 
+// From trials to trial_seconds; empty where nothing was tuned.
+std::vector<std::string> tuning_fields(const Row& row) {
+  if (!row.tuning) return {"", "", ""};
+  return {std::to_string(row.tuning->trials), std::to_string(row.tuning->examples),
+          exact_number(row.tuning->seconds)};
+}
+
 }  // namespace
 
 std::string render_csv(const Table& table) {
@@ -76,7 +83,7 @@ std::string render_csv(const Table& table) {
   text +=
       ",examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,"
       "metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,"
-      "published_mean,published_std,published_n,published_source\n";
+      "published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds\n";
   for (const Row& row : table.rows) {
     std::vector<std::string> fields = {row.setting.experiment,
                                        row.setting.dataset,
@@ -108,6 +115,7 @@ std::string render_csv(const Table& table) {
     for (std::string& field : metric_fields(table, row)) fields.push_back(std::move(field));
     for (std::string& field : half_width_fields(table, row)) fields.push_back(std::move(field));
     for (std::string& field : published_fields(table, row)) fields.push_back(std::move(field));
+    for (std::string& field : tuning_fields(row)) fields.push_back(std::move(field));
     text += csv_line(fields);
   }
   return text;

@@ -4,6 +4,7 @@
 
 #include "results/privacy_json.hpp"
 #include "results/render.hpp"
+#include "results/tuning_json.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -89,6 +90,7 @@ Json json_of(const Row& row, const Table& table) {
   json["algorithm"] = row.algorithm;
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : row.algorithm_parameters) json["algorithm_parameters"][name] = value;
+  if (row.tuning) append_tuning(json, *row.tuning);
   json["rounds"] = row.rounds;
   json["clients"] = row.clients;
   json["parameters"] = row.parameters;

@@ -51,9 +51,13 @@ bool is_left_by_create(const std::filesystem::directory_entry& entry) {
     std::error_code failure;
     return entry.file_size(failure) == 0 && !failure;
   }
-  static const std::array<std::string, 5> kNames = {
-      kExperimentFile, kEnvironmentFile, std::string(kExperimentFile) + ".partial",
-      std::string(kEnvironmentFile) + ".partial", std::string(kSummaryFile) + ".partial"};
+  static const std::array<std::string, 7> kNames = {kExperimentFile,
+                                                    kEnvironmentFile,
+                                                    kPartitionFile,
+                                                    std::string(kExperimentFile) + ".partial",
+                                                    std::string(kEnvironmentFile) + ".partial",
+                                                    std::string(kPartitionFile) + ".partial",
+                                                    std::string(kSummaryFile) + ".partial"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -86,7 +90,8 @@ std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) {
 }
 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
-                                  std::string_view environment_json, const Summary& summary) {
+                                  std::string_view environment_json, const Summary& summary,
+                                  std::string_view partition_json) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
   if (failure) fail_on_file(path, "cannot be created", failure.value());
@@ -94,6 +99,13 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
   RunDirectory run(path);
   run.write_file_atomically(kExperimentFile, experiment_toml);
   run.write_file_atomically(kEnvironmentFile, environment_json);
+  // One that a crashed attempt left is replaced or goes: it would be no part of this run.
+  if (partition_json.empty()) {
+    std::filesystem::remove(path / kPartitionFile, failure);
+    if (failure) fail_on_file(path / kPartitionFile, "cannot be removed", failure.value());
+  } else {
+    run.write_file_atomically(kPartitionFile, partition_json);
+  }
   run.write_file_atomically(kRoundsFile, "");
   run.write_summary(summary);  // last: a folder without it is not a run yet
   return run;

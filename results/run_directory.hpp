@@ -15,9 +15,11 @@ namespace fedarena::results {
 
 inline constexpr const char* kExperimentFile = "experiment.toml";
 inline constexpr const char* kEnvironmentFile = "environment.json";
+inline constexpr const char* kPartitionFile = "partition.json";
 inline constexpr const char* kRoundsFile = "rounds.jsonl";
 inline constexpr const char* kLedgerFile = "ledger.json";
 inline constexpr const char* kClientsFile = "clients.json";
+inline constexpr const char* kRocFile = "roc.json";
 inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kCheckpointFile = "checkpoint.bin";
 inline constexpr const char* kClientStatesFile = "client-states.bin";
@@ -28,9 +30,11 @@ inline constexpr const char* kClientStatesFile = "client-states.bin";
 class RunDirectory {
  public:
   /// Makes the folder, with its parents, and an empty record. A folder that already holds a run, or anything
-  /// that is not the start of one, is an Error.
+  /// that is not the start of one, is an Error. `partition_json`: its card, or empty for a record without
+  /// one.
   static RunDirectory create(const std::filesystem::path& path, std::string_view experiment_toml,
-                             std::string_view environment_json, const Summary& summary);
+                             std::string_view environment_json, const Summary& summary,
+                             std::string_view partition_json = {});
 
   /// Opens the record of a run to read or resume it; changes nothing on disk. A broken record is an Error.
   static RunDirectory open(const std::filesystem::path& path);

@@ -157,6 +157,7 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   row.parameters = common.parameters;
   row.policy = common.policy;
   row.privacy = common.privacy;
+  row.tuning = common.tuning;
   std::vector<double> accuracies, errors;
   std::vector<SeedClients> clients;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -180,6 +181,7 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
     else
       errors.push_back(root_mean_squared_error(*summary.final_test_loss));
     if (summary.per_client) clients.push_back({*summary.per_client, *summary.best_round});
+    if (row.tuning != summary.tuning) row.tuning.reset();
     if (row.privacy) row.privacy = joint(*row.privacy, *summary.privacy);
   }
   if (clients.size() == runs.size()) row.clients_tested = client_columns(clients);

@@ -15,6 +15,7 @@
 #include "results/published.hpp"
 #include "results/round_metric.hpp"
 #include "results/spread.hpp"
+#include "results/tuning.hpp"
 
 namespace fedarena::results {
 
@@ -98,6 +99,7 @@ struct Row {
   /// Accuracy, RMSE, or the table's metric; none where a seed lacks the latter.
   std::optional<Result> result;
   std::optional<Published> published = {};  ///< what others published of it; `add_published` sets it
+  std::optional<Tuning> tuning = {};  ///< how the settings were chosen; none unless every seed has the same
   bool best = false;  ///< the best result of its setting, as printed, where rows may be compared
 };
 

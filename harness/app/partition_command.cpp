@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
@@ -19,13 +18,14 @@
 #include "harness/app/plugins.hpp"
 #include "harness/config/read.hpp"
 #include "harness/runner/catalog.hpp"
+#include "harness/runner/recorded_partition.hpp"
 #include "harness/runner/shared_inputs.hpp"
 #include "partitions/card.hpp"
-#include "partitions/feature_skew.hpp"
 #include "partitions/preview.hpp"
 #include "results/durable_file.hpp"
 #include "results/gnuplot.hpp"
 #include "results/heat_map_plot.hpp"
+#include "results/partition_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -42,39 +42,29 @@ struct Arguments {
 
 // A partition of an experiment, and what its clients' inputs are changed by.
 struct Shown {
-  std::string dataset;
-  std::uint64_t seed = 0;
   PartitionCard card;
-  std::vector<ClientFeatures> features = {};  // empty where inputs stay as they are
+  results::RecordedPartition record;  // as a run directory holds it
 };
 
 Shown deal(const Experiment& experiment, std::int64_t seed) {
-  const Choice& choice = experiment.partition;
   SharedInputs inputs;
   const auto dealt = inputs.dealt(experiment, seed);
-  Shown shown{
-      .dataset = describe_data(experiment), .seed = static_cast<std::uint64_t>(seed), .card = dealt->card};
-  const auto clients = std::ssize(dealt->partition);
-  const FeatureSkew skew = feature_skew(choice.name, choice.settings);
-  for (std::int64_t client = 0; skew.any() && client < clients; ++client) {
-    shown.features.push_back(skew.of(client, clients));
-  }
-  return shown;
+  return {.card = dealt->card, .record = recorded_partition(experiment, seed, dealt->card)};
 }
 
 // A line for each way in which inputs differ from client to client.
-std::string features_text(const std::vector<ClientFeatures>& features) {
-  const auto noisy = std::count_if(features.begin(), features.end(),
-                                   [](const ClientFeatures& client) { return client.noise > 0; });
-  const auto turned = std::count_if(features.begin(), features.end(),
-                                    [](const ClientFeatures& client) { return client.degrees != 0; });
+std::string features_text(const results::RecordedPartition& record) {
+  const auto noisy =
+      std::count_if(record.noise.begin(), record.noise.end(), [](double noise) { return noise > 0; });
+  const auto turned = std::count_if(record.rotations.begin(), record.rotations.end(),
+                                    [](std::int64_t degrees) { return degrees != 0; });
   std::string text;
   if (noisy > 0) {
     text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {}\n", noisy,
-                        features.size(), features.back().noise);
+                        record.noise.size(), record.noise.back());
   }
   if (turned > 0) {
-    text += fmt::format("rotations  of inputs of {} of {} clients\n", turned, features.size());
+    text += fmt::format("rotations  of inputs of {} of {} clients\n", turned, record.rotations.size());
   }
   return text;
 }
@@ -82,43 +72,24 @@ std::string features_text(const std::vector<ClientFeatures>& features) {
 std::string render_text(const Shown& shown) {
   const PartitionCard& card = shown.card;
   std::string text = fmt::format("partition  {}\n", card.id);
-  text += fmt::format("data set   {}\n", shown.dataset);
+  text += fmt::format("data set   {}\n", shown.record.dataset);
   text += fmt::format("in short   {}\n", describe(card.kind, card.statistics));
-  return text + features_text(shown.features) + "\n" + preview(card.statistics);
-}
-
-std::string render_json(const Shown& shown) {
-  const PartitionStatistics& statistics = shown.card.statistics;
-  nlohmann::ordered_json object = {{"id", shown.card.id},
-                                   {"kind", shown.card.kind},
-                                   {"dataset", shown.dataset},
-                                   {"seed", shown.seed},
-                                   {"index_hash", statistics.index_hash},
-                                   {"clients", statistics.sizes.size()},
-                                   {"sizes", statistics.sizes},
-                                   {"label_entropy", statistics.label_entropy},
-                                   {"class_counts", statistics.class_counts}};
-  object["noise"] = nlohmann::ordered_json::array();
-  object["rotations"] = nlohmann::ordered_json::array();
-  for (const ClientFeatures& client : shown.features) {
-    object["noise"].push_back(client.noise);
-    object["rotations"].push_back(client.degrees);
-  }
-  return object.dump() + "\n";
+  return text + features_text(shown.record) + "\n" + preview(card.statistics);
 }
 
 std::string picture_of(const Shown& shown, const fs::path& file) {
   const PartitionCard& card = shown.card;
   if (card.statistics.class_counts.empty()) {
-    throw Error(Complaint{.place = {.file = file.string()},
-                          .found = fmt::format("the data set {} has no classes to draw", shown.dataset),
-                          .remedy = "Leave --output out; sizes are in the text and in --format json."});
+    throw Error(
+        Complaint{.place = {.file = file.string()},
+                  .found = fmt::format("the data set {} has no classes to draw", shown.record.dataset),
+                  .remedy = "Leave --output out; sizes are in the text and in --format json."});
   }
-  return results::run_gnuplot(
-      results::heat_map_script({.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind,
-                                                     shown.dataset, shown.seed, card.statistics.index_hash),
-                                .counts = card.statistics.class_counts},
-                               results::terminal_of(file)));
+  return results::run_gnuplot(results::heat_map_script(
+      {.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind, shown.record.dataset,
+                            shown.record.seed, card.statistics.index_hash),
+       .counts = card.statistics.class_counts},
+      results::terminal_of(file)));
 }
 
 // The one that is asked for, or the only one.
@@ -156,7 +127,7 @@ int run(const Arguments& arguments) {
   if (!arguments.picture.empty()) {
     results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
   }
-  fmt::print("{}", arguments.format == "json" ? render_json(shown) : render_text(shown));
+  fmt::print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
   return kSuccess;
 }
 

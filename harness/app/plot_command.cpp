@@ -11,6 +11,8 @@
 
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
+#include "harness/app/roc_plot.hpp"
+#include "results/curve_measure.hpp"
 #include "results/curve_plot.hpp"
 #include "results/curves.hpp"
 #include "results/curves_json.hpp"
@@ -18,7 +20,6 @@
 #include "results/find_runs.hpp"
 #include "results/gnuplot.hpp"
 #include "results/labels.hpp"
-#include "results/measure.hpp"
 #include "results/number_format.hpp"
 #include "results/text.hpp"
 
@@ -34,6 +35,7 @@ struct Arguments {
   fs::path picture;
   results::CurveStyle style;
   std::string format = "text";
+  RocOptions roc;
 };
 
 std::vector<std::string> axis_names() {
@@ -89,8 +91,13 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
 int run(const Arguments& arguments) {
   check_ending("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
   const results::Terminal terminal = results::terminal_of(arguments.picture);
+  const std::vector<results::FoundRun> runs = chosen_runs(arguments);
+  if (arguments.roc.wanted) {
+    draw_roc(runs, arguments.roc, arguments.picture, arguments.format);
+    return kSuccess;
+  }
   const results::Curves curves =
-      results::make_curves(chosen_runs(arguments), axis_of(arguments.x), *results::find_measure(arguments.y));
+      results::make_curves(runs, axis_of(arguments.x), results::find_curve_measure(arguments.y, runs));
   results::replace_file(arguments.picture,
                         results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
   fmt::print("{}", arguments.format == "json" ? results::curves_json(curves)
@@ -115,9 +122,13 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_option("--x", arguments->x, fmt::format("{}; default round", fmt::join(x_names, ", ")))
       ->type_name("NAME")
       ->check(one_of(x_names));
-  command->add_option("--y", arguments->y, fmt::format("{}; default accuracy", fmt::join(y_names, ", ")))
-      ->type_name("NAME")
-      ->check(one_of(y_names));
+  command
+      ->add_option(
+          "--y", arguments->y,
+          fmt::format("{}, or what the algorithms observe of themselves, such as matching-loss; default "
+                      "accuracy",
+                      fmt::join(y_names, ", ")))
+      ->type_name("NAME");
   command->add_option("--labels", arguments->labels, "algorithm entries to draw; default all of them")
       ->type_name("A,B,...")
       ->delimiter(',')
@@ -127,7 +138,11 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_option("--format", arguments->format, "text (the default), or json with every point")
       ->type_name("NAME")
       ->check(one_of({"text", "json"}));
-  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+  add_roc_options(*command, arguments->roc);
+  command->callback([arguments, command, &action] {
+    check_roc_options(*command, arguments->roc);
+    action = [arguments] { return run(*arguments); };
+  });
 }
 
 }  // namespace fedarena

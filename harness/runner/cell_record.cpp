@@ -7,6 +7,7 @@
 
 #include "harness/runner/changed_cells.hpp"
 #include "harness/runner/synthetic_batch.hpp"
+#include "results/roc_file.hpp"
 #include "results/state_privacy.hpp"
 
 namespace fedarena {
@@ -30,7 +31,8 @@ results::RunDirectory open_same_run(const fs::path& path, const std::string& tom
 }  // namespace
 
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
-                       results::Summary plan, bool resume)
+                       results::Summary plan, bool resume,
+                       const std::optional<results::RecordedPartition>& partition)
     : summary_(std::move(plan)), due_(Clock::now() + kCheckpointInterval) {
   const std::string toml = to_toml(cell);
   std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
@@ -45,7 +47,8 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
   if (fs::exists(marker, ignored)) {
     open(path, toml);  // again: its last writer may just have ended
   } else {
-    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_);
+    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_,
+                                               partition ? to_json_text(*partition) : "");
   }
 }
 
@@ -110,6 +113,8 @@ void CellRecord::evaluate_last_round(const Simulation& simulation) {
   write_scores(last);
   directory_->replace_last(last);
 }
+
+void CellRecord::write(const results::TestRoc& roc) const { results::write_roc(*directory_, roc); }
 
 void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   checkpoint(simulation);

@@ -8,6 +8,8 @@
 #include "harness/config/experiment.hpp"
 #include "harness/runner/folder_lock.hpp"
 #include "harness/runner/simulation.hpp"
+#include "results/partition_file.hpp"
+#include "results/roc.hpp"
 #include "results/run_directory.hpp"
 
 namespace fedarena {
@@ -17,9 +19,10 @@ class CellRecord {
  public:
   /// Opens or makes the directory. `plan`: the cell's summary as far as it is known before the first round.
   /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and
-  /// when another process is at it.
+  /// when another process is at it. `partition`: its card, written when the directory is made.
   CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
-             results::Summary plan, bool resume);
+             results::Summary plan, bool resume,
+             const std::optional<results::RecordedPartition>& partition = std::nullopt);
 
   /// The summary on disk; its state tells whether anything is left to do.
   const results::Summary& summary() const { return summary_; }
@@ -33,6 +36,8 @@ class CellRecord {
   void interrupt(Simulation& simulation);
   /// The rounds written down, in order.
   std::vector<results::RoundRecord> rounds() const { return directory_->rounds(); }
+  /// Writes the last model's characteristics down, before finish().
+  void write(const results::TestRoc& roc) const;
   /// Leaves a finished run: after the last round, or after the one where a rule ended it (`stopped` names
   /// it), or after the one before which the budget was spent. What clients remember in a file goes.
   void finish(Simulation& simulation, const std::string& stopped = {});

@@ -22,9 +22,11 @@
 #include "harness/runner/environment.hpp"
 #include "harness/runner/memory.hpp"
 #include "harness/runner/progress.hpp"
+#include "harness/runner/recorded_partition.hpp"
 #include "harness/runner/shared_inputs.hpp"
 #include "harness/runner/simulation.hpp"
 #include "harness/runner/stopping.hpp"
+#include "harness/runner/test_roc.hpp"
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/number_format.hpp"
@@ -203,7 +205,7 @@ class Arena {
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell.folder(), cell.experiment(),
                       environments_.at(experiment.device).json, plan(cell, *algorithm, *dealt),
-                      options_.resume);
+                      options_.resume, recorded_partition(experiment, cell.seed, dealt->card));
     if (record.finished()) {
       progress_.end_cell(name, record.summary(), false);
       return true;
@@ -246,7 +248,15 @@ class Arena {
       progress_.say(fmt::format("{}: stopped after round {}: the next one would overspend the budget", name,
                                 simulation.rounds_done()));
     }
-    record.finish(simulation, rule.stopped());
+    try {
+      const auto roc =
+          test_roc(simulation.params(), inputs_.dataset(experiment), inputs_.model(experiment), pool_, stop_);
+      if (roc) record.write(*roc);
+      record.finish(simulation, rule.stopped());
+    } catch (const Interrupted&) {  // what is left is an evaluation, for which a resumed run has all
+      record.interrupt(simulation);
+      return false;
+    }
     progress_.end_cell(name, record.summary(), true);
     return true;
   }

@@ -14,6 +14,7 @@
 #include "harness/runner/checkpoint.hpp"
 #include "harness/runner/cohort.hpp"
 #include "harness/runner/cost_meter.hpp"
+#include "harness/runner/observed_means.hpp"
 #include "harness/runner/synthetic_batch.hpp"
 
 namespace fedarena {
@@ -89,11 +90,12 @@ Simulation::Simulation(const SimulationSetup& setup)
                        static_cast<std::int64_t>(setup_.partition[client].size()));
   }
   Batch unused;
-  Server server = server_view(0, unused);
+  Observations unseen;
+  Server server = server_view(0, unused, unseen);
   setup_.algorithm.start(server);
 }
 
-Server Simulation::server_view(std::int64_t round, Batch& synthetic) {
+Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observations& observed) {
   return {.round = round,
           .rounds = setup_.rounds,
           .population = static_cast<std::int64_t>(setup_.partition.size()),
@@ -102,7 +104,8 @@ Server Simulation::server_view(std::int64_t round, Batch& synthetic) {
           .model = setup_.model,
           .compute = compute_,
           .streams = Streams(setup_.seed, round, kServer).for_algorithm(),
-          .synthetic = synthetic};
+          .synthetic = synthetic,
+          .observed = observed};
 }
 
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
@@ -151,7 +154,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
               .state = state,
               .model = setup_.model,
               .compute = compute_,
-              .streams = streams.for_algorithm()};
+              .streams = streams.for_algorithm(),
+              .observed = result.observed};
   const Bytes bytes = encode(setup_.algorithm.train(view, downlink));
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
   result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
@@ -217,7 +221,8 @@ void Simulation::check_budget(const Ledger& ledger) const {
 
 Bytes Simulation::next_downlink() {
   Batch unused;
-  const Server server = server_view(round_ + 1, unused);
+  Observations unseen;
+  const Server server = server_view(round_ + 1, unused, unseen);
   return encode(setup_.algorithm.broadcast(server));
 }
 
@@ -229,7 +234,8 @@ results::RoundRecord Simulation::next_round() {
   const CostMeter meter(setup_.model, engine_, compute_);
   Rollback rollback(params_, server_state_, clip_norm_);
   Batch synthetic;
-  Server server = server_view(round, synthetic);
+  Observations observed;
+  Server server = server_view(round, synthetic, observed);
 
   const Bytes downlink_bytes = encode(setup_.algorithm.broadcast(server));
   const Message downlink = decode(downlink_bytes, setup_.model.layout(), setup_.model.options().device());
@@ -251,12 +257,14 @@ results::RoundRecord Simulation::next_round() {
     record.uplink_bytes += local[index].uplink_bytes;
     record.examples += local[index].examples;
     ledger.record(round, cohort[index], local[index].accesses);
+    if (unit(setup_.policy) != Unit::kClient) observed.add(local[index].observed);
     uplinks.push_back(std::move(local[index].uplink));
   }
   aggregate(server, std::move(uplinks), ledger);
   synthetic = in_pixels(synthetic, reader_, setup_.model);
   check_budget(ledger);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
+  record.observed = observed_means(observed);
   record.cost = meter.cost();
   record.train_seconds = seconds_since(start);
   if (round % setup_.evaluate_every == 0 || round == setup_.rounds) {

@@ -95,9 +95,10 @@ class Simulation {
     RoundAccesses accesses;
     std::int64_t uplink_bytes = 0;
     std::int64_t examples = 0;
+    Observations observed;
   };
 
-  Server server_view(std::int64_t round, Batch& synthetic);
+  Server server_view(std::int64_t round, Batch& synthetic, Observations& observed);
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   // Of examples that are numbered from `first` on: those for testing follow those for training.
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;

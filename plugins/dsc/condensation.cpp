@@ -1,5 +1,7 @@
 #include "condensation.hpp"
 
+#include <utility>
+
 #include <fedarena/class_batches.hpp>
 
 #include "set_training.hpp"
@@ -40,7 +42,9 @@ void condense(const Config& config, Client& client, Batch& set) {
       descent.step(slope_by_class(config, set, examples, draws, [&](const Batch& real, const Batch& own) {
         const Params target = client.compute.gradient(model, real);
         return client.compute.input_gradient(model, own, [&](const Params& gradient) {
-          return matching_distance(gradient, target, config).slope;
+          fedarena::MatchingDistance distance = matching_distance(gradient, target, config);
+          client.observed.add("matching-loss", distance.value);
+          return std::move(distance.slope);
         });
       }));
       if (point + 1 == config.outer_steps) break;

@@ -74,13 +74,17 @@ Params weights_near(const Params& centre, double rho, Stream& stream) {
   return step + centre;
 }
 
-// Derivative of the distance in the images.
-torch::Tensor slope_of_distance(const Embedding& embedding, const Batch& examples, const Batch& images) {
+struct Distance {
+  double value = 0;
+  torch::Tensor slope;  // in the images
+};
+
+Distance distance_between(const Embedding& embedding, const Batch& examples, const Batch& images) {
   const torch::Tensor real = embedding.mean(examples.inputs).detach();
   const torch::AutoGradMode enabled(true);
   const torch::Tensor leaf = images.inputs.detach().requires_grad_();
   const torch::Tensor distance = embedding.distance(real, embedding.mean(leaf));
-  return torch::autograd::grad({distance}, {leaf})[0];
+  return {distance.item<double>(), torch::autograd::grad({distance}, {leaf})[0]};
 }
 
 }  // namespace
@@ -96,7 +100,9 @@ void match_distributions(const Config& config, Client& client, const Params& sta
     const Params at = weights_near(start, config.rho, weights);
     const Embedding embedding(body, at);
     descent.step(slope_by_class(config, set, examples, draws, [&](const Batch& real, const Batch& own) {
-      return slope_of_distance(embedding, real, own);
+      Distance distance = distance_between(embedding, real, own);
+      client.observed.add("matching-loss", distance.value);
+      return std::move(distance.slope);
     }));
   }
 }

@@ -1,6 +1,7 @@
 #include "global_optimisation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -102,6 +103,8 @@ void optimise_globally(const Config& config, Server& server, const Uplink& uplin
   for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
     if (!descent.epoch(server.params, start, radius, rate)) break;
   }
+  if (std::isfinite(radius)) server.observed.add("radius", radius);
+  server.observed.add("distance", norm(server.params - start));
 }
 
 }  // namespace fedlap

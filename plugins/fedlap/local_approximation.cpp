@@ -1,6 +1,7 @@
 #include "local_approximation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fedarena/augmentation.hpp>
 
@@ -9,6 +10,7 @@ namespace fedlap {
 using fedarena::Augmentation;
 using fedarena::Batch;
 using fedarena::Client;
+using fedarena::MatchingDistance;
 using fedarena::Params;
 using fedarena::Purpose;
 using fedarena::Stream;
@@ -20,11 +22,14 @@ constexpr std::uint64_t kAugmentations = 1;
 constexpr std::uint64_t kTrialBatches = 2;
 
 // The derivative, in the images, of the distance of their gradient at `at`, augmented, from `real`.
-torch::Tensor slope_of_distance(const Config& config, const Client& client, const Params& at,
-                                const Batch& set, const Params& real, const Augmentation& augmentation) {
-  const torch::Tensor slope = client.compute.input_gradient(
-      at, {augmentation(set.inputs), set.targets},
-      [&](const Params& own) { return matching_distance(own, real, config).slope; });
+torch::Tensor slope_of_distance(const Config& config, Client& client, const Params& at, const Batch& set,
+                                const Params& real, const Augmentation& augmentation) {
+  const torch::Tensor slope =
+      client.compute.input_gradient(at, {augmentation(set.inputs), set.targets}, [&](const Params& own) {
+        MatchingDistance distance = matching_distance(own, real, config);
+        client.observed.add("matching-loss", distance.value);
+        return std::move(distance.slope);
+      });
   return augmentation.pull_back(set.inputs, slope);
 }
 

@@ -19,7 +19,7 @@ struct Kind {
   std::string_view name, group;
 };
 
-constexpr std::array<Kind, 25> kKinds = {{{"test_accuracy", "test"},
+constexpr std::array<Kind, 26> kKinds = {{{"test_accuracy", "test"},
                                           {"test_loss", "test"},
                                           {"rmse", "test"},
                                           {"macro_f1", "test"},
@@ -43,7 +43,8 @@ constexpr std::array<Kind, 25> kKinds = {{{"test_accuracy", "test"},
                                           {"uplink_bytes", "cost"},
                                           {"downlink_bytes", "cost"},
                                           {"train_seconds", "cost"},
-                                          {"evaluation_seconds", "cost"}}};
+                                          {"evaluation_seconds", "cost"},
+                                          {"observed", "algorithm"}}};
 
 class Values {
  public:
@@ -138,6 +139,7 @@ std::vector<RoundValue> round_values(const Summary& summary, const RoundRecord& 
   add_tests(values, round);
   add_privacy(values, summary, round);
   add_costs(values, round);
+  for (const auto& [name, value] : round.observed) values.add("observed", value, "_" + name);
   return values.take();
 }
 

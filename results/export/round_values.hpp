@@ -12,9 +12,11 @@ namespace fedarena::results {
 struct RoundValue {
   std::string_view measure;  ///< one of `exported_measures`
   std::string_view group;    ///< of measures that belong together: "test", "classes", "clients", ...
-  std::string name;          ///< the measure, and the class where each has its own: "class_accuracy_3"
-  double number = 0;         ///< may be nan or infinite
-  std::string text;          ///< reads back as that number; "nan", "inf", "-inf"; counts have all digits
+  /// The measure, with the class or the algorithm's word where there are several: "class_accuracy_3",
+  /// "observed_radius".
+  std::string name;
+  double number = 0;  ///< may be nan or infinite
+  std::string text;   ///< reads back as that number; "nan", "inf", "-inf"; counts have all digits
 };
 
 /// The names of measures, as rounds.jsonl and summary.json have them, in the order of `round_values`.

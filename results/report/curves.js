@@ -12,6 +12,13 @@
   const kMostAtFirst = 10;
   const kLatest = 2;  // of the significant digits of a spread
 
+  // What algorithms observe of themselves is drawn as measures are.
+  const observed = new Set(data.rows.flatMap(({series}) => Object.keys(series.observed ?? {})));
+  [...observed].sort().forEach((name) => {
+    const index = data.measures.push({name, heading: name, share: false}) - 1;
+    for (const {series} of data.rows) if (series.observed?.[name]) series.y[index] = series.observed[name];
+  });
+
   const byId = (id) => document.getElementById(id);
   const add = (parent, name, properties = {}) => parent.appendChild(Object.assign(document.createElement(name), properties));
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -17,6 +17,7 @@
 #include "results/report/sections.hpp"
 #include "results/row_key.hpp"
 #include "results/state_text.hpp"
+#include "results/tuning_text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -166,8 +167,16 @@ std::string runs_body(std::span<const FoundRun> runs) {
                   .headings = {"run", "experiment", "algorithm", "seed", "state", "rounds", "accuracy",
                                "epsilon (RDP)", "seconds"},
                   .sortable = true};
+  const bool tuned =
+      std::ranges::any_of(runs, [](const FoundRun& run) { return run.summary && run.summary->tuning; });
+  if (tuned) {
+    table.right_aligned.push_back(false);
+    table.headings.emplace_back("tuned by");
+  }
   for (const FoundRun& run : runs) {
-    if (run.summary) table.rows.push_back(run_cells(run));
+    if (!run.summary) continue;
+    table.rows.push_back(run_cells(run));
+    if (tuned) table.rows.back().push_back({.text = search_text(run.summary->tuning)});
   }
   if (table.rows.empty()) return "";
   // Regression data have an error in the place of the accuracy.

@@ -11,11 +11,13 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/durable_file.hpp"
 #include "results/html.hpp"
 #include "results/natural_order.hpp"
 #include "results/partition_notes.hpp"
 #include "results/privacy_report.hpp"
 #include "results/problem_line.hpp"
+#include "results/report/partition_map.hpp"
 #include "results/report/sections.hpp"
 #include "results/run_directory.hpp"
 
@@ -24,6 +26,7 @@ namespace {
 
 struct Card {
   const FoundRun* first = nullptr;                       // whose ledger tells the sizes
+  const FoundRun* mapped = nullptr;                      // whose card tells the classes; older runs have none
   std::map<std::int64_t, std::set<std::string>> hashes;  // by seed
   std::size_t runs = 0;
 };
@@ -44,6 +47,9 @@ Cards cards_of(std::span<const FoundRun> runs) {
     const std::string id = partition_without_seed(*run.summary);
     Card& card = cards[{run.summary->dataset, id.empty() ? run.summary->partition : id}];
     if (card.first == nullptr) card.first = &run;
+    std::error_code failure;
+    if (card.mapped == nullptr && std::filesystem::exists(run.path / kPartitionFile, failure))
+      card.mapped = &run;
     if (!id.empty()) card.hashes[run.summary->seed].insert(run.summary->partition_hash);
     ++card.runs;
   }
@@ -63,6 +69,22 @@ std::vector<std::int64_t> sizes_of(const FoundRun& run, Problems& problems) {
   }
   std::sort(sizes.begin(), sizes.end());
   return sizes;
+}
+
+// Who holds which classes; empty where no run tells it.
+std::string map_of(const Card& card, Problems& problems) {
+  if (card.mapped == nullptr) return {};
+  const auto& [path, summary, problem] = *card.mapped;
+  try {
+    const std::string file = (path / kPartitionFile).string();
+    const RecordedPartition partition = parse_partition(read_whole_file(file), file);
+    if (partition.index_hash == summary->partition_hash) return partition_map(partition);
+    problems.push_back({path, fmt::format("{}: field \"index_hash\" is {}, and that of {} is {}", file,
+                                          partition.index_hash, kSummaryFile, summary->partition_hash)});
+  } catch (const Error& error) {
+    problems.push_back({path, problem_line(error)});
+  }
+  return {};
 }
 
 // Bars of the sizes, the smallest first; of many clients a part of them, evenly chosen.
@@ -102,6 +124,7 @@ std::string hashes_text(const Card& card) {
 
 std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) {
   std::string html;
+  bool without_map = false;
   for (const auto& [name, card] : cards_of(runs)) {
     const Summary& summary = *card.first->summary;
     html += fmt::format("<article class=\"card\">\n{}\n<dl class=\"facts\">\n",
@@ -119,13 +142,16 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) 
     fact("Index hash", hashes_text(card));
     html += "</dl>\n";
     if (!sizes.empty() && sizes.front() < sizes.back()) html += bars(sizes);
+    const std::string map = map_of(card, problems);
+    without_map = without_map || map.empty();
+    html += map;
     html += "</article>\n";
   }
   if (html.empty()) return html;
-  return "<p>The index hash tells who holds which example: runs with the same one were dealt the same way. "
-         "<code>fedarena partition FILE -o map.png</code> draws who holds which classes.</p>\n<div "
-         "class=\"cards\">\n" +
-         html + "</div>\n";
+  std::string text =
+      "<p>The index hash tells who holds which example: runs with the same one were dealt the same way.";
+  if (without_map) text += " <code>fedarena partition FILE -o map.png</code> draws who holds which classes.";
+  return text + "</p>\n<div class=\"cards\">\n" + html + "</div>\n";
 }
 
 }  // namespace fedarena::results

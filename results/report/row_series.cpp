@@ -63,10 +63,14 @@ RowSeries row_series(const RowRounds& seeds) {
   std::size_t rounds = std::numeric_limits<std::size_t>::max();
   for (const auto& seed : seeds) rounds = std::min(rounds, seed.size());
   std::vector<std::vector<DrawnValues>> measures;
-  for (const std::string& name : measure_names()) {
+  const auto add = [&](const CurveMeasure& measure) {
     std::vector<DrawnValues>& of_seeds = measures.emplace_back();
-    for (const auto& seed : seeds) of_seeds.push_back(measure_values(*find_measure(name), seed));
-  }
+    for (const auto& seed : seeds) of_seeds.push_back(measure_values(measure, seed));
+  };
+  const std::vector<std::string> own = measure_names();
+  const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
+  for (const std::string& name : own) add(*find_measure(name));
+  for (const std::string& name : observed) add(name);
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < rounds; ++position) {
     const bool measured = std::ranges::any_of(measures, [&](const std::vector<DrawnValues>& of_seeds) {
@@ -78,7 +82,10 @@ RowSeries row_series(const RowRounds& seeds) {
   RowSeries series;
   for (const std::size_t position : positions) series.rounds.push_back(seeds.front()[position].round);
   for (const CurveAxis& axis : curve_axes()) series.x.push_back(axis_over_seeds(axis, seeds, positions));
-  for (const auto& of_seeds : measures) series.y.push_back(measure_over_seeds(of_seeds, positions));
+  for (std::size_t i = 0; i < own.size(); ++i) series.y.push_back(measure_over_seeds(measures[i], positions));
+  for (std::size_t i = 0; i < observed.size(); ++i) {
+    series.observed.emplace_back(observed[i], measure_over_seeds(measures[own.size() + i], positions));
+  }
   return series;
 }
 

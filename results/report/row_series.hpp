@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/report/readable_runs.hpp"
@@ -18,6 +19,7 @@ struct RowSeries {
   std::vector<std::int64_t> rounds;    ///< ascending: those in which some measure has a number
   std::vector<std::vector<double>> x;  ///< in the order of `curve_axes`, by position in `rounds`
   std::vector<Values> y;               ///< in the order of `measure_names`, likewise
+  std::vector<std::pair<std::string, Values>> observed = {};  ///< by name, what every seed observes
 };
 
 /// Rounds that a curve of a report has at most; of more, evenly chosen ones are kept, the last among them.

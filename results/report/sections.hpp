@@ -32,7 +32,7 @@ std::string results_body(const Table& table);
 std::string runs_body(std::span<const FoundRun> runs);
 /// Where charts go, and what can be chosen; the data comes apart.
 std::string curves_body(const Table& table);
-/// A card for each partition: name, hashes of the seeds, sizes of clients.
+/// A card for each partition: name, hashes of the seeds, sizes of clients, who holds which classes.
 std::string partitions_body(std::span<const FoundRun> runs, Problems& problems);
 /// What each run's epsilon rests on, from its summary and its ledger.
 std::string privacy_body(const Table& table, Problems& problems);

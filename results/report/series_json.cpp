@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "results/json_fields.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -40,8 +42,14 @@ bool is_linear(std::span<const double> numbers, int digits) {
   return true;
 }
 
-std::string member(std::size_t name, const std::string& value, bool first) {
-  return fmt::format("{}\"{}\":{}", first ? "" : ",", name, value);
+std::string member(const std::string& name, const std::string& value, bool first) {
+  return fmt::format("{}{}:{}", first ? "" : ",", json_text(name, -1), value);
+}
+
+std::string values_json(const RowSeries::Values& values) {
+  std::string both = "{\"mean\":" + numbers_json(values.mean, kDigits);
+  if (!values.std.empty()) both += ",\"std\":" + numbers_json(values.std, kDigits);
+  return both + "}";
 }
 
 }  // namespace
@@ -65,17 +73,21 @@ std::string series_json(const RowSeries& series) {
   bool first = true;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!has_numbers(series.x[i])) continue;
-    text += member(i, numbers_json(series.x[i], kDigits), first);
+    text += member(std::to_string(i), numbers_json(series.x[i], kDigits), first);
     first = false;
   }
   text += "},\"y\":{";
   first = true;
   for (std::size_t i = 0; i < series.y.size(); ++i) {
-    const RowSeries::Values& values = series.y[i];
-    if (!has_numbers(values.mean)) continue;
-    std::string both = "{\"mean\":" + numbers_json(values.mean, kDigits);
-    if (!values.std.empty()) both += ",\"std\":" + numbers_json(values.std, kDigits);
-    text += member(i, both + "}", first);
+    if (!has_numbers(series.y[i].mean)) continue;
+    text += member(std::to_string(i), values_json(series.y[i]), first);
+    first = false;
+  }
+  if (series.observed.empty()) return text + "}}";
+  text += "},\"observed\":{";
+  first = true;
+  for (const auto& [name, values] : series.observed) {
+    text += member(name, values_json(values), first);
     first = false;
   }
   return text + "}}";

@@ -12,8 +12,8 @@ namespace fedarena::results {
 /// as bytes and rounds often are.
 std::string numbers_json(std::span<const double> numbers, int digits);
 
-/// A row's series: {"rounds": ..., "x": {"0": ...}, "y": {"0": {"mean": ..., "std": ...}}}; axes and measures
-/// by their position, without those that have no number.
+/// A row's series: {"rounds": ..., "x": {"0": ...}, "y": {"0": {"mean": ..., "std": ...}}, "observed":
+/// {"radius": {"mean": ...}}}; axes and measures by their position, without those that have no number.
 std::string series_json(const RowSeries& series);
 
 }  // namespace fedarena::results

@@ -59,7 +59,7 @@ TEST_F(FedDm, StepsAlongTheDerivativeOfItsDistance) {
 
   Stream stream = Workbench::client_streams()(Purpose::kSynthetic);
   torch::Tensor images = normal(stream, {4, 1, 4, 4});
-  const torch::Tensor slope = central_differences(images, [&] {
+  const auto distance = [&] {
     double sum = 0;
     for (std::size_t i = 0; i < classes.size(); ++i) {
       const torch::Tensor own = images.narrow(0, 2 * static_cast<std::int64_t>(i), 2);
@@ -69,12 +69,15 @@ TEST_F(FedDm, StepsAlongTheDerivativeOfItsDistance) {
       sum += squared_distance(bench.model.forward(start, own), bench.model.forward(start, real));
     }
     return sum;
-  });
+  };
+  const double first = distance();
+  const torch::Tensor slope = central_differences(images, distance);
   EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
 
   const Batch set = train(one_step({{"image_rate", 0.5}}));
   EXPECT_TRUE(set.targets.equal(torch::tensor({0, 0, 2, 2}, torch::kInt64)));
   EXPECT_LE((set.inputs - (images - 0.5 * slope)).abs().max().item<double>(), 1e-8);
+  EXPECT_NEAR(bench.observed_mean("matching-loss"), first / 2, 1e-12) << "mean over the two classes";
 }
 
 // Both sides see the same weights and the same augmentation: nothing is left to do for a set that is the

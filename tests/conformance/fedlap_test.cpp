@@ -113,6 +113,8 @@ TEST_F(FedLapServer, TakesItsRadiusFromTheClients) {
     return by_hand(0.02, {4 / 15.0, 9 / 15.0, 2 / 15.0}, radius, 100);
   };
   EXPECT_LE(norm(with("min") - within(0.1)), 1e-12);
+  EXPECT_EQ(bench.observed_mean("radius"), 0.1);
+  EXPECT_NEAR(bench.observed_mean("distance"), norm(within(0.1) - start), 1e-12);
   EXPECT_LE(norm(with("median") - within(0.2)), 1e-12);
   EXPECT_LE(norm(with("max") - within(0.3)), 1e-12);
   EXPECT_LE(norm(with("none") - within(kInfinity)), 1e-12);
@@ -240,6 +242,31 @@ TEST_F(FedLapClients, SendImagesAndTheirLabels) {
   EXPECT_LE(single, kClients * (kSet * (4 * kPixels + 8) + kMost));
   EXPECT_GE(eighth, kClients * kSet * (kPixels + 8));
   EXPECT_LE(eighth, kClients * (kSet * (kPixels + 8) + kMost));
+}
+
+// By the first images' gradient and the shard's.
+TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
+  const Workbench bench(task.model->architecture());
+  Stream stream({.seed = 5});
+  const Params start = bench.model.initial(stream);
+  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
+  Batch images = examples;
+  Stream noise = Workbench::client_streams()(Purpose::kSynthetic);
+  images.inputs = normal(noise, {6, 1, 8, 8});
+  OpenShard shard(bench.model, examples);
+  bench.train(*plugins().create("fedlap", settings({{"image_init", text("noise")},
+                                                    {"server_radius", text("constant")},
+                                                    {"trajectories", std::int64_t{1}},
+                                                    {"outer_steps", std::int64_t{1}},
+                                                    {"real_batches", std::int64_t{1}},
+                                                    {"image_updates", std::int64_t{1}},
+                                                    {"batch_size", std::int64_t{0}}})),
+              shard, {{kModel, start}});
+  const double expected = matching_distance(bench.model.gradient(start, images),
+                                            bench.model.gradient(start, examples), GradientMatching())
+                              .value;
+  EXPECT_GT(expected, 0.1);
+  EXPECT_NEAR(bench.observed_mean("matching-loss"), expected, 1e-9 * expected);
 }
 
 TEST_F(FedLapClients, CarryTheirImagesOverOnlyWhenTold) {

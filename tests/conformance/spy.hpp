@@ -79,7 +79,8 @@ class Spy final : public Algorithm {
                     .state = client.state,
                     .model = client.model,
                     .compute = client.compute,
-                    .streams = client.streams};
+                    .streams = client.streams,
+                    .observed = client.observed};
     Message message = inner_->train(observed, downlink);
     seen.uplink_bytes = static_cast<std::int64_t>(encode(message).size());
     const std::lock_guard lock(mutex_);

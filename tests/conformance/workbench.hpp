@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,8 @@ class Workbench {
                   .state = state,
                   .model = model,
                   .compute = compute,
-                  .streams = streams};
+                  .streams = streams,
+                  .observed = observed};
     return algorithm.train(client, downlink);
   }
 
@@ -67,6 +69,12 @@ class Workbench {
   GradientEngine engine{model, pool};
   std::atomic<bool> stop = false;
   PublicCompute compute{engine, stop};
+  mutable Observations observed;  ///< by all clients and servers so far
+
+  double observed_mean(std::string_view name) const {
+    const auto& [sum, count] = observed.values().find(name)->second;
+    return sum / static_cast<double>(count);
+  }
 
  private:
   template <typename Call>
@@ -81,7 +89,8 @@ class Workbench {
                   .model = model,
                   .compute = compute,
                   .streams = Streams(1, 1, kServer),
-                  .synthetic = synthetic};
+                  .synthetic = synthetic,
+                  .observed = observed};
     call(server);
   }
 };

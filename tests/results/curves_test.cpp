@@ -50,9 +50,13 @@ class CurvesTest : public ::testing::Test {
     }
   }
 
-  Curves curves(std::string_view x = "round", Measure y = Measure::kAccuracy) const {
+  Curves curves(std::string_view x = "round", const CurveMeasure& y = Measure::kAccuracy) const {
+    return make_curves(runs(), axis(x), y);
+  }
+
+  std::vector<FoundRun> runs() const {
     const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
-    return make_curves(find_runs(folders), axis(x), y);
+    return find_runs(folders);
   }
 
  private:
@@ -117,6 +121,32 @@ TEST_F(CurvesTest, DrawEveryMeasure) {
   EXPECT_EQ(last(Measure::kLoss), 0.25);
   EXPECT_EQ(last(Measure::kValidationAccuracy), 25);
   EXPECT_EQ(last(Measure::kMacroF1), 37.5);
+}
+
+TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
+  const auto observe = [](double factor) {
+    return [factor](RoundRecord& round) {
+      if (round.round > 1) round.observed = {{"radius", factor * static_cast<double>(round.round)}};
+    };
+  };
+  record(finished("fedlap", 1, 0.7), {0.5, 0.6, 0.7}, observe(1));
+  record(finished("fedlap", 2, 0.9), {0.5, std::nullopt, 0.9}, observe(3));
+  record(finished("fedavg", 1, 0.7), {0.7});
+  EXPECT_EQ(find_curve_measure("accuracy", runs()), CurveMeasure(Measure::kAccuracy));
+  const Curves drawn = curves("round", find_curve_measure("radius", runs()));
+  ASSERT_EQ(drawn.panels.size(), 1U);
+  ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
+  const std::vector<CurvePoint>& points = drawn.panels[0].curves[0].points;
+  ASSERT_EQ(points.size(), 2U) << "also of rounds that were not evaluated";
+  EXPECT_EQ(points[0].round, 2);
+  EXPECT_EQ(points[0].y, 4);
+  EXPECT_DOUBLE_EQ(*points[1].std, 6 / std::sqrt(2.0));
+  EXPECT_THAT(drawn.notes,
+              Contains(HasSubstr("fedavg: no round in which every seed has both round and radius")));
+  const std::string message = message_of([&] { find_curve_measure("radus", runs()); });
+  EXPECT_THAT(message, HasSubstr("--y: \"radus\" is unknown"));
+  EXPECT_THAT(message, HasSubstr("client-macro-f1, radius"));
+  EXPECT_THAT(message, HasSubstr("did you mean \"radius\""));
 }
 
 TEST_F(CurvesTest, NeverUnderstateAnEpsilon) {

@@ -1,4 +1,6 @@
 // What evaluations say beside the accuracy, in rounds.jsonl and summary.json.
+#include <limits>
+
 #include <gmock/gmock.h>
 
 #include "results/record.hpp"
@@ -8,6 +10,7 @@ namespace fedarena::results {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr ClientMetrics kClients{
     .tested = 9, .accuracy_mean = 0.75, .accuracy_worst = 0.5, .accuracy_std = 0.125, .macro_f1_mean = 0.625};
@@ -35,6 +38,16 @@ TEST(MetricsJson, OfARoundAreWrittenBesideTheRest) {
                               R"("client_accuracy_worst":0.5,"client_accuracy_std":0.125,)"
                               R"("client_macro_f1_mean":0.625})"));
   EXPECT_EQ(parse_round(line, {}), measured_round());
+}
+
+TEST(MetricsJson, HoldWhatAnAlgorithmObserved) {
+  RoundRecord record = round_record(3);
+  record.observed = {{"matching-loss", 0.1}, {"radius", std::numeric_limits<double>::infinity()}};
+  const std::string line = to_json_line(record);
+  EXPECT_THAT(line, HasSubstr(R"("observed":{"matching-loss":0.1,"radius":"inf"})"));
+  EXPECT_EQ(parse_round(line, {}), record);
+  record.observed.clear();
+  EXPECT_THAT(to_json_line(record), Not(HasSubstr("observed")));
 }
 
 TEST(MetricsJson, OfARunComeBack) {

@@ -7,7 +7,9 @@
 #include "results/json_fields.hpp"
 #include "results/list.hpp"
 #include "results/render.hpp"
+#include "results/roc_file.hpp"
 #include "results/run_directory.hpp"
+#include "tests/results/partition_sample.hpp"
 #include "tests/results/samples.hpp"
 #include "tests/results/tuning_sample.hpp"
 
@@ -75,6 +77,27 @@ TEST(Mutation, DamagedScoresOfClientsAreErrors) {
   mutate(to_json_text(scores), [](const std::string& bytes) {
     const ClientScores read = parse_client_scores(bytes, "clients.json");
     EXPECT_EQ(parse_client_scores(to_json_text(read), ""), read);
+  });
+}
+
+TEST(Mutation, DamagedCharacteristicsAreErrors) {
+  // One class, because every byte of the file is damaged in two dozen ways.
+  const std::vector<double> scores = {3, 2, 2, 1};
+  const std::vector<std::int64_t> labels = {0, 0, 1, 1};
+  const TestRoc roc{.examples = 4, .classes = {class_roc(scores, labels, 0)}};
+  mutate(to_json_text(roc), [](const std::string& bytes) {
+    const TestRoc read = parse_roc(bytes, "roc.json");
+    EXPECT_EQ(parse_roc(to_json_text(read), ""), read);
+  });
+}
+
+TEST(Mutation, DamagedPartitionsAreErrors) {
+  RecordedPartition partition = three_clients();
+  partition.noise = {0, 0.5, 1};
+  partition.rotations = {0, 90, 0};
+  mutate(to_json_text(partition), [](const std::string& bytes) {
+    const RecordedPartition read = parse_partition(bytes, "partition.json");
+    EXPECT_EQ(parse_partition(to_json_text(read), ""), read);
   });
 }
 

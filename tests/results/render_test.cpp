@@ -3,13 +3,16 @@
 #include <cmath>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "results/number_format.hpp"
 #include "tests/results/samples.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -112,19 +115,32 @@ TEST(Csv, HoldsRawNumbers) {
   EXPECT_EQ(
       render_csv(table),
       fmt::format(
-          R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,
+          R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,,,,
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,,,,
 )",
           half_width, exact_number(*table.rows[1].accuracy_half_width)));
+}
+
+TEST(Render, TellsHowARowWasTuned) {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 2, 0.7)),
+                                found(finished("scaffold", 1, 0.6))};
+  runs[0].summary->tuning = runs[1].summary->tuning = tuned_by(6);
+  const Table table = make_table(runs);
+  EXPECT_THAT(render_csv(table), HasSubstr(",6,48000,12.3\nquickstart"));
+  EXPECT_THAT(render_csv(table), EndsWith(",,,\n"));
+  const auto rows = nlohmann::json::parse(render_json(table)).at("rows");
+  EXPECT_EQ(rows[0].at("tuning").at("trials"), 6);
+  EXPECT_EQ(rows[0].at("tuning").at("chosen").at("training.rate"), "0.1");
+  EXPECT_FALSE(rows[1].contains("tuning"));
 }
 
 TEST(Csv, QuotesAsRfc4180) {
   EXPECT_EQ(
       render_csv(two_settings()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source
-quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,
+      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds
+quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,,,,
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,,,,
 )");
 }
 

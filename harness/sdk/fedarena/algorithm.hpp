@@ -14,6 +14,7 @@
 #include "fedarena/compute.hpp"
 #include "fedarena/message.hpp"
 #include "fedarena/model.hpp"
+#include "fedarena/observations.hpp"
 #include "fedarena/params.hpp"
 #include "fedarena/plugin.hpp"
 #include "fedarena/random.hpp"
@@ -64,6 +65,8 @@ struct FEDARENA_API Client {
   const Model& model;
   const Compute& compute;  ///< for public or synthetic data
   Streams streams;
+  /// For curves. Left out under a privacy policy on clients, whose mechanism they do not pass.
+  Observations& observed;
 };
 
 /// The server, in one round or before the first (round 0).
@@ -79,6 +82,7 @@ struct FEDARENA_API Server {
   /// What this round's model was trained on in place of examples, for people to look at: the harness keeps it
   /// in the run directory. Empty (undefined tensors) unless `aggregate` sets it; nothing else rests on it.
   Batch& synthetic;
+  Observations& observed;  ///< for curves, in the same record as those of the cohort
 };
 
 /// The cohort's messages, decoded from the wire, in the order of client numbers.

@@ -108,6 +108,9 @@ TEST(PartitionCommand, TellsWhatARunRecords) {
                         "rotations  of inputs of 3 of 6 clients\n"));
   const Outcome run = run_program(scratch, {"run", "small.toml", "--out", "out"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
+  const fs::path file = scratch / "out/fedavg-seed-4/partition.json";
+  EXPECT_EQ(json::parse(content_of(file)), card);
+  EXPECT_THAT(run_program(scratch, {"verify", "out"}).out, HasSubstr(" 0 differences"));
   const std::string hash = card.at("index_hash"), id = card.at("id");
   EXPECT_THAT(run.err, HasSubstr("seed 4: shards: 6 clients, "));
   EXPECT_THAT(run.err, HasSubstr(", index hash " + hash + ", id " + id + "\n"));
@@ -120,6 +123,26 @@ TEST(PartitionCommand, TellsWhatARunRecords) {
   EXPECT_THAT(run_program(scratch, {"table", "out"}).out,
               testing::AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
                              HasSubstr("seed 4 index hash " + hash)));
+}
+
+// A run that an older version finished has no card and gets none; one that is begun anew does.
+TEST(PartitionCommand, CardsOfRunsSurviveResuming) {
+  Scratch scratch;
+  write(scratch, kClasses);
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  const fs::path older = scratch / "out/fedavg-seed-3", crashed = scratch / "out/fedavg-seed-4";
+  const std::string card = content_of(crashed / "partition.json");
+  fs::remove(older / "partition.json");
+  for (const auto& entry : fs::directory_iterator(crashed)) {
+    const std::string name = entry.path().filename();
+    if (name != "experiment.toml" && name != "environment.json") fs::remove_all(entry.path());
+  }
+  scratch.write("out/fedavg-seed-4/partition.json", "{");
+  const Outcome resumed = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(content_of(crashed / "partition.json"), card);
+  EXPECT_FALSE(fs::exists(older / "partition.json"));
+  EXPECT_THAT(run_program(scratch, {"verify", "out"}).out, HasSubstr(" 0 differences"));
 }
 
 // Tables keep such runs with those of before there was feature skew.

@@ -74,6 +74,11 @@ TEST(Plot, RefusesWithOneMessage) {
                                                     {"plot", "runs", "-o", "a.svg", "--x", "epsilon"},
                                                     {"plot", "runs", "-o", "a.svg", "--labels", "fedavgm"},
                                                     {"plot", "runs", "-o", "a.svg", "--log-y"},
+                                                    {"plot", "runs", "-o", "a.svg", "--roc", "--y", "loss"},
+                                                    {"plot", "runs", "-o", "a.svg", "--roc", "--log-x"},
+                                                    {"plot", "runs", "-o", "a.svg", "--class", "3"},
+                                                    {"plot", "runs", "-o", "a.svg", "--roc", "--class", "x"},
+                                                    {"plot", "runs", "-o", "a.svg", "--roc"},
                                                     {"plot", "runs", "-o", "missing/a.svg"}}));
   EXPECT_FALSE(std::filesystem::exists(scratch / "a.svg"));
 }

@@ -50,12 +50,13 @@ void run(const std::string& where, const std::string& what) {
   Message state;
   const NoCompute compute;
   Batch synthetic;
-  Server server{3, 5, 10, params, state, model, compute, Streams(0, 3, kServer), synthetic};
+  Observations observed;
+  Server server{3, 5, 10, params, state, model, compute, Streams(0, 3, kServer), synthetic, observed};
   algorithm->start(server);
   const Message downlink = algorithm->broadcast(server);
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
   NoData oracle;
-  Client client{7, 3, 5, oracle, state, model, compute, Streams(0, 3, 7)};
+  Client client{7, 3, 5, oracle, state, model, compute, Streams(0, 3, 7), observed};
   EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
   algorithm->aggregate(server, NoUplink());
 }

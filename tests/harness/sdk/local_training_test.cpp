@@ -50,6 +50,7 @@ Trained train(const LocalTraining& config, const Correction& correct = {}, std::
   Bowl oracle(examples);
   Message state;
   const NoCompute compute;
+  Observations observed;
   Client client{.id = 0,
                 .round = round,
                 .rounds = 11,
@@ -57,7 +58,8 @@ Trained train(const LocalTraining& config, const Correction& correct = {}, std::
                 .state = state,
                 .model = model,
                 .compute = compute,
-                .streams = Streams(0, round, 0)};
+                .streams = Streams(0, round, 0),
+                .observed = observed};
   const Params trained = train_locally(client, start, config, correct);
   EXPECT_EQ(start.flat()[0].item<double>(), 1.0);
   return {{trained.flat()[0].item<double>(), trained.flat()[1].item<double>()}, oracle.batch_sizes};

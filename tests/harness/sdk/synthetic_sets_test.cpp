@@ -34,6 +34,7 @@ class SyntheticSetsOfAClient : public ::testing::Test {
       {torch::arange(5, torch::kFloat64).view({5, 1, 1, 1}), torch::tensor({3, 0, 3, 0, 3}, torch::kInt64)}};
   const NoCompute compute;
   Message state;
+  Observations observed;
   Client client{.id = 0,
                 .round = 1,
                 .rounds = 1,
@@ -41,7 +42,8 @@ class SyntheticSetsOfAClient : public ::testing::Test {
                 .state = state,
                 .model = model,
                 .compute = compute,
-                .streams = Streams(5, 1, 0)};
+                .streams = Streams(5, 1, 0),
+                .observed = observed};
 };
 
 std::vector<double> numbers(const torch::Tensor& tensor) {

@@ -13,6 +13,7 @@
 #include "harness/digest/sha256.hpp"
 #include "results/run_names.hpp"
 #include "tests/message_of.hpp"
+#include "tests/results/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
@@ -62,6 +63,7 @@ class BundleTest : public testing::Test {
 TEST_F(BundleTest, HoldsTheRecordsAndNothingElse) {
   record("runs/dp-fedavg-seed-1");
   record("runs/deeper/dp-fedavg-seed-2", {.seed = 2});
+  record_partition(RunDirectory::open(scratch_ / "runs/dp-fedavg-seed-1"), three_clients());
   scratch_.write("runs/dp-fedavg-seed-1/checkpoint.bin", "to resume");
   scratch_.write("runs/dp-fedavg-seed-1/notes.txt", "the user's");
   const BundleSize size = bundle(scratch_ / "a.tar.gz");
@@ -79,6 +81,7 @@ TEST_F(BundleTest, HoldsTheRecordsAndNothingElse) {
     }
   }
   EXPECT_EQ(files, size.files);
+  EXPECT_TRUE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/partition.json"));
   EXPECT_FALSE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/checkpoint.bin"));
   EXPECT_FALSE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/notes.txt"));
   EXPECT_TRUE(verify_run(scratch_ / "unpacked/deeper/dp-fedavg-seed-2").differences.empty());

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "results/durable_file.hpp"
+#include "tests/results/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/tuning_sample.hpp"
 
@@ -63,6 +64,14 @@ TEST_F(RecordDifferenceTest, TuningIsNone) {
   EXPECT_THAT(texts(), IsEmpty());
 }
 
+// Older versions wrote none.
+TEST_F(RecordDifferenceTest, ACharacteristicIsOneUnlessNoneWasRecorded) {
+  put(right_ / kRocFile, "a");
+  EXPECT_THAT(texts(), IsEmpty());
+  put(left_ / kRocFile, "bc");
+  EXPECT_THAT(texts(), ElementsAre("roc.json: the content differs (2 bytes, came out with 1 bytes)"));
+}
+
 TEST_F(RecordDifferenceTest, TheLastBitOfANumberIsOne) {
   const double accuracy = *last().test_accuracy;
   const double other = std::nextafter(accuracy, 0.0);
@@ -90,6 +99,16 @@ TEST_F(RecordDifferenceTest, FilesAreComparedByteByByte) {
                                    " bytes, came out with " + std::to_string(size + 1) + " bytes)"));
   fs::remove(ledger);
   EXPECT_THAT(texts(), ElementsAre("ledger.json: the content differs (" + std::to_string(size) +
+                                   " bytes, came out with missing)"));
+}
+
+// A record from before there were cards of partitions is replayed by a program that writes them.
+TEST_F(RecordDifferenceTest, APartitionThatOnlyTheReplayWroteIsNone) {
+  const std::string card = to_json_text(three_clients());
+  replace_file(right_ / kPartitionFile, card);
+  EXPECT_THAT(texts(), IsEmpty());
+  fs::rename(right_ / kPartitionFile, left_ / kPartitionFile);
+  EXPECT_THAT(texts(), ElementsAre("partition.json: the content differs (" + std::to_string(card.size()) +
                                    " bytes, came out with missing)"));
 }
 

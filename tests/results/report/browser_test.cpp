@@ -95,7 +95,10 @@ addEventListener('load', async () => {
     location.hash = 'x=epsilon&y=accuracy&panel=7';
     await turn();
     seen.addressed = ends();
-    location.hash = 'x=round';
+    location.hash = 'x=round&y=radius';
+    await turn();
+    seen.observed = ends();
+    location.hash = 'x=round&y=accuracy';
     await turn();
     one('#chart-curves input').click();
     seen.toggled = ends().length;
@@ -143,7 +146,9 @@ class Browser : public testing::Test {
     write_run(folder_ / "runs/a", "fedavg", 1, 0.5);
     write_run(folder_ / "runs/b", "fedavg", 2, 0.6);
     write_run(folder_ / "runs/c", "scaffold", 1, 0.25);
-    write_run(folder_ / "runs/d", "zeta", 1, 0.05);
+    write_run(folder_ / "runs/d", "zeta", 1, 0.05, {.round = [](RoundRecord& round) {
+                round.observed = {{"radius", 0.5 * static_cast<double>(round.round)}};
+              }});
     const RecordedRun recorded(folder_ / "runs/e", {});
     html_ = make_report(find_runs(std::vector{folder_ / "runs"})).html;
   }
@@ -229,6 +234,9 @@ TEST_F(Browser, SwitchesAxesAndCurves) {
   // The others have no epsilon; a panel that is not there changes nothing.
   EXPECT_THAT(seen["addressed"][1], StartsWith("dp-fedavg | 1 | 4 | 4 | 75.00 | "));
   EXPECT_EQ(seen["addressed"][2], "fedavg | 2 | 0 | - | - | -");
+  EXPECT_THAT(seen["observed"], ElementsAre("curve | seeds | points | last round | radius | round",
+                                            "dp-fedavg | 1 | 0 | - | - | -", "fedavg | 2 | 0 | - | - | -",
+                                            "scaffold | 1 | 0 | - | - | -", "zeta | 1 | 8 | 8 | 4 | 8"));
   EXPECT_EQ(seen["toggled"], 4);
   EXPECT_LT(seen["without"], 20);
   EXPECT_EQ(seen["point"], "fedavg, round 7: accuracy (%) 48.13 ± 6.19, round 7");

@@ -15,6 +15,7 @@
 #include "results/report/asset.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/report/sample_runs.hpp"
+#include "tests/results/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -78,6 +79,18 @@ TEST(Report, HasASectionForEverything) {
   EXPECT_THAT(body, HasSubstr("name = &quot;quickstart&quot;"));
   EXPECT_THAT(body, HasSubstr("Licence of Chart.js"));
   EXPECT_THAT(body, HasSubstr("Permission is hereby granted, free of charge"));
+}
+
+TEST(Report, TellsHowRunsWereTuned) {
+  const Scratch folder;
+  write_run(folder / "a", "fedavg", 1, 0.5);
+  EXPECT_THAT(report_of(folder.path()).html, Not(HasSubstr("tuned by")));
+  write_run(folder / "b", "scaffold", 1, 0.75,
+            {.summary = [](Summary& summary) { summary.tuning = tuned_by(6); }});
+  const std::string body = body_of(report_of(folder.path()));
+  EXPECT_THAT(body, HasSubstr("tuned by"));
+  EXPECT_THAT(body, HasSubstr("6 trials (grid, seed 0): training.rate=0.1</td>"));
+  EXPECT_THAT(body, HasSubstr(">none</td>"));
 }
 
 TEST(Report, HoldsTheCurvesAsData) {

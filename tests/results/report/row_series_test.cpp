@@ -18,16 +18,15 @@ namespace fedarena::results {
 namespace {
 
 // The points that a page draws for this axis and measure.
-std::vector<CurvePoint> points_of(const RowSeries& series, std::size_t x, std::size_t y) {
+std::vector<CurvePoint> points_of(const RowSeries& series, std::size_t x, const RowSeries::Values& y) {
   std::vector<CurvePoint> points;
   for (std::size_t i = 0; i < series.rounds.size(); ++i) {
-    const double over = series.x[x][i], mean = series.y[y].mean[i];
+    const double over = series.x[x][i], mean = y.mean[i];
     if (std::isnan(over) || std::isnan(mean)) continue;
-    const std::vector<double>& std = series.y[y].std;
     points.push_back({.round = series.rounds[i],
                       .x = over,
                       .y = mean,
-                      .std = std.empty() ? std::nullopt : std::optional(std[i])});
+                      .std = y.std.empty() ? std::nullopt : std::optional(y.std[i])});
   }
   return points;
 }
@@ -42,18 +41,22 @@ void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
   });
   ASSERT_EQ(rows.size(), 1U);
   std::size_t compared = 0;
+  const auto drawn = [&](std::size_t x, const CurveMeasure& y) -> std::vector<CurvePoint> {
+    try {
+      return make_curves(runs, curve_axes()[x], y).panels[0].curves[0].points;
+    } catch (const Error&) {  // nothing to draw
+      return {};
+    }
+  };
   for (std::size_t x = 0; x < curve_axes().size(); ++x) {
     for (std::size_t y = 0; y < measure_names().size(); ++y) {
       const std::string what = fmt::format("{} over {}", measure_names()[y], curve_axes()[x].name);
-      std::vector<CurvePoint> expected;
-      try {
-        expected =
-            make_curves(runs, curve_axes()[x], *find_measure(measure_names()[y])).panels[0].curves[0].points;
-      } catch (const Error&) {  // nothing to draw
-      }
-      EXPECT_EQ(points_of(rows[0], x, y), expected) << what;
+      const std::vector<CurvePoint> expected = drawn(x, *find_measure(measure_names()[y]));
+      EXPECT_EQ(points_of(rows[0], x, rows[0].y[y]), expected) << what;
       compared += expected.size();
     }
+    for (const auto& [name, values] : rows[0].observed)
+      EXPECT_EQ(points_of(rows[0], x, values), drawn(x, name));
   }
   EXPECT_GT(compared, 50U);
 }
@@ -67,14 +70,28 @@ TEST(RowSeries, HoldsTheCurvesOfPlotOverSeeds) {
     if (round.round % 2 == 0) round.validation_accuracy = 0.25;
     if (round.round < 7) round.epsilon = 0.5 * static_cast<double>(round.round);
     if (round.round == 6) round.epsilon = std::numeric_limits<double>::infinity();
+    round.observed = {{"radius", 0.25 * static_cast<double>(round.round)}};
   }};
   const RunChanges other{.round = [](RoundRecord& round) {
     round.epsilon = 0.75;
     round.validation_accuracy = 0.5;
+    if (round.round != 3) round.observed = {{"radius", 2}, {"walk", 1}};
   }};
   write_run(folder / "a", "fedavg", 1, 0.8, patchy);
   write_run(folder / "b", "fedavg", 2, 0.6, other);
   expect_same_curves({folder.path()});
+}
+
+TEST(RowSeries, HoldsWhatTheFirstSeedObserves) {
+  RowRounds seeds(2, {round_record(1), round_record(2)});
+  seeds[0][0].observed = {{"radius", 1}};
+  seeds[0][1].observed = {{"radius", 2}};
+  seeds[1][1].observed = {{"radius", 4}, {"walk", 1}};
+  const RowSeries series = row_series(seeds);
+  ASSERT_EQ(series.observed.size(), 1U);
+  EXPECT_EQ(series.observed[0].first, "radius");
+  EXPECT_TRUE(std::isnan(series.observed[0].second.mean[0]));
+  EXPECT_EQ(series.observed[0].second.mean[1], 3);
 }
 
 TEST(RowSeries, HoldsTheCurvesOfPlotForOneSeed) {

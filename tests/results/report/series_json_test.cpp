@@ -36,11 +36,14 @@ TEST(SeriesJson, KeepsALineWithinTheDigitsThatItShows) {
 }
 
 TEST(SeriesJson, LeavesOutWhatHasNoNumber) {
-  const RowSeries series{.rounds = {1, 2},
-                         .x = {{1, 2}, {kNone, kNone}},
-                         .y = {{.mean = {kNone, kNone}, .std = {}}, {.mean = {50, 60}, .std = {1, kNone}}}};
+  RowSeries series{.rounds = {1, 2},
+                   .x = {{1, 2}, {kNone, kNone}},
+                   .y = {{.mean = {kNone, kNone}, .std = {}}, {.mean = {50, 60}, .std = {1, kNone}}}};
   EXPECT_EQ(series_json(series),
             R"({"rounds":[1,2],"x":{"0":[1,2]},"y":{"1":{"mean":[50,60],"std":[1,null]}}})");
+  series.observed = {{"radius", {.mean = {1.5, kNone}, .std = {}}}, {"a\"b", {.mean = {1, 2}, .std = {}}}};
+  EXPECT_EQ(nlohmann::json::parse(series_json(series))["observed"],
+            nlohmann::json::parse(R"({"radius":{"mean":[1.5,null]},"a\"b":{"mean":[1,2]}})"));
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "fedarena/observations.hpp"
+
+#include <algorithm>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::size_t kMostCharacters = 40;
+
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > kMostCharacters || !is_letter(text.front()) || text.back() == '-')
+    return false;
+  return text.find("--") == std::string_view::npos && std::all_of(text.begin(), text.end(), [](char c) {
+           return is_letter(c) || is_digit(c) || c == '-';
+         });
+}
+
+}  // namespace
+
+void Observations::add(std::string_view name, double value) {
+  auto found = values_.find(name);
+  if (found == values_.end()) {
+    if (!is_name(name)) {
+      throw Error(Complaint{
+          .found = fmt::format("an observation is called \"{}\"", name),
+          .allowed =
+              fmt::format("small letters, digits and single hyphens, a letter first, at most {} characters",
+                          kMostCharacters)});
+    }
+    found = values_.emplace(name, Values()).first;
+  }
+  found->second.sum += value;
+  ++found->second.count;
+}
+
+void Observations::add(const Observations& others) {
+  for (const auto& [name, values] : others.values_) {
+    Values& own = values_[name];
+    own.sum += values.sum;
+    own.count += values.count;
+  }
+}
+
+}  // namespace fedarena
