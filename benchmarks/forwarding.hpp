@@ -38,7 +38,8 @@ inline Client observed(Client& client, Oracle& oracle, const Compute& compute) {
           .state = client.state,
           .model = client.model,
           .compute = compute,
-          .streams = client.streams};
+          .streams = client.streams,
+          .observed = client.observed};
 }
 
 }  // namespace fedarena::benchmarks

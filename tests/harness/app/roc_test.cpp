@@ -68,25 +68,6 @@ TEST(Roc, IsTheSameAfterAnInterruption) {
   EXPECT_EQ(content_of(run / results::kRocFile), content_of(scratch / "unbroken/scaffold-seed-1/roc.json"));
 }
 
-// A kill after the checkpoint of the last round: nothing is left to train.
-TEST(Roc, IsMadeByAResumedRunThatOnlyEnds) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{}.toml());
-  expect_success(run_program(scratch, {"run", "small.toml", "--out", "out"}));
-  const fs::path run = scratch / "out/fedavg-seed-1";
-  const std::string before = content_of(run / results::kRocFile);
-  fs::remove(run / results::kRocFile);
-  results::Summary running = summary_of(run);
-  running.state = results::kRunning;
-  running.final_test_accuracy.reset();
-  running.final_test_loss.reset();
-  running.uplink_bytes = running.downlink_bytes = 0;
-  running.uplink_bytes_per_client_round = running.downlink_bytes_per_client_round = running.seconds = 0;
-  results::RunDirectory::open(run).write_summary(running);
-  expect_success(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"}));
-  EXPECT_EQ(content_of(run / results::kRocFile), before);
-}
-
 TEST(Roc, OfAModelThatDivergedHasNoCurvesAndIsNotDrawn) {
   const Scratch scratch;
   scratch.write("small.toml", SmallExperiment{.training = "local_steps = 4\nrate = 1e38"}.toml());
