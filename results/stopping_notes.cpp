@@ -14,7 +14,7 @@ std::vector<std::string> stopping_notes(std::span<const FoundRun> runs) {
   std::vector<std::string> notes;
   for (const auto& [rule, text] :
        {std::pair(kStoppedByTarget, "stopped at the target of validation accuracy"),
-        std::pair(kStoppedByPatience, "stopped without better validation accuracy")}) {
+        std::pair(kStoppedByPatience, "stopped without a better validation score")}) {
     std::vector<std::string> stopped;
     for (const FoundRun& run : runs) {
       if (!run.summary || run.summary->stopped != rule) continue;

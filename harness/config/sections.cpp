@@ -82,7 +82,7 @@ std::vector<Key> evaluation_keys() {
        Constraint::between(0, 0.9)},
       {"per_client", &Evaluation::per_client,
        "Whether each client is also tested on test examples of its own users, or of its own mixture of "
-       "classes."}});
+       "classes. Not on regression data."}});
 }
 
 std::vector<Key> tuning_keys() {
@@ -97,13 +97,16 @@ std::vector<Key> tuning_keys() {
 std::vector<Key> stopping_keys() {
   return keys_of(Schema<Stopping>{
       {"target_accuracy", &Stopping::target_accuracy,
-       "Stop once the validation accuracy, a fraction, is at least this; 0: no target.",
+       "Stop once the validation accuracy, a fraction, is at least this; 0: no target. Not on regression "
+       "data.",
        Constraint::between(0, 1)},
       {"patience", &Stopping::patience,
-       "Stop when this many rounds brought no better validation accuracy; 0: never.",
+       "Stop when this many rounds brought no better validation accuracy, or on regression data loss; 0: "
+       "never.",
        Constraint::at_least(0)},
       {"improvement", &Stopping::improvement,
-       "By how much, as a fraction, a round must beat the best one before it to count as better.",
+       "By how much, as a fraction, a round must beat the best one before it to count as better; of a loss, "
+       "which part of it.",
        Constraint::between(0, 1)}});
 }
 

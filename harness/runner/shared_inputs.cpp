@@ -58,6 +58,20 @@ Dataset load(const Experiment& experiment) {
   return dataset;
 }
 
+// What has no meaning without classes is refused, not left out.
+void check_regression(const Experiment& experiment) {
+  const auto refuse = [&](const std::string& key, const std::string& remedy) {
+    throw Error(
+        Complaint{.found = fmt::format("{} is about accuracy, but the data set \"{}\" is a regression", key,
+                                       experiment.data.name),
+                  .remedy = remedy});
+  };
+  if (experiment.evaluation.per_client)
+    refuse("[evaluation] per_client", "leave it out; the error on all test examples is recorded");
+  if (experiment.stopping.target_accuracy > 0)
+    refuse("[stopping] target_accuracy", "leave it out; patience looks at the validation loss");
+}
+
 }  // namespace
 
 std::string choice_text(const Choice& choice) {
@@ -84,6 +98,7 @@ const Dataset& SharedInputs::dataset(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
   auto& dataset = datasets_[data_key(experiment)];
   if (dataset == nullptr) dataset = std::make_unique<const Dataset>(load(experiment));
+  if (dataset->classes == 0) check_regression(experiment);
   return *dataset;
 }
 

@@ -70,7 +70,7 @@ TEST(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
   command.emplace_back("--resume");
   EXPECT_THAT(run_program(scratch, command).err, HasSubstr("(finished before)"));
   EXPECT_THAT(run_program(scratch, {"table", "runs/small"}).out,
-              HasSubstr("stopped without better validation accuracy: fedavg, seed 1 (round 2 of 9)"));
+              HasSubstr("stopped without a better validation score: fedavg, seed 1 (round 2 of 9)"));
   EXPECT_EQ(run_program(scratch, {"verify", "runs/small"}).exit_code, 0);
 }
 

@@ -1,6 +1,9 @@
 // A regression from the user's table to the printed one.
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -74,6 +77,48 @@ TEST(Regression, RunsFromACsvFileToATableOfErrors) {
   const Outcome verified = run_program(scratch, {"verify", "out"});
   EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
   EXPECT_THAT(verified.out, HasSubstr("verified: 4 runs"));
+}
+
+TEST(Regression, StopsByValidationLoss) {
+  const Scratch scratch;
+  scratch.write("prices.csv", prices());
+  scratch.write("small.toml", experiment());
+  const Outcome run =
+      run_program(scratch, {"run", "small.toml", "--out", "out", "--only", "fedavg", "--set",
+                            "evaluation.every=1", "--set", "evaluation.validation_fraction=0.25", "--set",
+                            "stopping.patience=3", "--set", "stopping.improvement=0.5"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  // No loss in single precision can halve sixty times.
+  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
+  EXPECT_EQ(summary.stopped, results::kStoppedByPatience);
+  double best = HUGE_VAL;
+  std::int64_t best_round = 0;
+  for (const results::RoundRecord& round : rounds_of(scratch / "out/fedavg-seed-1")) {
+    if (*round.validation_loss >= best / 2) continue;
+    best = *round.validation_loss;
+    best_round = round.round;
+  }
+  EXPECT_EQ(summary.rounds_done, best_round + 3);
+  EXPECT_THAT(run_program(scratch, {"table", "out"}).out,
+              HasSubstr("stopped without a better validation score"));
+}
+
+TEST(Regression, RefusesWhatIsAboutAccuracy) {
+  const Scratch scratch;
+  scratch.write("prices.csv", prices());
+  scratch.write("small.toml", experiment());
+  for (const auto& [setting, key] :
+       {std::pair("evaluation.per_client=true", "[evaluation] per_client"),
+        std::pair("stopping.target_accuracy=0.5", "[stopping] target_accuracy")}) {
+    for (const std::string option : {"--out=out", "--dry-run"}) {
+      const Outcome run = run_program(scratch, {"run", "small.toml", option, "--set", setting, "--set",
+                                                "evaluation.validation_fraction=0.25"});
+      EXPECT_EQ(run.exit_code, 2) << run.err;
+      EXPECT_THAT(run.err, HasSubstr(std::string(key) + " is about accuracy, but the data set \"csv\" is a "
+                                                        "regression\n  leave it out"));
+      EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+    }
+  }
 }
 
 TEST(Regression, IsRunAgainFromTheSettingsThatACellRecorded) {

@@ -1,6 +1,7 @@
-// Rules that end a run early, by validation accuracies.
+// Rules that end a run early, by validation examples.
 #include "harness/runner/stopping.hpp"
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -47,6 +48,29 @@ TEST(StoppingRule, StopsWhenPatienceRunsOut) {
   EXPECT_EQ(stop_of({.patience = 2, .improvement = 0.05}, {0.1, 0.3, 0.32, 0.34}), Stop(4, "patience"));
   // Rounds count, also those between evaluations.
   EXPECT_EQ(stop_of({.patience = 3}, {0.5, std::nullopt, std::nullopt, 0.4}), Stop(4, "patience"));
+}
+
+// On regression data: the round at which patience of two ends a run of these validation losses; 0: it goes
+// on.
+std::int64_t stop_by_losses(double improvement, const std::vector<double>& losses) {
+  StoppingRule rule({.target_accuracy = 0.1, .patience = 2, .improvement = improvement});
+  for (std::size_t index = 0; index < losses.size(); ++index) {
+    results::RoundRecord round = round_of(static_cast<std::int64_t>(index) + 1, std::nullopt);
+    round.validation_loss = losses[index];
+    rule.see(round);
+    if (rule.stopped() == "patience") return round.round;
+    EXPECT_EQ(rule.stopped(), "");
+  }
+  return 0;
+}
+
+TEST(StoppingRule, LooksAtLossesWhereThereAreNoAccuracies) {
+  EXPECT_EQ(stop_by_losses(0, {9, 7, 8, 6.5, 6.4, 6.3}), 0);
+  EXPECT_EQ(stop_by_losses(0, {9, 7, 8, 7, 1}), 4) << "an equal loss is no better one";
+  EXPECT_EQ(stop_by_losses(0.1, {10, 9.1, 9.05, 1}), 3) << "a tenth of the best one is asked for";
+  EXPECT_EQ(stop_by_losses(0.1, {10, 8.9, 8.8, 8.0, 7.9}), 0);
+  const double nan = std::nan("");
+  EXPECT_EQ(stop_by_losses(0, {nan, 5, nan, 4, nan, nan}), 6) << "what diverged is never better";
 }
 
 TEST(StoppingRule, PrefersTheTargetWhereBothHold) {
