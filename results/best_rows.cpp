@@ -24,14 +24,14 @@ std::string printed(const Row& row) {
 
 bool better(const Row& left, const Row& right) {
   const double first = left.result->spread.mean, second = right.result->spread.mean;
-  if (left.result->share) return first > second;
+  if (left.result->better == Better::kMore) return first > second;
   // What diverged to "not a number" is worse than everything.
   return first < second || (std::isnan(second) && !std::isnan(first));
 }
 
 // Of one setting: marks its best, or returns the note that says why its rows cannot be compared.
 std::string compare(std::span<Row> rows, const std::string& where) {
-  if (rows.size() < 2) return {};
+  if (rows.size() < 2 || (rows.front().result && rows.front().result->better == Better::kNeither)) return {};
   const auto differs = [&](auto property) {
     return std::any_of(rows.begin(), rows.end(),
                        [&](const Row& row) { return property(row) != property(rows.front()); });

@@ -8,30 +8,25 @@
 namespace fedarena::results {
 namespace {
 
-using Value = std::optional<double>;
-
 // What cannot be drawn is as good as not there: an infinite epsilon, a loss that diverged.
-Value drawable(Value value) { return value && std::isfinite(*value) ? value : std::nullopt; }
-
-}  // namespace
-
-DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds) {
-  DrawnValues values;
-  Value sum = 0;
-  for (const RoundRecord& round : rounds) {
-    Value value = axis.of_round(round);
-    if (axis.summed) value = sum = sum && value ? Value(*sum + *value) : std::nullopt;
-    values.push_back(drawable(value));
+DrawnValues drawable(std::vector<std::optional<double>> values) {
+  for (std::optional<double>& value : values) {
+    if (value && !std::isfinite(*value)) value.reset();
   }
   return values;
 }
 
-DrawnValues measure_values(const CurveMeasure& measure, std::span<const RoundRecord> rounds) {
-  const double scale = is_share(measure) ? 100 : 1;
-  DrawnValues values;
-  for (const RoundRecord& round : rounds) {
-    const Value value = drawable(value_of(measure, round));
-    values.push_back(value ? Value(scale * *value) : std::nullopt);
+}  // namespace
+
+DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds) {
+  return drawable(positions_on(axis, rounds));
+}
+
+DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds) {
+  DrawnValues values = drawable(values_of(quantity, rounds));
+  if (!is_share(quantity)) return values;
+  for (std::optional<double>& value : values) {
+    if (value) value = 100 * *value;
   }
   return values;
 }

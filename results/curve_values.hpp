@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "results/curve_measure.hpp"
-#include "results/curves.hpp"
+#include "results/curve_axis.hpp"
+#include "results/quantity.hpp"
 
 namespace fedarena::results {
 
@@ -16,8 +16,8 @@ using DrawnValues = std::vector<std::optional<double>>;
 /// The positions of the rounds on an axis. Sums end where a round does not say.
 DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds);
 
-/// A measure of the rounds, in percent where it is a share.
-DrawnValues measure_values(const CurveMeasure& measure, std::span<const RoundRecord> rounds);
+/// A quantity after the rounds, in percent where it is a share.
+DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds);
 
 /// The one position of a round of several seeds: the largest or the mean, as the axis says.
 double over_seeds(const CurveAxis& axis, std::span<const double> positions);

@@ -16,51 +16,20 @@
 namespace fedarena::results {
 namespace {
 
-using Value = std::optional<double>;
-
-constexpr double kMiB = 1024.0 * 1024;
-
-Value of_cost(const RoundRecord& round, std::int64_t Cost::*member) {
-  return round.cost ? Value((*round.cost).*member) : std::nullopt;
-}
-
-const std::array<CurveAxis, 9> kAxes = {{
-    {"round", "round", [](const RoundRecord& round) { return Value(round.round); }},
-    {"epsilon", "epsilon (RDP, upper bound)", [](const RoundRecord& round) { return round.epsilon; }, false,
-     true},
-    {"bytes", "bytes sent, up and down (MiB)",
-     [](const RoundRecord& round) {
-       return Value(static_cast<double>(round.uplink_bytes + round.downlink_bytes) / kMiB);
-     },
-     true},
-    {"total-uplink", "bytes sent up (MiB)",
-     [](const RoundRecord& round) { return Value(static_cast<double>(round.uplink_bytes) / kMiB); }, true},
-    {"total-downlink", "bytes sent down (MiB)",
-     [](const RoundRecord& round) { return Value(static_cast<double>(round.downlink_bytes) / kMiB); }, true},
-    {"examples", "gradients of clients' examples",
-     [](const RoundRecord& round) { return Value(round.examples); }, true},
-    {"gradients", "gradients of all examples",
-     [](const RoundRecord& round) { return of_cost(round, &Cost::gradients); }, true},
-    {"operations", "floating-point operations",
-     [](const RoundRecord& round) { return of_cost(round, &Cost::operations); }, true},
-    {"seconds", "time (s)",
-     [](const RoundRecord& round) { return Value(round.train_seconds + round.evaluation_seconds); }, true},
-}};
-
 // By round, where a run has both values.
 std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
-                                                            const CurveMeasure& y) {
+                                                            const Quantity& y) {
   std::map<std::int64_t, std::pair<double, double>> values;
   const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
   const DrawnValues over = axis_values(x, rounds);
-  const DrawnValues measured = measure_values(y, rounds);
+  const DrawnValues measured = quantity_values(y, rounds);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     if (over[i] && measured[i]) values.emplace(rounds[i].round, std::pair(*over[i], *measured[i]));
   }
   return values;
 }
 
-Curve curve_of(const Row& row, const CurveAxis& x, const CurveMeasure& y) {
+Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   Curve curve{.name = row_name(row), .seeds = {}, .points = {}};
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
   for (const SeedResult& seed : row.seeds) {
@@ -81,13 +50,11 @@ Curve curve_of(const Row& row, const CurveAxis& x, const CurveMeasure& y) {
   return curve;
 }
 
-std::string missing(const CurveAxis& x, const CurveMeasure& y) {
+std::string missing(const CurveAxis& x, const Quantity& y) {
   return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
 }
 
 }  // namespace
-
-std::span<const CurveAxis> curve_axes() { return kAxes; }
 
 PanelTitles::PanelTitles(const Table& table) : keys_(swept_keys(table)) {
   for (const SettingPart& part : kSettingParts) {
@@ -110,7 +77,7 @@ std::string PanelTitles::of(const Row& row) const {
   return setting.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), setting);
 }
 
-Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveMeasure& y) {
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y) {
   const Table table = make_table(runs);
   if (table.rows.empty()) {
     throw Error(Complaint{.found = "no run is finished, so there is nothing to draw",

@@ -4,27 +4,14 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "results/curve_measure.hpp"
+#include "results/curve_axis.hpp"
 #include "results/find_runs.hpp"
+#include "results/quantity.hpp"
 #include "results/table.hpp"
 
 namespace fedarena::results {
-
-/// What a run has spent after a round: the horizontal axis.
-struct CurveAxis {
-  std::string_view name;     ///< as the command line has it
-  std::string_view heading;  ///< with its unit
-  /// Of one round; none where the record lacks it.
-  std::optional<double> (*of_round)(const RoundRecord&);
-  bool summed = false;   ///< over all rounds so far
-  bool largest = false;  ///< the largest over seeds counts, as of upper bounds; otherwise the mean
-};
-
-/// What may be the horizontal axis. Names that columns of tables have as well mean the same.
-std::span<const CurveAxis> curve_axes();
 
 /// One round of a curve.
 struct CurvePoint {
@@ -51,7 +38,7 @@ struct CurvePanel {
 
 struct Curves {
   CurveAxis x;
-  CurveMeasure y = Measure::kAccuracy;
+  Quantity y = Measure::kAccuracy;
   std::string title;  ///< what all panels share
   std::vector<CurvePanel> panels;
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
@@ -75,6 +62,6 @@ class PanelTitles {
 /// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
 /// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be
 /// read or be one row.
-Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const CurveMeasure& y);
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y);
 
 }  // namespace fedarena::results

@@ -17,11 +17,13 @@ struct MeasureNames {
   const char* words;  // begin a legend
 };
 
-constexpr std::array<MeasureNames, 8> kMeasures = {
+constexpr std::array<MeasureNames, 9> kMeasures = {
     {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy"},
      {Measure::kLoss, "loss", "loss", "Loss on the test examples"},
      {Measure::kRmse, "rmse", "RMSE", "RMSE (root mean squared error)"},
      {Measure::kMacroF1, "macro-f1", "macro F1 (%)", "Macro F1"},
+     {Measure::kWorstClass, "worst-class", "worst class (%)",
+      "Least accuracy on the test examples of any class"},
      {Measure::kValidationAccuracy, "validation-accuracy", "validation accuracy (%)",
       "Accuracy on validation examples"},
      {Measure::kClientAccuracy, "client-accuracy", "clients (%)",
@@ -33,6 +35,15 @@ constexpr std::array<MeasureNames, 8> kMeasures = {
 
 const MeasureNames& names_of(Measure measure) {
   return *std::ranges::find(kMeasures, measure, &MeasureNames::measure);
+}
+
+// Of the classes that have test examples.
+std::optional<double> worst_class(const ClassMetrics& classes) {
+  std::optional<double> worst;
+  for (const std::optional<double>& accuracy : classes.accuracy) {
+    if (accuracy) worst = std::min(*accuracy, worst.value_or(1));
+  }
+  return worst;
 }
 
 }  // namespace
@@ -70,6 +81,8 @@ std::optional<double> value_of(Measure measure, const RoundRecord& round) {
       return root_mean_squared_error(*round.test_loss);
     case Measure::kMacroF1:
       return round.classes ? std::optional(round.classes->macro_f1) : std::nullopt;
+    case Measure::kWorstClass:
+      return round.classes ? worst_class(*round.classes) : std::nullopt;
     case Measure::kValidationAccuracy:
       return round.validation_accuracy;
     case Measure::kClientAccuracy:

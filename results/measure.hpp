@@ -14,6 +14,7 @@ enum class Measure {
   kLoss,
   kRmse,
   kMacroF1,
+  kWorstClass,
   kValidationAccuracy,
   kClientAccuracy,
   kWorstClient,

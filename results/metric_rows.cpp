@@ -37,7 +37,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
   }
   row.result.reset();
   if (missing.empty()) {
-    row.result = Result{spread_of(values), is_share(metric.measure)};
+    row.result = Result{spread_of(values), is_share(metric.quantity), better(metric.quantity)};
   }
   return missing;
 }

@@ -4,7 +4,7 @@
 
 #include "fedarena/base/nearest.hpp"
 
-#include "results/measure.hpp"
+#include "results/quantity.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -40,13 +40,13 @@ std::optional<ClientMetrics> read_clients(JsonFields& fields) {
                        .macro_f1_mean = fields.fraction("client_macro_f1_mean")};
 }
 
-// Names of measures would stand for two things.
+// Names of quantities would stand for two things.
 std::vector<std::pair<std::string, double>> read_observed(JsonFields& fields) {
   if (!fields.has("observed")) return {};
   auto observed = fields.numbers("observed");
   if (std::ranges::any_of(observed,
-                          [](const auto& entry) { return find_measure(entry.first).has_value(); })) {
-    fields.reject("observed", "names of its own: none of " + join_names(measure_names()));
+                          [](const auto& entry) { return find_quantity(entry.first).has_value(); })) {
+    fields.reject("observed", "names of its own: none of " + join_names(quantity_names()));
   }
   std::sort(observed.begin(), observed.end());
   return observed;

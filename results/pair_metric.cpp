@@ -38,7 +38,8 @@ double PairMetric::of(const FoundRun& run) const {
     if (!reading.value) refuse(run, reading.missing);
     return *reading.value;
   }
-  if (metric_.measure == Measure::kRmse) return root_mean_squared_error(*run.summary->final_test_loss);
+  if (metric_.quantity == Quantity(Measure::kRmse))
+    return root_mean_squared_error(*run.summary->final_test_loss);
   if (!run.summary->final_test_accuracy) refuse(run, "no accuracy, because its data are for regression");
   return *run.summary->final_test_accuracy;
 }

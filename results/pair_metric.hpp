@@ -19,9 +19,9 @@ class PairMetric {
   /// may be nan or infinite. An Error where the run has none.
   double of(const FoundRun& run) const;
 
-  bool higher_is_better() const { return is_share(metric_.measure); }
+  bool higher_is_better() const { return better(metric_.quantity) == Better::kMore; }
   /// Fractions are printed in percent, their differences in percentage points.
-  bool is_fraction() const { return is_share(metric_.measure); }
+  bool is_fraction() const { return is_share(metric_.quantity); }
   /// As users write it: "worst-client@round=20".
   const std::string& name() const { return metric_.text; }
   /// For a legend: "Accuracy after the last round".

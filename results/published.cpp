@@ -33,11 +33,11 @@ bool is_path(const std::string& key) {
 // Whether a row's result is what the source has figures of.
 bool is_of(const RoundMetric& metric, const Table& table, const Row& row) {
   if (table.metric) {
-    return metric.measure == table.metric->measure && metric.moment == table.metric->moment &&
+    return metric.quantity == table.metric->quantity && metric.moment == table.metric->moment &&
            metric.limit == table.metric->limit;
   }
   if (metric.moment != Moment::kLast) return false;
-  return metric.measure == (row.accuracy_mean ? Measure::kAccuracy : Measure::kRmse);
+  return metric.quantity == Quantity(row.accuracy_mean ? Measure::kAccuracy : Measure::kRmse);
 }
 
 std::string quoted(const std::string& key, const std::string& value) {

@@ -27,12 +27,6 @@ constexpr std::array<std::pair<const char*, Moment>, 4> kMoments = {
   throw Error(Complaint{.place = {}, .found = found, .allowed = allowed, .nearest = nearest, .remedy = {}});
 }
 
-Measure parse_measure(const std::string& text) {
-  if (const std::optional<Measure> measure = find_measure(text)) return *measure;
-  const std::vector<std::string> keys = measure_names();
-  reject(fmt::format("--metric: \"{}\" is unknown", text), join_names(keys), nearest_name(text, keys));
-}
-
 Moment parse_moment(const std::string& whole, const std::string& text) {
   std::vector<std::string> keys;
   for (const auto& [key, moment] : kMoments) {
@@ -65,6 +59,15 @@ const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Con
   return last;
 }
 
+// What tests found needs a test.
+const RoundRecord* numbered(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  for (const RoundRecord& round : rounds) {
+    if (static_cast<double>(round.round) != metric.limit) continue;
+    return round.test_loss || !is_evaluated(metric.quantity) ? &round : nullptr;
+  }
+  return nullptr;
+}
+
 // Of equal ones the first.
 const RoundRecord* best_by_validation(std::span<const RoundRecord> rounds) {
   const RoundRecord* best = nullptr;
@@ -80,8 +83,7 @@ const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRe
     case Moment::kLast:
       return rounds.empty() ? nullptr : &rounds.back();
     case Moment::kRound:
-      return last_evaluated(
-          rounds, [&](const RoundRecord& round) { return static_cast<double>(round.round) == metric.limit; });
+      return numbered(metric, rounds);
     case Moment::kEpsilon:
       return last_evaluated(
           rounds, [&](const RoundRecord& round) { return round.epsilon && *round.epsilon <= metric.limit; });
@@ -121,11 +123,11 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
 
 }  // namespace
 
-RoundMetric parse_round_metric(const std::string& text) {
+RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs) {
   RoundMetric metric;
   metric.text = text;
   const std::size_t at = text.find('@');
-  metric.measure = parse_measure(text.substr(0, at));
+  metric.quantity = parse_quantity("--metric", text.substr(0, at), runs);
   if (at == std::string::npos) return metric;
   const std::string rest = text.substr(at + 1);
   const std::size_t equals = rest.find('=');
@@ -141,13 +143,14 @@ RoundMetric parse_round_metric(const std::string& text) {
 Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   const RoundRecord* round = find_round(metric, rounds);
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
-  const std::optional<double> value = value_of(metric.measure, *round);
-  if (!value) return {.missing = fmt::format("no {} in its rounds", name_of(metric.measure))};
+  const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
+  const std::optional<double> value = values_of(metric.quantity, rounds.first(count)).back();
+  if (!value) return {.missing = fmt::format("no {} in its rounds", name_of(metric.quantity))};
   return {.value = value, .round = round->round};
 }
 
 std::string heading(const RoundMetric& metric) {
-  std::string what = heading(metric.measure);
+  std::string what = heading(metric.quantity);
   switch (metric.moment) {
     case Moment::kLast:
       return what;
@@ -164,7 +167,7 @@ std::string heading(const RoundMetric& metric) {
 }
 
 std::string describe(const RoundMetric& metric) {
-  const std::string what = describe(metric.measure);
+  const std::string what = describe(metric.quantity);
   const std::string limit = exact_number(metric.limit);
   switch (metric.moment) {
     case Moment::kLast:

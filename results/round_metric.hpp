@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/measure.hpp"
+#include "results/quantity.hpp"
 
 namespace fedarena::results {
 
@@ -21,22 +21,21 @@ enum class Moment {
 
 /// A number that is read from the rounds of a run.
 struct RoundMetric {
-  Measure measure = Measure::kAccuracy;
+  Quantity quantity = Measure::kAccuracy;
   Moment moment = Moment::kLast;
   double limit = 0;       ///< of the moment; 0 where it has none
   std::string text = {};  ///< as users write it
 };
 
-/// "accuracy", "worst-client@round=20", "loss@epsilon=3", "macro-f1@bytes=1e6", "accuracy@best-validation";
-/// anything else is an Error that says what is allowed.
-RoundMetric parse_round_metric(const std::string& text);
+/// "accuracy", "worst-client@round=20", "class:3@epsilon=3", "seconds@bytes=1e6", "accuracy@best-validation",
+/// and what finished ones of `runs` observe; anything else is an Error that says what is allowed.
+RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs = {});
 
 /// What a run says of a metric.
 struct Reading {
-  std::optional<double> value =
-      {};                    ///< a fraction, a loss or an error; nan or infinite where a model diverged
-  std::int64_t round = 0;    ///< that was read; 0 when there is none
-  std::string missing = {};  ///< why there is no value: "no round 20"; empty exactly with one
+  std::optional<double> value = {};  ///< a fraction, a loss, a cost; nan or infinite where a model diverged
+  std::int64_t round = 0;            ///< that was read; 0 when there is none
+  std::string missing = {};          ///< why there is no value: "no round 20"; empty exactly with one
 };
 
 /// `rounds`: those of a finished run.

@@ -110,8 +110,9 @@ double mean_of(const std::vector<SeedResult>& seeds, double SeedResult::*member)
 
 // What rows of a table without a metric are compared by.
 Result last_result(const Row& row) {
-  if (row.accuracy_mean) return {{*row.accuracy_mean, row.accuracy_std, row.accuracy_half_width}, true};
-  return {{*row.rmse_mean, row.rmse_std, row.rmse_half_width}, false};
+  if (row.accuracy_mean)
+    return {{*row.accuracy_mean, row.accuracy_std, row.accuracy_half_width}, true, Better::kMore};
+  return {{*row.rmse_mean, row.rmse_std, row.rmse_half_width}, false, Better::kLess};
 }
 
 // Means of what all runs of a row recorded.

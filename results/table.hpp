@@ -65,7 +65,8 @@ struct SeedResult {
 /// The number by which rows are compared, over seeds.
 struct Result {
   Spread spread;
-  bool share = true;  ///< a fraction, shown in percent, of which more is better; otherwise less is better
+  bool share = true;  ///< a fraction, shown in percent
+  Better better = Better::kMore;
 };
 
 /// One algorithm entry at one point of a grid over its seeds.

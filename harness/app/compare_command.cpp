@@ -72,7 +72,7 @@ void add_compare_command(CLI::App& app, Action& action) {
           fmt::format(
               "what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, @best-validation as "
               "in fedarena table; default accuracy, or rmse on regression data",
-              fmt::join(results::measure_names(), ", ")))
+              fmt::join(results::quantity_names(), ", ")))
       ->type_name("NAME[@LIMIT]");
   command
       ->add_option(

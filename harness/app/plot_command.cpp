@@ -12,7 +12,6 @@
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/roc_plot.hpp"
-#include "results/curve_measure.hpp"
 #include "results/curve_plot.hpp"
 #include "results/curves.hpp"
 #include "results/curves_json.hpp"
@@ -21,6 +20,7 @@
 #include "results/gnuplot.hpp"
 #include "results/labels.hpp"
 #include "results/number_format.hpp"
+#include "results/quantity.hpp"
 #include "results/text.hpp"
 
 namespace fedarena {
@@ -97,7 +97,7 @@ int run(const Arguments& arguments) {
     return kSuccess;
   }
   const results::Curves curves =
-      results::make_curves(runs, axis_of(arguments.x), results::find_curve_measure(arguments.y, runs));
+      results::make_curves(runs, axis_of(arguments.x), results::parse_quantity("--y", arguments.y, runs));
   results::replace_file(arguments.picture,
                         results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
   fmt::print("{}", arguments.format == "json" ? results::curves_json(curves)
@@ -112,7 +112,7 @@ void add_plot_command(CLI::App& app, Action& action) {
       app.add_subcommand("plot", "Draw finished runs round by round: mean and spread over seeds.");
   const auto arguments = std::make_shared<Arguments>();
   const std::vector<std::string> x_names = axis_names();
-  const std::vector<std::string> y_names = results::measure_names();
+  const std::vector<std::string> y_names = results::quantity_names();
   command->add_option("DIR", arguments->folders, "folders with run directories")->required();
   command
       ->add_option("-o,--output", arguments->picture,

@@ -90,14 +90,14 @@ int print_table(const Arguments& arguments) {
   check_pivot(arguments);
   results::Selection selection;
   if (arguments.columns) selection = results::parse_selection(*arguments.columns);
-  std::optional<results::RoundMetric> metric;
-  if (arguments.metric) metric = results::parse_round_metric(*arguments.metric);
   // Before the runs are read, which may take long.
   std::optional<results::References> references;
   if (arguments.references) references = read_references(*arguments.references);
+  const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  std::optional<results::RoundMetric> metric;
+  if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
   results::Table table = results::make_table(
-      results::find_runs(arguments.folders), metric,
-      arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
+      runs, metric, arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
   if (references) results::add_published(table, *references);
   fmt::print("{}", text_of(arguments, table, selection));
   // CSV has no place for notes, and a reader of the numbers must not miss them.
@@ -133,9 +133,11 @@ void add_table_command(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--metric", arguments->metric,
-          fmt::format("what stands in the column accuracy: {}; of the last round, or @round=K, or the "
-                      "last evaluated round with at most so much: @epsilon=E, @bytes=B, or @best-validation",
-                      join_names(results::measure_names())))
+          fmt::format(
+              "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
+              "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
+              "most so much: @epsilon=E, @bytes=B, or @best-validation",
+              join_names(results::quantity_names())))
       ->type_name("NAME[@LIMIT]");
   command
       ->add_option("--references", arguments->references,

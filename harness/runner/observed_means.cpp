@@ -2,14 +2,14 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/measure.hpp"
+#include "results/quantity.hpp"
 
 namespace fedarena {
 
 std::vector<std::pair<std::string, double>> observed_means(const Observations& observed) {
   std::vector<std::pair<std::string, double>> means;
   for (const auto& [name, values] : observed.values()) {
-    if (results::find_measure(name)) {
+    if (results::find_quantity(name)) {
       throw Error(
           Complaint{.found = fmt::format("the algorithm observes \"{}\", which the harness measures", name),
                     .allowed = "another name"});

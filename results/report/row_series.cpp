@@ -63,14 +63,14 @@ RowSeries row_series(const RowRounds& seeds) {
   std::size_t rounds = std::numeric_limits<std::size_t>::max();
   for (const auto& seed : seeds) rounds = std::min(rounds, seed.size());
   std::vector<std::vector<DrawnValues>> measures;
-  const auto add = [&](const CurveMeasure& measure) {
+  const auto add = [&](const Quantity& quantity) {
     std::vector<DrawnValues>& of_seeds = measures.emplace_back();
-    for (const auto& seed : seeds) of_seeds.push_back(measure_values(measure, seed));
+    for (const auto& seed : seeds) of_seeds.push_back(quantity_values(quantity, seed));
   };
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
   for (const std::string& name : own) add(*find_measure(name));
-  for (const std::string& name : observed) add(name);
+  for (const std::string& name : observed) add(Observed{name});
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < rounds; ++position) {
     const bool measured = std::ranges::any_of(measures, [&](const std::vector<DrawnValues>& of_seeds) {

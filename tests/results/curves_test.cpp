@@ -50,7 +50,7 @@ class CurvesTest : public ::testing::Test {
     }
   }
 
-  Curves curves(std::string_view x = "round", const CurveMeasure& y = Measure::kAccuracy) const {
+  Curves curves(std::string_view x = "round", const Quantity& y = Measure::kAccuracy) const {
     return make_curves(runs(), axis(x), y);
   }
 
@@ -132,8 +132,7 @@ TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
   record(finished("fedlap", 1, 0.7), {0.5, 0.6, 0.7}, observe(1));
   record(finished("fedlap", 2, 0.9), {0.5, std::nullopt, 0.9}, observe(3));
   record(finished("fedavg", 1, 0.7), {0.7});
-  EXPECT_EQ(find_curve_measure("accuracy", runs()), CurveMeasure(Measure::kAccuracy));
-  const Curves drawn = curves("round", find_curve_measure("radius", runs()));
+  const Curves drawn = curves("round", parse_quantity("--y", "radius", runs()));
   ASSERT_EQ(drawn.panels.size(), 1U);
   ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
   const std::vector<CurvePoint>& points = drawn.panels[0].curves[0].points;
@@ -143,9 +142,9 @@ TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
   EXPECT_DOUBLE_EQ(*points[1].std, 6 / std::sqrt(2.0));
   EXPECT_THAT(drawn.notes,
               Contains(HasSubstr("fedavg: no round in which every seed has both round and radius")));
-  const std::string message = message_of([&] { find_curve_measure("radus", runs()); });
+  const std::string message = message_of([&] { parse_quantity("--y", "radus", runs()); });
   EXPECT_THAT(message, HasSubstr("--y: \"radus\" is unknown"));
-  EXPECT_THAT(message, HasSubstr("client-macro-f1, radius"));
+  EXPECT_THAT(message, HasSubstr("seconds, radius"));
   EXPECT_THAT(message, HasSubstr("did you mean \"radius\""));
 }
 

@@ -51,6 +51,48 @@ TEST(RoundMetric, OfTheLastRoundIsNotTheBestOnTest) {
   EXPECT_EQ(read("client-macro-f1").value, 0.0625);
 }
 
+TEST(RoundMetric, OfAClassIsOfThatClassAlone) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  rounds[9].classes->accuracy = {0.75, std::nullopt, 0.25, 0.5};
+  EXPECT_EQ(read("class:0", rounds).value, 0.75);
+  EXPECT_EQ(read("class:2", rounds).value, 0.25);
+  EXPECT_EQ(read("class:0@round=8", rounds).value, 0.5);
+  EXPECT_EQ(read("worst-class", rounds).value, 0.25) << "classes without test examples are none of them";
+  EXPECT_EQ(read("class:1", rounds).missing, "no class:1 in its rounds") << "it has no test examples";
+  EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in its rounds");
+}
+
+TEST(RoundMetric, OfACostIsWhatWasSpentByThatRound) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  const double round_seconds = rounds[0].train_seconds + rounds[0].evaluation_seconds;
+  EXPECT_EQ(read("total-uplink").value, 10 * 1000 / (1024.0 * 1024));
+  EXPECT_EQ(read("bytes").value, 10 * 4000 / (1024.0 * 1024));
+  EXPECT_EQ(read("seconds@round=5").value, 5 * round_seconds) << "which was not evaluated";
+  EXPECT_EQ(read("seconds@epsilon=1.25").round, 4) << "the round whose accuracy is read";
+  EXPECT_EQ(read("examples@round=2").value, 2 * static_cast<double>(rounds[0].examples));
+  EXPECT_EQ(read("operations").missing, "no operations in its rounds");
+}
+
+TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
+  const Scratch folder;
+  RunDirectory run = RunDirectory::create(folder / "fedlap", "", "{}", finished("fedlap", 1, 0.5));
+  std::vector<RoundRecord> rounds = ten_rounds();
+  for (RoundRecord& round : rounds) {
+    if (round.round < 9) round.observed = {{"radius", 0.5 * static_cast<double>(round.round)}, {"walk", 7}};
+    run.append(round);
+  }
+  const std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  const auto of = [&](const std::string& text) {
+    return read_metric(parse_round_metric(text, runs), rounds);
+  };
+  EXPECT_EQ(of("radius@round=3").value, 1.5);
+  EXPECT_EQ(of("radius@round=9").missing, "no radius in its rounds");
+  EXPECT_THAT(message_of([&] { parse_round_metric("radus", runs); }),
+              HasSubstr("seconds, radius, walk; did you mean \"radius\"?"));
+  EXPECT_THAT(message_of([&] { parse_round_metric("radius"); }),
+              HasSubstr("--metric: \"radius\" is unknown"));
+}
+
 TEST(RoundMetric, OfARoundIsOfThatRoundAlone) {
   EXPECT_EQ(read("accuracy@round=6").value, 0.75);
   EXPECT_EQ(read("accuracy@round=4").value, 0.625);
@@ -109,10 +151,13 @@ TEST(RoundMetric, ThatARunLacksSaysSo) {
 
 TEST(RoundMetric, IsRefusedWithTheNearestName) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_round_metric(text); }); };
-  EXPECT_EQ(refused("acuracy"),
-            "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, validation-accuracy, "
-            "client-accuracy, "
-            "worst-client, client-macro-f1; did you mean \"accuracy\"?");
+  EXPECT_EQ(
+      refused("acuracy"),
+      "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, worst-class, "
+      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, class:K, bytes, total-uplink, "
+      "total-downlink, examples, gradients, operations, seconds; did you mean \"accuracy\"?");
+  for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "epsilon", "round"})
+    EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;
   EXPECT_EQ(refused("accuracy@rounds=3"),
             "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes, "
             "best-validation; did you mean "
@@ -144,7 +189,8 @@ class MetricTable : public ::testing::Test {
     for (const RoundRecord& round : rounds) run.append(round);
   }
   Table table(const std::string& metric) {
-    return make_table(find_runs(std::vector{folder_.path()}), parse_round_metric(metric));
+    const std::vector<FoundRun> runs = find_runs(std::vector{folder_.path()});
+    return make_table(runs, parse_round_metric(metric, runs));
   }
 
  private:
@@ -172,6 +218,26 @@ TEST_F(MetricTable, HasTheMetricInPlaceOfTheAccuracy) {
   const std::string json = render_json(loss);
   EXPECT_THAT(json, HasSubstr("\"metric\": \"loss@epsilon=1.5\",\n      \"metric_mean\": 0.21875"));
   EXPECT_THAT(json, HasSubstr("\"metric\": 0.25,\n          \"metric_round\": 6"));
+}
+
+// Less seconds are better; nobody knows which matching loss is.
+TEST_F(MetricTable, MarksTheBestOnlyWhereOneIs) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  for (RoundRecord& round : rounds) round.observed = {{"radius", 2}};
+  add("fedavg", 1, rounds);
+  for (RoundRecord& round : rounds) {
+    round.train_seconds /= 2;
+    round.observed = {{"radius", 4}};
+  }
+  add("fedprox", 1, rounds);
+  const Table seconds = table("seconds");
+  EXPECT_FALSE(seconds.rows[0].best);
+  EXPECT_TRUE(seconds.rows[1].best);
+  const Table radius = table("radius");
+  EXPECT_EQ(radius.rows[1].result->spread.mean, 4);
+  EXPECT_FALSE(radius.rows[0].best);
+  EXPECT_FALSE(radius.rows[1].best);
+  EXPECT_THAT(render_markdown(radius), HasSubstr("| radius |"));
 }
 
 TEST_F(MetricTable, LeavesARowEmptyWhereASeedHasNoSuchRound) {

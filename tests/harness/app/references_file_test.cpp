@@ -49,9 +49,9 @@ figures = [{ epsilon = inf, label = "x", mean = 100 }]
   ASSERT_EQ(references.sources.size(), 2U);
   EXPECT_EQ(references.sources[0].text, "Doe 2022");
   EXPECT_EQ(references.sources[0].selection, "last round");
-  EXPECT_EQ(references.sources[0].metric.measure, results::Measure::kLoss);
+  EXPECT_EQ(references.sources[0].metric.quantity, results::Quantity(results::Measure::kLoss));
   EXPECT_EQ(references.sources[0].metric.limit, 5);
-  EXPECT_EQ(references.sources[1].metric.measure, results::Measure::kAccuracy);
+  EXPECT_EQ(references.sources[1].metric.quantity, results::Quantity(results::Measure::kAccuracy));
   ASSERT_EQ(references.figures.size(), 3U);
   const auto keys_of = [&](std::size_t figure) {
     std::map<std::string, std::string> keys;

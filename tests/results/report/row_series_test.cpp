@@ -41,7 +41,7 @@ void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
   });
   ASSERT_EQ(rows.size(), 1U);
   std::size_t compared = 0;
-  const auto drawn = [&](std::size_t x, const CurveMeasure& y) -> std::vector<CurvePoint> {
+  const auto drawn = [&](std::size_t x, const Quantity& y) -> std::vector<CurvePoint> {
     try {
       return make_curves(runs, curve_axes()[x], y).panels[0].curves[0].points;
     } catch (const Error&) {  // nothing to draw
@@ -56,7 +56,7 @@ void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
       compared += expected.size();
     }
     for (const auto& [name, values] : rows[0].observed)
-      EXPECT_EQ(points_of(rows[0], x, values), drawn(x, name));
+      EXPECT_EQ(points_of(rows[0], x, values), drawn(x, Observed{name}));
   }
   EXPECT_GT(compared, 50U);
 }

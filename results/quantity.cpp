@@ -1,0 +1,133 @@
+#include "results/quantity.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "results/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::string_view kClass = "class:";
+
+struct Facts {
+  std::string name, heading, words;
+  Better better;
+  bool share;
+};
+
+Facts facts_of(Measure measure) {
+  const bool share = is_share(measure);
+  return {name_of(measure), heading(measure), describe(measure), share ? Better::kMore : Better::kLess,
+          share};
+}
+Facts facts_of(const OfClass& of) {
+  return {fmt::format("{}{}", kClass, of.label), fmt::format("class {} (%)", of.label),
+          fmt::format("Accuracy on test examples of class {}", of.label), Better::kMore, true};
+}
+Facts facts_of(const Spent& spent) {
+  const CurveAxis& axis = *spent.axis;
+  return {std::string(axis.name), std::string(axis.heading), std::string(axis.words), Better::kLess, false};
+}
+Facts facts_of(const Observed& observed) {
+  return {observed.name, observed.name, "Observed " + observed.name, Better::kNeither, false};
+}
+Facts facts_of(const Quantity& quantity) {
+  return std::visit([](const auto& each) { return facts_of(each); }, quantity);
+}
+
+using Value = std::optional<double>;
+
+Value value_of(const OfClass& of, const RoundRecord& round) {
+  const auto label = static_cast<std::size_t>(of.label);
+  if (!round.classes || label >= round.classes->accuracy.size()) return std::nullopt;
+  return round.classes->accuracy[label];
+}
+Value value_of(const Observed& observed, const RoundRecord& round) {
+  const auto found = std::ranges::find(round.observed, observed.name,
+                                       [](const auto& entry) -> const std::string& { return entry.first; });
+  return found == round.observed.end() ? std::nullopt : Value(found->second);
+}
+
+template <typename Kind>
+std::vector<Value> values(const Kind& kind, std::span<const RoundRecord> rounds) {
+  std::vector<Value> values;
+  for (const RoundRecord& round : rounds) values.push_back(value_of(kind, round));
+  return values;
+}
+std::vector<Value> values(const Spent& spent, std::span<const RoundRecord> rounds) {
+  return positions_on(*spent.axis, rounds);
+}
+
+std::optional<Quantity> find_class(std::string_view text) {
+  std::int64_t label = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), label);
+  if (failure != std::errc() || end != text.data() + text.size() || label < 0) return std::nullopt;
+  return OfClass{label};
+}
+
+}  // namespace
+
+std::vector<std::string> quantity_names() {
+  std::vector<std::string> names = measure_names();
+  names.push_back(std::string(kClass) + "K");
+  for (const CurveAxis& axis : curve_axes()) {
+    if (axis.summed) names.emplace_back(axis.name);
+  }
+  return names;
+}
+
+std::optional<Quantity> find_quantity(const std::string& name) {
+  if (const std::optional<Measure> measure = find_measure(name)) return *measure;
+  if (name.starts_with(kClass)) return find_class(std::string_view(name).substr(kClass.size()));
+  for (const CurveAxis& axis : curve_axes()) {
+    if (axis.summed && name == axis.name) return Spent{&axis};
+  }
+  return std::nullopt;
+}
+
+Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs) {
+  if (const std::optional<Quantity> quantity = find_quantity(name)) return *quantity;
+  std::set<std::string> observed;
+  for (const FoundRun& run : runs) {
+    if (!run.summary || run.summary->state != kFinished) continue;
+    for (const std::string& each : observed_names(RunDirectory::open(run.path).rounds()))
+      observed.insert(each);
+  }
+  if (observed.count(name) > 0) return Observed{name};
+  std::vector<std::string> names = quantity_names();
+  names.insert(names.end(), observed.begin(), observed.end());
+  throw Error(Complaint{.found = fmt::format("{}: \"{}\" is unknown", option, name),
+                        .allowed = join_names(names),
+                        .nearest = nearest_name(name, names)});
+}
+
+std::vector<std::string> observed_names(std::span<const RoundRecord> rounds) {
+  std::set<std::string> names;
+  for (const RoundRecord& round : rounds) {
+    for (const auto& [name, value] : round.observed) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string name_of(const Quantity& quantity) { return facts_of(quantity).name; }
+std::string heading(const Quantity& quantity) { return facts_of(quantity).heading; }
+std::string describe(const Quantity& quantity) { return facts_of(quantity).words; }
+bool is_share(const Quantity& quantity) { return facts_of(quantity).share; }
+Better better(const Quantity& quantity) { return facts_of(quantity).better; }
+
+bool is_evaluated(const Quantity& quantity) {
+  return std::holds_alternative<Measure>(quantity) || std::holds_alternative<OfClass>(quantity);
+}
+
+std::vector<Value> values_of(const Quantity& quantity, std::span<const RoundRecord> rounds) {
+  return std::visit([&](const auto& kind) { return values(kind, rounds); }, quantity);
+}
+
+}  // namespace fedarena::results
