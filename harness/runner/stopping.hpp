@@ -29,7 +29,7 @@ class StoppingRule {
   Stopping rule_;
   std::optional<results::ValidationScore> best_;
   std::int64_t best_round_ = 0;
-  std::string_view stopped_ = "";
+  std::string_view stopped_ = {};
 };
 
 }  // namespace fedarena
