@@ -212,6 +212,11 @@ class Reader {
 
   void check_stopping() {
     const Stopping& stopping = experiment_.stopping;
+    if (stopping.improvement > 0 && stopping.patience == 0) {
+      complain({.place = find_section(document_, "stopping")->tables.front().find("improvement")->place,
+                .found = "improvement without patience changes nothing",
+                .remedy = "say how many rounds may pass without it: patience = 10"});
+    }
     if (experiment_.evaluation.validation_fraction > 0) return;
     for (const auto& [key, asked] : {std::pair("target_accuracy", stopping.target_accuracy > 0),
                                      std::pair("patience", stopping.patience > 0)}) {

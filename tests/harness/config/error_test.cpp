@@ -33,7 +33,10 @@ TEST(ConfigError, RefusesRulesOnValidationExamplesThatAreNotThere) {
            "  set validation_fraction in [evaluation] to a number above 0"},
           {with("[evaluation]", "[stopping]\ntarget_accuracy = 0.5\n[evaluation]"),
            "e.toml:22:1: target_accuracy looks at validation examples, and there are none\n"
-           "  set validation_fraction in [evaluation] to a number above 0"}});
+           "  set validation_fraction in [evaluation] to a number above 0"},
+          {with("[evaluation]", "[stopping]\nimprovement = 0.1\n[evaluation]"),
+           "e.toml:22:1: improvement without patience changes nothing\n"
+           "  say how many rounds may pass without it: patience = 10"}});
   EXPECT_EQ(
       parse_sample(with("[evaluation]", "[stopping]\npatience = 3\n[evaluation]\nvalidation_fraction = 0.1"))
           .stopping.patience,

@@ -38,7 +38,8 @@ class Draw {
     result.evaluation.per_client = below(2) == 0;
     if (below(2) == 0) {
       result.evaluation.validation_fraction = 0.9 * unit();
-      result.stopping = {unit(), static_cast<std::int64_t>(below(100)), unit()};
+      const auto patience = static_cast<std::int64_t>(below(100));
+      result.stopping = {unit(), patience, patience > 0 ? unit() : 0};
     }
     for (std::uint64_t index = 0; index <= below(4); ++index) {
       Choice algorithm = choice(catalog.algorithms);
