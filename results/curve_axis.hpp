@@ -13,7 +13,7 @@ namespace fedarena::results {
 struct CurveAxis {
   std::string_view name;     ///< as the command line has it
   std::string_view heading;  ///< with its unit
-  std::string_view words;    ///< to begin a legend: "Time"
+  std::string_view words;    ///< to begin a legend: "Floating-point operations"
   /// Of one round; none where the record lacks it.
   std::optional<double> (*of_round)(const RoundRecord&);
   bool summed = false;   ///< over all rounds so far
