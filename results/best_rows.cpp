@@ -31,7 +31,10 @@ bool better(const Row& left, const Row& right) {
 
 // Of one setting: marks its best, or returns the note that says why its rows cannot be compared.
 std::string compare(std::span<Row> rows, const std::string& where) {
-  if (rows.size() < 2 || (rows.front().result && rows.front().result->better == Better::kNeither)) return {};
+  // Of what algorithms observe, nobody knows whether more or less is better.
+  const bool unranked = std::ranges::any_of(
+      rows, [](const Row& row) { return row.result && row.result->better == Better::kNeither; });
+  if (rows.size() < 2 || unranked) return {};
   const auto differs = [&](auto property) {
     return std::any_of(rows.begin(), rows.end(),
                        [&](const Row& row) { return property(row) != property(rows.front()); });

@@ -59,7 +59,7 @@ const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Con
   return last;
 }
 
-// What tests found needs a test.
+// The round of that number. It has its costs in any case, but accuracies only when it was evaluated.
 const RoundRecord* numbered(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
   for (const RoundRecord& round : rounds) {
     if (static_cast<double>(round.round) != metric.limit) continue;

@@ -225,7 +225,7 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .keys = evaluation_keys(),
                     .part = [](Experiment& experiment) { return &experiment.evaluation; }});
   result.push_back({.name = "stopping",
-                    .doc = "Rules that end a run early, by its accuracy on validation examples alone.",
+                    .doc = "Rules that end a run early, by validation examples alone.",
                     .keys = stopping_keys(),
                     .part = [](Experiment& experiment) { return &experiment.stopping; }});
   result.push_back({.name = "privacy",

@@ -43,7 +43,7 @@ TEST(ExperimentHelp, NamesEveryKeyOfTheFile) {
            "  kind  string  required  \"classes\", \"dirichlet\"  The way of dealing.\n",
            "\n[cohort]  ",
            "Rounds between evaluations; the last round is always evaluated.\n",
-           "\n[stopping]  Rules that end a run early, by its accuracy on validation examples alone.\n",
+           "\n[stopping]  Rules that end a run early, by validation examples alone.\n",
            "\n[privacy]  ",
            "\n[training]  ",
            "\n[[algorithms]]  ",
