@@ -13,6 +13,8 @@ namespace {
 
 // Far below what any table prints, far above what libraries and processors disagree by.
 constexpr double kClose = 1e-9;
+// What is left of numbers of size one when they are equal: thousands of their roundings.
+constexpr double kRounding = 1e-12;
 
 bool are_close(double left, double right) {
   if (left == right || (std::isnan(left) && std::isnan(right))) return true;
@@ -61,6 +63,13 @@ void Comparison::close(const std::string& field, std::optional<double> recorded,
                        std::optional<double> recomputed) {
   if (recorded && recomputed) return close(field, *recorded, *recomputed);
   result(!recorded && !recomputed, field, shown(recorded), shown(recomputed));
+}
+
+void Comparison::close_among(double mean, const std::string& field, std::optional<double> recorded,
+                             std::optional<double> recomputed) {
+  const double rounding = kRounding * std::abs(mean);
+  if (recorded && recomputed && std::abs(*recorded - *recomputed) <= rounding) recomputed = recorded;
+  close(field, recorded, recomputed);
 }
 
 void Comparison::claim(const std::string& field, const std::optional<Claim>& recorded,

@@ -24,6 +24,9 @@ class Comparison {
   /// Equal but for the rounding of another processor.
   void close(const std::string& field, double recorded, double recomputed);
   void close(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);
+  /// The same of a deviation among numbers that are about `mean`, whose rounding it has.
+  void close_among(double mean, const std::string& field, std::optional<double> recorded,
+                   std::optional<double> recomputed);
   void claim(const std::string& field, const std::optional<Claim>& recorded,
              const std::optional<Claim>& recomputed);
   /// Counts a value that was compared otherwise; with a text of what it should be, it is a difference.

@@ -102,6 +102,16 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   add_claim(cells.pld, summary.privacy->pld);
 }
 
+// Of one column: its mean, standard deviation and half-width.
+void verify_spread(Comparison& compare, const std::string& field, const std::vector<double>& values,
+                   std::optional<double> mean, std::optional<double> deviation,
+                   std::optional<double> half_width) {
+  const std::optional<double> size = values.empty() ? std::nullopt : std::optional(mean_of(values));
+  compare.close(field, mean, size);
+  compare.close_among(size.value_or(0), field + " deviation", deviation, deviation_of(values));
+  compare.close_among(size.value_or(0), field + " half-width", half_width, half_width_of(values));
+}
+
 void verify_row(const Row& row, Verification& verification) {
   Cells cells;
   for (const SeedResult& seed : row.seeds) add_seed(cells, seed.path);
@@ -110,19 +120,15 @@ void verify_row(const Row& row, Verification& verification) {
   const auto mean = [](const std::vector<double>& values) {
     return values.empty() ? std::nullopt : std::optional(mean_of(values));
   };
-  compare.close(field("accuracy"), row.accuracy_mean, mean(cells.accuracies));
-  compare.close(field("accuracy deviation"), row.accuracy_std, deviation_of(cells.accuracies));
-  compare.close(field("accuracy half-width"), row.accuracy_half_width, half_width_of(cells.accuracies));
+  verify_spread(compare, field("accuracy"), cells.accuracies, row.accuracy_mean, row.accuracy_std,
+                row.accuracy_half_width);
   if (row.rmse_mean || !cells.errors.empty()) {
-    compare.close(field("RMSE"), row.rmse_mean, mean(cells.errors));
-    compare.close(field("RMSE deviation"), row.rmse_std, deviation_of(cells.errors));
-    compare.close(field("RMSE half-width"), row.rmse_half_width, half_width_of(cells.errors));
+    verify_spread(compare, field("RMSE"), cells.errors, row.rmse_mean, row.rmse_std, row.rmse_half_width);
   }
   for (std::size_t i = 0; i < kClientColumns.size() && row.clients_tested; ++i) {
     const Spread& spread = *row.clients_tested.*kClientColumns[i].member;
-    compare.close(field(kClientColumns[i].heading), spread.mean, mean(cells.clients[i]));
-    compare.close(field(kClientColumns[i].heading), spread.std, deviation_of(cells.clients[i]));
-    compare.close(field(kClientColumns[i].heading), spread.half_width, half_width_of(cells.clients[i]));
+    verify_spread(compare, field(kClientColumns[i].heading), cells.clients[i], spread.mean, spread.std,
+                  spread.half_width);
   }
   compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
   compare.close(field("downlink"), row.downlink_bytes, mean_of(cells.downlinks));

@@ -36,6 +36,7 @@ class RecordedRun {
     std::function<RoundAccesses(std::int64_t round, std::int64_t client)> accesses =
         [](std::int64_t, std::int64_t) { return private_steps(10); };
     std::int64_t most_accesses = 0;
+    double accuracy = 0.75;  ///< of every round
   };
 
   RecordedRun(const std::filesystem::path& path, const Plan& plan) : path_(path) {
@@ -67,6 +68,7 @@ class RecordedRun {
     for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 0;
+      record.test_accuracy = plan.accuracy;
       for (std::int64_t client = 0; client < 3; ++client) {
         if (round == 2 && client == 2) continue;
         ledger.record(round, client, plan.accesses(round, client));
@@ -87,7 +89,7 @@ class RecordedRun {
           static_cast<double>(summary.uplink_bytes) / static_cast<double>(client_rounds);
       summary.downlink_bytes_per_client_round =
           static_cast<double>(summary.downlink_bytes) / static_cast<double>(client_rounds);
-      summary.final_test_accuracy = 0.75;
+      summary.final_test_accuracy = plan.accuracy;
       summary.final_test_loss = 0.25;
       summary.state = std::string(kFinished);
       state_privacy(summary, ledger);

@@ -179,5 +179,21 @@ TEST(Verify, RecomputesTheCellsOfTheTable) {
   EXPECT_EQ(bad.differences[0].field, "dp-fedavg epsilon (RDP)");
 }
 
+// Models that diverged all guess, and the mean of three times 0.1 is no 0.1.
+TEST(Verify, TakesTheRoundingOfEqualSeedsForNoDeviation) {
+  const Scratch folder;
+  for (const std::int64_t seed : {1, 2, 3}) {
+    RecordedRun(folder / fmt::format("fedavg-seed-{}", seed),
+                {.policy = "none", .label = "fedavg", .seed = seed, .accuracy = 0.1});
+  }
+  std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  EXPECT_THAT(verify_table(runs).differences, IsEmpty());
+  runs[1].summary->final_test_accuracy = 0.1 + 1e-9;
+  std::vector<std::string> fields;
+  for (const Difference& difference : verify_table(runs).differences) fields.push_back(difference.field);
+  EXPECT_THAT(fields,
+              ElementsAre("fedavg accuracy", "fedavg accuracy deviation", "fedavg accuracy half-width"));
+}
+
 }  // namespace
 }  // namespace fedarena::results
