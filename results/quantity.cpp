@@ -1,6 +1,7 @@
 #include "results/quantity.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -16,6 +17,14 @@ namespace {
 
 constexpr std::string_view kClass = "class:";
 
+struct BestName {
+  Measure of;
+  const char *name, *heading, *words;
+};
+constexpr std::array<BestName, 2> kBestNames = {
+    {{Measure::kClientAccuracy, "bmta", "BMTA (%)", "BMTA (best mean over clients of accuracy"},
+     {Measure::kClientMacroF1, "bmt-f1", "BMT-F1 (%)", "BMT-F1 (best mean over clients of macro F1"}}};
+
 struct Facts {
   std::string name, heading, words;
   Better better;
@@ -30,6 +39,12 @@ Facts facts_of(Measure measure) {
 Facts facts_of(const OfClass& of) {
   return {fmt::format("{}{}", kClass, of.label), fmt::format("class {} (%)", of.label),
           fmt::format("Accuracy on test examples of class {}", of.label), Better::kMore, true};
+}
+Facts facts_of(const BestSoFar& best) {
+  const BestName& names = *std::ranges::find(kBestNames, best.of, &BestName::of);
+  return {names.name, names.heading,
+          fmt::format("{} of any round so far, hence chosen on test examples)", names.words), Better::kMore,
+          true};
 }
 Facts facts_of(const Spent& spent) {
   const CurveAxis& axis = *spent.axis;
@@ -61,6 +76,16 @@ std::vector<Value> values(const Kind& kind, std::span<const RoundRecord> rounds)
   for (const RoundRecord& round : rounds) values.push_back(value_of(kind, round));
   return values;
 }
+std::vector<Value> values(const BestSoFar& best, std::span<const RoundRecord> rounds) {
+  std::vector<Value> values;
+  Value largest;
+  for (const RoundRecord& round : rounds) {
+    const Value value = value_of(best.of, round);
+    if (value) largest = std::max(*value, largest.value_or(0));
+    values.push_back(value ? largest : std::nullopt);
+  }
+  return values;
+}
 std::vector<Value> values(const Spent& spent, std::span<const RoundRecord> rounds) {
   return positions_on(*spent.axis, rounds);
 }
@@ -77,6 +102,7 @@ std::optional<Quantity> find_class(std::string_view text) {
 std::vector<std::string> quantity_names() {
   std::vector<std::string> names = measure_names();
   names.push_back(std::string(kClass) + "K");
+  for (const BestName& best : kBestNames) names.emplace_back(best.name);
   for (const CurveAxis& axis : curve_axes()) {
     if (axis.summed) names.emplace_back(axis.name);
   }
@@ -86,6 +112,9 @@ std::vector<std::string> quantity_names() {
 std::optional<Quantity> find_quantity(const std::string& name) {
   if (const std::optional<Measure> measure = find_measure(name)) return *measure;
   if (name.starts_with(kClass)) return find_class(std::string_view(name).substr(kClass.size()));
+  for (const BestName& best : kBestNames) {
+    if (name == best.name) return BestSoFar{best.of};
+  }
   for (const CurveAxis& axis : curve_axes()) {
     if (axis.summed && name == axis.name) return Spent{&axis};
   }
@@ -94,13 +123,8 @@ std::optional<Quantity> find_quantity(const std::string& name) {
 
 Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs) {
   if (const std::optional<Quantity> quantity = find_quantity(name)) return *quantity;
-  std::set<std::string> observed;
-  for (const FoundRun& run : runs) {
-    if (!run.summary || run.summary->state != kFinished) continue;
-    for (const std::string& each : observed_names(RunDirectory::open(run.path).rounds()))
-      observed.insert(each);
-  }
-  if (observed.count(name) > 0) return Observed{name};
+  const std::vector<std::string> observed = observed_names(runs);
+  if (std::ranges::binary_search(observed, name)) return Observed{name};
   std::vector<std::string> names = quantity_names();
   names.insert(names.end(), observed.begin(), observed.end());
   throw Error(Complaint{.found = fmt::format("{}: \"{}\" is unknown", option, name),
@@ -116,6 +140,15 @@ std::vector<std::string> observed_names(std::span<const RoundRecord> rounds) {
   return {names.begin(), names.end()};
 }
 
+std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
+  std::set<std::string> names;
+  for (const FoundRun& run : runs) {
+    if (!run.summary || run.summary->state != kFinished) continue;
+    for (const std::string& each : observed_names(RunDirectory::open(run.path).rounds())) names.insert(each);
+  }
+  return {names.begin(), names.end()};
+}
+
 std::string name_of(const Quantity& quantity) { return facts_of(quantity).name; }
 std::string heading(const Quantity& quantity) { return facts_of(quantity).heading; }
 std::string describe(const Quantity& quantity) { return facts_of(quantity).words; }
@@ -123,7 +156,8 @@ bool is_share(const Quantity& quantity) { return facts_of(quantity).share; }
 Better better(const Quantity& quantity) { return facts_of(quantity).better; }
 
 bool is_evaluated(const Quantity& quantity) {
-  return std::holds_alternative<Measure>(quantity) || std::holds_alternative<OfClass>(quantity);
+  return std::holds_alternative<Measure>(quantity) || std::holds_alternative<OfClass>(quantity) ||
+         std::holds_alternative<BestSoFar>(quantity);
 }
 
 std::vector<Value> values_of(const Quantity& quantity, std::span<const RoundRecord> rounds) {

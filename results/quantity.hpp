@@ -20,6 +20,13 @@ struct OfClass {
   bool operator==(const OfClass&) const = default;
 };
 
+/// The largest value of a measure of clients in any evaluated round so far (PPPFL: BMTA and BMT-F1). It is
+/// chosen on test examples, which its words say; nothing else here is.
+struct BestSoFar {
+  Measure of;
+  bool operator==(const BestSoFar&) const = default;
+};
+
 /// What a run has spent from its first round on: an axis that sums.
 struct Spent {
   const CurveAxis* axis;
@@ -33,7 +40,7 @@ struct Observed {
 };
 
 /// A number that a run has after its rounds: what tables, comparisons and curves are of.
-using Quantity = std::variant<Measure, OfClass, Spent, Observed>;
+using Quantity = std::variant<Measure, OfClass, BestSoFar, Spent, Observed>;
 
 /// Which of two numbers is the better one.
 enum class Better { kMore, kLess, kNeither };
@@ -50,6 +57,9 @@ Quantity parse_quantity(std::string_view option, const std::string& name, std::s
 
 /// All names that these rounds observe, ascending.
 std::vector<std::string> observed_names(std::span<const RoundRecord> rounds);
+
+/// The same of all rounds of the finished runs.
+std::vector<std::string> observed_names(std::span<const FoundRun> runs);
 
 /// As users write it.
 std::string name_of(const Quantity& quantity);

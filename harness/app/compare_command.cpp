@@ -1,13 +1,18 @@
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
 
 #include "harness/app/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -37,12 +42,28 @@ const std::map<std::string, Renderer>& renderers() {
   return kRenderers;
 }
 
+// What decides must say which of two results is the better one, as an observation does not.
+results::RoundMetric decisive_metric(const std::string& text, std::span<const results::FolderRuns> folders) {
+  const std::string name = text.substr(0, text.find('@'));
+  const auto observes = [&](const results::FolderRuns& folder) {
+    return std::ranges::binary_search(results::observed_names(folder.runs), name);
+  };
+  if (!results::find_quantity(name) && std::ranges::any_of(folders, observes)) {
+    throw Error(
+        Complaint{.found = fmt::format(
+                      "--metric: what an algorithm observes of itself (\"{}\") is no better or worse", name),
+                  .allowed = join_names(results::quantity_names()),
+                  .remedy = "fedarena table and fedarena plot show observations"});
+  }
+  return results::parse_round_metric(text);
+}
+
 int run(const Arguments& arguments) {
+  const std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
   results::PairOptions options{.labels = arguments.labels,
                                .across = {arguments.across.begin(), arguments.across.end()}};
-  if (arguments.metric) options.metric = results::parse_round_metric(*arguments.metric);
-  const results::Pairs pairs =
-      results::compare_rows(results::find_runs_by_folder(arguments.folders), options);
+  if (arguments.metric) options.metric = decisive_metric(*arguments.metric, folders);
+  const results::Pairs pairs = results::compare_rows(folders, options);
   fmt::print("{}", renderers().at(arguments.format)(pairs));
   // CSV has no place for notes, and a reader of the numbers must not miss them.
   if (arguments.format == "csv") {

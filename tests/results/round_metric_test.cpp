@@ -62,6 +62,20 @@ TEST(RoundMetric, OfAClassIsOfThatClassAlone) {
   EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in its rounds");
 }
 
+TEST(RoundMetric, OfTheBestMeanOverClientsIsItsLargestSoFar) {
+  EXPECT_EQ(read("bmta").value, 0.375) << "of round 6, which was the best";
+  EXPECT_EQ(read("bmta").round, 10) << "where it was asked";
+  EXPECT_EQ(read("bmta@round=4").value, 0.3125) << "round 6 was yet to come";
+  EXPECT_EQ(read("bmt-f1").value, 0.09375);
+  EXPECT_EQ(read("bmt-f1@round=5").missing, "no evaluation of round 5");
+  std::vector<RoundRecord> untested = ten_rounds();
+  for (RoundRecord& round : untested) round.per_client = std::nullopt;
+  EXPECT_EQ(read("bmta", untested).missing, "no bmta in its rounds");
+  EXPECT_EQ(describe(parse_round_metric("bmta")),
+            "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples) "
+            "after the last round");
+}
+
 TEST(RoundMetric, OfACostIsWhatWasSpentByThatRound) {
   std::vector<RoundRecord> rounds = ten_rounds();
   const double round_seconds = rounds[0].train_seconds + rounds[0].evaluation_seconds;
@@ -154,8 +168,8 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
   EXPECT_EQ(
       refused("acuracy"),
       "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, worst-class, "
-      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, class:K, bytes, total-uplink, "
-      "total-downlink, examples, gradients, operations, seconds; did you mean \"accuracy\"?");
+      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, class:K, bmta, bmt-f1, bytes, "
+      "total-uplink, total-downlink, examples, gradients, operations, seconds; did you mean \"accuracy\"?");
   for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "epsilon", "round"})
     EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;
   EXPECT_EQ(refused("accuracy@rounds=3"),

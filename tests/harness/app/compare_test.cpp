@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,16 +16,21 @@ namespace fedarena::test {
 namespace {
 
 using results::FoundRun;
+using results::RoundRecord;
 using results::Summary;
 using testing::HasSubstr;
 
 const std::vector<double> kWorse = {0.60, 0.55, 0.65, 0.58, 0.62};
 const std::vector<double> kBetter = {0.64, 0.58, 0.69, 0.61, 0.65};
 
+// Each with a round in which the algorithm observed a radius.
 void write(const Scratch& scratch, const std::string& folder, const std::vector<FoundRun>& row) {
+  RoundRecord round = results::round_record(1);
+  round.observed = {{"radius", 0.5}};
   for (const FoundRun& run : row) {
-    const std::string name = run.path.filename().string();
-    scratch.write(folder + "/" + name + "/summary.json", results::to_json_text(*run.summary));
+    const std::string path = fmt::format("{}/{}", folder, run.path.filename().string());
+    scratch.write(path + "/summary.json", results::to_json_text(*run.summary));
+    scratch.write(path + "/rounds.jsonl", results::to_json_line(round) + "\n");
   }
 }
 
@@ -82,6 +88,7 @@ TEST(Compare, RefusesWhatIsNoComparison) {
                                    {"compare", "runs/faster"},
                                    {"compare", "runs/a", "--labels", "scafold,fedavg"},
                                    {"compare", "runs/a", "--metric", "acuracy"},
+                                   {"compare", "runs/a", "--metric", "radius@round=1"},
                                    {"compare", "runs/a", "--across", "patition"},
                                    {"compare", "runs/a", "--format", "html"},
                                    {"compare", "runs/a", "--label", "fedavg"},
