@@ -12,6 +12,7 @@
 
 #include "results/bootstrap.hpp"
 #include "results/dataset_notes.hpp"
+#include "results/divergence_notes.hpp"
 #include "results/number_format.hpp"
 #include "results/partition_notes.hpp"
 #include "results/privacy_notes.hpp"
@@ -157,6 +158,7 @@ std::vector<std::string> pair_notes(const Pairs& pairs, const Rows& rows) {
   std::vector<std::string> notes;
   append_notes(notes, notes_of_pairs(pairs));
   append_notes(notes, few_seeds(pairs));
+  append_notes(notes, divergence_notes(runs, row_namer(rows)));
   append_notes(notes, dataset_notes(runs));
   append_notes(notes, partition_notes(runs));
   append_notes(notes, stopping_notes(runs));

@@ -11,6 +11,7 @@
 
 #include "results/best_rows.hpp"
 #include "results/dataset_notes.hpp"
+#include "results/divergence_notes.hpp"
 #include "results/metric_rows.hpp"
 #include "results/natural_order.hpp"
 #include "results/partition_notes.hpp"
@@ -249,12 +250,14 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
     sort_by_seed(group);
     table.rows.push_back(make_row(group));
   }
+  const auto name_of_run = [&](const FoundRun& run) {
+    return namer.name(setting_of(*run.summary), name_of(*run.summary));
+  };
+  append_notes(table.notes, divergence_notes(runs, name_of_run));
   append_notes(table.notes, dataset_notes(runs));
   append_notes(table.notes, partition_notes(runs));
   append_notes(table.notes, stopping_notes(runs));
-  append_notes(table.notes, tuning_notes(runs, [&](const FoundRun& run) {
-                 return namer.name(setting_of(*run.summary), name_of(*run.summary));
-               }));
+  append_notes(table.notes, tuning_notes(runs, name_of_run));
   append_notes(table.notes, privacy_notes(table, name));
   if (metric) append_notes(table.notes, read_metric(*metric, table.rows, name));
   if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(table.rows, name));

@@ -14,6 +14,7 @@
 namespace fedarena::results {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -182,6 +183,22 @@ TEST(Table, MarksNoRegressionThatDivergedBesideOneThatDidNot) {
     EXPECT_THAT(render_json(table),
                 HasSubstr(std::isnan(loss) ? "\"rmse_mean\": \"nan\"" : "\"rmse_mean\": \"inf\""));
   }
+}
+
+TEST(Table, NamesClassificationRunsThatDiverged) {
+  const auto run = [](const std::string& label, std::int64_t seed, double loss) {
+    Summary summary = finished(label, seed, 0.1);
+    summary.final_test_loss = loss;
+    return found(summary);
+  };
+  const double nan = std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(make_table(std::vector{run("scaffold", 2, infinity), run("scaffold", 1, 0.5),
+                                     run("fedavg", 3, nan), run("fedavg", 1, nan), run("fedavg", 2, 0.5)})
+                  .notes,
+              Contains("diverged (nan or infinite loss after the last round): fedavg, seeds 1, 3; scaffold, "
+                       "seed 2"));
+  EXPECT_THAT(make_table(std::vector{run("fedavg", 1, 0.5)}).notes, Not(Contains(HasSubstr("diverged"))));
 }
 
 TEST(Table, HasAColumnForEachKindOfResult) {
