@@ -1,6 +1,8 @@
 #include "results/row_key.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -49,13 +51,22 @@ std::vector<std::pair<std::string, std::string>> identity(const Summary& summary
   facts.emplace_back("assume", claim.settings.assume);
   facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
   facts.emplace_back("budget", exact_number(claim.budget));
-  std::string settings;
-  for (const auto& [name, value] : summary.algorithm_parameters) {
-    settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", name, value);
-  }
-  facts.emplace_back("algorithm_parameters", std::move(settings));
   facts.emplace_back("tuning", search_text(summary.tuning));
   return facts;
+}
+
+// The parameters of both runs' algorithms by name; a run of another version may lack some.
+std::map<std::string, std::array<std::string, 2>> parameters_of_both(const Summary& first,
+                                                                     const Summary& second) {
+  std::map<std::string, std::array<std::string, 2>> both;
+  const auto fill = [&](const Summary& summary, std::size_t side) {
+    for (const auto& [name, value] : summary.algorithm_parameters) {
+      both.try_emplace(name, std::array<std::string, 2>{"nothing", "nothing"}).first->second.at(side) = value;
+    }
+  };
+  fill(first, 0);
+  fill(second, 1);
+  return both;
 }
 
 [[noreturn]] void reject_pair(const FoundRun& first, const FoundRun& second, const std::string& what) {
@@ -98,6 +109,8 @@ void check_same_row(const FoundRun& first, const FoundRun& second) {
   const auto left = identity(*first.summary);
   const auto right = identity(*second.summary);
   for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);
+  for (const auto& [name, values] : parameters_of_both(*first.summary, *second.summary))
+    check(name, values[0], values[1]);
   // Records of before there was a setting lack it.
   const auto others = row_conditions(second.path);
   for (const auto& [key, value] : row_conditions(first.path)) {

@@ -54,7 +54,7 @@ TEST(ComparedRows, OfOneFolderMustFitTogether) {
   auto runs = row_of("fedavg", {0.5, 0.6});
   runs[1].summary->algorithm_parameters = {{"rate", "0.5"}};
   EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }),
-              HasSubstr("belong to one row, \"fedavg\", but differ in algorithm_parameters"));
+              HasSubstr("belong to one row, \"fedavg\", but differ in rate: \"nothing\" and \"0.5\""));
   EXPECT_THAT(message_of([&] {
                 gather_rows(std::vector{folder_of({runs}), folder_of({row_of("fedavg", {0.5})}, "runs/b")});
               }),

@@ -133,12 +133,14 @@ TEST(Table, RefusesASeedThatAppearsTwice) {
 
 TEST(Table, RefusesToAverageDifferentThings) {
   auto runs = three_seeds("fedavg", 0.5);
-  runs[0].summary->algorithm_parameters = {{"lr", "0.1"}};
-  runs[1].summary->algorithm_parameters = {{"lr", "0.2"}};
+  runs[0].summary->algorithm_parameters = {{"epochs", "5"}, {"lr", "0.1"}};
+  runs[1].summary->algorithm_parameters = {{"epochs", "5"}, {"lr", "0.2"}};
   EXPECT_THAT(
       message_of([&] { make_table(runs); }),
       HasSubstr("runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ in "
-                "algorithm_parameters: \"lr = 0.1\" and \"lr = 0.2\""));
+                "lr: \"0.1\" and \"0.2\""));
+  runs[1].summary->algorithm_parameters = {{"lr", "0.1"}};
+  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in epochs: \"5\" and \"nothing\""));
   runs = three_seeds("fedavg", 0.5);
   runs[2].summary->rounds = runs[2].summary->rounds_done = 40;
   EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in rounds: \"20\" and \"40\""));
