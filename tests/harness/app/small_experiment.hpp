@@ -16,7 +16,7 @@ struct SmallExperiment {
   std::int64_t rounds = 3;
   std::string partition = "kind = \"iid\"\nclients = 4";
   std::string model = "name = \"logistic\"";
-  std::string cohort = "";
+  std::string cohort = {};
   std::int64_t evaluate_every = 1;
   std::string training = "local_steps = 4\nbatch_size = 16\nrate = 0.05";
   std::vector<std::string> algorithms = {"fedavg"};
