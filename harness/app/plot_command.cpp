@@ -21,6 +21,7 @@
 #include "results/labels.hpp"
 #include "results/number_format.hpp"
 #include "results/quantity.hpp"
+#include "results/separate_rows.hpp"
 #include "results/text.hpp"
 
 namespace fedarena {
@@ -54,6 +55,7 @@ const results::CurveAxis& axis_of(const std::string& name) {
 // Those of the labels that are asked for; broken runs stay, so that they are noted.
 std::vector<results::FoundRun> chosen_runs(const Arguments& arguments) {
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
   std::set<std::string> known;
   for (const results::FoundRun& run : runs) {
     if (run.summary && run.summary->state == results::kFinished) known.insert(run.summary->label);

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "results/find_runs.hpp"
 #include "results/number_format.hpp"
 #include "results/report/report.hpp"
+#include "results/separate_rows.hpp"
 #include "results/text.hpp"
 
 namespace fedarena {
@@ -23,7 +25,9 @@ struct Arguments {
 
 int run(const Arguments& arguments) {
   check_ending("--output", arguments.page, {".html", ".htm"});
-  const results::Report report = results::make_report(results::find_runs(arguments.folders));
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
+  const results::Report report = results::make_report(std::move(runs));
   results::replace_file(arguments.page, report.html);
   fmt::print("{}: {} {}, {} {} of the table, {}\n", arguments.page.string(), report.runs,
              report.runs == 1 ? "run" : "runs", report.rows, report.rows == 1 ? "row" : "rows",

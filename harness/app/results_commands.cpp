@@ -22,6 +22,7 @@
 #include "results/render.hpp"
 #include "results/render_html.hpp"
 #include "results/round_metric.hpp"
+#include "results/separate_rows.hpp"
 #include "results/table.hpp"
 
 namespace fedarena {
@@ -93,7 +94,8 @@ int print_table(const Arguments& arguments) {
   // Before the runs are read, which may take long.
   std::optional<results::References> references;
   if (arguments.references) references = read_references(*arguments.references);
-  const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
   std::optional<results::RoundMetric> metric;
   if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
   results::Table table = results::make_table(

@@ -19,6 +19,7 @@ namespace fedarena::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -55,6 +56,30 @@ TEST(Table, KeepsCountingInARunThatIsResumed) {
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"}).exit_code, 0);
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").examples, 40 * 4 * 4 * 16);
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").cost->gradients, 40 * 4 * 4 * 16);
+}
+
+// Two folders in which one label has two learning rates.
+TEST(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{}.toml());
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "a"}).exit_code, 0);
+  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "b", "--set", "training.rate=0.5"}).exit_code,
+            0);
+  EXPECT_THAT(run_program(scratch, {"table", "a", "b"}).out,
+              AllOf(HasSubstr("| algorithm | rate | rounds |"), HasSubstr("| fedavg    | 0.05 |"),
+                    HasSubstr("| fedavg    | 0.5  |")));
+  EXPECT_THAT(run_program(scratch, {"table", "a", "b", "--rows", "label", "--pivot", "rate"}).out,
+              HasSubstr("0.05"));
+  EXPECT_THAT(run_program(scratch, {"report", "a", "b", "-o", "page.html"}).out,
+              HasSubstr("2 runs, 2 rows of the table"));
+  EXPECT_THAT(run_program(scratch, {"plot", "a", "b", "-o", "curves.svg"}).out,
+              AllOf(HasSubstr("fedavg, rate=0.05"), HasSubstr("fedavg, rate=0.5")));
+  // What is no parameter of the algorithm is told, not shown.
+  ASSERT_EQ(
+      run_program(scratch, {"run", "small.toml", "--out", "c", "--set", "experiment.rounds=2"}).exit_code, 0);
+  const Outcome refused = run_program(scratch, {"table", "a", "c"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("differ in rounds: \"3\" and \"2\""));
 }
 
 TEST(Table, ReadsAMetricWhereItIsAskedFor) {
