@@ -29,7 +29,7 @@ TEST(Table, CountsWhatRunsComputed) {
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
   // Three rounds of four clients with four batches of 16 each, on 784 x 10 weights whose inputs need no
   // gradient: 2 x 2 x 7,840 operations.
-  constexpr std::int64_t kExamples = 3 * 4 * 4 * 16, kOperations = kExamples * 4 * 7840;
+  constexpr std::int64_t kExamples = std::int64_t{3} * 4 * 4 * 16, kOperations = kExamples * 4 * 7840;
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   EXPECT_EQ(summary.examples, kExamples);
   EXPECT_EQ(summary.cost, (results::Cost{kExamples, kOperations, false}));
