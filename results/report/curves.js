@@ -13,19 +13,21 @@
   const kLatest = 2;  // of the significant digits of a spread
 
   // What algorithms observe of themselves is drawn as measures are.
-  const observed = new Set(data.rows.flatMap(({series}) => Object.keys(series.observed ?? {})));
+  const observed = new Set(data.rows.flatMap(({series}) => Object.keys(series.positions.observed ?? {})));
   [...observed].sort().forEach((name) => {
     const index = data.measures.push({name, heading: name, share: false}) - 1;
-    for (const {series} of data.rows) if (series.observed?.[name]) series.y[index] = series.observed[name];
+    for (const {series: {positions}} of data.rows) {
+      if (positions.observed?.[name]) positions.y[index] = positions.observed[name];
+    }
   });
 
   const byId = (id) => document.getElementById(id);
   const add = (parent, name, properties = {}) => parent.appendChild(Object.assign(document.createElement(name), properties));
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-  // Series are arrays, or lines that are told by their first number and their step.
-  const decoded = (series) => Array.isArray(series)
-    ? series : Array.from({length: series.count}, (_, i) => series.from + i * series.step);
+  // Lists are arrays, or lines that are told by their first number and their step.
+  const decoded = (list) => Array.isArray(list)
+    ? list : Array.from({length: list.count}, (_, i) => list.from + i * list.step);
 
   const state = {x: 0, y: 0, panel: 0, logX: false, logY: false};
   const hidden = new Set();
@@ -33,7 +35,7 @@
   let points = [];  // of each curve that is shown
   let cursor = null;
 
-  const has = (kind, index) => data.rows.some((row) => row.series[kind][index] !== undefined);
+  const has = (kind, index) => data.rows.some((row) => row.series.positions[kind][index] !== undefined);
   const axes = data.axes.map((axis, index) => ({...axis, index})).filter(({index}) => has('x', index));
   const measures = data.measures.map((measure, index) => ({...measure, index})).filter(({index}) => has('y', index));
   if (axes.length === 0 || measures.length === 0) return;
@@ -55,9 +57,10 @@
   }
 
   function pointsOf(row) {
-    const series = row.series, x = series.x[state.x], y = series.y[state.y];
+    const {lists, positions} = row.series, x = positions.x[state.x], y = positions.y[state.y];
     if (x === undefined || y === undefined) return [];
-    const rounds = decoded(series.rounds), over = decoded(x), mean = decoded(y.mean), std = y.std && decoded(y.std);
+    const [rounds, over, mean] = [positions.rounds, x, y.mean].map((position) => decoded(lists[position]));
+    const std = y.std === undefined ? null : decoded(lists[y.std]);
     return rounds.map((round, i) => ({round, x: over[i], y: mean[i], std: std ? std[i] : null}))
       .filter((point) => point.x !== null && point.y !== null && (!state.logX || point.x > 0) && (!state.logY || point.y > 0));
   }

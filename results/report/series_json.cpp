@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "results/json_fields.hpp"
 
@@ -42,14 +45,26 @@ bool is_linear(std::span<const double> numbers, int digits) {
   return true;
 }
 
-std::string member(const std::string& name, const std::string& value, bool first) {
-  return fmt::format("{}{}:{}", first ? "" : ",", json_text(name, -1), value);
-}
+// Every list once, in the order in which they came.
+class Lists {
+ public:
+  // The position of the list.
+  std::size_t add(std::string list) {
+    const auto [found, is_new] = positions_.try_emplace(std::move(list), lists_.size());
+    if (is_new) lists_.push_back(found->first);
+    return found->second;
+  }
+  std::string json() const { return fmt::format("[{}]", fmt::join(lists_, ",")); }
 
-std::string values_json(const RowSeries::Values& values) {
-  std::string both = "{\"mean\":" + numbers_json(values.mean, kDigits);
-  if (!values.std.empty()) both += ",\"std\":" + numbers_json(values.std, kDigits);
-  return both + "}";
+ private:
+  std::unordered_map<std::string, std::size_t> positions_;
+  std::vector<std::string_view> lists_;  // keys of the map, which stay where they are
+};
+
+Json add_values(Lists& lists, const RowSeries::Values& values) {
+  Json both = {{"mean", lists.add(numbers_json(values.mean, kDigits))}};
+  if (!values.std.empty()) both["std"] = lists.add(numbers_json(values.std, kDigits));
+  return both;
 }
 
 }  // namespace
@@ -69,28 +84,19 @@ std::string numbers_json(std::span<const double> numbers, int digits) {
 
 std::string series_json(const RowSeries& series) {
   const std::vector<double> rounds(series.rounds.begin(), series.rounds.end());
-  std::string text = fmt::format("{{\"rounds\":{},\"x\":{{", numbers_json(rounds, kDigitsOfRounds));
-  bool first = true;
+  Lists lists;
+  Json positions = {{"rounds", lists.add(numbers_json(rounds, kDigitsOfRounds))},
+                    {"x", Json::object()},
+                    {"y", Json::object()}};
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!has_numbers(series.x[i])) continue;
-    text += member(std::to_string(i), numbers_json(series.x[i], kDigits), first);
-    first = false;
+    positions["x"][std::to_string(i)] = lists.add(numbers_json(series.x[i], kDigits));
   }
-  text += "},\"y\":{";
-  first = true;
   for (std::size_t i = 0; i < series.y.size(); ++i) {
-    if (!has_numbers(series.y[i].mean)) continue;
-    text += member(std::to_string(i), values_json(series.y[i]), first);
-    first = false;
+    if (has_numbers(series.y[i].mean)) positions["y"][std::to_string(i)] = add_values(lists, series.y[i]);
   }
-  if (series.observed.empty()) return text + "}}";
-  text += "},\"observed\":{";
-  first = true;
-  for (const auto& [name, values] : series.observed) {
-    text += member(name, values_json(values), first);
-    first = false;
-  }
-  return text + "}}";
+  for (const auto& [name, values] : series.observed) positions["observed"][name] = add_values(lists, values);
+  return fmt::format("{{\"lists\":{},\"positions\":{}}}", lists.json(), json_text(positions, -1));
 }
 
 }  // namespace fedarena::results

@@ -12,8 +12,10 @@ namespace fedarena::results {
 /// as bytes and rounds often are.
 std::string numbers_json(std::span<const double> numbers, int digits);
 
-/// A row's series: {"rounds": ..., "x": {"0": ...}, "y": {"0": {"mean": ..., "std": ...}}, "observed":
-/// {"radius": {"mean": ...}}}; axes and measures by their position, without those that have no number.
+/// A row's series: {"lists": [[1,2], ...], "positions": {"rounds": 0, "x": {"0": 1}, "y": {"0": {"mean": 2,
+/// "std": 3}}, "observed": {"radius": {"mean": 2}}}}. Equal lists are held once, because many are: what is
+/// sent and what is received, classes that no algorithm tells apart. Axes and measures go by their position,
+/// those that have no number are left out, and so is "observed" where nothing is.
 std::string series_json(const RowSeries& series);
 
 }  // namespace fedarena::results

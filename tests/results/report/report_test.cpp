@@ -111,8 +111,11 @@ TEST(Report, HoldsTheCurvesAsData) {
   EXPECT_EQ(data["rows"][2]["name"], "scaffold");
   EXPECT_EQ(data["rows"][0]["look"], data["rows"][2]["look"]);
   EXPECT_NE(data["rows"][0]["look"], data["rows"][1]["look"]);
-  EXPECT_EQ(data["rows"][1]["series"]["rounds"], nlohmann::json({1, 2, 4, 5, 7, 8}));
-  EXPECT_EQ(data["rows"][1]["series"]["y"]["0"]["mean"], nlohmann::json({6.25, 12.5, 25, 31.25, 43.75, 50}));
+  const nlohmann::json& lists = data["rows"][1]["series"]["lists"];
+  const nlohmann::json& positions = data["rows"][1]["series"]["positions"];
+  EXPECT_EQ(lists[positions["rounds"].get<std::size_t>()], nlohmann::json({1, 2, 4, 5, 7, 8}));
+  EXPECT_EQ(lists[positions["y"]["0"]["mean"].get<std::size_t>()],
+            nlohmann::json({6.25, 12.5, 25, 31.25, 43.75, 50}));
 }
 
 TEST(Report, LoadsNothing) {

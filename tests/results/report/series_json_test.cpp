@@ -36,14 +36,32 @@ TEST(SeriesJson, KeepsALineWithinTheDigitsThatItShows) {
 }
 
 TEST(SeriesJson, LeavesOutWhatHasNoNumber) {
-  RowSeries series{.rounds = {1, 2},
-                   .x = {{1, 2}, {kNone, kNone}},
-                   .y = {{.mean = {kNone, kNone}, .std = {}}, {.mean = {50, 60}, .std = {1, kNone}}}};
-  EXPECT_EQ(series_json(series),
-            R"({"rounds":[1,2],"x":{"0":[1,2]},"y":{"1":{"mean":[50,60],"std":[1,null]}}})");
-  series.observed = {{"radius", {.mean = {1.5, kNone}, .std = {}}}, {"a\"b", {.mean = {1, 2}, .std = {}}}};
-  EXPECT_EQ(nlohmann::json::parse(series_json(series))["observed"],
-            nlohmann::json::parse(R"({"radius":{"mean":[1.5,null]},"a\"b":{"mean":[1,2]}})"));
+  const RowSeries series{.rounds = {1, 2},
+                         .x = {{3, 4}, {kNone, kNone}},
+                         .y = {{.mean = {kNone, kNone}, .std = {}}, {.mean = {50, 60}, .std = {1, kNone}}}};
+  EXPECT_EQ(series_json(series), R"({"lists":[[1,2],[3,4],[50,60],[1,null]],)"
+                                 R"("positions":{"rounds":0,"x":{"0":1},"y":{"1":{"mean":2,"std":3}}}})");
+}
+
+TEST(SeriesJson, HoldsEqualListsOnce) {
+  const RowSeries series{.rounds = {1, 2},
+                         .x = {{1, 2}, {5, 9}},
+                         .y = {{.mean = {5, 9}, .std = {0, 0}}, {.mean = {5, 8}, .std = {0, 0}}}};
+  EXPECT_EQ(series_json(series), R"({"lists":[[1,2],[5,9],[0,0],[5,8]],)"
+                                 R"("positions":{"rounds":0,"x":{"0":0,"1":1},)"
+                                 R"("y":{"0":{"mean":1,"std":2},"1":{"mean":3,"std":2}}}})");
+}
+
+TEST(SeriesJson, NamesWhatAlgorithmsObserve) {
+  const RowSeries series{
+      .rounds = {1, 2},
+      .x = {},
+      .y = {},
+      .observed = {{"radius", {.mean = {1.5, kNone}, .std = {}}}, {"a\"b", {.mean = {1, 2}, .std = {}}}}};
+  const auto json = nlohmann::json::parse(series_json(series));
+  EXPECT_EQ(json["lists"], nlohmann::json::parse("[[1,2],[1.5,null]]"));
+  EXPECT_EQ(json["positions"]["observed"],
+            nlohmann::json::parse(R"({"radius":{"mean":1},"a\"b":{"mean":0}})"));
 }
 
 }  // namespace
