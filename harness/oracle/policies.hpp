@@ -73,6 +73,7 @@ PrivacyPolicy make_policy(const std::string& name, const Settings& settings);
 Unit unit(const PrivacyPolicy& policy);
 /// The policy's accounting, or nullptr when there is nothing to account.
 const Accounting* accounting(const PrivacyPolicy& policy);
+const Accounting* accounting(PrivacyPolicy&&) = delete;  // it would point into what is gone
 
 /// The event of Gaussian answers over one sample. Sampling of a fixed size is analysed for neighbours that
 /// exchange a unit (their number is fixed, after all), Poisson sampling for neighbours that have one more or

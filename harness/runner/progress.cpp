@@ -20,8 +20,7 @@ std::string score_text(const std::optional<double>& accuracy, const std::optiona
 
 }  // namespace
 
-Progress::Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds)
-    : line_(output), cells_(cells), rounds_(rounds) {}
+Progress::Progress(std::FILE* output, const Work& work) : line_(output), work_(work) {}
 
 void Progress::begin_cell(const std::string& name, std::int64_t done, std::int64_t rounds) {
   const std::lock_guard lock(mutex_);
@@ -59,8 +58,8 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
   at_work_.erase(name);
   // What a budget left undone will not be run either.
   rounds_found_ += ran ? summary.rounds - summary.rounds_done : summary.rounds;
-  line_.say(fmt::format("[{}/{}] {}: {} {}, test {}, {}{}", cells_done_, cells_, name, summary.rounds_done,
-                        summary.rounds_done == 1 ? "round" : "rounds",
+  line_.say(fmt::format("[{}/{}] {}: {} {}, test {}, {}{}", cells_done_, work_.cells, name,
+                        summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
                         score_text(summary.final_test_accuracy, summary.final_test_loss),
                         results::duration_text(summary.seconds), ran ? "" : " (finished before)"));
 }
@@ -72,12 +71,11 @@ void Progress::say(const std::string& line) {
 
 std::string Progress::time_left() const {
   if (rounds_run_ == 0) return "time left unknown";
-  const std::int64_t left = rounds_ - rounds_found_ - rounds_run_;
+  const std::int64_t left = work_.rounds - rounds_found_ - rounds_run_;
   // The seconds of cells that run at once are the same seconds.
   const auto at_once = static_cast<double>(std::max<std::size_t>(1, at_work_.size()));
-  return results::duration_text(seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) /
-                                at_once) +
-         " left";
+  const double seconds = seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) / at_once;
+  return fmt::format("{}{} left", work_.may_end_early ? "at most " : "", results::duration_text(seconds));
 }
 
 void Progress::draw() {
@@ -101,14 +99,14 @@ std::vector<std::string> Progress::parts() const {
                                            static_cast<double>(std::max<std::size_t>(1, at_work_.size())) /
                                            train_seconds_);
   if (at_work_.size() != 1) {
-    texts.push_back(fmt::format("[{}/{}] {} cells at work", cells_done_, cells_, at_work_.size()));
+    texts.push_back(fmt::format("[{}/{}] {} cells at work", cells_done_, work_.cells, at_work_.size()));
     part(true, time_left());
     part(train_seconds_ > 0, speed);
     for (const auto& [name, cell] : at_work_) texts.push_back("; " + round_text(name, cell));
     return texts;
   }
   const auto& [name, cell] = *at_work_.begin();
-  texts.push_back(fmt::format("[{}/{}] {}", cells_done_ + 1, cells_, name));
+  texts.push_back(fmt::format("[{}/{}] {}", cells_done_ + 1, work_.cells, name));
   texts.push_back(round_text("", cell));
   part(true, time_left());
   part(train_seconds_ > 0, speed);

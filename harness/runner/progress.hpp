@@ -16,8 +16,14 @@ namespace fedarena {
 /// elsewhere. Safe to call from several threads.
 class Progress {
  public:
-  /// `cells` and `rounds` are to be done in all; `output` is the terminal or file to write to.
-  Progress(std::FILE* output, std::int64_t cells, std::int64_t rounds);
+  /// What is to be done in all.
+  struct Work {
+    std::int64_t cells = 0, rounds = 0;
+    /// Whether a budget or a rule may end a cell before its last round; then the time left is a bound.
+    bool may_end_early = false;
+  };
+  /// `output` is the terminal or file to write to.
+  Progress(std::FILE* output, const Work& work);
 
   /// A cell of so many rounds begins, with `done` of them there already. `name` says which, such as "fedavg,
   /// seed 1", and is what the cell goes by from here on. Several may be at work.
@@ -47,7 +53,7 @@ class Progress {
 
   std::mutex mutex_;
   ProgressLine line_;
-  std::int64_t cells_, rounds_;
+  Work work_;
   std::int64_t cells_done_ = 0;
   std::map<std::string, Cell> at_work_;
   std::int64_t rounds_run_ = 0, rounds_found_ = 0;

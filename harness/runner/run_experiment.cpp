@@ -55,6 +55,14 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
   return rounds;
 }
 
+// Whether a budget or a rule of [stopping] may end the cell before its last round.
+bool may_end_early(const PlannedCell& cell) {
+  const PrivacyPolicy policy = policy_of(*cell.algorithm);
+  const Accounting* accounting = fedarena::accounting(policy);
+  const Stopping& rule = cell.point->experiment.stopping;
+  return (accounting != nullptr && accounting->budget > 0) || rule.target_accuracy > 0 || rule.patience > 0;
+}
+
 // All cells of a grid, and what they share.
 class Arena {
  public:
@@ -65,7 +73,9 @@ class Arena {
         options_(options),
         stop_(stop),
         pool_(options.workers, use_one_torch_thread),
-        progress_(options.messages, static_cast<std::int64_t>(cells.size()), rounds_of(cells)) {}
+        progress_(options.messages, {.cells = static_cast<std::int64_t>(cells.size()),
+                                     .rounds = rounds_of(cells),
+                                     .may_end_early = std::ranges::any_of(cells, may_end_early)}) {}
 
   // False when the user stopped it.
   bool run() {
@@ -172,7 +182,8 @@ class Arena {
     summary.rounds = experiment.rounds;
     summary.clients = static_cast<std::int64_t>(dealt.partition.size());
     summary.parameters = inputs_.model(experiment).layout()->numel();
-    if (const Accounting* accounting = fedarena::accounting(policy_of(entry))) {
+    const PrivacyPolicy policy = policy_of(entry);
+    if (const Accounting* accounting = fedarena::accounting(policy)) {
       results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
       summary.privacy->most_accesses = algorithm.most_accesses();
     }

@@ -112,6 +112,19 @@ TEST(Progress, IsOneLineOnATerminal) {
                   "\\[2/2\\] fedprox, seed 1: round [0-9]+/400, [0-9]+ s left, [0-9]+ examples/s")));
 }
 
+// The second cell's line is drawn when it begins, however fast the rounds of the first one were.
+TEST(Progress, SaysThatARuleMayEndRunsSooner) {
+  if (!terminals_exist()) return;
+  const Scratch scratch;
+  scratch.write("small.toml", SmallExperiment{.algorithms = {"fedavg", "fedprox"}}.toml());
+  const Outcome outcome = run_program(
+      scratch,
+      {"run", "small.toml", "--set", "evaluation.validation_fraction=0.2", "--set", "stopping.patience=2"},
+      {.terminal = true});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("fedprox, seed 1: round 1/3, at most [0-9]+ s left"));
+}
+
 TEST(Progress, SurvivesATerminalWithoutASize) {
   if (!terminals_exist()) return;
   const Scratch scratch;
