@@ -99,8 +99,11 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
     curves.panels.back().curves.push_back(std::move(curve));
   }
   if (curves.panels.empty()) {
+    const std::string setting = setting_of(y);
     throw Error(Complaint{.found = fmt::format("{}, in any row", missing(x, y)),
-                          .remedy = "`fedarena plot --help` lists what else can be drawn."});
+                          .remedy = setting.empty()
+                                        ? "`fedarena plot --help` lists what else can be drawn."
+                                        : fmt::format("Rounds record {} with {}.", name_of(y), setting)});
   }
   return curves;
 }

@@ -14,8 +14,11 @@ struct MeasureNames {
   Measure measure;
   const char* key;
   const char* heading;
-  const char* words;  // begin a legend
+  const char* words;         // begin a legend
+  const char* setting = "";  // with which rounds record it
 };
+
+constexpr auto kPerClient = "[evaluation] per_client = true";
 
 constexpr std::array<MeasureNames, 9> kMeasures = {
     {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy"},
@@ -25,13 +28,13 @@ constexpr std::array<MeasureNames, 9> kMeasures = {
      {Measure::kWorstClass, "worst-class", "worst class (%)",
       "Least accuracy on the test examples of any class"},
      {Measure::kValidationAccuracy, "validation-accuracy", "validation accuracy (%)",
-      "Accuracy on validation examples"},
+      "Accuracy on validation examples", "[evaluation] validation_fraction"},
      {Measure::kClientAccuracy, "client-accuracy", "clients (%)",
-      "Mean over clients of the accuracy on each one's own test examples"},
+      "Mean over clients of the accuracy on each one's own test examples", kPerClient},
      {Measure::kWorstClient, "worst-client", "worst client (%)",
-      "Least accuracy of any client on its own test examples"},
+      "Least accuracy of any client on its own test examples", kPerClient},
      {Measure::kClientMacroF1, "client-macro-f1", "clients' macro F1 (%)",
-      "Mean over clients of macro F1 on each one's own test examples"}}};
+      "Mean over clients of macro F1 on each one's own test examples", kPerClient}}};
 
 const MeasureNames& names_of(Measure measure) {
   return *std::ranges::find(kMeasures, measure, &MeasureNames::measure);
@@ -64,6 +67,7 @@ std::optional<Measure> find_measure(const std::string& name) {
 std::string name_of(Measure measure) { return names_of(measure).key; }
 std::string heading(Measure measure) { return names_of(measure).heading; }
 std::string describe(Measure measure) { return names_of(measure).words; }
+std::string setting_of(Measure measure) { return names_of(measure).setting; }
 
 bool is_share(Measure measure) { return measure != Measure::kLoss && measure != Measure::kRmse; }
 

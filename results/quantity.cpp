@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,12 +30,13 @@ struct Facts {
   std::string name, heading, words;
   Better better;
   bool share;
+  std::string setting = {};
 };
 
 Facts facts_of(Measure measure) {
   const bool share = is_share(measure);
-  return {name_of(measure), heading(measure), describe(measure), share ? Better::kMore : Better::kLess,
-          share};
+  const Better direction = share ? Better::kMore : Better::kLess;
+  return {name_of(measure), heading(measure), describe(measure), direction, share, setting_of(measure)};
 }
 Facts facts_of(const OfClass& of) {
   return {fmt::format("{}{}", kClass, of.label), fmt::format("class {} (%)", of.label),
@@ -42,9 +44,8 @@ Facts facts_of(const OfClass& of) {
 }
 Facts facts_of(const BestSoFar& best) {
   const BestName& names = *std::ranges::find(kBestNames, best.of, &BestName::of);
-  return {names.name, names.heading,
-          fmt::format("{} of any round so far, hence chosen on test examples)", names.words), Better::kMore,
-          true};
+  std::string words = fmt::format("{} of any round so far, hence chosen on test examples)", names.words);
+  return {names.name, names.heading, std::move(words), Better::kMore, true, setting_of(best.of)};
 }
 Facts facts_of(const Spent& spent) {
   const CurveAxis& axis = *spent.axis;
@@ -152,6 +153,7 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
 std::string name_of(const Quantity& quantity) { return facts_of(quantity).name; }
 std::string heading(const Quantity& quantity) { return facts_of(quantity).heading; }
 std::string describe(const Quantity& quantity) { return facts_of(quantity).words; }
+std::string setting_of(const Quantity& quantity) { return facts_of(quantity).setting; }
 bool is_share(const Quantity& quantity) { return facts_of(quantity).share; }
 Better better(const Quantity& quantity) { return facts_of(quantity).better; }
 

@@ -70,6 +70,9 @@ std::string heading(const Quantity& quantity);
 /// To begin a legend: "Accuracy on test examples of class 3".
 std::string describe(const Quantity& quantity);
 
+/// The setting of an experiment file with which rounds record it, as for measures.
+std::string setting_of(const Quantity& quantity);
+
 /// Whether it is a fraction, of which more is better.
 bool is_share(const Quantity& quantity);
 

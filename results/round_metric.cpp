@@ -121,6 +121,12 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
   throw Bug("a moment without a reason");
 }
 
+std::string why_no_value(const Quantity& quantity) {
+  const std::string missing = fmt::format("no {} in the rounds", name_of(quantity));
+  const std::string setting = setting_of(quantity);
+  return setting.empty() ? missing : fmt::format("{}, which record it with {}", missing, setting);
+}
+
 }  // namespace
 
 RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs) {
@@ -145,7 +151,7 @@ Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> roun
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
   const std::optional<double> value = values_of(metric.quantity, rounds.first(count)).back();
-  if (!value) return {.missing = fmt::format("no {} in its rounds", name_of(metric.quantity))};
+  if (!value) return {.missing = why_no_value(metric.quantity)};
   return {.value = value, .round = round->round};
 }
 

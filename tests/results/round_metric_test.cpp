@@ -58,8 +58,8 @@ TEST(RoundMetric, OfAClassIsOfThatClassAlone) {
   EXPECT_EQ(read("class:2", rounds).value, 0.25);
   EXPECT_EQ(read("class:0@round=8", rounds).value, 0.5);
   EXPECT_EQ(read("worst-class", rounds).value, 0.25) << "classes without test examples are none of them";
-  EXPECT_EQ(read("class:1", rounds).missing, "no class:1 in its rounds") << "it has no test examples";
-  EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in its rounds");
+  EXPECT_EQ(read("class:1", rounds).missing, "no class:1 in the rounds") << "it has no test examples";
+  EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in the rounds");
 }
 
 TEST(RoundMetric, OfTheBestMeanOverClientsIsItsLargestSoFar) {
@@ -70,7 +70,8 @@ TEST(RoundMetric, OfTheBestMeanOverClientsIsItsLargestSoFar) {
   EXPECT_EQ(read("bmt-f1@round=5").missing, "no evaluation of round 5");
   std::vector<RoundRecord> untested = ten_rounds();
   for (RoundRecord& round : untested) round.per_client = std::nullopt;
-  EXPECT_EQ(read("bmta", untested).missing, "no bmta in its rounds");
+  EXPECT_EQ(read("bmta", untested).missing,
+            "no bmta in the rounds, which record it with [evaluation] per_client = true");
   EXPECT_EQ(describe(parse_round_metric("bmta")),
             "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples) "
             "after the last round");
@@ -84,7 +85,7 @@ TEST(RoundMetric, OfACostIsWhatWasSpentByThatRound) {
   EXPECT_EQ(read("seconds@round=5").value, 5 * round_seconds) << "which was not evaluated";
   EXPECT_EQ(read("seconds@epsilon=1.25").round, 4) << "the round whose accuracy is read";
   EXPECT_EQ(read("examples@round=2").value, 2 * static_cast<double>(rounds[0].examples));
-  EXPECT_EQ(read("operations").missing, "no operations in its rounds");
+  EXPECT_EQ(read("operations").missing, "no operations in the rounds");
 }
 
 TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
@@ -100,7 +101,7 @@ TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
     return read_metric(parse_round_metric(text, runs), rounds);
   };
   EXPECT_EQ(of("radius@round=3").value, 1.5);
-  EXPECT_EQ(of("radius@round=9").missing, "no radius in its rounds");
+  EXPECT_EQ(of("radius@round=9").missing, "no radius in the rounds");
   EXPECT_THAT(message_of([&] { parse_round_metric("radus", runs); }),
               HasSubstr("seconds, radius, walk; did you mean \"radius\"?"));
   EXPECT_THAT(message_of([&] { parse_round_metric("radius"); }),
@@ -155,10 +156,13 @@ TEST(RoundMetric, AtANumberOfBytesCountsBothDirectionsFromTheStart) {
 }
 
 TEST(RoundMetric, ThatARunLacksSaysSo) {
-  EXPECT_EQ(read("rmse").missing, "no rmse in its rounds");
+  EXPECT_EQ(read("rmse").missing, "no rmse in the rounds");
   std::vector<RoundRecord> older = ten_rounds();
   for (RoundRecord& round : older) round.classes = std::nullopt;
-  EXPECT_EQ(read("macro-f1", older).missing, "no macro-f1 in its rounds");
+  EXPECT_EQ(read("macro-f1", older).missing, "no macro-f1 in the rounds");
+  for (RoundRecord& round : older) round.validation_accuracy = std::nullopt;
+  EXPECT_EQ(read("validation-accuracy", older).missing,
+            "no validation-accuracy in the rounds, which record it with [evaluation] validation_fraction");
   for (RoundRecord& round : older) round.test_accuracy = std::nullopt;
   EXPECT_EQ(read("rmse", older).value, 1) << "the root of twice 0.5";
 }

@@ -112,7 +112,7 @@ TEST(Compare, ReadsWhatRunWrote) {
   EXPECT_THAT(early.out, HasSubstr("Macro F1 after round 1: more is better."));
   const Outcome missing = run_program(scratch, {"compare", "runs/small", "--metric", "rmse"});
   EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_THAT(missing.err, HasSubstr("runs/small/fedavg-seed-1 has no rmse in its rounds"));
+  EXPECT_THAT(missing.err, HasSubstr("runs/small/fedavg-seed-1 has no rmse in the rounds"));
 
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "runs/other", "--set", "partition.clients=3"})
                 .exit_code,

@@ -105,7 +105,8 @@ TEST(Table, ReadsAMetricWhereItIsAskedFor) {
   EXPECT_EQ(value_of("examples@round=3"), rounds[0].examples + rounds[1].examples + rounds[2].examples);
   const Outcome empty = run_program(scratch, {"table", "out", "--metric", "worst-client@round=2"});
   EXPECT_THAT(empty.out, HasSubstr("- fedavg: worst-client@round=2 has no value, because seed 1 has no "
-                                   "worst-client in its rounds"));
+                                   "worst-client in the rounds, which record it with [evaluation] "
+                                   "per_client = true"));
 }
 
 TEST(Table, ShowsIntervalsPublishedFiguresAndMatrices) {
