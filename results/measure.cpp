@@ -14,19 +14,19 @@ struct MeasureNames {
   Measure measure;
   const char* key;
   const char* heading;
-  const char* words;         // begin a legend
-  const char* setting = "";  // with which rounds record it
+  const char* words;    // begin a legend
+  const char* setting;  // with which rounds record it, empty where none is needed
 };
 
 constexpr auto kPerClient = "[evaluation] per_client = true";
 
 constexpr std::array<MeasureNames, 9> kMeasures = {
-    {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy"},
-     {Measure::kLoss, "loss", "loss", "Loss on the test examples"},
-     {Measure::kRmse, "rmse", "RMSE", "RMSE (root mean squared error)"},
-     {Measure::kMacroF1, "macro-f1", "macro F1 (%)", "Macro F1"},
+    {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy", ""},
+     {Measure::kLoss, "loss", "loss", "Loss on the test examples", ""},
+     {Measure::kRmse, "rmse", "RMSE", "RMSE (root mean squared error)", ""},
+     {Measure::kMacroF1, "macro-f1", "macro F1 (%)", "Macro F1", ""},
      {Measure::kWorstClass, "worst-class", "worst class (%)",
-      "Least accuracy on the test examples of any class"},
+      "Least accuracy on the test examples of any class", ""},
      {Measure::kValidationAccuracy, "validation-accuracy", "validation accuracy (%)",
       "Accuracy on validation examples", "[evaluation] validation_fraction"},
      {Measure::kClientAccuracy, "client-accuracy", "clients (%)",
