@@ -38,6 +38,9 @@ constexpr const char* kNotes =
     "  time of one micro-batch's gradient, just measured, times the examples that are read, by the workers;\n"
     "  ~> the same for one pass a round, where the algorithm does not say how often it reads them.\n";
 
+constexpr const char* kSooner =
+    "rounds: the most there can be; a budget or a rule of [stopping] may end a cell sooner.\n";
+
 // What the folder of a cell tells.
 struct Found {
   std::string state = "not begun";
@@ -79,7 +82,8 @@ class DryRun {
     // All but the first and the last are numbers.
     std::vector<bool> right_aligned(lines.front().size(), true);
     right_aligned.front() = right_aligned.back() = false;
-    return head() + results::aligned_lines(lines, right_aligned) + sums() + kNotes;
+    return head() + results::aligned_lines(lines, right_aligned) + sums() + kNotes +
+           (may_end_early() ? kSooner : "");
   }
 
  private:
@@ -94,6 +98,8 @@ class DryRun {
                        counted(cells_.size(), "cell"), counted(points.size(), "point"),
                        counted(seeds.size(), "seed"), options_.out.string());
   }
+
+  bool may_end_early() const { return std::ranges::any_of(cells_, &PlannedCell::may_end_early); }
 
   static std::string counted(std::size_t count, const std::string& what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -244,8 +250,9 @@ class DryRun {
   }
 
   std::string sums() const {
-    return fmt::format("\n{} of {} finished; about {} s of work left, {} of data in memory\n", finished_,
-                       counted(cells_.size(), "cell"), results::human_seconds(seconds_left_),
+    return fmt::format("\n{} of {} finished; {}about {} s of work left, {} of data in memory\n", finished_,
+                       counted(cells_.size(), "cell"), may_end_early() ? "at most " : "",
+                       results::human_seconds(seconds_left_),
                        results::human_bytes(static_cast<double>(inputs_.data_bytes())));
   }
 

@@ -5,6 +5,8 @@
 
 #include "fedarena/base/nearest.hpp"
 
+#include "harness/oracle/policies.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -54,6 +56,13 @@ bool matches(const PlannedCell& cell, const std::string& pattern) {
 
 std::filesystem::path PlannedCell::folder() const {
   return std::filesystem::path(point->name) / last_folder(*this);
+}
+
+bool PlannedCell::may_end_early() const {
+  const PrivacyPolicy policy = make_policy(algorithm->privacy.name, algorithm->privacy.settings);
+  const Accounting* accounting = fedarena::accounting(policy);
+  const Stopping& rule = point->experiment.stopping;
+  return (accounting != nullptr && accounting->budget > 0) || rule.target_accuracy > 0 || rule.patience > 0;
 }
 
 std::string PlannedCell::name() const {

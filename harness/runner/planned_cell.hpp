@@ -23,6 +23,8 @@ struct PlannedCell {
   std::filesystem::path folder() const;
   /// For people: "partition.alpha=0.1, fedavg, seed 1".
   std::string name() const;
+  /// Whether a budget or a rule of [stopping] may end it before its last round.
+  bool may_end_early() const;
   /// The cell as an experiment of its own.
   Experiment experiment() const;
 };

@@ -55,14 +55,6 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
   return rounds;
 }
 
-// Whether a budget or a rule of [stopping] may end the cell before its last round.
-bool may_end_early(const PlannedCell& cell) {
-  const PrivacyPolicy policy = policy_of(*cell.algorithm);
-  const Accounting* accounting = fedarena::accounting(policy);
-  const Stopping& rule = cell.point->experiment.stopping;
-  return (accounting != nullptr && accounting->budget > 0) || rule.target_accuracy > 0 || rule.patience > 0;
-}
-
 // All cells of a grid, and what they share.
 class Arena {
  public:
@@ -73,9 +65,10 @@ class Arena {
         options_(options),
         stop_(stop),
         pool_(options.workers, use_one_torch_thread),
-        progress_(options.messages, {.cells = static_cast<std::int64_t>(cells.size()),
-                                     .rounds = rounds_of(cells),
-                                     .may_end_early = std::ranges::any_of(cells, may_end_early)}) {}
+        progress_(options.messages,
+                  {.cells = static_cast<std::int64_t>(cells.size()),
+                   .rounds = rounds_of(cells),
+                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early)}) {}
 
   // False when the user stopped it.
   bool run() {

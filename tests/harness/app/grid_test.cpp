@@ -285,6 +285,13 @@ TEST(DryRun, TellsThePlanAndWritesNothing) {
                              "partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
                              "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
   EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
+  EXPECT_THAT(fresh.out, testing::Not(HasSubstr("may end a cell sooner")));
+  const Outcome ruled =
+      run_program(scratch, {"run", "small.toml", "--dry-run", "--set", "stopping.patience=1", "--set",
+                            "evaluation.validation_fraction=0.2"});
+  ASSERT_EQ(ruled.exit_code, 0) << ruled.err;
+  EXPECT_THAT(ruled.out, HasSubstr("\n0 of 12 cells finished; at most about "));
+  EXPECT_THAT(ruled.out, HasSubstr("\nrounds: the most there can be; a budget or a rule of [stopping]"));
 
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--only", "fedavg-seed-1"}).exit_code, 0);
   const auto before = snapshot(scratch / "runs");
