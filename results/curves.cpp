@@ -99,7 +99,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
     curves.panels.back().curves.push_back(std::move(curve));
   }
   if (curves.panels.empty()) {
-    const std::string setting = setting_of(y);
+    const std::string setting = recorded_with(y);
     throw Error(Complaint{.found = fmt::format("{}, in any row", missing(x, y)),
                           .remedy = setting.empty()
                                         ? "`fedarena plot --help` lists what else can be drawn."

@@ -14,8 +14,8 @@ struct MeasureNames {
   Measure measure;
   const char* key;
   const char* heading;
-  const char* words;    // begin a legend
-  const char* setting;  // with which rounds record it, empty where none is needed
+  const char* words;          // begin a legend
+  const char* recorded_with;  // the setting that it takes; empty: none
 };
 
 constexpr auto kPerClient = "[evaluation] per_client = true";
@@ -67,7 +67,7 @@ std::optional<Measure> find_measure(const std::string& name) {
 std::string name_of(Measure measure) { return names_of(measure).key; }
 std::string heading(Measure measure) { return names_of(measure).heading; }
 std::string describe(Measure measure) { return names_of(measure).words; }
-std::string setting_of(Measure measure) { return names_of(measure).setting; }
+std::string recorded_with(Measure measure) { return names_of(measure).recorded_with; }
 
 bool is_share(Measure measure) { return measure != Measure::kLoss && measure != Measure::kRmse; }
 

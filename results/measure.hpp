@@ -38,7 +38,7 @@ std::string describe(Measure measure);
 
 /// The setting of an experiment file with which rounds record it, "[evaluation] per_client = true"; empty
 /// where no setting does.
-std::string setting_of(Measure measure);
+std::string recorded_with(Measure measure);
 
 /// Whether the measure is a fraction, of which more is better; a loss or an error otherwise.
 bool is_share(Measure measure);

@@ -30,13 +30,13 @@ struct Facts {
   std::string name, heading, words;
   Better better;
   bool share;
-  std::string setting = {};
+  std::string recorded_with = {};
 };
 
 Facts facts_of(Measure measure) {
   const bool share = is_share(measure);
   const Better direction = share ? Better::kMore : Better::kLess;
-  return {name_of(measure), heading(measure), describe(measure), direction, share, setting_of(measure)};
+  return {name_of(measure), heading(measure), describe(measure), direction, share, recorded_with(measure)};
 }
 Facts facts_of(const OfClass& of) {
   return {fmt::format("{}{}", kClass, of.label), fmt::format("class {} (%)", of.label),
@@ -45,7 +45,7 @@ Facts facts_of(const OfClass& of) {
 Facts facts_of(const BestSoFar& best) {
   const BestName& names = *std::ranges::find(kBestNames, best.of, &BestName::of);
   std::string words = fmt::format("{} of any round so far, hence chosen on test examples)", names.words);
-  return {names.name, names.heading, std::move(words), Better::kMore, true, setting_of(best.of)};
+  return {names.name, names.heading, std::move(words), Better::kMore, true, recorded_with(best.of)};
 }
 Facts facts_of(const Spent& spent) {
   const CurveAxis& axis = *spent.axis;
@@ -153,7 +153,7 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
 std::string name_of(const Quantity& quantity) { return facts_of(quantity).name; }
 std::string heading(const Quantity& quantity) { return facts_of(quantity).heading; }
 std::string describe(const Quantity& quantity) { return facts_of(quantity).words; }
-std::string setting_of(const Quantity& quantity) { return facts_of(quantity).setting; }
+std::string recorded_with(const Quantity& quantity) { return facts_of(quantity).recorded_with; }
 bool is_share(const Quantity& quantity) { return facts_of(quantity).share; }
 Better better(const Quantity& quantity) { return facts_of(quantity).better; }
 

@@ -71,7 +71,7 @@ std::string heading(const Quantity& quantity);
 std::string describe(const Quantity& quantity);
 
 /// The setting of an experiment file with which rounds record it, as for measures.
-std::string setting_of(const Quantity& quantity);
+std::string recorded_with(const Quantity& quantity);
 
 /// Whether it is a fraction, of which more is better.
 bool is_share(const Quantity& quantity);

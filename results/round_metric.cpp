@@ -123,7 +123,7 @@ std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord>
 
 std::string why_no_value(const Quantity& quantity) {
   const std::string missing = fmt::format("no {} in the rounds", name_of(quantity));
-  const std::string setting = setting_of(quantity);
+  const std::string setting = recorded_with(quantity);
   return setting.empty() ? missing : fmt::format("{}, which record it with {}", missing, setting);
 }
 

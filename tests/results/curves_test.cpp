@@ -170,6 +170,12 @@ TEST_F(CurvesTest, LeaveOutWhatCannotBeDrawn) {
                                              "accuracy; not drawn"));
 }
 
+TEST_F(CurvesTest, SayWhichSettingRecordsWhatNoRunHas) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) { round.per_client.reset(); });
+  EXPECT_THAT(message_of([&] { curves("round", Measure::kWorstClient); }),
+              HasSubstr("Rounds record worst-client with [evaluation] per_client = true."));
+}
+
 TEST_F(CurvesTest, HaveOnlyRoundsThatEverySeedReached) {
   const auto stopped = [](std::int64_t seed) {
     Summary summary = finished("fedavg", seed, 0.7);
