@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
-#include "benchmarks/plain_convnet.hpp"
+#include "benchmarks/plain_net.hpp"
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
 #include "harness/models/operations.hpp"
@@ -21,7 +21,9 @@ std::function<void()> prepare_plain() {
   const Dataset dataset = random_dataset(kScenario);
   const Model model = make_model(kScenario);
   const Batch examples = first_examples(dataset.test, ExampleReader(dataset, model.options()), kExamples);
-  return [examples, net = PlainConvNet(initial_weights(model))] { plain_evaluation(net, examples, kBatch); };
+  return [examples, net = PlainNet(plain_convnet, initial_weights(model))] {
+    plain_evaluation(net, examples, kBatch);
+  };
 }
 
 void evaluation(benchmark::State& state, const Rival& rival) {

@@ -1,12 +1,14 @@
-// Local training of the ConvNet on all cores: the harness (FedAvg from its plugin, whole rounds without
-// evaluation) against the loop that one writes with LibTorch alone. Both take the same number of SGD steps on
-// batches of 256.
+// Local training on all cores: the harness (FedAvg from its plugin, whole rounds without evaluation) against
+// the loop that one writes with LibTorch alone. Both take the same number of SGD steps on batches of one
+// size.
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
-#include "benchmarks/plain_convnet.hpp"
+#include "benchmarks/plain_net.hpp"
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
 #include "harness/models/operations.hpp"
@@ -15,40 +17,50 @@ namespace fedarena::benchmarks {
 namespace {
 
 constexpr int kTurns = 10;
-constexpr std::int64_t kBatch = 256;
-constexpr std::int64_t kExamples = 2 * kBatch;
 constexpr double kRate = 0.01;
+
+// A net and its batches.
+struct Workload {
+  std::string model;
+  std::int64_t batch, examples;
+
+  Scenario scenario(std::int64_t clients) const {
+    return {.model = model, .clients = clients, .examples = examples / clients};
+  }
+};
+const Workload kConvNet{"convnet", 256, 512};
+const Workload kNiidCnn{"niid-cnn", 64, 5120};  // NIID-Bench's batches
 
 // What the rival trains. Its images are floats already, scaled and in order: it pays for nothing but the
 // training.
 struct PlainSide {
   Batch examples;
-  PlainConvNet net;
+  PlainNet net;
 };
 
-PlainSide make_plain_side() {
-  const Scenario scenario{.examples = kExamples};
+PlainSide make_plain_side(const Workload& work) {
+  const Scenario scenario = work.scenario(1);
   const Dataset dataset = random_dataset(scenario);
   const Model model = make_model(scenario);
-  return {first_examples(dataset.train, ExampleReader(dataset, model.options()), kExamples),
-          PlainConvNet(initial_weights(model))};
+  return {first_examples(dataset.train, ExampleReader(dataset, model.options()), work.examples),
+          PlainNet(plain_forward(work.model), initial_weights(model))};
 }
 
-std::function<void()> prepare_plain() {
+std::function<void()> prepare_plain(const Workload& work) {
   use_all_cores();
-  return [side = std::make_shared<PlainSide>(make_plain_side())] {
-    plain_training(side->net, side->examples, kBatch, kRate);
+  return [side = std::make_shared<PlainSide>(make_plain_side(work)), work] {
+    plain_training(side->net, side->examples, work.batch, kRate);
   };
 }
 
-std::function<void()> prepare_plain_that_keeps_memory() {
+std::function<void()> prepare_plain_that_keeps_memory(const Workload& work) {
   keep_freed_memory();
-  return prepare_plain();
+  return prepare_plain(work);
 }
 
 // Both sides must compute the same, or their times mean nothing.
-void require_same_gradient(const Arena& arena, const Batch& batch) {
-  PlainConvNet net(initial_weights(arena.model()));
+void require_same_gradient(const Workload& work, const Arena& arena, const Batch& batch) {
+  PlainNet net(plain_forward(work.model), initial_weights(arena.model()));
   net.step(batch, kRate);
   const torch::Tensor expected = net.flat_gradient();
   const torch::Tensor actual = arena.model().gradient(initial_weights(arena.model()), batch).flat();
@@ -56,17 +68,16 @@ void require_same_gradient(const Arena& arena, const Batch& batch) {
   FEDARENA_CHECK(error, <, 1e-4);
 }
 
-void local_training(benchmark::State& state, const Rival& rival) {
-  const std::int64_t clients = state.range(0);
-  const Arena arena({.clients = clients, .examples = kExamples / clients});
-  require_same_gradient(arena, first_examples(arena.dataset().train, arena.reader(), 64));
-  const auto algorithm = fedavg({{"batch_size", kBatch}, {"rate", kRate}});
+void local_training(benchmark::State& state, const Workload& work, const Rival& rival) {
+  const Arena arena(work.scenario(state.range(0)));
+  require_same_gradient(work, arena, first_examples(arena.dataset().train, arena.reader(), 64));
+  const auto algorithm = fedavg({{"batch_size", work.batch}, {"rate", kRate}});
   Simulation simulation = arena.simulate(*algorithm);
 
   Duel duel([&] { simulation.next_round(); }, rival);
   for (auto _ : state) state.SetIterationTime(duel.turn());
   const Operations operations = count_operations(arena.model().architecture());
-  duel.report(state, kExamples, static_cast<double>(operations.gradient));
+  duel.report(state, static_cast<double>(work.examples), static_cast<double>(operations.gradient));
   state.counters["gemm_gflops"] = gemm_gflops();
 }
 
@@ -75,10 +86,15 @@ void local_training(benchmark::State& state, const Rival& rival) {
 
 int main(int count, char** arguments) {
   using namespace fedarena::benchmarks;
-  const Rival plain(prepare_plain);
-  const Rival keeps_memory(prepare_plain_that_keeps_memory);
-  const auto add = [](const char* name, const Rival& rival) {
-    benchmark::RegisterBenchmark(name, [&rival](benchmark::State& state) { local_training(state, rival); })
+  // Processes, which are made before this one starts threads. Each holds the pipes of those before it, so
+  // that the last one ends first.
+  std::vector<std::unique_ptr<Rival>> rivals;
+  const auto add = [&](const std::string& name, const Workload& work, const auto& prepare) {
+    rivals.push_back(std::make_unique<Rival>([&] { return prepare(work); }));
+    const Rival& rival = *rivals.back();
+    benchmark::RegisterBenchmark(
+        (work.model + "/" + name).c_str(),
+        [&work, &rival](benchmark::State& state) { local_training(state, work, rival); })
         ->ArgName("clients")
         ->Arg(1)
         ->Arg(2)
@@ -86,9 +102,13 @@ int main(int count, char** arguments) {
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   };
-  add("local_training/plain", plain);
-  add("local_training/plain_that_keeps_memory", keeps_memory);
+  for (const Workload* work : {&kConvNet, &kNiidCnn}) {
+    add("plain", *work, prepare_plain);
+    add("plain_that_keeps_memory", *work, prepare_plain_that_keeps_memory);
+  }
   benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  const bool understood = !benchmark::ReportUnrecognizedArguments(count, arguments);
+  if (understood) benchmark::RunSpecifiedBenchmarks();
+  while (!rivals.empty()) rivals.pop_back();
+  return understood ? 0 : 2;
 }

@@ -10,7 +10,7 @@
 #include "fedarena/matching.hpp"
 #include "fedarena/random.hpp"
 
-#include "benchmarks/plain_convnet.hpp"
+#include "benchmarks/plain_net.hpp"
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
 #include "harness/gradients/gradients.hpp"

@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include "harness/gradients/kernels.hpp"
+#include "harness/gradients/lanes.hpp"
 #include "harness/gradients/rule.hpp"
 #include "harness/gradients/winograd.hpp"
 
@@ -182,6 +183,37 @@ class GhostConv2d final : public Conv2dRule {
   torch::Tensor deltas_;
 };
 
+// Few channels: sixteen examples side by side, with the ReLU and the max pooling that follow.
+class LaneConv2d final : public Rule {
+ public:
+  LaneConv2d(std::span<const Layer> layers, std::vector<torch::Tensor> parameters, Want want)
+      : convolution_(std::get<Conv2d>(layers[0]), tail_of_convolution(layers), std::move(parameters[0]),
+                     std::move(parameters[1])),
+        want_(want) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override { return convolution_.forward(inputs); }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return convolution_.backward(deltas, want_ == Want::kPerExample, wanted);
+  }
+  void add_lengths(Lengths& lengths) const override {
+    const std::vector<double> squared = convolution_.squared_norms();
+    for (std::size_t i = 0; i < squared.size(); ++i) lengths.squared[i] += squared[i];
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    convolution_.add_sum(factors, sums[0], sums[1]);
+  }
+
+ private:
+  static kernels::ConvTail tail_of_convolution(std::span<const Layer> layers) {
+    kernels::ConvTail tail{.relu = layers.size() > 1};
+    if (layers.size() > 2) tail.pool = std::get<MaxPool>(layers[2]).size;
+    return tail;
+  }
+
+  kernels::LaneConvolution convolution_;
+  Want want_;
+};
+
 // Whether ghost norms are cheaper than holding gradients. Both cost one product of deltas and patches in all;
 // beyond it, in multiplications of the processor: ghost norms cost products of all pairs of positions, in
 // double at half the rate, and holding costs memory traffic for each weight, measured as much as 70
@@ -223,8 +255,12 @@ std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
   return std::make_unique<LinearRule>(std::move(parameters));
 }
 
-std::unique_ptr<Rule> make_conv2d_rule(const Conv2d& layer, std::vector<torch::Tensor> parameters,
+std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, std::vector<torch::Tensor> parameters,
                                        const torch::Tensor& inputs, Want want) {
+  const auto& layer = std::get<Conv2d>(layers[0]);
+  if (kernels::prefer_lanes(layer, inputs.size(0))) {
+    return std::make_unique<LaneConv2d>(layers, std::move(parameters), want);
+  }
   if (want == Want::kSum) return std::make_unique<SummedConv2d>(layer, std::move(parameters));
   if (prefer_ghost_norms(layer, inputs)) return std::make_unique<GhostConv2d>(layer, std::move(parameters));
   return std::make_unique<HeldConv2d>(layer, std::move(parameters));

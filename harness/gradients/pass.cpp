@@ -51,7 +51,8 @@ void Pass::run(const Batch& batch, Trace* trace) {
   std::size_t next = 0;
   std::span<const Layer> rest = model_.architecture().layers;
   while (!rest.empty()) {
-    const std::span<const Layer> layers = rest.first(layers_of_next_rule(rest));
+    const std::span<const Layer> layers =
+        rest.first(layers_of_next_rule(rest, batch.size(), trace != nullptr));
     rest = rest.subspan(layers.size());
     std::vector<torch::Tensor> parameters;
     const std::size_t first = next;

@@ -54,9 +54,11 @@ class Rule {
 /// Whether there is a rule for that kind of layer.
 bool has_rule(const Layer& layer);
 
-/// How many of the layers from layers[0] on, at least one, the next rule takes: a normalisation takes the
-/// ReLU and the average pooling after it, so that memory is passed over once.
-std::size_t layers_of_next_rule(std::span<const Layer> layers);
+/// How many of the layers from layers[0] on, at least one, the next rule takes on so many examples, so that
+/// memory is passed over once: a normalisation takes the ReLU and the average pooling after it, and, unless
+/// what each layer is given is to be `traced`, a convolution with few channels the ReLU and the max pooling.
+/// Either way the bits are those of one layer after the other.
+std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t examples, bool traced);
 
 /// What follows the normalisation layers[0] in its rule.
 kernels::Tail tail_of(std::span<const Layer> layers);
@@ -75,7 +77,8 @@ Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inpu
                       const torch::Tensor& deltas);
 
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters);
-std::unique_ptr<Rule> make_conv2d_rule(const Conv2d& layer, std::vector<torch::Tensor> parameters,
+/// layers[0] is a Conv2d.
+std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, std::vector<torch::Tensor> parameters,
                                        const torch::Tensor& inputs, Want want);
 
 }  // namespace fedarena

@@ -10,6 +10,7 @@
 #include "fedarena/base/overload.hpp"
 
 #include "harness/gradients/kernels.hpp"
+#include "harness/gradients/lanes.hpp"
 #include "harness/gradients/rule.hpp"
 
 namespace fedarena {
@@ -155,10 +156,16 @@ bool has_rule(const Layer& layer) {
   return !std::holds_alternative<BatchNorm>(layer) && !std::holds_alternative<Custom>(layer);
 }
 
-std::size_t layers_of_next_rule(std::span<const Layer> layers) {
-  if (!std::holds_alternative<GroupNorm>(layers[0])) return 1;
-  if (layers.size() < 2 || !std::holds_alternative<Relu>(layers[1])) return 1;
-  return layers.size() > 2 && std::holds_alternative<AveragePool>(layers[2]) ? 3 : 2;
+std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t examples, bool traced) {
+  const auto follows = [&](std::size_t index, auto kind) {
+    return index < layers.size() && std::holds_alternative<decltype(kind)>(layers[index]);
+  };
+  if (std::holds_alternative<GroupNorm>(layers[0])) {
+    return !follows(1, Relu{}) ? 1 : follows(2, AveragePool{}) ? 3 : 2;
+  }
+  const auto* conv = std::get_if<Conv2d>(layers.data());
+  if (conv == nullptr || traced || !kernels::prefer_lanes(*conv, examples)) return 1;
+  return !follows(1, Relu{}) ? 1 : follows(2, MaxPool{}) ? 3 : 2;
 }
 
 kernels::Tail tail_of(std::span<const Layer> layers) {
@@ -171,8 +178,8 @@ std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, std::vector<torch
                                 const torch::Tensor& inputs, Want want) {
   using Made = std::unique_ptr<Rule>;
   return std::visit(
-      Overload{[&](const Conv2d& conv) -> Made {
-                 return make_conv2d_rule(conv, std::move(parameters), inputs, want);
+      Overload{[&](const Conv2d&) -> Made {
+                 return make_conv2d_rule(layers, std::move(parameters), inputs, want);
                },
                [&](const Linear&) -> Made { return make_linear_rule(std::move(parameters)); },
                [&](const GroupNorm& norm) -> Made {
