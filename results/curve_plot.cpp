@@ -39,6 +39,21 @@ void check_logarithms(const Curves& curves, const CurveStyle& style) {
   }
 }
 
+// Whether x goes in whole steps (rounds) that are so few that gnuplot would mark places between them.
+bool has_few_whole_steps(const Curves& curves) {
+  constexpr double kFewSteps = 10;
+  std::vector<double> places;
+  for (const CurvePanel& panel : curves.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const CurvePoint& point : curve.points) places.push_back(point.x);
+    }
+  }
+  if (places.empty()) return false;
+  const auto [least, most] = std::minmax_element(places.begin(), places.end());
+  return *most - *least <= kFewSteps &&
+         std::all_of(places.begin(), places.end(), [](double x) { return x == std::floor(x); });
+}
+
 // x, y, lower and upper end of the band.
 std::string data_block(const std::string& name, const Curve& curve, bool log_y) {
   std::string text = fmt::format("{} << END\n", name);
@@ -66,6 +81,7 @@ std::string curves_script(const Curves& curves, const CurveStyle& style, Termina
       terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
   script += axes_lines(std::string(curves.x.heading), heading(curves.y), terminal);
   if (style.log_x) script += "set logscale x\n";
+  if (!style.log_x && has_few_whole_steps(curves)) script += "set xtics 1\n";
   if (style.log_y) script += "set logscale y\n";
   // Bands may leave what a percentage can be.
   if (is_share(curves.y) && !style.log_y) script += "set yrange [0<*:*<100]\n";

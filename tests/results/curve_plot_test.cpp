@@ -44,6 +44,16 @@ TEST(CurvePlot, HoldsPointsAndBands) {
   EXPECT_THAT(script, Not(HasSubstr("multiplot")));
 }
 
+TEST(CurvePlot, MarksNothingBetweenTwoRounds) {
+  EXPECT_THAT(curves_script(sample(), {}, kSvgTerminal), HasSubstr("set xtics 1\n"));
+  EXPECT_THAT(curves_script(sample(), {.log_x = true}, kSvgTerminal), Not(HasSubstr("set xtics")));
+  Curves curves = sample();
+  curves.panels[0].curves[0].points.back().x = 1.5;
+  EXPECT_THAT(curves_script(curves, {}, kSvgTerminal), Not(HasSubstr("set xtics")));
+  curves.panels[0].curves[0].points.back().x = 50;
+  EXPECT_THAT(curves_script(curves, {}, kSvgTerminal), Not(HasSubstr("set xtics")));
+}
+
 // A band that is drawn later would dim the lines below it.
 TEST(CurvePlot, DrawsBandsBelowAllLines) {
   const std::string script = curves_script(sample(), {}, kSvgTerminal);
