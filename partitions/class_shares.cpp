@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
+#include <utility>
 
 #include "partitions/proportions.hpp"
 
@@ -33,10 +33,13 @@ bool apply_cap(std::vector<double>& proportions, Cap cap, const std::vector<std:
   return true;
 }
 
-// One attempt; nothing when a client has too few examples, or a class met only full clients.
-std::optional<Ends> try_draw(const ClassSplit& split, const Members& members,
-                             const std::vector<std::int64_t>& order, std::int64_t total,
-                             std::uint64_t attempt, std::uint64_t seed) {
+struct Attempt {
+  Ends ends;
+  std::int64_t short_clients = 0;  // that have too few examples; 1 where a class met only full clients
+};
+
+Attempt draw(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
+             std::int64_t total, std::uint64_t attempt, std::uint64_t seed) {
   const std::uint64_t classes = members.size();
   Ends ends(classes);
   std::vector<std::int64_t> held(static_cast<std::size_t>(split.clients));
@@ -47,22 +50,26 @@ std::optional<Ends> try_draw(const ClassSplit& split, const Members& members,
     // attempt.
     Stream stream = partition_stream(seed, (attempt + 1) * classes + at);
     std::vector<double> proportions = stream.dirichlet(split.alpha, held.size());
-    if (!apply_cap(proportions, split.cap, held, total) && examples > 0) return std::nullopt;
+    if (!apply_cap(proportions, split.cap, held, total) && examples > 0)
+      return {.ends = {}, .short_clients = 1};
     ends[at] = cut_by(proportions, examples);
     for (std::size_t client = 0; client < held.size(); ++client) {
       held[client] += ends[at][client] - (client == 0 ? 0 : ends[at][client - 1]);
     }
   }
-  if (*std::min_element(held.begin(), held.end()) < split.min_examples) return std::nullopt;
-  return ends;
+  const auto too_few = [&](std::int64_t examples) { return examples < split.min_examples; };
+  return {.ends = std::move(ends), .short_clients = std::ranges::count_if(held, too_few)};
 }
 
 Ends draw_shares(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
                  std::int64_t total, std::uint64_t seed) {
-  for (std::uint64_t attempt = 0; attempt < split.attempts; ++attempt) {
-    if (auto ends = try_draw(split, members, order, total, attempt, seed)) return *ends;
+  Draws draws(split.attempts);
+  while (draws.go_on()) {
+    Attempt attempt = draw(split, members, order, total, draws.made(), seed);
+    if (attempt.short_clients == 0) return std::move(attempt.ends);
+    draws.fail(attempt.short_clients);
   }
-  refuse_draws(split.attempts, split.clients, split.min_examples, split.alpha, split.least_from);
+  draws.refuse(split.clients, split.min_examples, split.alpha, split.least_from);
 }
 
 }  // namespace

@@ -36,16 +36,19 @@ struct QuantitySettings : Dealing {
 std::vector<double> draw_proportions(const QuantitySettings& settings, std::int64_t examples,
                                      std::uint64_t seed) {
   check_least_examples(settings.clients, settings.min_examples, examples);
-  for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+  Draws draws(kAttempts);
+  while (draws.go_on()) {
     // Stream 0 shuffles, so the order does not depend on alpha.
     std::vector<double> proportions =
-        partition_stream(seed, attempt + 1)
+        partition_stream(seed, draws.made() + 1)
             .dirichlet(settings.alpha, static_cast<std::size_t>(settings.clients));
-    const double least = *std::min_element(proportions.begin(), proportions.end());
-    if (least * static_cast<double>(examples) >= static_cast<double>(settings.min_examples))
-      return proportions;
+    const std::int64_t short_clients = std::ranges::count_if(proportions, [&](double proportion) {
+      return proportion * static_cast<double>(examples) < static_cast<double>(settings.min_examples);
+    });
+    if (short_clients == 0) return proportions;
+    draws.fail(short_clients);
   }
-  refuse_draws(kAttempts, settings.clients, settings.min_examples, settings.alpha, "min_examples");
+  draws.refuse(settings.clients, settings.min_examples, settings.alpha, "min_examples");
 }
 
 Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {

@@ -15,19 +15,27 @@ std::string line_of(const ClientScore& score) {
   Json json;
   json["client"] = score.client;
   json["test_examples"] = score.test_examples;
-  json["accuracy"] = json_number(score.accuracy);
-  json["macro_f1"] = json_number(score.macro_f1);
+  if (score.rmse) {
+    json["rmse"] = json_number(*score.rmse);
+  } else {
+    json["accuracy"] = json_number(score.accuracy);
+    json["macro_f1"] = json_number(score.macro_f1);
+  }
   return json_text(json, -1);
 }
 
-// `previous`: the client before, -1 for the first.
-ClientScore read_score(JsonFields& fields, std::int64_t previous) {
+// `previous`: the client before, or nullptr.
+ClientScore read_score(JsonFields& fields, const ClientScore* previous) {
   ClientScore score{.client = fields.integer("client", 0),
-                    .test_examples = fields.integer("test_examples", 1),
-                    .accuracy = fields.fraction("accuracy"),
-                    .macro_f1 = fields.fraction("macro_f1")};
-  if (score.client <= previous)
-    fields.reject("client", fmt::format("more than {}, the one before", previous));
+                    .test_examples = fields.integer("test_examples", 1)};
+  if (previous != nullptr ? previous->rmse.has_value() : fields.has("rmse")) {
+    score.rmse = fields.number("rmse");
+  } else {
+    score.accuracy = fields.fraction("accuracy");
+    score.macro_f1 = fields.fraction("macro_f1");
+  }
+  if (previous != nullptr && score.client <= previous->client)
+    fields.reject("client", fmt::format("more than {}, the one before", previous->client));
   fields.finish();
   return score;
 }
@@ -57,8 +65,7 @@ ClientScores parse_client_scores(std::string_view text, const std::string& file)
   ClientScores scores;
   scores.round = fields.integer("round", 1);
   for (JsonFields& entry : fields.objects("clients")) {
-    const std::int64_t previous = scores.clients.empty() ? -1 : scores.clients.back().client;
-    scores.clients.push_back(read_score(entry, previous));
+    scores.clients.push_back(read_score(entry, scores.clients.empty() ? nullptr : &scores.clients.back()));
   }
   if (scores.clients.empty()) fields.reject("clients", "at least one client");
   fields.finish();

@@ -12,7 +12,8 @@ namespace fedarena::results {
 /// What each client's test said after one round: `clients.json`.
 struct ClientScores {
   std::int64_t round = 1;            ///< from 1
-  std::vector<ClientScore> clients;  ///< those that were tested, at least one, ascending
+  std::vector<ClientScore> clients;  ///< those that were tested, at least one, ascending; all with an
+                                     ///< accuracy or all with an error
   bool operator==(const ClientScores&) const = default;
 };
 

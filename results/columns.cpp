@@ -82,10 +82,9 @@ void add_results(const Table& table, std::vector<Column>& columns) {
 
 // What a row says of its clients in one respect.
 Column client_column(const ClientColumn& what, PlusMinus shown) {
-  return decimal(what.heading, [member = what.member, shown](const Row& row) {
-    if (!row.clients_tested) return std::string(kNothing);
-    const Spread& spread = *row.clients_tested.*member;
-    return percent_with_spread(spread.mean, behind(shown, spread));
+  return decimal(what.heading, [what, shown](const Row& row) -> std::string {
+    const std::optional<Spread> spread = client_spread(row, what);
+    return spread ? result_text({*spread, what.share}, shown) : kNothing;
   });
 }
 
@@ -198,7 +197,7 @@ void add(Shown shown, const Table& table, std::vector<Column>& columns) {
     case Shown::kResult:
       return add_results(table, columns);
     case Shown::kClients:
-      for (const ClientColumn& what : kClientColumns)
+      for (const ClientColumn& what : client_columns_of(table))
         columns.push_back(client_column(what, table.plus_minus));
       return;
     case Shown::kEpsilon:

@@ -20,7 +20,7 @@ struct MeasureNames {
 
 constexpr auto kPerClient = "[evaluation] per_client = true";
 
-constexpr std::array<MeasureNames, 9> kMeasures = {
+constexpr std::array<MeasureNames, 11> kMeasures = {
     {{Measure::kAccuracy, "accuracy", "accuracy (%)", "Accuracy", ""},
      {Measure::kLoss, "loss", "loss", "Loss on the test examples", ""},
      {Measure::kRmse, "rmse", "RMSE", "RMSE (root mean squared error)", ""},
@@ -34,7 +34,11 @@ constexpr std::array<MeasureNames, 9> kMeasures = {
      {Measure::kWorstClient, "worst-client", "worst client (%)",
       "Least accuracy of any client on its own test examples", kPerClient},
      {Measure::kClientMacroF1, "client-macro-f1", "clients' macro F1 (%)",
-      "Mean over clients of macro F1 on each one's own test examples", kPerClient}}};
+      "Mean over clients of macro F1 on each one's own test examples", kPerClient},
+     {Measure::kClientRmse, "client-rmse", "clients (RMSE)",
+      "Mean over clients of the RMSE on each one's own test examples", kPerClient},
+     {Measure::kWorstClientRmse, "worst-client-rmse", "worst client (RMSE)",
+      "Largest RMSE of any client on its own test examples", kPerClient}}};
 
 const MeasureNames& names_of(Measure measure) {
   return *std::ranges::find(kMeasures, measure, &MeasureNames::measure);
@@ -69,11 +73,18 @@ std::string heading(Measure measure) { return names_of(measure).heading; }
 std::string describe(Measure measure) { return names_of(measure).words; }
 std::string recorded_with(Measure measure) { return names_of(measure).recorded_with; }
 
-bool is_share(Measure measure) { return measure != Measure::kLoss && measure != Measure::kRmse; }
+bool is_share(Measure measure) {
+  constexpr std::array kErrors = {Measure::kLoss, Measure::kRmse, Measure::kClientRmse,
+                                  Measure::kWorstClientRmse};
+  return std::ranges::find(kErrors, measure) == kErrors.end();
+}
 
 std::optional<double> value_of(Measure measure, const RoundRecord& round) {
   const auto of_clients = [&](double ClientMetrics::*member) {
     return round.per_client ? std::optional((*round.per_client).*member) : std::nullopt;
+  };
+  const auto of_errors = [&](double ClientErrors::*member) {
+    return round.client_errors ? std::optional((*round.client_errors).*member) : std::nullopt;
   };
   switch (measure) {
     case Measure::kAccuracy:
@@ -95,6 +106,10 @@ std::optional<double> value_of(Measure measure, const RoundRecord& round) {
       return of_clients(&ClientMetrics::accuracy_worst);
     case Measure::kClientMacroF1:
       return of_clients(&ClientMetrics::macro_f1_mean);
+    case Measure::kClientRmse:
+      return of_errors(&ClientErrors::rmse_mean);
+    case Measure::kWorstClientRmse:
+      return of_errors(&ClientErrors::rmse_worst);
   }
   throw Bug("a measure without a value");
 }

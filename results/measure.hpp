@@ -18,7 +18,9 @@ enum class Measure {
   kValidationAccuracy,
   kClientAccuracy,
   kWorstClient,
-  kClientMacroF1
+  kClientMacroF1,
+  kClientRmse,
+  kWorstClientRmse
 };
 
 /// The names of all measures, for help.

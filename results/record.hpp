@@ -35,10 +35,12 @@ struct RoundRecord {
   std::optional<double> validation_loss = {};      ///< none without validation examples
   std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
   std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
+  std::optional<ClientErrors> client_errors = {};  ///< the same; on regression data in place of the former
   std::optional<Cost> cost = {};                   ///< none in older records
   /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
   std::vector<std::pair<std::string, double>> observed = {};
-  /// Of each tested client, which `per_client` sums up. Not part of the line: see `ClientScores`.
+  /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
+  /// `ClientScores`.
   std::vector<ClientScore> client_scores = {};
 
   bool operator==(const RoundRecord&) const = default;
@@ -86,9 +88,10 @@ struct Summary {
   std::optional<std::int64_t> examples = {};   ///< as in `RoundRecord`, of the whole run; none before its end
   std::optional<Cost> cost = {};  ///< of the whole run; none unless finished and each round has its own
   std::string stopped = {};       ///< the rule that ended the run early: one of the two above, or empty
-  std::optional<ClientMetrics> per_client = {};   ///< of the last round; none unless clients are tested
-  std::optional<BestOverRounds> best_round = {};  ///< of the clients; none exactly with them
-  std::optional<Tuning> tuning = {};              ///< none where the experiment file tunes nothing
+  std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
+  std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
+  std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data
+  std::optional<Tuning> tuning = {};               ///< none where the experiment file tunes nothing
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct
 
   bool operator==(const Summary&) const = default;

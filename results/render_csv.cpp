@@ -107,7 +107,7 @@ std::string render_csv(const Table& table) {
     if (!row.own_sweep.empty())
       fields.back() += (fields.back().empty() ? "" : ", ") + sweep_text(row.own_sweep);
     for (const ClientColumn& what : kClientColumns) {
-      const auto spread = row.clients_tested ? std::optional(*row.clients_tested.*what.member) : std::nullopt;
+      const std::optional<Spread> spread = client_spread(row, what);
       fields.push_back(spread ? exact_number(spread->mean) : "");
       fields.push_back(spread ? optional_number(spread->std) : "");
     }

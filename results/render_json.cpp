@@ -101,11 +101,11 @@ Json json_of(const Row& row, const Table& table) {
   json["rmse_std"] = json_optional(row.rmse_std);
   json["rmse_half_width_95"] = json_optional(row.rmse_half_width);
   for (const ClientColumn& what : kClientColumns) {
-    if (!row.clients_tested) break;
-    const Spread& spread = *row.clients_tested.*what.member;
-    json[fmt::format("{}_mean", what.key)] = json_number(spread.mean);
-    json[fmt::format("{}_std", what.key)] = json_optional(spread.std);
-    json[fmt::format("{}_half_width_95", what.key)] = json_optional(spread.half_width);
+    const std::optional<Spread> spread = client_spread(row, what);
+    if (!spread) continue;
+    json[fmt::format("{}_mean", what.key)] = json_number(spread->mean);
+    json[fmt::format("{}_std", what.key)] = json_optional(spread->std);
+    json[fmt::format("{}_half_width_95", what.key)] = json_optional(spread->half_width);
   }
   append_metric(json, row, metric);
   if (!table.published_sources.empty()) json["published"] = published_json(table, row);

@@ -162,6 +162,7 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   row.tuning = common.tuning;
   std::vector<double> accuracies, errors;
   std::vector<SeedClients> clients;
+  std::vector<ClientErrors> client_errors;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i > 0) check_same_row(*runs[i - 1], *runs[i]);
     const Summary& summary = *runs[i]->summary;
@@ -183,10 +184,12 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
     else
       errors.push_back(root_mean_squared_error(*summary.final_test_loss));
     if (summary.per_client) clients.push_back({*summary.per_client, *summary.best_round});
+    if (summary.client_errors) client_errors.push_back(*summary.client_errors);
     if (row.tuning != summary.tuning) row.tuning.reset();
     if (row.privacy) row.privacy = joint(*row.privacy, *summary.privacy);
   }
   if (clients.size() == runs.size()) row.clients_tested = client_columns(clients);
+  if (client_errors.size() == runs.size()) row.clients_tested = client_columns(client_errors);
   if (!accuracies.empty()) {
     const Spread spread = spread_of(accuracies);
     row.accuracy_mean = spread.mean;
@@ -320,9 +323,21 @@ bool any_regression(const Table& table) {
                      [](const Row& row) { return row.rmse_mean.has_value(); });
 }
 
+std::optional<Spread> client_spread(const Row& row, const ClientColumn& what) {
+  return row.clients_tested ? *row.clients_tested.*what.member : std::nullopt;
+}
+
 bool any_clients_tested(const Table& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const Row& row) { return row.clients_tested.has_value(); });
+}
+
+std::vector<ClientColumn> client_columns_of(const Table& table) {
+  std::vector<ClientColumn> columns;
+  for (const ClientColumn& what : kClientColumns) {
+    if (what.share ? any_accuracy(table) : any_regression(table)) columns.push_back(what);
+  }
+  return columns;
 }
 
 bool any_private(const Table& table) {

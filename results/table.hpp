@@ -144,8 +144,14 @@ std::string caption(const Table& table);
 bool any_accuracy(const Table& table);
 bool any_regression(const Table& table);
 
+/// What the row says of its clients in one respect; none where it does not.
+std::optional<Spread> client_spread(const Row& row, const ClientColumn& what);
+
 /// Whether any row tells of its clients.
 bool any_clients_tested(const Table& table);
+
+/// What rows can say of their clients: accuracies, errors where data are for regression, or both.
+std::vector<ClientColumn> client_columns_of(const Table& table);
 
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);

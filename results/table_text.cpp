@@ -1,5 +1,7 @@
 // What is written around a table: its caption and its legend.
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,23 @@ void say_pair(std::string& text, bool first, bool second, const std::string& fir
   text += ": " + tail;
 }
 
+void say_clients(const Table& table, const std::function<void(const std::string&)>& say) {
+  const auto any = [&](std::optional<Spread> ClientColumns::*member) {
+    return std::ranges::any_of(table.rows, [&](const Row& row) {
+      return row.clients_tested && (*row.clients_tested.*member).has_value();
+    });
+  };
+  if (any(&ClientColumns::accuracy)) {
+    say("Clients: the mean over clients of the accuracy on each one's own test examples, and the least of "
+        "any; BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on "
+        "test examples.");
+  }
+  if (any(&ClientColumns::rmse)) {
+    say("Clients (RMSE): the mean over clients of the RMSE on each one's own test examples, and the largest "
+        "of any.");
+  }
+}
+
 }  // namespace
 
 std::string caption(const Table& table) {
@@ -92,12 +111,7 @@ std::string legend(const Table& table, const Selection& selection) {
   if (shown(Shown::kResult)) say(results_sentence(table));
   if (shown(Shown::kResult) && any_published(table))
     say("Published: the figures of others, as the notes say; ± as they have it.");
-  if (shown(Shown::kClients)) {
-    say("Clients: the mean over clients of the accuracy on each one's own test examples, and the least of "
-        "any; "
-        "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on test "
-        "examples.");
-  }
+  if (shown(Shown::kClients)) say_clients(table, say);
   if (shown(Shown::kEpsilon) && any_private(table)) {
     say("Epsilon: upper bound, rounded up, the largest over seeds.");
   }

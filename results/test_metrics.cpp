@@ -8,6 +8,17 @@
 #include "results/statistics.hpp"
 
 namespace fedarena::results {
+namespace {
+
+// Of all clients, hence with the divisor n.
+double population_deviation(std::span<const double> values) {
+  const double middle = mean(values);
+  std::vector<double> squares;
+  for (const double value : values) squares.push_back((value - middle) * (value - middle));
+  return std::sqrt(mean(squares));
+}
+
+}  // namespace
 
 double macro_f1(std::span<const ClassCount> classes) {
   std::vector<double> scores;
@@ -37,14 +48,24 @@ ClientMetrics client_metrics(std::span<const ClientScore> clients) {
     accuracies.push_back(client.accuracy);
     scores.push_back(client.macro_f1);
   }
-  const double middle = mean(accuracies);
-  std::vector<double> squares;
-  for (const double accuracy : accuracies) squares.push_back((accuracy - middle) * (accuracy - middle));
   return {.tested = static_cast<std::int64_t>(clients.size()),
-          .accuracy_mean = middle,
+          .accuracy_mean = mean(accuracies),
           .accuracy_worst = *std::ranges::min_element(accuracies),
-          .accuracy_std = std::sqrt(mean(squares)),
+          .accuracy_std = population_deviation(accuracies),
           .macro_f1_mean = mean(scores)};
+}
+
+ClientErrors client_errors(std::span<const ClientScore> clients) {
+  FEDARENA_CHECK(clients.size(), >, 0U);
+  std::vector<double> errors;
+  for (const ClientScore& client : clients) errors.push_back(client.rmse.value());
+  const auto below_with_nan_last = [](double left, double right) {
+    return !std::isnan(left) && (std::isnan(right) || left < right);
+  };
+  return {.tested = static_cast<std::int64_t>(clients.size()),
+          .rmse_mean = mean(errors),
+          .rmse_worst = *std::ranges::max_element(errors, below_with_nan_last),
+          .rmse_std = population_deviation(errors)};
 }
 
 BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds) {

@@ -30,12 +30,23 @@ struct ClientMetrics {
   bool operator==(const ClientMetrics&) const = default;
 };
 
+/// The same of regression data: clients' root mean squared errors, in the target's unit; each may be nan or
+/// infinite.
+struct ClientErrors {
+  std::int64_t tested = 0;  ///< as above
+  double rmse_mean = 0;
+  double rmse_worst = 0;  ///< the largest of any client; nan, where there is one, is larger than any number
+  double rmse_std = 0;    ///< divisor n
+  bool operator==(const ClientErrors&) const = default;
+};
+
 /// A client's own evaluation.
 struct ClientScore {
-  std::int64_t client = 0;         ///< its number in the federation
-  std::int64_t test_examples = 0;  ///< that it was tested on, at least one
-  double accuracy = 0;             ///< a fraction
-  double macro_f1 = 0;             ///< see `macro_f1`
+  std::int64_t client = 0;          ///< its number in the federation
+  std::int64_t test_examples = 0;   ///< that it was tested on, at least one
+  double accuracy = 0;              ///< a fraction; 0 on regression data
+  double macro_f1 = 0;              ///< see `macro_f1`; 0 on regression data
+  std::optional<double> rmse = {};  ///< on regression data alone
   bool operator==(const ClientScore&) const = default;
 };
 
@@ -61,8 +72,11 @@ double macro_f1(std::span<const ClassCount> classes);
 
 ClassMetrics class_metrics(std::span<const ClassCount> classes);
 
-/// Of at least one client.
+/// Of at least one client, all with an accuracy.
 ClientMetrics client_metrics(std::span<const ClientScore> clients);
+
+/// Of at least one client, all with an error.
+ClientErrors client_errors(std::span<const ClientScore> clients);
 
 /// Of at least one round.
 BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds);

@@ -52,9 +52,14 @@ void add_claim(std::optional<Claim>& worst, const std::optional<Claim>& claim) {
   worst = worst ? worse(*worst, *claim) : *claim;
 }
 
-// The last round's accuracies, and the largest means of all rounds.
+// The last round's accuracies, and the largest means of all rounds; or the last round's errors.
 void add_clients(Cells& cells, const std::vector<RoundRecord>& rounds) {
-  if (rounds.empty() || !rounds.back().per_client) return;
+  if (rounds.empty()) return;
+  if (rounds.back().client_errors) {
+    cells.clients[4].push_back(rounds.back().client_errors->rmse_mean);
+    cells.clients[5].push_back(rounds.back().client_errors->rmse_worst);
+  }
+  if (!rounds.back().per_client) return;
   double accuracy = 0, macro_f1 = 0;
   for (const RoundRecord& round : rounds) {
     if (!round.per_client) continue;
@@ -125,10 +130,11 @@ void verify_row(const Row& row, Verification& verification) {
   if (row.rmse_mean || !cells.errors.empty()) {
     verify_spread(compare, field("RMSE"), cells.errors, row.rmse_mean, row.rmse_std, row.rmse_half_width);
   }
-  for (std::size_t i = 0; i < kClientColumns.size() && row.clients_tested; ++i) {
-    const Spread& spread = *row.clients_tested.*kClientColumns[i].member;
-    verify_spread(compare, field(kClientColumns[i].heading), cells.clients[i], spread.mean, spread.std,
-                  spread.half_width);
+  for (std::size_t i = 0; i < kClientColumns.size(); ++i) {
+    const std::optional<Spread> spread = client_spread(row, kClientColumns[i]);
+    if (!spread) continue;
+    verify_spread(compare, field(kClientColumns[i].heading), cells.clients[i], spread->mean, spread->std,
+                  spread->half_width);
   }
   compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
   compare.close(field("downlink"), row.downlink_bytes, mean_of(cells.downlinks));

@@ -82,7 +82,7 @@ std::vector<Key> evaluation_keys() {
        Constraint::between(0, 0.9)},
       {"per_client", &Evaluation::per_client,
        "Whether each client is also tested on test examples of its own users, or of its own mixture of "
-       "classes. Not on regression data."}});
+       "classes."}});
 }
 
 std::vector<Key> tuning_keys() {

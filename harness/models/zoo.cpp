@@ -21,7 +21,7 @@ void require_classes(const std::string& model, const ModelInput& input) {
   if (!input.regression) return;
   throw Error(
       Complaint{.found = fmt::format("the model \"{}\" classifies, but the data set is a regression", model),
-                .remedy = "Use the model \"linear\", or a data set with classes."});
+                .remedy = "Use the model \"linear\" or \"mlp\", or a data set with classes."});
 }
 
 void require_images(const std::string& model, const ModelInput& input, std::int64_t smallest_side) {

@@ -133,6 +133,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
     summary_.final_test_accuracy = record.test_accuracy;
     summary_.final_test_loss = record.test_loss;
     if (record.per_client) evaluated.push_back({record.round, *record.per_client});
+    if (record.client_errors) summary_.client_errors = record.client_errors;
   }
   if (!evaluated.empty()) {
     summary_.per_client = evaluated.back().clients;

@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "results/regression_error.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -36,10 +38,14 @@ results::ClientScore Evaluator::client_score(const Params& params, std::int64_t 
         if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
         return setting_.reader.read(setting_.dataset.test, positions.slice(0, begin, end), skew);
       });
-  return {.client = client,
-          .test_examples = sums.examples,
-          .accuracy = share(sums.correct, sums.examples),
-          .macro_f1 = results::macro_f1(counts_of(sums.by_class))};
+  results::ClientScore score{.client = client, .test_examples = sums.examples};
+  if (setting_.dataset.classes > 0) {
+    score.accuracy = share(sums.correct, sums.examples);
+    score.macro_f1 = results::macro_f1(counts_of(sums.by_class));
+  } else {
+    score.rmse = results::root_mean_squared_error(sums.loss_sum / static_cast<double>(sums.examples));
+  }
+  return score;
 }
 
 void Evaluator::evaluate(const Params& params, results::RoundRecord& record) const {
@@ -56,7 +62,7 @@ void Evaluator::evaluate(const Params& params, results::RoundRecord& record) con
     record.validation_loss = held_out.loss_sum / static_cast<double>(held_out.examples);
     if (classes) record.validation_accuracy = share(held_out.correct, held_out.examples);
   }
-  if (setting_.client_tests == nullptr || !classes) return;
+  if (setting_.client_tests == nullptr) return;
   std::vector<std::int64_t> tested;
   for (std::size_t client = 0; client < setting_.client_tests->size(); ++client) {
     if (!(*setting_.client_tests)[client].empty()) tested.push_back(static_cast<std::int64_t>(client));
@@ -65,7 +71,11 @@ void Evaluator::evaluate(const Params& params, results::RoundRecord& record) con
   scores.resize(tested.size());
   setting_.pool.for_each(tested.size(),
                          [&](std::size_t index) { scores[index] = client_score(params, tested[index]); });
-  if (!scores.empty()) record.per_client = results::client_metrics(scores);
+  if (scores.empty()) return;
+  if (classes)
+    record.per_client = results::client_metrics(scores);
+  else
+    record.client_errors = results::client_errors(scores);
 }
 
 }  // namespace fedarena

@@ -19,7 +19,7 @@ struct Kind {
   std::string_view name, group;
 };
 
-constexpr std::array<Kind, 26> kKinds = {{{"test_accuracy", "test"},
+constexpr std::array<Kind, 29> kKinds = {{{"test_accuracy", "test"},
                                           {"test_loss", "test"},
                                           {"rmse", "test"},
                                           {"macro_f1", "test"},
@@ -31,6 +31,9 @@ constexpr std::array<Kind, 26> kKinds = {{{"test_accuracy", "test"},
                                           {"client_accuracy_worst", "clients"},
                                           {"client_accuracy_std", "clients"},
                                           {"client_macro_f1_mean", "clients"},
+                                          {"client_rmse_mean", "clients"},
+                                          {"client_rmse_worst", "clients"},
+                                          {"client_rmse_std", "clients"},
                                           {"epsilon_rdp", "privacy"},
                                           {"epsilon_pld", "privacy"},
                                           {"as_if_epsilon_rdp", "privacy"},
@@ -82,6 +85,13 @@ class Values {
   std::vector<RoundValue> values_;
 };
 
+void add_client_errors(Values& values, const ClientErrors& clients) {
+  values.add_count("clients_tested", clients.tested);
+  values.add("client_rmse_mean", clients.rmse_mean);
+  values.add("client_rmse_worst", clients.rmse_worst);
+  values.add("client_rmse_std", clients.rmse_std);
+}
+
 void add_tests(Values& values, const RoundRecord& round) {
   values.add("test_accuracy", round.test_accuracy);
   values.add("test_loss", round.test_loss);
@@ -94,6 +104,7 @@ void add_tests(Values& values, const RoundRecord& round) {
   }
   values.add("validation_accuracy", round.validation_accuracy);
   values.add("validation_loss", round.validation_loss);
+  if (round.client_errors) add_client_errors(values, *round.client_errors);
   if (!round.per_client) return;
   values.add_count("clients_tested", round.per_client->tested);
   values.add("client_accuracy_mean", round.per_client->accuracy_mean);

@@ -1,13 +1,16 @@
 // What cannot be dealt is refused, with the reason and, where there is one, a remedy.
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "partitions/partition.hpp"
+#include "partitions/proportions.hpp"
 #include "tests/partitions/labelled.hpp"
 
 namespace fedarena {
@@ -148,6 +151,32 @@ TEST(Refusals, DrawsThatNeverSucceed) {
   EXPECT_EQ(refusal("dirichlet", {{"alpha", 1e-6}}, data.input()),
             "no draw of 1000 left every one of 5 clients at least 10 examples, at alpha = 1e-06\n"
             "  raise alpha, or lower clients or min_examples");
+}
+
+// Of 300 clients whose shares are exponentially distributed about 20, four in ten have fewer than 10.
+TEST(Refusals, DrawsThatCannotSucceedAreFew) {
+  const Labelled data = Labelled::balanced(1, 6000);
+  for (const std::string kind : {"dirichlet", "quantity"}) {
+    EXPECT_THAT(
+        refusal(kind, {{"alpha", 1.0}, setting("clients", 300), setting("min_examples", 10)}, data.input()),
+        ::testing::MatchesRegex(
+            "no draw of 20 left every one of 300 clients at least 10 examples, at alpha = 1.0; each "
+            "left (8|9|10|11|12)[0-9] or more with fewer\n  raise alpha, or lower clients or "
+            "min_examples"))
+        << kind;
+  }
+}
+
+TEST(Draws, GoOnAsLongAsOneMaySucceed) {
+  const auto made = [](std::uint64_t most, const std::function<std::int64_t(std::uint64_t)>& short_clients) {
+    Draws draws(most);
+    while (draws.go_on()) draws.fail(short_clients(draws.made()));
+    return draws.made();
+  };
+  EXPECT_EQ(made(1000, [](std::uint64_t) { return 50; }), 20U);
+  EXPECT_EQ(made(1000, [](std::uint64_t) { return 49; }), 1000U);
+  EXPECT_EQ(made(1000, [](std::uint64_t draw) { return draw == 19 ? 1 : 4000; }), 1000U);
+  EXPECT_EQ(made(11, [](std::uint64_t) { return 4000; }), 11U);
 }
 
 TEST(Refusals, InputThatContradictsItselfIsABug) {

@@ -1,6 +1,8 @@
 // The scores of single clients, and that a run's means over clients follow from them.
 #include "results/client_scores.hpp"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 
 #include "results/verify.hpp"
@@ -52,6 +54,23 @@ TEST(ClientScores, RefuseWhatCannotBe) {
   EXPECT_THAT(refused("]\n}", "]"), HasSubstr("clients.json:8:1: not valid JSON"));
 }
 
+ClientScores with_errors(double second) {
+  return {
+      4,
+      {{.client = 0, .test_examples = 12, .rmse = 1.5}, {.client = 2, .test_examples = 7, .rmse = second}}};
+}
+
+TEST(ClientScores, OfRegressionDataAreErrors) {
+  const std::string text = to_json_text(with_errors(std::numeric_limits<double>::infinity()));
+  EXPECT_THAT(text, HasSubstr(R"({"client":0,"test_examples":12,"rmse":1.5},
+{"client":2,"test_examples":7,"rmse":"inf"})"));
+  EXPECT_EQ(parse_client_scores(text, ""), with_errors(std::numeric_limits<double>::infinity()));
+  std::string mixed = text;
+  mixed.replace(mixed.find(R"("rmse":"inf")"), 12, R"("accuracy":1.0,"macro_f1":1.0)");
+  EXPECT_THAT(message_of([&] { parse_client_scores(mixed, "clients.json"); }),
+              HasSubstr("field \"rmse\" is missing"));
+}
+
 // A finished run of three clients of which two were tested after the last round.
 class TestedRun {
  public:
@@ -80,6 +99,29 @@ TEST(ClientScores, GiveTheMeansOfTheirRound) {
   EXPECT_THAT(lines,
               Contains(HasSubstr("rounds.jsonl: round 4 client_accuracy_worst is 0.75; recomputed: 0.8125")));
   EXPECT_THAT(lines, Contains(HasSubstr("round 4 client_accuracy_mean is 0.875; recomputed: 0.90625")));
+}
+
+TEST(ClientScores, GiveTheErrorsOfTheirRound) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {.policy = "none"});
+  RunDirectory directory = run.open();
+  RoundRecord last = directory.rounds().back();
+  last.client_errors = client_errors(with_errors(2.5).clients);
+  directory.replace_last(last);
+  EXPECT_THAT(run.differences(), Contains(HasSubstr("clients_tested is absent; recomputed: errors")));
+  Summary summary = directory.summary();
+  summary.client_errors = last.client_errors;
+  directory.write_summary(summary);
+  directory.write_client_scores(with_errors(2.5));
+  EXPECT_THAT(run.differences(), IsEmpty());
+  run.edit(kSummaryFile, "\"client_rmse_worst\": 2.5", "\"client_rmse_worst\": 2.25");
+  EXPECT_THAT(run.differences(), ElementsAre("summary.json: client_rmse_worst is 2.25; recomputed: 2.5"));
+  run.edit(kSummaryFile, "\"client_rmse_worst\": 2.25", "\"client_rmse_worst\": 2.5");
+  run.edit(kClientsFile, "\"rmse\":1.5", "\"rmse\":0.5");
+  EXPECT_THAT(run.differences(),
+              Contains(HasSubstr("rounds.jsonl: round 4 client_rmse_mean is 2; recomputed: 1.5")));
+  directory.write_client_scores(kScores);
+  EXPECT_THAT(run.differences(), ElementsAre("clients.json: clients is accuracies; recomputed: errors"));
 }
 
 TEST(ClientScores, MustBeThoseOfTheLastRound) {

@@ -40,6 +40,24 @@ TEST(MetricsJson, OfARoundAreWrittenBesideTheRest) {
   EXPECT_EQ(parse_round(line, {}), measured_round());
 }
 
+TEST(MetricsJson, OfRegressionDataHaveErrorsOfClients) {
+  RoundRecord record = round_record(3);
+  record.test_accuracy.reset();
+  record.client_errors = ClientErrors{
+      .tested = 4, .rmse_mean = 2.5, .rmse_worst = std::numeric_limits<double>::infinity(), .rmse_std = 0.5};
+  const std::string line = to_json_line(record);
+  EXPECT_THAT(line, HasSubstr(R"("clients_tested":4,"client_rmse_mean":2.5,"client_rmse_worst":"inf",)"
+                              R"("client_rmse_std":0.5})"));
+  EXPECT_EQ(parse_round(line, {}), record);
+  Summary summary = finished("fedavg", 1, 0.5);
+  summary.final_test_accuracy.reset();
+  summary.client_errors = record.client_errors;
+  EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
+  std::string text = to_json_text(summary);
+  text.replace(text.find("\"finished\""), 10, "\"running\"");
+  EXPECT_FALSE(message_of([&] { parse_summary(text, ""); }).empty());
+}
+
 TEST(MetricsJson, HoldWhatAnAlgorithmObserved) {
   RoundRecord record = round_record(3);
   record.observed = {{"matching-loss", 0.1}, {"radius", std::numeric_limits<double>::infinity()}};

@@ -49,6 +49,11 @@ TEST(RoundMetric, OfTheLastRoundIsNotTheBestOnTest) {
   EXPECT_EQ(read("client-accuracy").value, 0.25);
   EXPECT_EQ(read("worst-client").value, 0.125);
   EXPECT_EQ(read("client-macro-f1").value, 0.0625);
+  EXPECT_EQ(read("client-rmse").value, std::nullopt);
+  std::vector<RoundRecord> errors = ten_rounds();
+  errors[9].client_errors = ClientErrors{.tested = 3, .rmse_mean = 2, .rmse_worst = 5, .rmse_std = 1};
+  EXPECT_EQ(read("client-rmse", errors).value, 2);
+  EXPECT_EQ(read("worst-client-rmse", errors).value, 5);
 }
 
 TEST(RoundMetric, OfAClassIsOfThatClassAlone) {
@@ -172,7 +177,8 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
   EXPECT_EQ(
       refused("acuracy"),
       "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, worst-class, "
-      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, class:K, bmta, bmt-f1, bytes, "
+      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, client-rmse, worst-client-rmse, "
+      "class:K, bmta, bmt-f1, bytes, "
       "total-uplink, total-downlink, examples, gradients, operations, seconds; did you mean \"accuracy\"?");
   for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "epsilon", "round"})
     EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;

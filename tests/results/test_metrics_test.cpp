@@ -40,6 +40,30 @@ TEST(ClientMetrics, CountEveryClientAlike) {
   EXPECT_EQ(client_metrics(std::vector<ClientScore>{{0, 1, 0.3, 0.1}}).accuracy_std, 0);
 }
 
+ClientScore error_of(std::int64_t client, double rmse) {
+  return {.client = client, .test_examples = 3, .rmse = rmse};
+}
+
+TEST(ClientErrors, CountEveryClientAlike) {
+  const ClientErrors errors =
+      client_errors(std::vector{error_of(0, 2), error_of(3, 8), error_of(4, 3), error_of(9, 3)});
+  EXPECT_EQ(errors.tested, 4);
+  EXPECT_DOUBLE_EQ(errors.rmse_mean, 4);
+  EXPECT_DOUBLE_EQ(errors.rmse_worst, 8);
+  EXPECT_DOUBLE_EQ(errors.rmse_std, std::sqrt((4.0 + 16 + 1 + 1) / 4));
+  EXPECT_EQ(client_errors(std::vector{error_of(0, 2)}).rmse_std, 0);
+}
+
+TEST(ClientErrors, OfAModelThatDivergedForOneAreNotHidden) {
+  const double nan = std::nan("");
+  for (const auto& clients : {std::vector{error_of(0, nan), error_of(1, HUGE_VAL), error_of(2, 1)},
+                              std::vector{error_of(0, 1), error_of(1, HUGE_VAL), error_of(2, nan)}}) {
+    EXPECT_TRUE(std::isnan(client_errors(clients).rmse_worst));
+    EXPECT_TRUE(std::isnan(client_errors(clients).rmse_mean));
+  }
+  EXPECT_EQ(client_errors(std::vector{error_of(0, 1), error_of(1, HUGE_VAL)}).rmse_worst, HUGE_VAL);
+}
+
 TEST(BestOverRounds, NamesTheFirstRoundOfEachLargestMean) {
   const auto round = [](std::int64_t number, double accuracy, double f1) {
     return EvaluatedRound{number, {.tested = 1, .accuracy_mean = accuracy, .macro_f1_mean = f1}};

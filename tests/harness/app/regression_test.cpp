@@ -1,4 +1,5 @@
 // A regression from the user's table to the printed one.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -103,21 +104,81 @@ TEST(Regression, StopsByValidationLoss) {
               HasSubstr("stopped without a better validation score"));
 }
 
-TEST(Regression, RefusesWhatIsAboutAccuracy) {
+TEST(Regression, TestsEachClientOnItsOwnUsersExamples) {
+  const Scratch scratch;
+  // The model is one line for all, so that sellers differ in how far they are from it.
+  std::string text = "size,seller,price\n", test = text;
+  for (int size = 1; size <= 20; ++size) {
+    for (const auto& [seller, extra] : {std::pair("a", 0), std::pair("b", 1), std::pair("c", 8)}) {
+      (size % 4 == 0 ? test : text) += fmt::format("{},{},{}\n", size, seller, 3 * size + extra);
+    }
+  }
+  scratch.write("prices.csv", text);
+  scratch.write("later.csv", test);
+  SmallExperiment small{.data =
+                            "csv\"\npath = \"prices.csv\"\ntest_path = \"later.csv\"\ntarget = "
+                            "\"price\"\nuser = \"seller\"\ntask = \"regression",
+                        .seeds = "[1, 2]",
+                        .rounds = 20,
+                        .model = "name = \"mlp\"\nhidden = [4]",
+                        .evaluate_every = 5,
+                        .training = "local_steps = 5\nbatch_size = 5\nrate = 0.02",
+                        .algorithms = {"fedavg"}};
+  scratch.write("small.toml", small.toml());
+  const Outcome run =
+      run_program(scratch, {"run", "small.toml", "--out", "out", "--set", "partition.kind=by-user", "--set",
+                            "partition.clients=3", "--set", "evaluation.per_client=true"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+
+  const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
+  const json clients = json::parse(content_of(scratch / "out/fedavg-seed-1/clients.json"))["clients"];
+  ASSERT_EQ(clients.size(), 3U);
+  double sum = 0, squares = 0, worst = 0;
+  for (const json& client : clients) {
+    EXPECT_EQ(client["test_examples"], 5);
+    const auto error = client["rmse"].get<double>();
+    sum += error;
+    squares += error * error;
+    worst = std::max(worst, error);
+  }
+  ASSERT_TRUE(summary.client_errors);
+  EXPECT_FALSE(summary.per_client);
+  EXPECT_DOUBLE_EQ(summary.client_errors->rmse_mean, sum / 3);
+  EXPECT_DOUBLE_EQ(summary.client_errors->rmse_worst, worst);
+  // Clients have equally many test examples, all of them together: their squared errors average to the
+  // whole's.
+  EXPECT_NEAR(std::sqrt(squares / 3), std::sqrt(2 * *summary.final_test_loss), 1e-5);
+
+  const Outcome table = run_program(scratch, {"table", "out"});
+  EXPECT_THAT(table.out, HasSubstr("| clients (RMSE) | worst client (RMSE) |"));
+  EXPECT_THAT(table.out, HasSubstr("Clients (RMSE): the mean over clients of the RMSE"));
+  EXPECT_THAT(table.out, Not(HasSubstr("BMTA")));
+  const Outcome chosen = run_program(scratch, {"table", "out", "--metric", "worst-client-rmse@round=10"});
+  EXPECT_EQ(chosen.exit_code, 0) << chosen.err;
+  EXPECT_THAT(chosen.out, HasSubstr("| worst client (RMSE) at round 10 |"));
+  ASSERT_EQ(run_program(scratch, {"export", "out", "--format", "csv", "-o", "values.csv", "--measures",
+                                  "client_rmse_worst"})
+                .exit_code,
+            0);
+  EXPECT_THAT(content_of(scratch / "values.csv"),
+              HasSubstr(",20,client_rmse_worst," + results::exact_number(worst) + "\n"));
+  const Outcome verified = run_program(scratch, {"verify", "out"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+}
+
+TEST(Regression, RefusesATargetOfAccuracy) {
   const Scratch scratch;
   scratch.write("prices.csv", prices());
   scratch.write("small.toml", experiment());
-  for (const auto& [setting, key] :
-       {std::pair("evaluation.per_client=true", "[evaluation] per_client"),
-        std::pair("stopping.target_accuracy=0.5", "[stopping] target_accuracy")}) {
-    for (const std::string option : {"--out=out", "--dry-run"}) {
-      const Outcome run = run_program(scratch, {"run", "small.toml", option, "--set", setting, "--set",
-                                                "evaluation.validation_fraction=0.25"});
-      EXPECT_EQ(run.exit_code, 2) << run.err;
-      EXPECT_THAT(run.err, HasSubstr(std::string(key) + " is about accuracy, but the data set \"csv\" is a "
-                                                        "regression\n  leave it out"));
-      EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
-    }
+  for (const std::string option : {"--out=out", "--dry-run"}) {
+    const Outcome run =
+        run_program(scratch, {"run", "small.toml", option, "--set", "stopping.target_accuracy=0.5", "--set",
+                              "evaluation.validation_fraction=0.25"});
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_THAT(run.err,
+                HasSubstr("[stopping] target_accuracy is about accuracy, but the data set \"csv\" is "
+                          "a regression\n  leave it out"));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
   }
 }
 

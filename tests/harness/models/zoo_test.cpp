@@ -90,6 +90,7 @@ TEST(Zoo, GradientsAgreeWithFiniteDifferences) {
   expect_true_gradient(build_model("logistic", {}, image));
   expect_true_gradient(build_model("linear", {}, kRegression));
   expect_true_gradient(build_model("mlp", {{"hidden", std::vector<std::int64_t>{6, 4}}}, kFeatures));
+  expect_true_gradient(build_model("mlp", {{"hidden", std::vector<std::int64_t>{6, 4}}}, kRegression));
   for (const std::string norm : {"instance", "layer", "none"}) {
     expect_true_gradient(build_model("convnet", {{"depth", 2}, {"width", 3}, {"norm", norm}}, image));
   }
@@ -105,11 +106,11 @@ TEST(Zoo, FitsLabelsWithLeastSquares) {
 }
 
 TEST(Zoo, RefusesWhatDoesNotFit) {
-  for (const std::string name : {"convnet", "femnist-cnn", "niid-cnn", "mlp", "logistic"}) {
+  for (const std::string name : {"convnet", "femnist-cnn", "niid-cnn", "logistic"}) {
     EXPECT_EQ(refusal(name, kRegression),
               "the model \"" + name +
                   "\" classifies, but the data set is a regression\n  Use the model "
-                  "\"linear\", or a data set with classes.");
+                  "\"linear\" or \"mlp\", or a data set with classes.");
   }
   for (const std::string name : {"convnet", "femnist-cnn", "niid-cnn"}) {
     EXPECT_EQ(refusal(name, kFeatures), "the model \"" + name +

@@ -1,6 +1,7 @@
 // What a round's evaluation says of classes, validation examples and clients.
 #include "harness/runner/evaluation.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -84,6 +85,39 @@ TEST_F(Evaluations, TestEachClientOnItsOwnExamplesAndLeaveOutThoseWithoutAny) {
   EXPECT_EQ(record.client_scores[1], (results::ClientScore{2, 3, 1.0 / 3, 0.25}));
   // The second one: class 0 has one example, one answer, none right; class 1 two, two and one.
   EXPECT_DOUBLE_EQ(record.per_client->macro_f1_mean, (1 + (0 + 0.5) / 2) / 2);
+}
+
+TEST_F(Evaluations, OfRegressionDataHaveEachClientsError) {
+  const Model line({.input_shape = {1}, .outputs = 1, .layers = {Linear{1, 1}}, .loss = Loss::kSquaredError},
+                   torch::kFloat64);
+  Stream stream({.seed = 1});
+  Params weights = line.initial(stream);
+  weights.flat().copy_(torch::tensor({2.0, 0.0}, torch::kFloat64));  // the answer is twice the input
+  dataset.classes = 0;
+  dataset.test = {torch::tensor({1.0, 2.0, 3.0, 4.0}, torch::kFloat64).view({4, 1}),
+                  torch::tensor({1.0, 4.0, 9.0, 4.0}, torch::kFloat64).view({4, 1})};  // off by 1, 0, 3, 4
+  const GradientEngine engine(line, pool);
+  const ExampleReader reader(dataset, line.options());
+  const Partition client_tests = {{0, 1}, {}, {2, 3}};
+  const Evaluator evaluator({.dataset = dataset,
+                             .reader = reader,
+                             .engine = engine,
+                             .pool = pool,
+                             .stop = stop,
+                             .client_tests = &client_tests});
+  results::RoundRecord record;
+  evaluator.evaluate(weights, record);
+  EXPECT_FALSE(record.per_client);
+  ASSERT_TRUE(record.client_errors);
+  const double first = std::sqrt(0.5), third = std::sqrt(12.5);
+  EXPECT_EQ(record.client_errors->tested, 2);
+  EXPECT_DOUBLE_EQ(record.client_errors->rmse_mean, (first + third) / 2);
+  EXPECT_DOUBLE_EQ(record.client_errors->rmse_worst, third);
+  EXPECT_DOUBLE_EQ(record.client_errors->rmse_std, (third - first) / 2);
+  ASSERT_EQ(record.client_scores.size(), 2U);
+  EXPECT_EQ(record.client_scores[1].client, 2);
+  EXPECT_EQ(record.client_scores[1].test_examples, 2);
+  EXPECT_DOUBLE_EQ(record.client_scores[1].rmse.value(), third);
 }
 
 TEST_F(Evaluations, ShowClientsTheirOwnFeatures) {
