@@ -1,5 +1,6 @@
 #include "results/dataset_notes.hpp"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -8,6 +9,20 @@
 #include "results/natural_order.hpp"
 
 namespace fedarena::results {
+
+std::map<std::string, std::string> brief_datasets(std::span<const FoundRun> runs) {
+  std::map<std::string, std::set<std::string>> by_name;
+  for (const FoundRun& run : runs) {
+    if (!run.summary || run.summary->state != kFinished) continue;
+    const std::string& dataset = run.summary->dataset;
+    by_name[dataset.substr(0, dataset.find(" ("))].insert(dataset);
+  }
+  std::map<std::string, std::string> brief;
+  for (const auto& [name, datasets] : by_name) {
+    for (const std::string& dataset : datasets) brief[dataset] = datasets.size() == 1 ? name : dataset;
+  }
+  return brief;
+}
 
 std::vector<std::string> dataset_notes(std::span<const FoundRun> runs) {
   const auto earlier = [](const auto& left, const auto& right) {
@@ -20,7 +35,9 @@ std::vector<std::string> dataset_notes(std::span<const FoundRun> runs) {
     notes.emplace(run.summary->dataset, run.summary->dataset_note);
   }
   std::vector<std::string> lines;
-  for (const auto& [dataset, note] : notes) lines.push_back(fmt::format("data set {}: {}", dataset, note));
+  const std::map<std::string, std::string> brief = brief_datasets(runs);
+  for (const auto& [dataset, note] : notes)
+    lines.push_back(fmt::format("data set {}: {}", brief.at(dataset), note));
   return lines;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "results/dataset_notes.hpp"
 #include "results/natural_order.hpp"
 
 namespace fedarena::results {
@@ -49,9 +50,10 @@ std::vector<std::string> partition_notes(std::span<const FoundRun> runs) {
         summary.partition_hash);
   }
   std::vector<std::string> notes;
+  const std::map<std::string, std::string> brief = brief_datasets(runs);
   for (const auto& [partition, hashes] : partitions) {
-    notes.push_back(
-        fmt::format("partition of {}: {}: {}", partition.first, partition.second, hashes_text(hashes)));
+    notes.push_back(fmt::format("partition of {}: {}: {}", brief.at(partition.first), partition.second,
+                                hashes_text(hashes)));
   }
   return notes;
 }

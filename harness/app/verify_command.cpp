@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <memory>
@@ -29,13 +30,23 @@ class Findings {
     bundles_.emplace_back(folder.string(), bundle.string());
   }
 
-  void add(const results::Verification& verification) {
+  // Of one run, or of what runs have in common.
+  void add(const results::Verification& verification, const fs::path& run = {}) {
     values_ += verification.values;
     differences_ += verification.differences.size();
     for (const results::Difference& difference : verification.differences) {
       say("differs", describe(difference));
     }
-    for (const std::string& note : verification.notes) say("note", note);
+    for (const std::string& note : verification.notes) {
+      const std::string place = run.string() + ": ";
+      const bool of_run = !run.empty() && note.starts_with(place);
+      const std::string text = of_run ? note.substr(place.size()) : note;
+      const auto same = std::ranges::find(notes_, text, &Note::text);
+      if (same != notes_.end())
+        ++same->runs;
+      else
+        notes_.push_back({.text = text, .run = of_run ? run.string() : "", .runs = 1});
+    }
   }
 
   // One broken record must not hide the others.
@@ -54,7 +65,14 @@ class Findings {
     fmt::print("{}: {}\n", kind, results::one_line(text));
   }
 
+  // Notes that many runs share are one line.
   void conclude(std::size_t runs) const {
+    for (const Note& note : notes_) {
+      const std::string which = note.runs > 1 ? fmt::format("{} runs, {} the first: ", note.runs, note.run)
+                                : note.run.empty() ? ""
+                                                   : note.run + ": ";
+      say("note", which + note.text);
+    }
     fmt::print("{}: {}, {}, {}\n", differences_ + broken_ == 0 ? "verified" : "not verified",
                counted(runs, "run"), counted(static_cast<std::size_t>(values_), "value"),
                counted(differences_, "difference"));
@@ -71,7 +89,14 @@ class Findings {
     return fmt::format("{} {}{}", number, what, number == 1 || what == "of them" ? "" : "s");
   }
 
+  struct Note {
+    std::string text;
+    std::string run;  // the first that has it; empty where it is of none
+    std::size_t runs = 1;
+  };
+
   std::vector<std::pair<std::string, std::string>> bundles_;
+  std::vector<Note> notes_;
   std::int64_t values_ = 0;
   std::size_t differences_ = 0, broken_ = 0;
 };
@@ -98,7 +123,7 @@ int run(const std::vector<fs::path>& paths) {
       continue;
     }
     try {
-      findings.add(results::verify_run(found.path));
+      findings.add(results::verify_run(found.path), found.path);
       readable.push_back(found);
     } catch (const Error& error) {
       findings.broken(error.what());

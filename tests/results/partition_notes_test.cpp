@@ -45,6 +45,21 @@ TEST(PartitionNotes, TellDataSetsAndPartitionsApart) {
                   "partition of letters: iid(clients=10,seed=...): seed 1 index hash 01"));
 }
 
+TEST(PartitionNotes, LeaveOutADataSetsSettingsWhereItsNameIsEnough) {
+  Summary part = dealt("fedavg", 1, "ab");
+  part.dataset = "csv (path = \"a.csv\")";
+  part.dataset_note = "the target is standardised";
+  const std::string partition = "iid(clients=10,seed=...): seed 1 index hash ab";
+  EXPECT_THAT(make_table(std::vector{found(part), found(dealt("fedprox", 1, "ab"))}).notes,
+              ElementsAre("data set csv: the target is standardised", "partition of csv: " + partition,
+                          "partition of digits: " + partition));
+  Summary other = part;
+  other.dataset = "csv (path = \"b.csv\")";
+  EXPECT_THAT(partition_notes(std::vector{found(part), found(other)}),
+              ElementsAre("partition of csv (path = \"a.csv\"): " + partition,
+                          "partition of csv (path = \"b.csv\"): " + partition));
+}
+
 TEST(PartitionNotes, SayWhereRunsOfASeedDisagree) {
   EXPECT_THAT(
       partition_notes(std::vector{found(dealt("fedavg", 1, "cd")), found(dealt("fedprox", 1, "ab"))}),

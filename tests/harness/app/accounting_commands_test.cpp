@@ -208,5 +208,18 @@ TEST(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
   EXPECT_THAT(bad.err, HasSubstr("fedarena: the records hold "));
 }
 
+TEST(VerifyCommand, SaysOnceWhatManyRunsShare) {
+  const Scratch scratch;
+  const std::string shared = "policy none, which claims no epsilon, and none is recorded\n";
+  const results::RecordedRun first(scratch / "runs/fedavg-seed-1", {.policy = "none", .label = "fedavg"});
+  const Outcome one = run_program(scratch, {"verify", "runs"});
+  EXPECT_THAT(one.out, testing::StartsWith("note: runs/fedavg-seed-1: " + shared));
+  const results::RecordedRun second(scratch / "runs/fedavg-seed-2",
+                                    {.policy = "none", .label = "fedavg", .seed = 2});
+  const Outcome two = run_program(scratch, {"verify", "runs"});
+  EXPECT_THAT(two.out, testing::StartsWith("note: 2 runs, runs/fedavg-seed-1 the first: " + shared +
+                                           "verified: 2 runs, "));
+}
+
 }  // namespace
 }  // namespace fedarena::test
