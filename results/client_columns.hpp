@@ -11,9 +11,9 @@ namespace fedarena::results {
 
 /// What a row says of its clients, over seeds: the first four, or on regression data the others.
 struct ClientColumns {
-  std::optional<Spread> accuracy, worst;               ///< after the last round
-  std::optional<Spread> best_accuracy, best_macro_f1;  ///< of the best rounds
-  std::optional<Spread> rmse, worst_rmse;              ///< after the last round
+  std::optional<Spread> accuracy = {}, worst = {};               ///< after the last round
+  std::optional<Spread> best_accuracy = {}, best_macro_f1 = {};  ///< of the best rounds
+  std::optional<Spread> rmse = {}, worst_rmse = {};              ///< after the last round
 };
 
 /// One of them: its heading for readers, its key for programs.
