@@ -1,8 +1,8 @@
 // The cells of a table from the rounds and ledgers of its runs, on another way than table.cpp takes.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 struct Cells {
   std::vector<double> accuracies, errors, uplinks, downlinks, seconds;
   std::vector<double> total_uplinks, total_downlinks, examples, gradients, operations;
-  std::array<std::vector<double>, kClientColumns.size()> clients;  // in that order
+  std::map<std::string, std::vector<double>> clients;  // by ClientColumn::key
   std::optional<Claim> rdp, pld;
 };
 
@@ -56,8 +56,8 @@ void add_claim(std::optional<Claim>& worst, const std::optional<Claim>& claim) {
 void add_clients(Cells& cells, const std::vector<RoundRecord>& rounds) {
   if (rounds.empty()) return;
   if (rounds.back().client_errors) {
-    cells.clients[4].push_back(rounds.back().client_errors->rmse_mean);
-    cells.clients[5].push_back(rounds.back().client_errors->rmse_worst);
+    cells.clients["client_rmse"].push_back(rounds.back().client_errors->rmse_mean);
+    cells.clients["client_rmse_worst"].push_back(rounds.back().client_errors->rmse_worst);
   }
   if (!rounds.back().per_client) return;
   double accuracy = 0, macro_f1 = 0;
@@ -67,8 +67,10 @@ void add_clients(Cells& cells, const std::vector<RoundRecord>& rounds) {
     macro_f1 = std::max(macro_f1, round.per_client->macro_f1_mean);
   }
   const ClientMetrics& last = *rounds.back().per_client;
-  const std::array values{last.accuracy_mean, last.accuracy_worst, accuracy, macro_f1};
-  for (std::size_t i = 0; i < values.size(); ++i) cells.clients[i].push_back(values[i]);
+  cells.clients["client_accuracy"].push_back(last.accuracy_mean);
+  cells.clients["client_accuracy_worst"].push_back(last.accuracy_worst);
+  cells.clients["best_client_accuracy"].push_back(accuracy);
+  cells.clients["best_client_macro_f1"].push_back(macro_f1);
 }
 
 void add_seed(Cells& cells, const std::filesystem::path& path) {
@@ -130,10 +132,10 @@ void verify_row(const Row& row, Verification& verification) {
   if (row.rmse_mean || !cells.errors.empty()) {
     verify_spread(compare, field("RMSE"), cells.errors, row.rmse_mean, row.rmse_std, row.rmse_half_width);
   }
-  for (std::size_t i = 0; i < kClientColumns.size(); ++i) {
-    const std::optional<Spread> spread = client_spread(row, kClientColumns[i]);
+  for (const ClientColumn& what : kClientColumns) {
+    const std::optional<Spread> spread = client_spread(row, what);
     if (!spread) continue;
-    verify_spread(compare, field(kClientColumns[i].heading), cells.clients[i], spread->mean, spread->std,
+    verify_spread(compare, field(what.heading), cells.clients[what.key], spread->mean, spread->std,
                   spread->half_width);
   }
   compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
