@@ -70,6 +70,17 @@ void allow_threads(std::size_t threads) {
   allowed = threads;
 }
 
+// How many bodies the thread is in the middle of, of any pool.
+thread_local int bodies_begun = 0;
+
+class Body {
+ public:
+  Body() { ++bodies_begun; }
+  ~Body() { --bodies_begun; }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+};
+
 }  // namespace
 
 struct WorkPool::Impl {
@@ -95,21 +106,31 @@ void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)
   FirstFailure failure;
   const auto guarded = [&](std::size_t index) {
     if (failure.spares(index)) return;
+    const Body begun;
     try {
       body(index);
     } catch (...) {
       failure.record(index, std::current_exception());
     }
   };
+  const auto loop = [&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, count, 1),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+          for (std::size_t index = range.begin(); index != range.end(); ++index) guarded(index);
+        },
+        tbb::simple_partitioner());
+  };
+  // A thread in the middle of a body may take nothing but pieces of this loop. One that is in none helps
+  // whomever it can while it waits: with an odd number of clients, the last one's batches keep both of two
+  // workers busy.
+  const bool nested = bodies_begun > 0;
   impl_->arena.execute([&] {
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(
-          tbb::blocked_range<std::size_t>(0, count, 1),
-          [&](const tbb::blocked_range<std::size_t>& range) {
-            for (std::size_t index = range.begin(); index != range.end(); ++index) guarded(index);
-          },
-          tbb::simple_partitioner());
-    });
+    if (nested) {
+      tbb::this_task_arena::isolate(loop);
+    } else {
+      loop();
+    }
   });
   failure.rethrow();
 }

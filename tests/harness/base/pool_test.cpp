@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -77,6 +78,37 @@ TEST_P(WorkPoolOf, HoldsOneOuterBodyAThread) {
     --outer_bodies;
   });
   EXPECT_EQ(most, 0);
+}
+
+// Waits for a condition that another thread brings about; false when it has not come in a minute.
+bool comes_true(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Of two outer bodies, one has nothing to do. Whichever thread that is, it takes a part of the other's inner
+// loop, whose two bodies wait for each other.
+TEST(WorkPool, HelpsWithTheInnerLoopOfTheLastOuterBody) {
+  const WorkPool pool(2);
+  for (const bool caller_is_idle : {true, false}) {
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> outer = 0, inner = 0, alone = 0;
+    pool.for_each(2, [&](std::size_t) {
+      ++outer;
+      if (!comes_true([&] { return outer == 2; })) ++alone;
+      if ((std::this_thread::get_id() == caller) == caller_is_idle) return;
+      pool.for_each(2, [&](std::size_t) {
+        ++inner;
+        if (!comes_true([&] { return inner == 2; })) ++alone;
+      });
+    });
+    EXPECT_EQ(inner, 2);
+    EXPECT_EQ(alone, 0) << "the caller was " << (caller_is_idle ? "idle" : "busy");
+  }
 }
 
 TEST_P(WorkPoolOf, GivesTheSameResultsAsOneWorker) {

@@ -9,7 +9,8 @@
 namespace fedarena {
 
 /// A fixed number of workers that share loops. Loops may nest: a worker that waits for an inner loop helps
-/// with that loop and with nothing else, so that it never holds two outer pieces of work at once.
+/// with that loop and with nothing else, so that it never holds two outer pieces of work at once. One that
+/// waits for an outer loop, all of whose pieces have begun, helps with the inner loops of others.
 class FEDARENA_API WorkPool {
  public:
   /// `workers` >= 1, the calling thread included; `on_entry` runs on a thread whenever it joins, so at least
