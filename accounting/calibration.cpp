@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/base/error.hpp"
 
+#include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostNoise = 1 << 20;
 constexpr double kLeastNoise = 1.0 / (1 << 20);
 constexpr double kLeastRate = 1e-12;

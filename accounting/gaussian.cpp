@@ -7,19 +7,18 @@
 #include "fedarena/accounting/gaussian.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <boost/math/quadrature/gauss.hpp>
 
 #include "fedarena/base/error.hpp"
 
+#include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kLogRoot2Pi = std::log(2 * std::numbers::pi) / 2;
 
 // 1/R(x) - x by Laplace's continued fraction, x >= kFraction.
@@ -56,7 +55,7 @@ double log_delta(double epsilon, double noise) {
   return std::log(std::erfc(x / std::numbers::sqrt2) / 2 - std::exp(log_density) * mills(x + m));
 }
 
-void check_noise(double noise) {
+void check_multiplier(double noise) {
   if (!(noise >= 0 && noise < kInfinity)) {
     throw Error::of("the noise multiplier is {}; allowed: a finite number >= 0", noise);
   }
@@ -70,14 +69,14 @@ void check_epsilon(double epsilon) {
 
 double gaussian_delta(double epsilon, double noise_multiplier) {
   check_epsilon(epsilon);
-  check_noise(noise_multiplier);
+  check_multiplier(noise_multiplier);
   if (epsilon == kInfinity) return 0;
   return noise_multiplier == 0 ? 1 : std::exp(log_delta(epsilon, noise_multiplier));
 }
 
 double gaussian_epsilon(double delta, double noise_multiplier) {
   if (!(delta >= 0 && delta < 1)) throw Error::of("delta is {}; allowed: 0 <= delta < 1", delta);
-  check_noise(noise_multiplier);
+  check_multiplier(noise_multiplier);
   if (delta == 0 || 1 / noise_multiplier == kInfinity) return kInfinity;
   const double goal = std::log(delta);
   const auto excess = [&](double epsilon) { return log_delta(epsilon, noise_multiplier) - goal; };
@@ -103,7 +102,7 @@ double gaussian_noise_multiplier(double epsilon, double delta) {
 double composed_noise_multiplier(std::span<const GaussianBlock> blocks) {
   double least = kInfinity;
   for (const GaussianBlock& block : blocks) {
-    check_noise(block.noise_multiplier);
+    check_multiplier(block.noise_multiplier);
     if (block.count < 0)
       throw Error::of("a Gaussian is counted {} times; allowed: an integer >= 0", block.count);
     if (block.count > 0) least = std::min(least, block.noise_multiplier);

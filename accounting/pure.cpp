@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <boost/math/distributions/binomial.hpp>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
 namespace fedarena {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check(double epsilon, std::int64_t count) {
   if (!(epsilon >= 0 && epsilon < kInfinity)) {
@@ -23,7 +21,7 @@ void check(double epsilon, std::int64_t count) {
   if (count < 1) throw Error::of("the number of accesses is {}; allowed: an integer >= 1", count);
 }
 
-void check_delta(double delta) {
+void require_delta(double delta) {
   if (!(delta >= 0 && delta < 1)) throw Error::of("delta is {}; allowed: 0 <= delta < 1", delta);
 }
 
@@ -77,7 +75,7 @@ double optimal_composition_delta(double epsilon, std::int64_t count, double tota
 
 double optimal_composition_epsilon(double epsilon, std::int64_t count, double delta) {
   check(epsilon, count);
-  check_delta(delta);
+  require_delta(delta);
   const double basic = static_cast<double>(count) * epsilon;
   if (delta == 0) return basic;
   const auto excess = [&](double total) {
@@ -90,7 +88,7 @@ double optimal_composition_epsilon(double epsilon, std::int64_t count, double de
 
 double advanced_composition_epsilon(double epsilon, std::int64_t count, double delta) {
   check(epsilon, count);
-  check_delta(delta);
+  require_delta(delta);
   const auto k = static_cast<double>(count);
   return std::sqrt(2 * k * -std::log(delta)) * epsilon + k * epsilon * std::expm1(epsilon);
 }

@@ -1,14 +1,13 @@
 #include "accounting/rdp_reader.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "fedarena/accounting/unproven.hpp"
 
+#include "accounting/infinity.hpp"
+
 namespace fedarena {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Accesses = std::vector<Access>;
 

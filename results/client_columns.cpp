@@ -6,7 +6,7 @@ namespace fedarena::results {
 namespace {
 
 template <typename Seeds, typename Value>
-Spread over_seeds(const Seeds& seeds, const Value& value_of) {
+Spread spread_over(const Seeds& seeds, const Value& value_of) {
   std::vector<double> values;
   for (const auto& seed : seeds) values.push_back(value_of(seed));
   return spread_of(values);
@@ -16,16 +16,16 @@ Spread over_seeds(const Seeds& seeds, const Value& value_of) {
 
 ClientColumns client_columns(std::span<const SeedClients> seeds) {
   using Seed = const SeedClients&;
-  return {.accuracy = over_seeds(seeds, [](Seed seed) { return seed.last.accuracy_mean; }),
-          .worst = over_seeds(seeds, [](Seed seed) { return seed.last.accuracy_worst; }),
-          .best_accuracy = over_seeds(seeds, [](Seed seed) { return seed.best.accuracy_mean; }),
-          .best_macro_f1 = over_seeds(seeds, [](Seed seed) { return seed.best.macro_f1_mean; })};
+  return {.accuracy = spread_over(seeds, [](Seed seed) { return seed.last.accuracy_mean; }),
+          .worst = spread_over(seeds, [](Seed seed) { return seed.last.accuracy_worst; }),
+          .best_accuracy = spread_over(seeds, [](Seed seed) { return seed.best.accuracy_mean; }),
+          .best_macro_f1 = spread_over(seeds, [](Seed seed) { return seed.best.macro_f1_mean; })};
 }
 
 ClientColumns client_columns(std::span<const ClientErrors> seeds) {
   ClientColumns columns;
-  columns.rmse = over_seeds(seeds, [](const ClientErrors& seed) { return seed.rmse_mean; });
-  columns.worst_rmse = over_seeds(seeds, [](const ClientErrors& seed) { return seed.rmse_worst; });
+  columns.rmse = spread_over(seeds, [](const ClientErrors& seed) { return seed.rmse_mean; });
+  columns.worst_rmse = spread_over(seeds, [](const ClientErrors& seed) { return seed.rmse_worst; });
   return columns;
 }
 

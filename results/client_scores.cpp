@@ -9,7 +9,7 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kClientsSchema = 1;
 
 std::string line_of(const ClientScore& score) {
   Json json;
@@ -44,7 +44,7 @@ ClientScore read_score(JsonFields& fields, const ClientScore* previous) {
 
 std::string to_json_text(const ClientScores& scores) {
   std::string text =
-      fmt::format("{{\n\"schema\": {},\n\"round\": {},\n\"clients\": [\n", kSchema, scores.round);
+      fmt::format("{{\n\"schema\": {},\n\"round\": {},\n\"clients\": [\n", kClientsSchema, scores.round);
   for (std::size_t i = 0; i < scores.clients.size(); ++i) {
     text += line_of(scores.clients[i]) + (i + 1 < scores.clients.size() ? ",\n" : "\n");
   }
@@ -59,8 +59,9 @@ std::string to_json_text(const ClientScores& scores) {
 
 ClientScores parse_client_scores(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  if (fields.integer("schema") != kSchema) {
-    fields.reject("schema", fmt::format("{}", kSchema), "read it with the version of fedarena that wrote it");
+  if (fields.integer("schema") != kClientsSchema) {
+    fields.reject("schema", fmt::format("{}", kClientsSchema),
+                  "read it with the version of fedarena that wrote it");
   }
   ClientScores scores;
   scores.round = fields.integer("round", 1);

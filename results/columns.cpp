@@ -14,8 +14,6 @@
 namespace fedarena::results {
 namespace {
 
-constexpr const char* kNothing = "-";
-
 // A column whose cells are plain text in both typesettings.
 Column plain(const std::string& heading, bool right_aligned,
              const std::function<std::string(const Row&)>& text) {

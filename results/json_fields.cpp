@@ -64,6 +64,8 @@ Json json_number(double value) {
   return value > 0 ? "inf" : "-inf";
 }
 
+Json json_number(std::optional<double> value) { return value ? json_number(*value) : Json(nullptr); }
+
 std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 
 /// Any double as JSON, which has no word for nan and infinity: they become the texts "nan", "inf" and "-inf".
 Json json_number(double value);
+/// null where there is none.
+Json json_number(std::optional<double> value);
 
 /// JSON text; bytes that are not UTF-8 are replaced, because a record must be written whatever a name holds.
 std::string json_text(const Json& json, int indent);

@@ -80,7 +80,7 @@ void append_metrics(Json& json, const RoundRecord& record) {
     json["macro_f1"] = json_number(record.classes->macro_f1);
     json["class_accuracy"] = Json::array();
     for (const std::optional<double>& accuracy : record.classes->accuracy) {
-      json["class_accuracy"].push_back(accuracy ? json_number(*accuracy) : Json(nullptr));
+      json["class_accuracy"].push_back(json_number(accuracy));
     }
   }
   if (record.validation_loss) json["validation_loss"] = json_number(*record.validation_loss);

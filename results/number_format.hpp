@@ -4,6 +4,9 @@
 
 namespace fedarena::results {
 
+/// What stands in a table where there is no value.
+inline constexpr const char* kNothing = "-";
+
 /// A number of bytes with three significant digits and a binary unit: "512 B", "1.46 KiB", "10.0 MiB".
 std::string human_bytes(double bytes);
 

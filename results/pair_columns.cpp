@@ -13,8 +13,6 @@
 namespace fedarena::results {
 namespace {
 
-constexpr const char* kNothing = "-";
-
 using CellText = std::function<std::string(const Pair&)>;
 
 // To so many digits as the larger of the two means has.

@@ -12,7 +12,7 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kPartitionSchema = 1;
 constexpr const char* kHash = "index_hash";
 constexpr const char* kSizes = "sizes";
 constexpr const char* kEntropy = "label_entropy";
@@ -53,7 +53,7 @@ void check_features(const RecordedPartition& partition, std::size_t clients, con
 
 std::string to_json_text(const RecordedPartition& partition) {
   Json json;
-  json["schema"] = kSchema;
+  json["schema"] = kPartitionSchema;
   json["id"] = partition.id;
   json["kind"] = partition.kind;
   json["dataset"] = partition.dataset;
@@ -76,8 +76,9 @@ std::string to_json_text(const RecordedPartition& partition) {
 
 RecordedPartition parse_partition(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  if (fields.integer("schema") != kSchema) {
-    fields.reject("schema", fmt::format("{}", kSchema), "read it with the version of fedarena that wrote it");
+  if (fields.integer("schema") != kPartitionSchema) {
+    fields.reject("schema", fmt::format("{}", kPartitionSchema),
+                  "read it with the version of fedarena that wrote it");
   }
   RecordedPartition partition;
   partition.id = fields.text("id");

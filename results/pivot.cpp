@@ -10,13 +10,12 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/number_format.hpp"
 #include "results/row_values.hpp"
 #include "results/value_order.hpp"
 
 namespace fedarena::results {
 namespace {
-
-constexpr const char* kNothing = "-";
 
 struct ByValue {
   bool operator()(const std::string& left, const std::string& right) const {

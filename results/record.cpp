@@ -7,9 +7,7 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::int64_t kSchema = 2;
-
-Json json_optional(std::optional<double> value) { return value ? json_number(*value) : Json(nullptr); }
+constexpr std::int64_t kSummarySchema = 2;
 
 std::optional<double> optional_number(JsonFields& fields, const std::string& name) {
   if (fields.is_null(name)) return std::nullopt;
@@ -95,15 +93,15 @@ void check_state(const Summary& summary, const JsonFields& fields) {
 std::string to_json_line(const RoundRecord& record) {
   Json json;
   json["round"] = record.round;
-  json["test_loss"] = json_optional(record.test_loss);
-  json["test_accuracy"] = json_optional(record.test_accuracy);
+  json["test_loss"] = json_number(record.test_loss);
+  json["test_accuracy"] = json_number(record.test_accuracy);
   json["clients"] = record.clients;
   json["examples"] = record.examples;
   json["uplink_bytes"] = record.uplink_bytes;
   json["downlink_bytes"] = record.downlink_bytes;
   json["train_seconds"] = json_number(record.train_seconds);
   json["evaluation_seconds"] = json_number(record.evaluation_seconds);
-  json["epsilon"] = json_optional(record.epsilon);
+  json["epsilon"] = json_number(record.epsilon);
   append_metrics(json, record);
   std::string line = json_text(json, -1);
   try {
@@ -134,7 +132,7 @@ RoundRecord parse_round(std::string_view line, const Place& place) {
 
 std::string to_json_text(const Summary& summary) {
   Json json;
-  json["schema"] = kSchema;
+  json["schema"] = kSummarySchema;
   json["experiment"] = summary.experiment;
   json["label"] = summary.label;
   json["algorithm"] = summary.algorithm;
@@ -153,8 +151,8 @@ std::string to_json_text(const Summary& summary) {
   json["clients"] = summary.clients;
   json["parameters"] = summary.parameters;
   json["state"] = summary.state;
-  json["final_test_accuracy"] = json_optional(summary.final_test_accuracy);
-  json["final_test_loss"] = json_optional(summary.final_test_loss);
+  json["final_test_accuracy"] = json_number(summary.final_test_accuracy);
+  json["final_test_loss"] = json_number(summary.final_test_loss);
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
   json["uplink_bytes"] = summary.uplink_bytes;
@@ -181,8 +179,8 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
   // First, because another version may lay out everything else differently.
   const std::int64_t schema = fields.integer("schema");
-  if (schema < 1 || schema > kSchema) {
-    fields.reject("schema", fmt::format("1 to {}", kSchema),
+  if (schema < 1 || schema > kSummarySchema) {
+    fields.reject("schema", fmt::format("1 to {}", kSummarySchema),
                   "read it with the version of fedarena that wrote it");
   }
   Summary summary;

@@ -12,9 +12,7 @@
 namespace fedarena::results {
 namespace {
 
-std::string optional_number(std::optional<double> number) { return number ? exact_number(*number) : ""; }
-
-std::string claim_text(const std::optional<Claim>& claim) {
+std::string exact_claim(const std::optional<Claim>& claim) {
   if (!claim) return "";
   return claim->epsilon ? exact_number(*claim->epsilon) : "unproven";
 }
@@ -22,10 +20,10 @@ std::string claim_text(const std::optional<Claim>& claim) {
 // From epsilon_rdp to stopped.
 std::vector<std::string> privacy_fields(const std::optional<PrivacyClaim>& claim) {
   if (!claim) return {"none", "none", "", "", "", "", "", "", ""};
-  return {claim_text(claim->rdp),
-          claim_text(claim->pld),
-          claim_text(claim->as_if_rdp),
-          claim_text(claim->as_if_pld),
+  return {exact_claim(claim->rdp),
+          exact_claim(claim->pld),
+          exact_claim(claim->as_if_rdp),
+          exact_claim(claim->as_if_pld),
           claim->assumed ? claim->settings.assume : "",
           exact_number(claim->settings.delta),
           claim->unit,
@@ -35,16 +33,20 @@ std::vector<std::string> privacy_fields(const std::optional<PrivacyClaim>& claim
 
 // From examples to downlink_bytes.
 std::vector<std::string> cost_fields(const Row& row) {
-  return {
-      optional_number(row.examples),        optional_number(row.gradients),
-      optional_number(row.operations),      !row.operations ? "" : row.operations_at_least ? "true" : "false",
-      exact_number(row.total_uplink_bytes), exact_number(row.total_downlink_bytes)};
+  return {csv_number(row.examples),
+          csv_number(row.gradients),
+          csv_number(row.operations),
+          !row.operations           ? ""
+          : row.operations_at_least ? "true"
+                                    : "false",
+          exact_number(row.total_uplink_bytes),
+          exact_number(row.total_downlink_bytes)};
 }
 
 // From accuracy_half_width_95 to metric_half_width_95.
 std::vector<std::string> half_width_fields(const Table& table, const Row& row) {
-  return {optional_number(row.accuracy_half_width), optional_number(row.rmse_half_width),
-          table.metric && row.result ? optional_number(row.result->spread.half_width) : ""};
+  return {csv_number(row.accuracy_half_width), csv_number(row.rmse_half_width),
+          table.metric && row.result ? csv_number(row.result->spread.half_width) : ""};
 }
 
 // From published_mean to published_source, in the unit of the other numbers.
@@ -60,7 +62,7 @@ std::vector<std::string> published_fields(const Table& table, const Row& row) {
 std::vector<std::string> metric_fields(const Table& table, const Row& row) {
   if (!table.metric) return {"", "", ""};
   if (!row.result) return {table.metric->text, "", ""};
-  return {table.metric->text, exact_number(row.result->spread.mean), optional_number(row.result->spread.std)};
+  return {table.metric->text, exact_number(row.result->spread.mean), csv_number(row.result->spread.std)};
 }
 
 // From trials to trial_seconds; empty where nothing was tuned.
@@ -94,10 +96,10 @@ std::string render_csv(const Table& table) {
                                        std::to_string(row.rounds),
                                        rounds_done(row),
                                        std::to_string(row.seeds.size()),
-                                       optional_number(row.accuracy_mean),
-                                       optional_number(row.accuracy_std),
-                                       optional_number(row.rmse_mean),
-                                       optional_number(row.rmse_std),
+                                       csv_number(row.accuracy_mean),
+                                       csv_number(row.accuracy_std),
+                                       csv_number(row.rmse_mean),
+                                       csv_number(row.rmse_std),
                                        row.policy};
     for (std::string& field : privacy_fields(row.privacy)) fields.push_back(std::move(field));
     for (const double number : {row.uplink_bytes, row.downlink_bytes, row.seconds}) {
@@ -109,7 +111,7 @@ std::string render_csv(const Table& table) {
     for (const ClientColumn& what : kClientColumns) {
       const std::optional<Spread> spread = client_spread(row, what);
       fields.push_back(spread ? exact_number(spread->mean) : "");
-      fields.push_back(spread ? optional_number(spread->std) : "");
+      fields.push_back(spread ? csv_number(spread->std) : "");
     }
     for (std::string& field : cost_fields(row)) fields.push_back(std::move(field));
     for (std::string& field : metric_fields(table, row)) fields.push_back(std::move(field));

@@ -25,15 +25,12 @@ Json json_of(const std::optional<PrivacyClaim>& claim) {
   return json;
 }
 
-// A model that diverged has an error that is no number.
-Json json_optional(std::optional<double> number) { return number ? json_number(*number) : Json(nullptr); }
-
 Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   Json json;
   json["seed"] = seed.seed;
   json["directory"] = seed.path.generic_string();
   json["rounds_done"] = seed.rounds_done;
-  json["accuracy"] = json_optional(seed.accuracy);
+  json["accuracy"] = json_number(seed.accuracy);
   json["loss"] = json_number(seed.loss);
   json["seconds"] = seed.seconds;
   json["uplink_bytes_per_client_round"] = json_count(seed.uplink_bytes);
@@ -47,7 +44,7 @@ Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   json["operations"] = seed.cost ? Json(seed.cost->operations) : Json(nullptr);
   json["operations_at_least"] = seed.cost ? Json(seed.cost->at_least) : Json(nullptr);
   if (metric) {
-    json["metric"] = json_optional(seed.metric);
+    json["metric"] = json_number(seed.metric);
     json["metric_round"] = seed.metric ? Json(seed.metric_round) : Json(nullptr);
   }
   return json;
@@ -58,8 +55,8 @@ void append_metric(Json& json, const Row& row, const std::optional<RoundMetric>&
   if (!metric) return;
   json["metric"] = metric->text;
   json["metric_mean"] = row.result ? json_number(row.result->spread.mean) : Json(nullptr);
-  json["metric_std"] = row.result ? json_optional(row.result->spread.std) : Json(nullptr);
-  json["metric_half_width_95"] = row.result ? json_optional(row.result->spread.half_width) : Json(nullptr);
+  json["metric_std"] = row.result ? json_number(row.result->spread.std) : Json(nullptr);
+  json["metric_half_width_95"] = row.result ? json_number(row.result->spread.half_width) : Json(nullptr);
 }
 
 // In the unit of the other numbers.
@@ -94,18 +91,18 @@ Json json_of(const Row& row, const Table& table) {
   json["rounds"] = row.rounds;
   json["clients"] = row.clients;
   json["parameters"] = row.parameters;
-  json["accuracy_mean"] = json_optional(row.accuracy_mean);
-  json["accuracy_std"] = json_optional(row.accuracy_std);
-  json["accuracy_half_width_95"] = json_optional(row.accuracy_half_width);
-  json["rmse_mean"] = json_optional(row.rmse_mean);
-  json["rmse_std"] = json_optional(row.rmse_std);
-  json["rmse_half_width_95"] = json_optional(row.rmse_half_width);
+  json["accuracy_mean"] = json_number(row.accuracy_mean);
+  json["accuracy_std"] = json_number(row.accuracy_std);
+  json["accuracy_half_width_95"] = json_number(row.accuracy_half_width);
+  json["rmse_mean"] = json_number(row.rmse_mean);
+  json["rmse_std"] = json_number(row.rmse_std);
+  json["rmse_half_width_95"] = json_number(row.rmse_half_width);
   for (const ClientColumn& what : kClientColumns) {
     const std::optional<Spread> spread = client_spread(row, what);
     if (!spread) continue;
     json[fmt::format("{}_mean", what.key)] = json_number(spread->mean);
-    json[fmt::format("{}_std", what.key)] = json_optional(spread->std);
-    json[fmt::format("{}_half_width_95", what.key)] = json_optional(spread->half_width);
+    json[fmt::format("{}_std", what.key)] = json_number(spread->std);
+    json[fmt::format("{}_half_width_95", what.key)] = json_number(spread->half_width);
   }
   append_metric(json, row, metric);
   if (!table.published_sources.empty()) json["published"] = published_json(table, row);

@@ -5,7 +5,6 @@
 
 #include "results/csv_line.hpp"
 #include "results/json_fields.hpp"
-#include "results/number_format.hpp"
 #include "results/render_pairs.hpp"
 #include "results/statistics.hpp"
 
@@ -59,8 +58,7 @@ std::string render_pairs_csv(const Pairs& pairs) {
   for (const Pair& pair : pairs.pairs) {
     std::vector<std::string> fields = {sweep_text(pair.point), pair.first, pair.second, pairs.metric.name(),
                                        std::to_string(pair.seeds.size())};
-    for (const RawNumber& number : numbers_of(pair))
-      fields.push_back(number.value ? exact_number(*number.value) : "");
+    for (const RawNumber& number : numbers_of(pair)) fields.push_back(csv_number(number.value));
     fields.push_back(verdict_text(pair, pairs.metric));
     text += csv_line(fields);
   }
@@ -81,8 +79,7 @@ std::string render_pairs_json(const Pairs& pairs) {
     for (const auto& [key, value] : pair.point) entry["sweep"][key] = value;
     entry["a"] = pair.first;
     entry["b"] = pair.second;
-    for (const RawNumber& number : numbers_of(pair))
-      entry[number.name] = number.value ? json_number(*number.value) : Json(nullptr);
+    for (const RawNumber& number : numbers_of(pair)) entry[number.name] = json_number(number.value);
     entry["verdict"] = verdict_text(pair, pairs.metric);
     entry["seeds"] = Json::array();
     for (const SeedPair& seed : pair.seeds)

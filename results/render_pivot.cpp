@@ -15,8 +15,6 @@
 namespace fedarena::results {
 namespace {
 
-constexpr const char* kNothing = "-";
-
 bool has_published(const Pivot& pivot, std::size_t column) {
   return std::ranges::any_of(pivot.lines, [&](const PivotLine& line) {
     return line.cells[column] != nullptr && line.cells[column]->published;
@@ -72,8 +70,6 @@ std::string pivot_legend(const Table& table, const Pivot& pivot) {
   return text;
 }
 
-std::string optional_number(std::optional<double> number) { return number ? exact_number(*number) : ""; }
-
 }  // namespace
 
 std::string render_pivot_markdown(const Table& table, const Pivot& pivot) {
@@ -128,8 +124,8 @@ std::string render_pivot_csv(const Table& table, const Pivot& pivot) {
       const Row* row = line.cells[i];
       const auto spread = row != nullptr && row->result ? std::optional(row->result->spread) : std::nullopt;
       fields.push_back(spread ? exact_number(spread->mean) : "");
-      fields.push_back(spread ? optional_number(spread->std) : "");
-      fields.push_back(spread ? optional_number(spread->half_width) : "");
+      fields.push_back(spread ? csv_number(spread->std) : "");
+      fields.push_back(spread ? csv_number(spread->half_width) : "");
       fields.push_back(row != nullptr ? std::to_string(row->seeds.size()) : "");
       if (!has_published(pivot, i)) continue;
       const double unit = row != nullptr && row->result && row->result->share ? 100 : 1;

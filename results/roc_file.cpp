@@ -12,7 +12,7 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kRocSchema = 1;
 constexpr const char* kArea = "auc";
 constexpr const char* kRates = "true_positive_rates";
 
@@ -64,7 +64,7 @@ ClassRoc read_class(JsonFields& fields, std::int64_t label) {
 
 std::string to_json_text(const TestRoc& roc) {
   std::string text =
-      fmt::format("{{\n\"schema\": {},\n\"test_examples\": {},\n\"classes\": [\n", kSchema, roc.examples);
+      fmt::format("{{\n\"schema\": {},\n\"test_examples\": {},\n\"classes\": [\n", kRocSchema, roc.examples);
   for (std::size_t label = 0; label < roc.classes.size(); ++label) {
     text += line_of(roc.classes[label], label) + (label + 1 < roc.classes.size() ? ",\n" : "\n");
   }
@@ -79,8 +79,9 @@ std::string to_json_text(const TestRoc& roc) {
 
 TestRoc parse_roc(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  if (fields.integer("schema") != kSchema) {
-    fields.reject("schema", fmt::format("{}", kSchema), "read it with the version of fedarena that wrote it");
+  if (fields.integer("schema") != kRocSchema) {
+    fields.reject("schema", fmt::format("{}", kRocSchema),
+                  "read it with the version of fedarena that wrote it");
   }
   TestRoc roc;
   roc.examples = fields.integer("test_examples", 1);

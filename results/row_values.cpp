@@ -13,6 +13,7 @@
 
 #include "results/natural_order.hpp"
 #include "results/number_format.hpp"
+#include "results/sweep.hpp"
 #include "results/value_order.hpp"
 
 namespace fedarena::results {
@@ -125,9 +126,8 @@ std::optional<std::string> find_row_key(const std::vector<std::string>& keys, co
   for (const auto& [spelling, key] : kSpellings) {
     if (text == spelling && known(std::string(key))) return std::string(key);
   }
-  constexpr std::string_view kAlgorithms = "algorithms.";
-  if (text.starts_with(kAlgorithms) && known(text.substr(kAlgorithms.size())))
-    return text.substr(kAlgorithms.size());
+  if (text.starts_with(kAlgorithmPaths) && known(text.substr(kAlgorithmPaths.size())))
+    return text.substr(kAlgorithmPaths.size());
   std::vector<std::string> ends;
   for (const std::string& key : keys) {
     if (key.ends_with("." + text)) ends.push_back(key);

@@ -24,7 +24,7 @@ struct Digits {
 
 // The number with which a text begins, "72.00" of "72.00 ± 1.00"; takes it from the text. No signs, no
 // exponents: tables have none.
-std::optional<Digits> take_number(std::string_view& text) {
+std::optional<Digits> take_digits(std::string_view& text) {
   const std::size_t whole = std::min(text.find_first_not_of(kDigits), text.size());
   if (whole == 0) return std::nullopt;
   std::size_t end = whole;
@@ -44,12 +44,12 @@ struct Number {
 std::optional<Number> parse(std::string_view text, std::string_view plus_minus) {
   Number number;
   number.rest = text;
-  const std::optional<Digits> mean = take_number(number.rest);
+  const std::optional<Digits> mean = take_digits(number.rest);
   if (!mean) return std::nullopt;
   number.mean = *mean;
   if (number.rest.starts_with(plus_minus)) {
     std::string_view behind = number.rest.substr(plus_minus.size());
-    number.spread = take_number(behind);
+    number.spread = take_digits(behind);
     if (number.spread) number.rest = behind;
   }
   return number;

@@ -7,8 +7,6 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::string_view kAlgorithms = "algorithms.";
-
 bool is_below(const std::string& path, std::string_view section) {
   return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
 }
@@ -47,7 +45,7 @@ std::vector<std::string> settings_of(std::string_view choice) {
 Sweep shared_sweep(const Sweep& sweep) {
   Sweep shared;
   for (const auto& pair : sweep) {
-    if (!pair.first.starts_with(kAlgorithms)) shared.push_back(pair);
+    if (!pair.first.starts_with(kAlgorithmPaths)) shared.push_back(pair);
   }
   return shared;
 }
@@ -55,11 +53,11 @@ Sweep shared_sweep(const Sweep& sweep) {
 Sweep own_sweep(const Sweep& sweep, const std::string& label) {
   Sweep own;
   for (const auto& [path, value] : sweep) {
-    if (!path.starts_with(kAlgorithms)) continue;
+    if (!path.starts_with(kAlgorithmPaths)) continue;
     // The label may stand in quotes, as in an override.
     for (const std::string& prefix :
-         {fmt::format("{}{}.", kAlgorithms, label), fmt::format("{}\"{}\".", kAlgorithms, label),
-          std::string(kAlgorithms)}) {
+         {fmt::format("{}{}.", kAlgorithmPaths, label), fmt::format("{}\"{}\".", kAlgorithmPaths, label),
+          std::string(kAlgorithmPaths)}) {
       if (!path.starts_with(prefix)) continue;
       own.emplace_back(path.substr(prefix.size()), value);
       break;

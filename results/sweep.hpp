@@ -11,6 +11,9 @@ namespace fedarena::results {
 /// text, by path. Empty where nothing was swept.
 using Sweep = std::vector<std::pair<std::string, std::string>>;
 
+/// How a path to a setting of an algorithm begins.
+inline constexpr std::string_view kAlgorithmPaths = "algorithms.";
+
 /// Without the settings of single algorithms: what rows share that are compared.
 Sweep shared_sweep(const Sweep& sweep);
 

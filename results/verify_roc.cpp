@@ -11,11 +11,11 @@ namespace fedarena::results {
 namespace {
 
 // Sums of a hundred rates round; an area that was edited is off by more.
-constexpr double kRounding = 1e-12;
+constexpr double kAreaRounding = 1e-12;
 
 void verify_area(const RocCurve& curve, const std::string& field, Comparison& compare) {
   const AreaBounds bounds = area_bounds(curve.true_positive_rates);
-  compare.result(curve.area >= bounds.least - kRounding && curve.area <= bounds.largest + kRounding,
+  compare.result(curve.area >= bounds.least - kAreaRounding && curve.area <= bounds.largest + kAreaRounding,
                  field + " auc", exact_number(curve.area),
                  fmt::format("from {} to {}, as its rates have it", exact_number(bounds.least),
                              exact_number(bounds.largest)));

@@ -8,7 +8,7 @@
 namespace fedarena::pld {
 namespace {
 
-constexpr double kLargestExponent = 600;
+constexpr double kLargestSpan = 600;
 constexpr double kHopeless = 1e300;  // a deficit that no gain covers
 
 // The lattices of one law as they fill.
@@ -95,7 +95,7 @@ class Builder {
       const double gain = part.mass * -std::expm1(low - begin) + std::exp(low - begin) * part.excess;
       const double rounding = part.error + 8 * kRounding;
       double deficit = kHopeless;
-      if (high - begin < kLargestExponent) {
+      if (high - begin < kLargestSpan) {
         const double most = part.mass * std::expm1(high - begin);
         deficit = std::max(0.0, most - std::exp(high - begin) * part.excess) + 4 * rounding * most;
       }

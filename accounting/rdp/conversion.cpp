@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "accounting/infinity.hpp"
+
 namespace fedarena {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_curve(std::span<const double> orders, std::span<const double> rdp) {
   FEDARENA_CHECK(orders.size(), ==, rdp.size());

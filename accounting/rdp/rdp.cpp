@@ -7,6 +7,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "accounting/infinity.hpp"
 #include "accounting/rdp/poisson_gaussian.hpp"
 #include "accounting/rdp/pure_event.hpp"
 #include "accounting/rdp/replace_one.hpp"
@@ -16,8 +17,6 @@ namespace {
 
 using Curve = std::vector<double>;
 using Orders = std::span<const double>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <typename Function>
 Curve per_order(Orders orders, const Function& function) {

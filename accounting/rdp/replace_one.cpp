@@ -14,10 +14,11 @@
 #include <numbers>
 #include <set>
 
+#include "accounting/infinity.hpp"
+
 namespace fedarena {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLargestOrder = 1024;  // above, the bound without sampling
 constexpr int kLargestMoment =
     256;  // above, and for distances above kFar, ratio_moment is not worth its time

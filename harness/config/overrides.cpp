@@ -12,7 +12,7 @@
 namespace fedarena::config {
 namespace {
 
-constexpr std::string_view kForm = "section.key=value or algorithms.LABEL.key=value";
+constexpr std::string_view kOverrideForm = "section.key=value or algorithms.LABEL.key=value";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -165,9 +165,9 @@ void apply_override(Document& document, const std::string& text, const std::vect
 
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos)
-    complain({.place = place, .found = "no \"=\"", .allowed = std::string(kForm)});
+    complain({.place = place, .found = "no \"=\"", .allowed = std::string(kOverrideForm)});
   const std::string_view path = trimmed(std::string_view(text).substr(0, equals));
-  put_override(document, path, {place, std::string(kForm)},
+  put_override(document, path, {place, std::string(kOverrideForm)},
                parse_value(trimmed(std::string_view(text).substr(equals + 1)), place), specs);
 }
 

@@ -12,7 +12,7 @@
 namespace fedarena::config {
 namespace {
 
-constexpr std::string_view kForm = R"({from = LOWEST, to = HIGHEST, scale = "linear" or "log"})";
+constexpr std::string_view kRangeForm = R"({from = LOWEST, to = HIGHEST, scale = "linear" or "log"})";
 // For each value; a range that needs more holds hardly as many.
 constexpr std::size_t kMostDraws = 1000;
 // Beyond it, doubles are not all whole numbers, and the widths of ranges may be infinite.
@@ -25,7 +25,7 @@ struct Range {
 };
 
 [[noreturn]] void refuse(const Place& place, std::string found) {
-  complain({.place = place, .found = std::move(found), .allowed = std::string(kForm)});
+  complain({.place = place, .found = std::move(found), .allowed = std::string(kRangeForm)});
 }
 
 const Setting& end_of(const Table& table, const Setting& entry, const char* name) {
@@ -65,7 +65,7 @@ Range range_of(const Setting& entry) {
     if (setting.key != "from" && setting.key != "to" && setting.key != "scale")
       complain({.place = setting.place,
                 .found = fmt::format("a range has no {}", in_quotes(setting.key)),
-                .allowed = std::string(kForm),
+                .allowed = std::string(kRangeForm),
                 .nearest = nearest_to(setting.key, {"from", "to", "scale"})});
   }
   const Setting& from = end_of(table, entry, "from");

@@ -11,7 +11,7 @@
 namespace fedarena::config {
 namespace {
 
-constexpr std::string_view kForm =
+constexpr std::string_view kSweepForm =
     "\"section.key\" = [values] or \"algorithms.LABEL.key\" = [values], with the path in quotes";
 constexpr std::string_view kAlgorithms = "algorithms.";
 // File systems take 255 bytes; this leaves room for the hash.
@@ -56,7 +56,7 @@ void check_path(const std::string& path, const Place& place) {
   } else if (path.starts_with(kAlgorithms) && (path.ends_with(".name") || path.ends_with(".label"))) {
     complaint.remedy = "write [[algorithms]] once for each algorithm";
   } else if (path.starts_with("profiles.") || path.starts_with("sweep.")) {
-    complaint.allowed = kForm;
+    complaint.allowed = kSweepForm;
   } else {
     return;
   }
@@ -95,7 +95,7 @@ void check_list(const Setting& setting) {
     // Without quotes, TOML takes the dots of a path for tables.
     complain({.place = setting.place,
               .found = in_quotes(setting.key) + " is a table",
-              .allowed = std::string(kForm)});
+              .allowed = std::string(kSweepForm)});
   }
   if (written.items.empty()) {
     const auto* list = written.value ? std::get_if<std::vector<std::int64_t>>(&*written.value) : nullptr;
@@ -166,7 +166,8 @@ Dimension checked_dimension(Dimension dimension, Document& document) {
 void apply_value(Document& document, const Dimension& dimension, std::size_t value,
                  const std::vector<SectionSpec>& specs) {
   const Written& written = dimension.values.at(value);
-  apply(document, dimension.path, {written.place, std::string(kForm), dimension.section}, written, specs);
+  apply(document, dimension.path, {written.place, std::string(kSweepForm), dimension.section}, written,
+        specs);
 }
 
 Swept swept_by(const Dimension& dimension, std::size_t value) {

@@ -11,7 +11,7 @@
 namespace fedarena::config {
 namespace {
 
-constexpr std::string_view kForm =
+constexpr std::string_view kTuningForm =
     "\"training.KEY\", \"algorithms.LABEL.KEY\" and clip norms, each with [values] or a range";
 
 // What does not change what is compared: whatever is an algorithm's own. Clip norms cost no epsilon.
@@ -28,7 +28,7 @@ void check_may_be_tuned(const Dimension& dimension) {
       if (may_be_tuned(path)) continue;
       complain({.place = dimension.place,
                 .found = fmt::format("{} is not an algorithm's to choose", in_quotes(path)),
-                .allowed = std::string(kForm),
+                .allowed = std::string(kTuningForm),
                 .remedy = fmt::format("compare values of it with [{}]", kSweep)});
     }
   }
@@ -82,7 +82,7 @@ TuningSection read_tuning_section(Document& document, const std::vector<SectionS
   if (section.dimensions.empty())
     complain({.place = section.place,
               .found = fmt::format("[{}] names no settings", kTuning),
-              .allowed = std::string(kForm)});
+              .allowed = std::string(kTuningForm)});
   return section;
 }
 
