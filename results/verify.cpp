@@ -179,9 +179,8 @@ Verification verify_run(const fs::path& path) {
   if (summary.state == kRunning) {
     // Rounds after the last checkpoint are run again.
     verification.notes.push_back(
-        fmt::format("{}: is running, or crashed; only the {} rounds of its last "
-                    "checkpoint are checked",
-                    path.string(), summary.rounds_done));
+        fmt::format("is running, or crashed; only the {} rounds of its last checkpoint are checked",
+                    summary.rounds_done));
     compare.result(static_cast<std::int64_t>(rounds.size()) >= summary.rounds_done, "rounds_done",
                    std::to_string(summary.rounds_done), fmt::format("at most {}", rounds.size()));
     if (static_cast<std::int64_t>(rounds.size()) > summary.rounds_done) {

@@ -23,7 +23,7 @@ struct Difference {
 struct Verification {
   std::int64_t values = 0;  ///< how many were recomputed and compared
   std::vector<Difference> differences;
-  std::vector<std::string> notes;  ///< what could not be checked, and why
+  std::vector<std::string> notes;  ///< what could not be checked of the run, and why
 };
 
 /// Recomputes what a run's summary and rounds state from the records below them: totals, means and final

@@ -91,8 +91,8 @@ void verify_clients(const RunDirectory& run, const Summary& summary, std::span<c
   const std::optional<ClientScores> scores = run.client_scores();
   if (!scores) {
     if (!tested.empty()) {
-      verification.notes.push_back(fmt::format("{}: has no {}, so the means over clients are not recomputed",
-                                               run.path().string(), kClientsFile));
+      verification.notes.push_back(
+          fmt::format("has no {}, so the means over clients are not recomputed", kClientsFile));
     }
     return;
   }

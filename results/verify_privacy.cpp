@@ -134,8 +134,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
 void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
                     Verification& verification) {
   if (!run.has(kLedgerFile) && summary.state != kFinished) {
-    verification.notes.push_back(
-        fmt::format("{}: has no ledger yet, so that no epsilon is checked", run.path().string()));
+    verification.notes.emplace_back("has no ledger yet, so that no epsilon is checked");
     return;
   }
   const Ledger ledger = read_ledger(run);
@@ -145,8 +144,7 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
   Comparison compare_rounds(verification, run.path() / kRoundsFile);
   verify_rounds(ledger, summary, rounds, compare_rounds);
   if (!summary.privacy) {
-    verification.notes.push_back(
-        fmt::format("{}: policy none, which claims no epsilon, and none is recorded", run.path().string()));
+    verification.notes.emplace_back("policy none, which claims no epsilon, and none is recorded");
   } else if (summary.state == kFinished) {
     Comparison compare_summary(verification, run.path() / kSummaryFile);
     verify_claim(ledger, summary, compare_summary);

@@ -30,7 +30,7 @@ class Findings {
     bundles_.emplace_back(folder.string(), bundle.string());
   }
 
-  // Of one run, or of what runs have in common.
+  // Of one run, or of the table that several make, which has no notes.
   void add(const results::Verification& verification, const fs::path& run = {}) {
     values_ += verification.values;
     differences_ += verification.differences.size();
@@ -38,14 +38,11 @@ class Findings {
       say("differs", describe(difference));
     }
     for (const std::string& note : verification.notes) {
-      const std::string place = run.string() + ": ";
-      const bool of_run = !run.empty() && note.starts_with(place);
-      const std::string text = of_run ? note.substr(place.size()) : note;
-      const auto same = std::ranges::find(notes_, text, &Note::text);
+      const auto same = std::ranges::find(notes_, note, &Note::text);
       if (same != notes_.end())
         ++same->runs;
       else
-        notes_.push_back({.text = text, .run = of_run ? run.string() : "", .runs = 1});
+        notes_.push_back({.text = note, .run = run.string(), .runs = 1});
     }
   }
 
@@ -68,10 +65,9 @@ class Findings {
   // Notes that many runs share are one line.
   void conclude(std::size_t runs) const {
     for (const Note& note : notes_) {
-      const std::string which = note.runs > 1 ? fmt::format("{} runs, {} the first: ", note.runs, note.run)
-                                : note.run.empty() ? ""
-                                                   : note.run + ": ";
-      say("note", which + note.text);
+      const std::string which =
+          note.runs > 1 ? fmt::format("{} runs, {} the first", note.runs, note.run) : note.run;
+      say("note", fmt::format("{}: {}", which, note.text));
     }
     fmt::print("{}: {}, {}, {}\n", differences_ + broken_ == 0 ? "verified" : "not verified",
                counted(runs, "run"), counted(static_cast<std::size_t>(values_), "value"),
@@ -91,7 +87,7 @@ class Findings {
 
   struct Note {
     std::string text;
-    std::string run;  // the first that has it; empty where it is of none
+    std::string run;  // the first that has it
     std::size_t runs = 1;
   };
 
