@@ -3,6 +3,7 @@ option(FEDARENA_BUILD_TESTS "Build the tests" ON)
 option(FEDARENA_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 option(FEDARENA_WERROR "Treat compiler warnings as errors" OFF)
 option(FEDARENA_WITH_TORCH "Build the modules that need LibTorch; without it: base, accounting, partitions, results, config" ON)
+option(FEDARENA_COMPILE_TOGETHER "Compile a module's sources several at a time: faster from nothing, slower after a change" ON)
 set(FEDARENA_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -29,10 +29,11 @@ function(fedarena_use_torch target)
   endif()
 endfunction()
 
-# fedarena_module(NAME [SHARED] [TORCH] [COMPUTES] SOURCES ... LINK ...): a library of the harness. One that COMPUTES is
-# optimised under sanitizers, too, where its tests would take minutes; optimising the others there would cost the build more.
+# fedarena_module(NAME [SHARED] [TORCH] [COMPUTES] [APART] SOURCES ... LINK ...): a library of the harness. One that COMPUTES
+# is optimised under sanitizers, too, where its tests would take minutes; optimising the others there would cost the build more.
+# APART: its sources have names of their own in common, as every command has its Arguments, and are compiled one by one.
 function(fedarena_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH;COMPUTES" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH;COMPUTES;APART" "" "SOURCES;LINK")
   if(arg_SHARED)
     add_library(${name} SHARED ${arg_SOURCES})
     set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -40,6 +41,10 @@ function(fedarena_module name)
     add_library(${name} STATIC ${arg_SOURCES})
   endif()
   fedarena_compile_settings(${name})
+  if(FEDARENA_COMPILE_TOGETHER AND NOT arg_APART)
+    # Headers take most of the time that a source takes.
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   if(arg_COMPUTES AND FEDARENA_SANITIZE)
     target_compile_options(${name} PRIVATE -O1)
   endif()
