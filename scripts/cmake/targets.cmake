@@ -44,6 +44,10 @@ function(fedarena_module name)
   if(FEDARENA_COMPILE_TOGETHER AND NOT arg_APART)
     # Headers take most of the time that a source takes.
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # GCC takes an included source for a header, whose unnamed namespaces would differ wherever it is included.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+    endif()
   endif()
   if(arg_COMPUTES AND FEDARENA_SANITIZE)
     target_compile_options(${name} PRIVATE -O1)
