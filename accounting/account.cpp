@@ -7,6 +7,7 @@
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/base/error.hpp"
 
+#include "accounting/checks.hpp"
 #include "accounting/rdp_reader.hpp"
 
 namespace fedarena {

@@ -8,6 +8,7 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/base/error.hpp"
 
+#include "accounting/checks.hpp"
 #include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
@@ -31,18 +32,14 @@ void check(const Knowns& knowns) {
                                        absent),
                   .allowed = "exactly one, which is computed from the others"});
   }
-  if (knowns.noise_multiplier && !(*knowns.noise_multiplier >= 0 && *knowns.noise_multiplier < kInfinity)) {
-    throw Error::of("the noise multiplier is {}; allowed: a finite number >= 0", *knowns.noise_multiplier);
-  }
+  if (knowns.noise_multiplier) check_noise_multiplier(*knowns.noise_multiplier);
   if (knowns.rate && !(*knowns.rate >= 0 && *knowns.rate <= 1)) {
     throw Error::of("the sampling rate is {}; allowed: 0 <= rate <= 1", *knowns.rate);
   }
   if (knowns.steps && *knowns.steps < 1) {
     throw Error::of("the number of steps is {}; allowed: an integer >= 1", *knowns.steps);
   }
-  if (knowns.delta && !(*knowns.delta >= 0 && *knowns.delta < 1)) {
-    throw Error::of("delta is {}; allowed: 0 <= delta < 1", *knowns.delta);
-  }
+  if (knowns.delta) check_delta(*knowns.delta);
   if (knowns.epsilon && !(*knowns.epsilon >= 0 && *knowns.epsilon < kInfinity)) {
     throw Error::of("epsilon is {}; allowed: a finite number >= 0", *knowns.epsilon);
   }

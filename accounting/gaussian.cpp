@@ -13,6 +13,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "accounting/checks.hpp"
 #include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
@@ -55,12 +56,6 @@ double log_delta(double epsilon, double noise) {
   return std::log(std::erfc(x / std::numbers::sqrt2) / 2 - std::exp(log_density) * mills(x + m));
 }
 
-void check_multiplier(double noise) {
-  if (!(noise >= 0 && noise < kInfinity)) {
-    throw Error::of("the noise multiplier is {}; allowed: a finite number >= 0", noise);
-  }
-}
-
 void check_epsilon(double epsilon) {
   if (!(epsilon >= 0)) throw Error::of("epsilon is {}; allowed: a number >= 0", epsilon);
 }
@@ -69,14 +64,14 @@ void check_epsilon(double epsilon) {
 
 double gaussian_delta(double epsilon, double noise_multiplier) {
   check_epsilon(epsilon);
-  check_multiplier(noise_multiplier);
+  check_noise_multiplier(noise_multiplier);
   if (epsilon == kInfinity) return 0;
   return noise_multiplier == 0 ? 1 : std::exp(log_delta(epsilon, noise_multiplier));
 }
 
 double gaussian_epsilon(double delta, double noise_multiplier) {
-  if (!(delta >= 0 && delta < 1)) throw Error::of("delta is {}; allowed: 0 <= delta < 1", delta);
-  check_multiplier(noise_multiplier);
+  check_delta(delta);
+  check_noise_multiplier(noise_multiplier);
   if (delta == 0 || 1 / noise_multiplier == kInfinity) return kInfinity;
   const double goal = std::log(delta);
   const auto excess = [&](double epsilon) { return log_delta(epsilon, noise_multiplier) - goal; };
@@ -102,7 +97,7 @@ double gaussian_noise_multiplier(double epsilon, double delta) {
 double composed_noise_multiplier(std::span<const GaussianBlock> blocks) {
   double least = kInfinity;
   for (const GaussianBlock& block : blocks) {
-    check_multiplier(block.noise_multiplier);
+    check_noise_multiplier(block.noise_multiplier);
     if (block.count < 0)
       throw Error::of("a Gaussian is counted {} times; allowed: an integer >= 0", block.count);
     if (block.count > 0) least = std::min(least, block.noise_multiplier);

@@ -8,6 +8,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "accounting/checks.hpp"
 #include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
@@ -19,10 +20,6 @@ void check(double epsilon, std::int64_t count) {
     throw Error::of("epsilon is {}; allowed: a finite number >= 0", epsilon);
   }
   if (count < 1) throw Error::of("the number of accesses is {}; allowed: an integer >= 1", count);
-}
-
-void require_delta(double delta) {
-  if (!(delta >= 0 && delta < 1)) throw Error::of("delta is {}; allowed: 0 <= delta < 1", delta);
 }
 
 double pure(const SampledGaussian& event) { return event.rate == 0 ? 0 : kInfinity; }
@@ -75,7 +72,7 @@ double optimal_composition_delta(double epsilon, std::int64_t count, double tota
 
 double optimal_composition_epsilon(double epsilon, std::int64_t count, double delta) {
   check(epsilon, count);
-  require_delta(delta);
+  check_delta(delta);
   const double basic = static_cast<double>(count) * epsilon;
   if (delta == 0) return basic;
   const auto excess = [&](double total) {
@@ -88,7 +85,7 @@ double optimal_composition_epsilon(double epsilon, std::int64_t count, double de
 
 double advanced_composition_epsilon(double epsilon, std::int64_t count, double delta) {
   check(epsilon, count);
-  require_delta(delta);
+  check_delta(delta);
   const auto k = static_cast<double>(count);
   return std::sqrt(2 * k * -std::log(delta)) * epsilon + k * epsilon * std::expm1(epsilon);
 }

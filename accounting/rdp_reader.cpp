@@ -4,6 +4,7 @@
 
 #include "fedarena/accounting/unproven.hpp"
 
+#include "accounting/checks.hpp"
 #include "accounting/infinity.hpp"
 
 namespace fedarena {
@@ -16,11 +17,6 @@ Claim claimed(double epsilon) { return {.epsilon = epsilon}; }
 Claim refused(const std::string& reason) { return {.epsilon = std::nullopt, .unproven = reason}; }
 
 }  // namespace
-
-void check_delta(double delta) {
-  if (delta >= 0 && delta < 1) return;
-  throw Error(Complaint{.found = fmt::format("delta is {}", delta), .allowed = "a number from 0, below 1"});
-}
 
 std::optional<Claim> plain_claim(const Accesses& accesses) {
   if (accesses.empty()) return claimed(0);

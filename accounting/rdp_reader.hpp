@@ -39,9 +39,6 @@ class RdpReader {
   Conversion conversion_;
 };
 
-/// Error unless 0 <= delta < 1.
-void check_delta(double delta);
-
 /// The claim that needs no accountant, if there is one: 0 of nothing, infinity of an exact access, none of a
 /// mix of adjacencies. An exact access comes first: whatever else there is, infinity is true.
 std::optional<Claim> plain_claim(const std::vector<Access>& accesses);

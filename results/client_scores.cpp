@@ -59,10 +59,7 @@ std::string to_json_text(const ClientScores& scores) {
 
 ClientScores parse_client_scores(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  if (fields.integer("schema") != kClientsSchema) {
-    fields.reject("schema", fmt::format("{}", kClientsSchema),
-                  "read it with the version of fedarena that wrote it");
-  }
+  fields.schema(kClientsSchema, kClientsSchema);
   ClientScores scores;
   scores.round = fields.integer("round", 1);
   for (JsonFields& entry : fields.objects("clients")) {

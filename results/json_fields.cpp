@@ -105,6 +105,15 @@ std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
   return value.get<std::int64_t>();
 }
 
+std::int64_t JsonFields::schema(std::int64_t oldest, std::int64_t newest) {
+  const std::int64_t schema = integer("schema");
+  if (schema < oldest || schema > newest) {
+    reject("schema", oldest == newest ? fmt::format("{}", newest) : fmt::format("{} to {}", oldest, newest),
+           "read it with the version of fedarena that wrote it");
+  }
+  return schema;
+}
+
 double JsonFields::number(const std::string& name) {
   const Json& value = at(name);
   if (value.is_number()) return value.get<double>();

@@ -76,10 +76,7 @@ std::string to_json_text(const RecordedPartition& partition) {
 
 RecordedPartition parse_partition(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  if (fields.integer("schema") != kPartitionSchema) {
-    fields.reject("schema", fmt::format("{}", kPartitionSchema),
-                  "read it with the version of fedarena that wrote it");
-  }
+  fields.schema(kPartitionSchema, kPartitionSchema);
   RecordedPartition partition;
   partition.id = fields.text("id");
   partition.kind = fields.text("kind");

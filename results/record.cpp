@@ -177,12 +177,7 @@ std::string to_json_text(const Summary& summary) {
 
 Summary parse_summary(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  // First, because another version may lay out everything else differently.
-  const std::int64_t schema = fields.integer("schema");
-  if (schema < 1 || schema > kSummarySchema) {
-    fields.reject("schema", fmt::format("1 to {}", kSummarySchema),
-                  "read it with the version of fedarena that wrote it");
-  }
+  const std::int64_t schema = fields.schema(1, kSummarySchema);
   Summary summary;
   summary.experiment = fields.text("experiment");
   summary.label = fields.text("label");

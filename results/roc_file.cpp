@@ -79,10 +79,7 @@ std::string to_json_text(const TestRoc& roc) {
 
 TestRoc parse_roc(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  if (fields.integer("schema") != kRocSchema) {
-    fields.reject("schema", fmt::format("{}", kRocSchema),
-                  "read it with the version of fedarena that wrote it");
-  }
+  fields.schema(kRocSchema, kRocSchema);
   TestRoc roc;
   roc.examples = fields.integer("test_examples", 1);
   for (JsonFields& entry : fields.objects("classes")) {

@@ -8,8 +8,8 @@
 namespace fedarena::pld {
 namespace {
 
-constexpr double kLargestSpan = 600;
-constexpr double kHopeless = 1e300;  // a deficit that no gain covers
+constexpr double kLargestSpan = 600;  // of losses: e^600 is finite
+constexpr double kHopeless = 1e300;   // a deficit that no gain covers
 
 // The lattices of one law as they fill.
 class Builder {

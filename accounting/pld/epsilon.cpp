@@ -11,7 +11,7 @@
 namespace fedarena {
 namespace {
 
-constexpr double kLeastCertified = 1e-250;
+constexpr double kLeastPldDelta = 1e-250;
 
 void check(const PldSettings& settings) {
   if (!(settings.relative_error >= 1e-6 && settings.relative_error <= 1)) {
@@ -65,8 +65,8 @@ double total_variation(const pld::Terms& terms) {
 
 PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const PldSettings& settings) {
   check(settings);
-  if (!(delta == 0 || (delta >= kLeastCertified && delta <= 1))) {
-    throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastCertified);
+  if (!(delta == 0 || (delta >= kLeastPldDelta && delta <= 1))) {
+    throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastPldDelta);
   }
   const pld::Terms terms = pld::terms_of(accesses);
   const auto result = [&](double upper, double lower) {

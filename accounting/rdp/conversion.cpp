@@ -8,6 +8,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "accounting/checks.hpp"
 #include "accounting/infinity.hpp"
 
 namespace fedarena {
@@ -45,7 +46,7 @@ Conversion conversion_of(std::string_view name) {
 RdpEpsilon epsilon_of_rdp(std::span<const double> orders, std::span<const double> rdp, double delta,
                           Conversion conversion) {
   check_curve(orders, rdp);
-  if (!(delta >= 0 && delta < 1)) throw Error::of("delta is {}; allowed: 0 <= delta < 1", delta);
+  check_delta(delta);
   if (tells_nothing(rdp)) return {0, orders.front()};
   RdpEpsilon best{kInfinity, orders.front()};
   for (std::size_t i = 0; i < orders.size(); ++i) {

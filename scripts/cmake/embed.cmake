@@ -33,6 +33,7 @@ Asset @name@() {
 
 }  // namespace fedarena::results
 ")
+    # Each has kBytes of its own.
     set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     target_sources(${target} PRIVATE "${source}")
   endforeach()
