@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -73,16 +74,17 @@ class Findings {
                counted(runs, "run"), counted(static_cast<std::size_t>(values_), "value"),
                counted(differences_, "difference"));
     if (differences_ + broken_ == 0) return;
+    std::vector<std::string> found;
+    if (differences_ > 0) found.push_back("the records hold " + counted(differences_, "difference"));
+    if (broken_ > 0) found.push_back(counted(broken_, "run") + " cannot be read");
     throw Error(Complaint{
-        .found = broken_ == 0 ? fmt::format("the records hold {}", counted(differences_, "difference"))
-                              : fmt::format("the records hold {}, and {} cannot be read",
-                                            counted(differences_, "difference"), counted(broken_, "of them")),
-        .remedy = "They were edited or damaged, or another version wrote them; run the cell again."});
+        .found = fmt::format("{}", fmt::join(found, "; ")),
+        .remedy = "Records were edited or damaged, or another version wrote them; run the cell again."});
   }
 
  private:
   static std::string counted(std::size_t number, const std::string& what) {
-    return fmt::format("{} {}{}", number, what, number == 1 || what == "of them" ? "" : "s");
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
   }
 
   struct Note {
