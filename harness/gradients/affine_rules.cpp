@@ -78,10 +78,7 @@ class Conv2dRule : public Rule {
     return {input, weight, shift};
   }
   torch::Tensor input_gradient(const torch::Tensor& deltas, bool wanted) const {
-    if (!wanted) return {};
-    if (!kernels::prefer_tiles(layer_, inputs_)) return gradients(deltas, inputs_, {true, false, false})[0];
-    return kernels::input_deltas_by_tiles(deltas, parameters_[0],
-                                          {layer_, inputs_.size(0), inputs_.size(2), inputs_.size(3)});
+    return wanted ? gradients(deltas, inputs_, {true, false, false})[0] : torch::Tensor();
   }
   const Conv2d& layer() const { return layer_; }
   const torch::Tensor& inputs() const { return inputs_; }
@@ -141,10 +138,7 @@ class HeldConv2d final : public Conv2dRule {
   torch::Tensor biases_;
 };
 
-// Ghost norms (Li et al. 2022; Bu et al. 2022): the squared norm of sum over positions t of d_t u_t' is the
-// sum over s, t of <u_s, u_t> <d_s, d_t>. The products are taken in double, because what cancels between
-// positions would leave single precision with rounding alone. The sum is a second pass over the weights with
-// scaled deltas.
+// Ghost norms; the sum is a second pass over the weights with scaled deltas.
 class GhostConv2d final : public Conv2dRule {
  public:
   using Conv2dRule::Conv2dRule;
@@ -154,22 +148,7 @@ class GhostConv2d final : public Conv2dRule {
     return input_gradient(deltas, wanted);
   }
   void add_lengths(Lengths& lengths) const override {
-    const torch::Tensor patches = at::im2col(inputs(), {layer().kernel, layer().kernel}, {1, 1},
-                                             {layer().padding, layer().padding}, {1, 1})
-                                      .to(torch::kFloat64);
-    const torch::Tensor deltas = deltas_.flatten(2).to(torch::kFloat64);
-    const torch::Tensor patch_products =
-        at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
-    const torch::Tensor delta_products = at::bmm(deltas.transpose(1, 2), deltas);
-    const std::vector<double> squared = to_vector((patch_products * delta_products).sum({1, 2}));
-    const std::vector<double> reach =
-        to_vector((patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
-    const std::vector<double> input = to_vector(patches.square().sum({1, 2}).sqrt());
-    for (std::size_t i = 0; i < squared.size(); ++i) {
-      lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
-      lengths.reach[i] += reach[i];
-      lengths.inputs[i] += input[i];
-    }
+    add_ghost_lengths(layer(), inputs(), deltas_, lengths);
   }
   void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
     const Scaled scaled = scale_examples(factors, inputs(), deltas_);
@@ -214,20 +193,6 @@ class LaneConv2d final : public Rule {
   Want want_;
 };
 
-// Whether ghost norms are cheaper than holding gradients. Both cost one product of deltas and patches in all;
-// beyond it, in multiplications of the processor: ghost norms cost products of all pairs of positions, in
-// double at half the rate, and holding costs memory traffic for each weight, measured as much as 70
-// multiplications (128 channels, 8x8 positions).
-bool prefer_ghost_norms(const Conv2d& layer, const torch::Tensor& inputs) {
-  // Double is not precise enough for gradients in double that cancel between positions.
-  if (inputs.scalar_type() != torch::kFloat32) return false;
-  constexpr std::int64_t kTrafficOfAWeight = 70;
-  const std::int64_t positions = (inputs.size(2) + 2 * layer.padding - layer.kernel + 1) *
-                                 (inputs.size(3) + 2 * layer.padding - layer.kernel + 1);
-  const std::int64_t patch = layer.in * layer.kernel * layer.kernel;
-  return 2 * positions * positions * (patch + layer.out) < kTrafficOfAWeight * patch * layer.out;
-}
-
 }  // namespace
 
 Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
@@ -251,19 +216,55 @@ Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inpu
           (rows.to(torch::kFloat64) * scales).to(deltas.scalar_type())};
 }
 
+void add_ghost_lengths(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas,
+                       Lengths& lengths) {
+  const torch::Tensor patches =
+      at::im2col(inputs, {layer.kernel, layer.kernel}, {1, 1}, {layer.padding, layer.padding}, {1, 1})
+          .to(torch::kFloat64);
+  const torch::Tensor rows = deltas.flatten(2).to(torch::kFloat64);
+  const torch::Tensor patch_products =
+      at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
+  const torch::Tensor delta_products = at::bmm(rows.transpose(1, 2), rows);
+  const std::vector<double> squared = to_vector((patch_products * delta_products).sum({1, 2}));
+  const std::vector<double> reach =
+      to_vector((patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
+  const std::vector<double> input = to_vector(patches.square().sum({1, 2}).sqrt());
+  for (std::size_t i = 0; i < squared.size(); ++i) {
+    lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
+    lengths.reach[i] += reach[i];
+    lengths.inputs[i] += input[i];
+  }
+}
+
+bool prefer_ghost_norms(const Conv2d& layer, const torch::Tensor& inputs, std::int64_t traffic_of_a_weight) {
+  // Double is not precise enough for gradients in double that cancel between positions.
+  if (inputs.scalar_type() != torch::kFloat32) return false;
+  const std::int64_t positions = (inputs.size(2) + 2 * layer.padding - layer.kernel + 1) *
+                                 (inputs.size(3) + 2 * layer.padding - layer.kernel + 1);
+  const std::int64_t patch = layer.in * layer.kernel * layer.kernel;
+  return 2 * positions * positions * (patch + layer.out) < traffic_of_a_weight * patch * layer.out;
+}
+
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
   return std::make_unique<LinearRule>(std::move(parameters));
 }
 
-std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, std::vector<torch::Tensor> parameters,
+std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
                                        const torch::Tensor& inputs, Want want) {
   const auto& layer = std::get<Conv2d>(layers[0]);
+  const std::vector<torch::Tensor>& parameters = weights.parameters;
   if (kernels::prefer_lanes(layer, inputs.size(0))) {
-    return std::make_unique<LaneConv2d>(layers, std::move(parameters), want);
+    return std::make_unique<LaneConv2d>(layers, parameters, want);
   }
-  if (want == Want::kSum) return std::make_unique<SummedConv2d>(layer, std::move(parameters));
-  if (prefer_ghost_norms(layer, inputs)) return std::make_unique<GhostConv2d>(layer, std::move(parameters));
-  return std::make_unique<HeldConv2d>(layer, std::move(parameters));
+  if (kernels::prefer_tiles(layer, inputs)) {
+    return make_conv2d_tile_rule(layer, weights, inputs, want);
+  }
+  if (want == Want::kSum) return std::make_unique<SummedConv2d>(layer, parameters);
+  constexpr std::int64_t kTrafficOfAWeight = 70;  // measured with 128 channels and 8x8 positions
+  if (prefer_ghost_norms(layer, inputs, kTrafficOfAWeight)) {
+    return std::make_unique<GhostConv2d>(layer, parameters);
+  }
+  return std::make_unique<HeldConv2d>(layer, parameters);
 }
 
 }  // namespace fedarena

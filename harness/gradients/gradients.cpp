@@ -131,8 +131,9 @@ Params GradientEngine::fold_means(const Params& at, std::int64_t count, const Pa
 Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
   FEDARENA_CHECK(count, >=, 1);
   meter_.add({.gradients = count});
+  const Weights weights(model_, at);
   return fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
-    return mean_by_rules(model_, at, source(begin, end));
+    return mean_by_rules(weights, source(begin, end));
   });
 }
 
@@ -144,10 +145,10 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   const bool by_rules = has_second_pass(model_);
   const std::vector<Part> parts = cut(count, micro_batch_, by_rules ? kPartsOfAMicroBatch : 1);
   std::vector<Trace> traces(by_rules ? std::min(parts.back().micro_batch + 1, traced_micro_batches_) : 0);
+  const Weights weights(model_, at);
   const Params gradient = fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
     const auto index = static_cast<std::size_t>(begin / micro_batch_);
-    return mean_by_rules(model_, at, slice(batch, begin, end),
-                         index < traces.size() ? &traces[index] : nullptr);
+    return mean_by_rules(weights, slice(batch, begin, end), index < traces.size() ? &traces[index] : nullptr);
   });
   const Params direction = slope(gradient);
   FEDARENA_CHECK(direction.layout()->fingerprint(), ==, at.layout()->fingerprint());
@@ -163,7 +164,7 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
     const Batch examples = slice(batch, part.begin, part.end);
     if (!by_rules) return input_gradient_by_autograd(model_, at, direction, examples);
     Trace trace;  // the first pass has left none
-    mean_by_rules(model_, at, examples, &trace);
+    mean_by_rules(weights, examples, &trace);
     return second->run(trace, examples.size()) *
            (static_cast<double>(examples.size()) / static_cast<double>(part.size));
   };
@@ -182,11 +183,12 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   FEDARENA_CHECK(count, >=, 0);
   require_per_example_gradients(model_.architecture());
   meter_.add({.gradients = count});
+  const Weights weights(model_, at);
   ClippedSum total{.sum = zeros_like(at), .examples = count};
   for_each_micro_batch<ClippedSum>(
       pool_, count, micro_batch_,
       [&](std::int64_t begin, std::int64_t end) {
-        return clipped_by_rules(model_, at, clip_norm, source(begin, end));
+        return clipped_by_rules(weights, clip_norm, source(begin, end));
       },
       [&](ClippedSum& part) {
         total.sum += part.sum;

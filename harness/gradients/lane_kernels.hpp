@@ -13,14 +13,7 @@
 /// tensors.
 namespace fedarena::kernels::lanes {
 
-/// A register's worth of numbers, aligned as LibTorch aligns tensors; compilers cut it up where registers are
-/// smaller, with the same bits.
-inline constexpr std::int64_t kVectorBytes = 32;
-template <typename T>
-using Vector [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = T;
-template <typename T>
-inline constexpr std::int64_t kWidth = kVectorBytes / static_cast<std::int64_t>(sizeof(T));
-
+/// Vectors of numbers that are aligned as LibTorch aligns tensors.
 template <typename T>
 inline const Vector<T>* vectors(const T* numbers) {
   return reinterpret_cast<const Vector<T>*>(numbers);
@@ -86,23 +79,6 @@ std::vector<std::int64_t> taps_of(const Maps<T>& inputs, std::int64_t kernel) {
     }
   }
   return taps;
-}
-
-/// Cuts [0, count) into pieces of nearly the same size, at most Largest, and calls body<size>(first) for
-/// each.
-template <int Largest, typename Body>
-inline void in_pieces(std::int64_t count, const Body& body) {
-  const std::int64_t pieces = (count + Largest - 1) / Largest;
-  const auto call = [&]<int... Less>(std::int64_t first, std::int64_t size,
-                                     std::integer_sequence<int, Less...> /*sizes*/) {
-    ((size == Less + 1 ? body.template operator()<Less + 1>(first) : void()), ...);
-  };
-  const std::int64_t size = count / pieces, larger = count % pieces;  // so many pieces have one more
-  for (std::int64_t piece = 0, first = 0; piece < pieces; ++piece) {
-    const std::int64_t own = size + (piece < larger ? 1 : 0);
-    call(first, own, std::make_integer_sequence<int, Largest>());
-    first += own;
-  }
 }
 
 /// Sums stay in registers: of sixteen, ten leave room for what is multiplied. One sum in memory would halve

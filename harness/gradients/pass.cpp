@@ -2,24 +2,10 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include <ATen/ATen.h>
 
-#include "fedarena/base/overload.hpp"
-
 namespace fedarena {
-namespace {
-
-std::size_t parameter_count(const Layer& layer) {
-  return std::visit(Overload{[](const Conv2d&) { return 2; }, [](const GroupNorm&) { return 2; },
-                             [](const Linear&) { return 2; }, [](const Embedding&) { return 1; },
-                             [](const auto&) { return 0; }},
-                    layer);
-}
-
-}  // namespace
-
 Trace Trace::examples(std::int64_t begin, std::int64_t end) const {
   const auto part = [&](const torch::Tensor& tensor) {
     return tensor.defined() ? tensor.narrow(0, begin, end - begin) : tensor;
@@ -48,17 +34,15 @@ bool has_rules(const Model& model) {
 
 void Pass::run(const Batch& batch, Trace* trace) {
   torch::Tensor value = batch.inputs.contiguous();
-  std::size_t next = 0;
-  std::span<const Layer> rest = model_.architecture().layers;
+  const std::span<const Layer> all = weights_.model().architecture().layers;
+  std::span<const Layer> rest = all;
   while (!rest.empty()) {
     const std::span<const Layer> layers =
         rest.first(layers_of_next_rule(rest, batch.size(), trace != nullptr));
+    const LayerWeights& weights = weights_.of(all.size() - rest.size());
     rest = rest.subspan(layers.size());
-    std::vector<torch::Tensor> parameters;
-    const std::size_t first = next;
-    for (; next < first + parameter_count(layers[0]); ++next) parameters.push_back(at_[next]);
-    steps_.push_back({make_rule(layers, std::move(parameters), value, want_), first, next});
-    if (trace != nullptr) trace->steps.push_back({layers, first, next, value, {}});
+    steps_.push_back({make_rule(layers, weights, value, want_), weights.first, weights.end});
+    if (trace != nullptr) trace->steps.push_back({layers, weights.first, weights.end, value, {}});
     value = steps_.back().rule->forward(value).contiguous();
   }
   if (trace != nullptr) trace->outputs = value;
@@ -91,8 +75,8 @@ void Pass::add_sum(std::span<const double> factors, const Params& sum) const {
 torch::Tensor Pass::loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const {
   const bool labels = !targets.is_floating_point();
   const torch::Tensor wanted =
-      labels ? at::one_hot(targets, model_.num_classes()).to(outputs.scalar_type()) : targets;
-  if (model_.architecture().loss == Loss::kCrossEntropy) return at::softmax(outputs, 1) - wanted;
+      labels ? at::one_hot(targets, weights_.model().num_classes()).to(outputs.scalar_type()) : targets;
+  if (weights_.model().architecture().loss == Loss::kCrossEntropy) return at::softmax(outputs, 1) - wanted;
   return outputs - wanted;
 }
 

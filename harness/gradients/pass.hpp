@@ -11,6 +11,7 @@
 #include "fedarena/model.hpp"
 
 #include "harness/gradients/rule.hpp"
+#include "harness/gradients/weights.hpp"
 
 namespace fedarena {
 
@@ -37,7 +38,7 @@ bool has_rules(const Model& model);
 /// One pass of the rules over a micro-batch, on this thread.
 class Pass {
  public:
-  Pass(const Model& model, const Params& at, Want want) : model_(model), at_(at), want_(want) {}
+  Pass(const Weights& weights, Want want) : weights_(weights), want_(want) {}
 
   /// Leaves every rule with its gradients: of the mean loss under Want::kSum, of each example's own loss
   /// otherwise. Fills `trace`, where there is one.
@@ -54,8 +55,7 @@ class Pass {
 
   torch::Tensor loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const;
 
-  const Model& model_;
-  const Params& at_;
+  const Weights& weights_;
   Want want_;
   std::vector<Step> steps_;
 };

@@ -83,12 +83,14 @@ ClippedSum clipped_one_by_one(const Model& model, const Params& at, double clip_
   return result;
 }
 
-ClippedSum clipped_by_rules(const Model& model, const Params& at, double clip_norm, const Batch& batch) {
+ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batch& batch) {
+  const Model& model = weights.model();
+  const Params& at = weights.at();
   if (!has_rules(model) || clip_norm < kSmallestBound) {
     return clipped_one_by_one(model, at, clip_norm, batch);
   }
   const torch::NoGradGuard no_graph;
-  Pass pass(model, at, Want::kPerExample);
+  Pass pass(weights, Want::kPerExample);
   pass.run(batch);
   const Lengths lengths = pass.lengths(batch.size());
 
@@ -114,12 +116,12 @@ ClippedSum clipped_by_rules(const Model& model, const Params& at, double clip_no
   return result;
 }
 
-Params mean_by_rules(const Model& model, const Params& at, const Batch& batch, Trace* trace) {
-  if (!has_rules(model)) return model.gradient(at, batch);
+Params mean_by_rules(const Weights& weights, const Batch& batch, Trace* trace) {
+  if (!has_rules(weights.model())) return weights.model().gradient(weights.at(), batch);
   const torch::NoGradGuard no_graph;
-  Pass pass(model, at, Want::kSum);
+  Pass pass(weights, Want::kSum);
   pass.run(batch, trace);
-  Params mean = zeros_like(at);
+  Params mean = zeros_like(weights.at());
   pass.add_sum(std::vector<double>(static_cast<std::size_t>(batch.size()), 1.0), mean);
   return mean;
 }

@@ -19,12 +19,12 @@ std::string per_example_warning(const Model& model);
 
 /// GradientEngine::clipped_gradient_sum of one micro-batch, on this thread. By rules where all layers have
 /// them and the model is on the CPU; an example whose numbers are extreme goes through clipped_one_by_one.
-ClippedSum clipped_by_rules(const Model& model, const Params& at, double clip_norm, const Batch& batch);
+ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batch& batch);
 
 /// Gradient of the mean loss of one micro-batch, on this thread: Model::gradient by the same rules, without
 /// autograd, where all layers have them and the model is on the CPU; `trace`, where there is one, is then
 /// filled.
-Params mean_by_rules(const Model& model, const Params& at, const Batch& batch, Trace* trace = nullptr);
+Params mean_by_rules(const Weights& weights, const Batch& batch, Trace* trace = nullptr);
 
 /// The same as clipped_by_rules, with one autograd pass an example: for any layer and any numbers.
 ClippedSum clipped_one_by_one(const Model& model, const Params& at, double clip_norm, const Batch& batch);

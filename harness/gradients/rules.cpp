@@ -174,19 +174,17 @@ kernels::Tail tail_of(std::span<const Layer> layers) {
   return tail;
 }
 
-std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, std::vector<torch::Tensor> parameters,
+std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeights& weights,
                                 const torch::Tensor& inputs, Want want) {
   using Made = std::unique_ptr<Rule>;
   return std::visit(
-      Overload{[&](const Conv2d&) -> Made {
-                 return make_conv2d_rule(layers, std::move(parameters), inputs, want);
-               },
-               [&](const Linear&) -> Made { return make_linear_rule(std::move(parameters)); },
+      Overload{[&](const Conv2d&) -> Made { return make_conv2d_rule(layers, weights, inputs, want); },
+               [&](const Linear&) -> Made { return make_linear_rule(weights.parameters); },
                [&](const GroupNorm& norm) -> Made {
-                 return std::make_unique<GroupNormRule>(norm, std::move(parameters), tail_of(layers));
+                 return std::make_unique<GroupNormRule>(norm, weights.parameters, tail_of(layers));
                },
                [&](const Embedding& embedding) -> Made {
-                 return std::make_unique<EmbeddingRule>(embedding, std::move(parameters));
+                 return std::make_unique<EmbeddingRule>(embedding, weights.parameters);
                },
                [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolRule>(pool); },
                [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolRule>(pool); },

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 /// Loops over contiguous numbers for the kernels: the same operations in the same order, and so the same
 /// bits, on every vector unit.
@@ -31,6 +32,34 @@ void run_vectorised(const Body& body) {
   if (has_avx2) return run_with_avx2(body);
 #endif
   body();
+}
+
+/// A register's worth of numbers; compilers cut it up where registers are smaller, with the same bits.
+inline constexpr std::int64_t kVectorBytes = 32;
+template <typename T>
+using Vector [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = T;
+template <typename T>
+inline constexpr std::int64_t kWidth = kVectorBytes / static_cast<std::int64_t>(sizeof(T));
+
+/// The same anywhere in memory.
+template <typename T>
+using LooseVector [[gnu::vector_size(kVectorBytes), gnu::may_alias, gnu::aligned(4)]] = T;
+
+/// Cuts [0, count) into pieces of nearly the same size, at most Largest, and calls body<size>(first) for
+/// each.
+template <int Largest, typename Body>
+inline void in_pieces(std::int64_t count, const Body& body) {
+  const std::int64_t pieces = (count + Largest - 1) / Largest;
+  const auto call = [&]<int... Less>(std::int64_t first, std::int64_t size,
+                                     std::integer_sequence<int, Less...> /*sizes*/) {
+    ((size == Less + 1 ? body.template operator()<Less + 1>(first) : void()), ...);
+  };
+  const std::int64_t size = count / pieces, larger = count % pieces;  // so many pieces have one more
+  for (std::int64_t piece = 0, first = 0; piece < pieces; ++piece) {
+    const std::int64_t own = size + (piece < larger ? 1 : 0);
+    call(first, own, std::make_integer_sequence<int, Largest>());
+    first += own;
+  }
 }
 
 /// Asks for `count` numbers that are read soon. The processor's own prefetching ends at each page of 4 KiB,

@@ -1,128 +1,24 @@
 #include "harness/gradients/winograd.hpp"
 
 #include <algorithm>
-#include <array>
-#include <type_traits>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
 #include "harness/gradients/vectorised.hpp"
+#include "harness/gradients/winograd_transforms.hpp"
 
 namespace fedarena::kernels {
 namespace {
 
-constexpr std::int64_t kTaps = 3;  // of a kernel in each direction
-constexpr std::int64_t kOut = 4;   // outputs of a tile in each direction
-constexpr std::int64_t kIn = 6;    // inputs that they depend on, and places of a transformed tile
+using winograd::Four;
+using winograd::kColumns;
+using winograd::kTaps;
+using winograd::Lines;
+using winograd::Tiles;
 
-// The transforms in one direction. Polynomials are interpolated at 0, +-1, +-2
-// and infinity.
-struct Filters {  // 3 taps to 6 places
-  template <typename T>
-  static void apply(const std::array<T, kTaps>& x, std::array<T, kIn>& y) {
-    const T near = (x[0] + x[2]) * T(-1. / 6);
-    const T far = x[0] * T(1. / 24) + x[2] * T(1. / 6);
-    y[0] = x[0] * T(0.25);
-    y[1] = near - x[1] * T(1. / 6);
-    y[2] = near + x[1] * T(1. / 6);
-    y[3] = far + x[1] * T(1. / 12);
-    y[4] = far - x[1] * T(1. / 12);
-    y[5] = x[2];
-  }
-};
-
-struct Inputs {  // 6 inputs to 6 places
-  template <typename T>
-  static void apply(const std::array<T, kIn>& x, std::array<T, kIn>& y) {
-    const T even_near = x[4] - 4 * x[2], odd_near = x[3] - 4 * x[1];
-    const T even_far = x[4] - x[2], odd_far = 2 * (x[3] - x[1]);
-    y[0] = 4 * x[0] - 5 * x[2] + x[4];
-    y[1] = even_near + odd_near;
-    y[2] = even_near - odd_near;
-    y[3] = even_far + odd_far;
-    y[4] = even_far - odd_far;
-    y[5] = 4 * x[1] - 5 * x[3] + x[5];
-  }
-};
-
-struct InputsTransposed {  // 6 places to 6 inputs
-  template <typename T>
-  static void apply(const std::array<T, kIn>& y, std::array<T, kIn>& x) {
-    const T even_near = y[1] + y[2], odd_near = y[1] - y[2];
-    const T even_far = y[3] + y[4], odd_far = 2 * (y[3] - y[4]);
-    x[0] = 4 * y[0];
-    x[1] = 4 * (y[5] - odd_near) - odd_far;
-    x[2] = -5 * y[0] - 4 * even_near - even_far;
-    x[3] = odd_near + odd_far - 5 * y[5];
-    x[4] = y[0] + even_near + even_far;
-    x[5] = y[5];
-  }
-};
-
-struct Outputs {  // 6 places to 4 outputs
-  template <typename T>
-  static void apply(const std::array<T, kIn>& y, std::array<T, kOut>& x) {
-    const T even_near = y[1] + y[2], odd_near = y[1] - y[2];
-    const T even_far = y[3] + y[4], odd_far = 2 * (y[3] - y[4]);
-    x[0] = y[0] + even_near + even_far;
-    x[1] = odd_near + odd_far;
-    x[2] = even_near + 4 * even_far;
-    x[3] = odd_near + 4 * odd_far + y[5];
-  }
-};
-
-struct OutputsTransposed {  // 4 outputs to 6 places
-  template <typename T>
-  static void apply(const std::array<T, kOut>& x, std::array<T, kIn>& y) {
-    const T even_near = x[0] + x[2], odd_near = x[1] + x[3];
-    const T even_far = x[0] + 4 * x[2], odd_far = 2 * (x[1] + 4 * x[3]);
-    y[0] = x[0];
-    y[1] = even_near + odd_near;
-    y[2] = even_near - odd_near;
-    y[3] = even_far + odd_far;
-    y[4] = even_far - odd_far;
-    y[5] = x[3];
-  }
-};
-
-// Numbers lie in lines, `stride` apart.
-template <typename T>
-struct Lines {
-  T* data;
-  std::int64_t stride;
-
-  Lines from(std::int64_t offset) const { return {data + offset, stride}; }
-};
-
-// One direction of a transform, on `count` columns of From lines into To lines.
-template <typename Transform, std::int64_t From, std::int64_t To, typename T>
-inline void apply(const Lines<const T>& in, const Lines<T>& out, std::int64_t count) {
-  const auto one = [&in](std::int64_t column, std::array<T, To>& results) {
-    std::array<T, From> numbers{};
-    for (std::int64_t j = 0; j < From; ++j) numbers[j] = in.data[j * in.stride + column];
-    Transform::apply(numbers, results);
-  };
-  std::int64_t column = 0;
-  for (; column + kLanes <= count; column += kLanes) {
-    T block[To][kLanes];  // of its own, so that compilers see that nothing overlaps
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      std::array<T, To> results{};
-      one(column + lane, results);
-      for (std::int64_t k = 0; k < To; ++k) block[k][lane] = results[k];
-    }
-    for (std::int64_t k = 0; k < To; ++k) std::copy_n(block[k], kLanes, out.data + k * out.stride + column);
-  }
-  for (; column < count; ++column) {
-    std::array<T, To> results{};
-    one(column, results);
-    for (std::int64_t k = 0; k < To; ++k) out.data[k * out.stride + column] = results[k];
-  }
-}
-
-// An image [height][width][channels], so that transforms work on many channels
-// side by side.
+// An image [height][width][channels], so that transforms work on many channels side by side.
 template <typename T>
 struct Image {
   T* data;
@@ -132,8 +28,7 @@ struct Image {
   T* at(std::int64_t y, std::int64_t x) const { return data + y * row() + x * channels; }
 };
 
-// Planes [channels][height][width] into an image, with `margin` zeros before
-// them and zeros after them.
+// Planes [channels][height][width] into an image, with `margin` zeros before them and zeros after them.
 template <typename T>
 inline void read_planes(const T* planes, std::int64_t height, std::int64_t width, std::int64_t margin,
                         const Image<T>& image) {
@@ -160,8 +55,7 @@ inline void write_planes(const Image<T>& image, std::int64_t margin, std::int64_
   }
 }
 
-// Maps [examples][channels][height][width] whose tiles begin `margin` before
-// them.
+// Maps [examples][channels][height][width] whose tiles begin `margin` before them.
 template <typename T>
 struct Maps {
   T* data;
@@ -170,20 +64,11 @@ struct Maps {
   T* example(std::int64_t i) const { return data + i * channels * height * width; }
 };
 
-// Transformed tiles [36][tiles][channels].
-template <typename T>
-struct Tiles {
-  T* data;
-  std::int64_t place, tile;  // strides
-
-  explicit Tiles(const torch::Tensor& tensor)
-      : data(tensor.data_ptr<std::remove_const_t<T>>()), place(tensor.stride(0)), tile(tensor.stride(1)) {}
-};
-
-// Tiles of From x From numbers, four apart, of each map.
-template <typename Transform, std::int64_t From, typename T>
+// Tiles of From x From numbers of each map.
+template <typename Side, typename Transform, std::int64_t From, typename T>
 inline void maps_to_tiles(const Maps<const T>& maps, const TileGrid& grid, const Tiles<T>& tiles,
                           std::vector<T>& scratch) {
+  constexpr std::int64_t kOut = Side::kOut, kIn = Side::kIn;
   const std::int64_t channels = maps.channels;
   Image<T> image{nullptr, (grid.rows - 1) * kOut + From, (grid.columns - 1) * kOut + From, channels};
   scratch.resize(static_cast<std::size_t>((image.height + kIn) * image.row()));
@@ -193,28 +78,29 @@ inline void maps_to_tiles(const Maps<const T>& maps, const TileGrid& grid, const
   for (std::int64_t i = 0; i < grid.examples; ++i) {
     read_planes(maps.example(i), maps.height, maps.width, maps.margin, image);
     for (std::int64_t row = 0; row < grid.rows; ++row) {
-      apply<Transform, From, kIn>(Lines<const T>{image.at(row * kOut, 0), image.row()}, lines, image.row());
+      winograd::apply<Transform, From, kIn>(Lines<const T>{image.at(row * kOut, 0), image.row()}, lines,
+                                            image.row());
       for (std::int64_t column = 0; column < grid.columns; ++column, out += tiles.tile) {
         for (std::int64_t k = 0; k < kIn; ++k) {
           const T* line = lines.data + k * lines.stride + column * kOut * channels;
-          apply<Transform, From, kIn>(Lines<const T>{line, channels},
-                                      Lines<T>{out + k * kIn * tiles.place, tiles.place}, channels);
+          winograd::apply<Transform, From, kIn>(Lines<const T>{line, channels},
+                                                Lines<T>{out + k * kIn * tiles.place, tiles.place}, channels);
         }
       }
     }
   }
 }
 
-// The sum of tiles of To x To numbers, four apart, and of a number for each
-// channel.
-template <typename Transform, std::int64_t To, typename T>
+// The sum of tiles of To x To numbers and of a number for each channel.
+template <typename Side, typename Transform, std::int64_t To, typename T>
 inline void tiles_to_maps(const Tiles<const T>& tiles, const TileGrid& grid, const T* constants,
                           const Maps<T>& maps, std::vector<T>& scratch) {
+  constexpr std::int64_t kOut = Side::kOut, kIn = Side::kIn;
   const std::int64_t channels = maps.channels;
   Image<T> image{nullptr, (grid.rows - 1) * kOut + To, (grid.columns - 1) * kOut + To, channels};
   scratch.resize(static_cast<std::size_t>(image.height * image.row() + To * (kIn + 1) * channels));
   image.data = scratch.data();
-  const Lines<T> half{image.data + image.height * image.row(), kIn * channels};  // [To][6][channels]
+  const Lines<T> half{image.data + image.height * image.row(), kIn * channels};  // [To][kIn][channels]
   const Lines<T> whole{half.data + To * half.stride, channels};                  // [To][channels]
   const T* in = tiles.data;
   for (std::int64_t i = 0; i < grid.examples; ++i) {
@@ -224,11 +110,12 @@ inline void tiles_to_maps(const Tiles<const T>& tiles, const TileGrid& grid, con
     for (std::int64_t row = 0; row < grid.rows; ++row) {
       for (std::int64_t column = 0; column < grid.columns; ++column, in += tiles.tile) {
         for (std::int64_t k = 0; k < kIn; ++k) {
-          apply<Transform, kIn, To>(Lines<const T>{in + k * tiles.place, kIn * tiles.place},
-                                    half.from(k * channels), channels);
+          winograd::apply<Transform, kIn, To>(Lines<const T>{in + k * tiles.place, kIn * tiles.place},
+                                              half.from(k * channels), channels);
         }
         for (std::int64_t y = 0; y < To; ++y) {
-          apply<Transform, kIn, To>(Lines<const T>{half.data + y * half.stride, channels}, whole, channels);
+          winograd::apply<Transform, kIn, To>(Lines<const T>{half.data + y * half.stride, channels}, whole,
+                                              channels);
           T* out = image.at(row * kOut + y, column * kOut);
           for (std::int64_t c = 0; c < To * channels; ++c) out[c] += whole.data[c];
         }
@@ -238,53 +125,84 @@ inline void tiles_to_maps(const Tiles<const T>& tiles, const TileGrid& grid, con
   }
 }
 
-// Filters [36][count] from taps [9][count], in the innermost cache.
+// A weight as kernels [rows][columns], nine taps each, one beside the other.
 template <typename T>
-inline void taps_to_places(const T* taps, std::int64_t count, const Lines<T>& places,
-                           std::vector<T>& scratch) {
-  constexpr std::int64_t kColumns = 512;  // at a time
-  scratch.resize(kIn * kTaps * kColumns);
-  const Lines<T> half{scratch.data(), kTaps * kColumns};  // [6][3][columns]
-  for (std::int64_t begin = 0; begin < count; begin += kColumns) {
-    const std::int64_t size = std::min(kColumns, count - begin);
-    for (std::int64_t j = 0; j < kTaps; ++j) {
-      apply<Filters, kTaps, kIn>(Lines<const T>{taps + j * count + begin, kTaps * count},
-                                 half.from(j * kColumns), size);
-    }
-    for (std::int64_t k = 0; k < kIn; ++k) {
-      apply<Filters, kTaps, kIn>(Lines<const T>{half.data + k * half.stride, kColumns},
-                                 Lines<T>{places.data + k * kIn * places.stride + begin, places.stride},
-                                 size);
+struct Kernels {
+  const T* data;
+  std::int64_t rows, columns, row, column;  // sizes, and steps in memory
+};
+
+// Filters [places][rows * columns], some columns at a time in the innermost cache.
+template <typename Side, typename T>
+inline void kernels_to_places(const Kernels<T>& kernels, const Lines<T>& places, std::vector<T>& scratch) {
+  using Filters = typename Side::Filters;
+  constexpr std::int64_t kIn = Side::kIn;
+  scratch.resize((kTaps + kIn) * kTaps * kColumns);
+  const Lines<T> taps{scratch.data(), kTaps * kColumns};              // [3][3][columns]
+  const Lines<T> half{taps.data + kTaps * taps.stride, taps.stride};  // [kIn][3][columns]
+  for (std::int64_t row = 0; row < kernels.rows; ++row) {
+    for (std::int64_t begin = 0; begin < kernels.columns; begin += kColumns) {
+      const std::int64_t size = std::min(kColumns, kernels.columns - begin);
+      for (std::int64_t column = 0; column < size; ++column) {
+        const T* kernel = kernels.data + row * kernels.row + (begin + column) * kernels.column;
+        for (std::int64_t tap = 0; tap < kTaps * kTaps; ++tap) {
+          taps.data[tap * kColumns + column] = kernel[tap];
+        }
+      }
+      for (std::int64_t j = 0; j < kTaps; ++j) {
+        winograd::apply<Filters, kTaps, kIn>(Lines<const T>{taps.data + j * kColumns, taps.stride},
+                                             half.from(j * kColumns), size);
+      }
+      T* out = places.data + row * kernels.columns + begin;
+      for (std::int64_t k = 0; k < kIn; ++k) {
+        winograd::apply<Filters, kTaps, kIn>(Lines<const T>{half.data + k * half.stride, kColumns},
+                                             Lines<T>{out + k * kIn * places.stride, places.stride}, size);
+      }
     }
   }
 }
 
-// `weight` as taps [3, 3, ...], in the order in which the filters lie.
-void transform_taps(const torch::Tensor& weight, const torch::Tensor& transformed) {
-  const torch::Tensor taps = weight.contiguous();
-  AT_DISPATCH_FLOATING_TYPES(taps.scalar_type(), "transform_filters", [&] {
-    const auto* in = taps.data_ptr<scalar_t>();
-    const Lines<scalar_t> out{transformed.data_ptr<scalar_t>(), transformed.stride(0)};
-    std::vector<scalar_t> scratch;
-    run_vectorised([&] { taps_to_places(in, taps.numel() / (kTaps * kTaps), out, scratch); });
+// body(Side(), T()) for so many places of a tile and numbers of that type, compiled for wide registers too.
+template <typename Body>
+void for_tiles(std::int64_t places, torch::ScalarType type, const Body& body) {
+  AT_DISPATCH_FLOATING_TYPES(type, "tiles", [&] {
+    if (places == places_of(Tile::kSmall)) {
+      run_vectorised([&] { body(winograd::Two(), scalar_t()); });
+    } else {
+      run_vectorised([&] { body(winograd::Four(), scalar_t()); });
+    }
   });
+}
+
+// `kernels` [rows, columns, 3, 3], a weight with its dimensions in the order in which the filters lie.
+void transform_kernels(const torch::Tensor& kernels, const torch::Tensor& transformed) {
+  for_tiles(transformed.size(0), kernels.scalar_type(),
+            [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
+              const Kernels<T> from{kernels.data_ptr<T>(), kernels.size(0), kernels.size(1),
+                                    kernels.stride(0), kernels.stride(1)};
+              const Lines<T> to{transformed.data_ptr<T>(), transformed.stride(0)};
+              std::vector<T> scratch;
+              kernels_to_places<Side>(from, to, scratch);
+            });
 }
 
 }  // namespace
 
-TileGrid::TileGrid(const Conv2d& layer, std::int64_t examples, std::int64_t height, std::int64_t width)
-    : examples(examples),
+TileGrid::TileGrid(const Conv2d& layer, std::int64_t examples, std::int64_t height, std::int64_t width,
+                   Tile tile)
+    : tile(tile),
+      examples(examples),
       height(height),
       width(width),
       padding(layer.padding),
       out_height(height + 2 * layer.padding - kTaps + 1),
       out_width(width + 2 * layer.padding - kTaps + 1),
-      rows((out_height + kOut - 1) / kOut),
-      columns((out_width + kOut - 1) / kOut) {}
+      rows((out_height + side_of(tile) - 1) / side_of(tile)),
+      columns((out_width + side_of(tile) - 1) / side_of(tile)) {}
 
 double TileGrid::saving() const {
   return static_cast<double>(kTaps * kTaps * out_height * out_width) /
-         static_cast<double>(kIn * kIn * rows * columns);
+         static_cast<double>(places_of(tile) * rows * columns);
 }
 
 bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs) {
@@ -296,44 +214,42 @@ bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs) {
   return grid.tiles() >= kManyTiles && grid.saving() >= kWorthwhile;
 }
 
-torch::Tensor places(std::int64_t rows, std::int64_t columns, const torch::TensorOptions& options) {
-  // A power of two between places would put all of them into the same few lines of a cache.
-  constexpr std::int64_t kGap = 16;
-  return torch::empty({kIn * kIn, rows * columns + kGap}, options)
+torch::Tensor places(Tile tile, std::int64_t rows, std::int64_t columns,
+                     const torch::TensorOptions& options) {
+  return torch::empty({places_of(tile), rows * columns + winograd::kGap}, options)
       .narrow(1, 0, rows * columns)
-      .view({kIn * kIn, rows, columns});
+      .view({places_of(tile), rows, columns});
 }
 
 void transform_filters(const torch::Tensor& weight, const torch::Tensor& transformed) {
-  transform_taps(weight.permute({2, 3, 1, 0}), transformed);
+  transform_kernels(weight.transpose(0, 1), transformed);
 }
 
 void transform_adjoint_filters(const torch::Tensor& weight, const torch::Tensor& transformed) {
-  transform_taps(weight.permute({2, 3, 0, 1}), transformed);
+  transform_kernels(weight, transformed);
 }
 
 void transform_inputs(const torch::Tensor& inputs, const TileGrid& grid, const torch::Tensor& transformed) {
-  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "transform_inputs", [&] {
-    const Maps<const scalar_t> maps{inputs.data_ptr<scalar_t>(), inputs.size(1), grid.height, grid.width,
-                                    grid.padding};
-    std::vector<scalar_t> scratch;
-    run_vectorised([&] { maps_to_tiles<Inputs, kIn>(maps, grid, Tiles<scalar_t>(transformed), scratch); });
-  });
+  for_tiles(
+      places_of(grid.tile), inputs.scalar_type(), [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
+        const Maps<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width, grid.padding};
+        std::vector<T> scratch;
+        maps_to_tiles<Side, typename Side::Inputs, Side::kIn>(maps, grid, Tiles<T>(transformed), scratch);
+      });
 }
 
 torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid& grid,
                                const torch::Tensor& bias) {
   torch::Tensor outputs = torch::empty({grid.examples, transformed.size(2), grid.out_height, grid.out_width},
                                        transformed.options());
-  AT_DISPATCH_FLOATING_TYPES(transformed.scalar_type(), "outputs_of_tiles", [&] {
-    const Maps<scalar_t> maps{outputs.data_ptr<scalar_t>(), transformed.size(2), grid.out_height,
-                              grid.out_width, /*margin=*/0};
-    std::vector<scalar_t> scratch;
-    run_vectorised([&] {
-      tiles_to_maps<Outputs, kOut>(Tiles<const scalar_t>(transformed), grid, bias.data_ptr<scalar_t>(), maps,
-                                   scratch);
-    });
-  });
+  for_tiles(places_of(grid.tile), outputs.scalar_type(),
+            [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
+              const Maps<T> maps{outputs.data_ptr<T>(), transformed.size(2), grid.out_height, grid.out_width,
+                                 /*margin=*/0};
+              std::vector<T> scratch;
+              tiles_to_maps<Side, typename Side::Outputs, Side::kOut>(Tiles<const T>(transformed), grid,
+                                                                      bias.data_ptr<T>(), maps, scratch);
+            });
   return outputs;
 }
 
@@ -343,8 +259,10 @@ void transform_deltas(const torch::Tensor& deltas, const TileGrid& grid, const t
                                     grid.out_width,
                                     /*margin=*/0};
     std::vector<scalar_t> scratch;
-    run_vectorised(
-        [&] { maps_to_tiles<OutputsTransposed, kOut>(maps, grid, Tiles<scalar_t>(transformed), scratch); });
+    run_vectorised([&] {
+      maps_to_tiles<Four, Four::OutputsTransposed, Four::kOut>(maps, grid, Tiles<scalar_t>(transformed),
+                                                               scratch);
+    });
   });
 }
 
@@ -357,23 +275,11 @@ torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const Tile
     const std::vector<scalar_t> zeros(static_cast<std::size_t>(channels));
     std::vector<scalar_t> scratch;
     run_vectorised([&] {
-      tiles_to_maps<InputsTransposed, kIn>(Tiles<const scalar_t>(transformed), grid, zeros.data(), maps,
-                                           scratch);
+      tiles_to_maps<Four, Four::InputsTransposed, Four::kIn>(Tiles<const scalar_t>(transformed), grid,
+                                                             zeros.data(), maps, scratch);
     });
   });
   return deltas;
-}
-
-torch::Tensor input_deltas_by_tiles(const torch::Tensor& deltas, const torch::Tensor& weight,
-                                    const TileGrid& grid) {
-  const std::int64_t out = weight.size(0), in = weight.size(1);
-  const torch::Tensor filters = places(out, in, weight.options());
-  transform_adjoint_filters(weight, filters);
-  const torch::Tensor transformed = places(grid.tiles(), out, deltas.options());
-  transform_deltas(deltas, grid, transformed);
-  torch::Tensor products = places(grid.tiles(), in, deltas.options());
-  at::bmm_out(products, transformed, filters);
-  return input_deltas_of_tiles(products, grid);
 }
 
 }  // namespace fedarena::kernels

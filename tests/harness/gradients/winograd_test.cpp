@@ -1,6 +1,7 @@
 // Convolutions by tiles against LibTorch's, in every shape that tiles can overhang in.
 #include "harness/gradients/winograd.hpp"
 
+#include <string>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -23,47 +24,112 @@ double relative_error(const torch::Tensor& actual, const torch::Tensor& expected
   return ((actual.to(torch::kFloat64) - expected).norm() / expected.norm()).item<double>();
 }
 
+std::string described(const Shape& shape, Tile tile) {
+  return fmt::format("{} to {} channels, {}x{}, padding {}, tiles of {}", shape.in, shape.out, shape.height,
+                     shape.width, shape.padding, side_of(tile));
+}
+
+// By the definition: a convolution of inputs with deltas, both turned so that channels are summed over
+// examples.
+torch::Tensor weight_delta(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas) {
+  return at::conv2d(inputs.transpose(0, 1), deltas.transpose(0, 1), /*bias=*/{}, /*stride=*/1, layer.padding)
+      .transpose(0, 1);
+}
+
+torch::Tensor weight_of(const torch::Tensor& taps) {
+  const torch::Tensor weight = torch::zeros({taps.size(1), taps.size(2), 3, 3}, taps.options());
+  add_taps(taps, weight);
+  return weight;
+}
+
 class ByTiles : public ::testing::TestWithParam<torch::ScalarType> {
  protected:
   torch::Tensor numbers(const std::vector<std::int64_t>& shape) { return normal(stream_, shape); }
-  double tolerance() const { return GetParam() == torch::kFloat64 ? 1e-13 : 1e-5; }
+  double tolerance(Tile tile) const {
+    if (GetParam() == torch::kFloat64) return 1e-13;
+    return tile == Tile::kSmall ? 1e-6 : 1e-5;
+  }
 
  private:
   Stream stream_{{.seed = 7}};
 };
 
-TEST_P(ByTiles, OutputsAndInputDeltasAreThoseOfTheConvolution) {
+TEST_P(ByTiles, OutputsAreThoseOfTheConvolution) {
+  for (const Shape& shape : kShapes) {
+    const Conv2d layer{shape.in, shape.out, 3, shape.padding};
+    const torch::Tensor inputs = numbers({shape.examples, shape.in, shape.height, shape.width});
+    const torch::Tensor weight = numbers({shape.out, shape.in, 3, 3});
+    const torch::Tensor bias = numbers({shape.out});
+    const torch::Tensor expected = at::conv2d(inputs, weight, bias, /*stride=*/1, shape.padding);
+    for (const Tile tile : {Tile::kSmall, Tile::kLarge}) {
+      const TileGrid grid(layer, shape.examples, shape.height, shape.width, tile);
+      const torch::Tensor tiles = places(tile, grid.tiles(), shape.in, GetParam());
+      transform_inputs(inputs.to(GetParam()), grid, tiles);
+      const torch::Tensor filters = places(tile, shape.in, shape.out, GetParam());
+      transform_filters(weight.to(GetParam()), filters);
+      const torch::Tensor outputs = outputs_of_tiles(at::bmm(tiles, filters), grid, bias.to(GetParam()));
+      SCOPED_TRACE(described(shape, tile));
+      ASSERT_EQ(outputs.sizes(), expected.sizes());
+      EXPECT_LE(relative_error(outputs, expected), tolerance(tile));
+    }
+  }
+}
+
+TEST_P(ByTiles, GradientsAreThoseOfTheConvolution) {
   for (const Shape& shape : kShapes) {
     const Conv2d layer{shape.in, shape.out, 3, shape.padding};
     const TileGrid grid(layer, shape.examples, shape.height, shape.width);
     const torch::Tensor inputs = numbers({shape.examples, shape.in, shape.height, shape.width});
     const torch::Tensor deltas = numbers({shape.examples, shape.out, grid.out_height, grid.out_width});
     const torch::Tensor weight = numbers({shape.out, shape.in, 3, 3});
-    const torch::Tensor bias = numbers({shape.out});
-    const torch::Tensor typed_weight = weight.to(GetParam());
 
-    const torch::Tensor in_tiles = places(grid.tiles(), shape.in, GetParam());
+    const torch::Tensor tiles = places(Tile::kLarge, grid.tiles(), shape.out, GetParam());
+    transform_deltas(deltas.to(GetParam()), grid, tiles);
+    const torch::Tensor filters = places(Tile::kLarge, shape.out, shape.in, GetParam());
+    transform_adjoint_filters(weight.to(GetParam()), filters);
+    const torch::Tensor input_deltas = input_deltas_of_tiles(at::bmm(tiles, filters), grid);
+    const torch::Tensor in_tiles = places(Tile::kLarge, grid.tiles(), shape.in, GetParam());
     transform_inputs(inputs.to(GetParam()), grid, in_tiles);
-    const torch::Tensor filters = places(shape.in, shape.out, GetParam());
-    transform_filters(typed_weight, filters);
-    const torch::Tensor outputs = outputs_of_tiles(at::bmm(in_tiles, filters), grid, bias.to(GetParam()));
 
-    const torch::Tensor out_tiles = places(grid.tiles(), shape.out, GetParam());
-    transform_deltas(deltas.to(GetParam()), grid, out_tiles);
-    const torch::Tensor adjoint_filters = places(shape.out, shape.in, GetParam());
-    transform_adjoint_filters(typed_weight, adjoint_filters);
-    const torch::Tensor input_deltas = input_deltas_of_tiles(at::bmm(out_tiles, adjoint_filters), grid);
-
-    SCOPED_TRACE(fmt::format("{} to {} channels, {}x{}, padding {}", shape.in, shape.out, shape.height,
-                             shape.width, shape.padding));
-    const torch::Tensor expected = at::conv2d(inputs, weight, bias, /*stride=*/1, shape.padding);
-    ASSERT_EQ(outputs.sizes(), expected.sizes());
-    EXPECT_LE(relative_error(outputs, expected), tolerance());
-    const torch::Tensor expected_deltas =
+    SCOPED_TRACE(described(shape, Tile::kLarge));
+    const torch::Tensor expected =
         at::conv_transpose2d(deltas, weight, /*bias=*/{}, /*stride=*/1, shape.padding);
-    ASSERT_EQ(input_deltas.sizes(), expected_deltas.sizes());
-    EXPECT_LE(relative_error(input_deltas, expected_deltas), tolerance());
+    ASSERT_EQ(input_deltas.sizes(), expected.sizes());
+    EXPECT_LE(relative_error(input_deltas, expected), tolerance(Tile::kLarge));
+
+    torch::Tensor sum = torch::zeros_like(weight);
+    for (std::int64_t i = 0; i < shape.examples; ++i) {
+      const torch::Tensor own = weight_delta(layer, inputs.narrow(0, i, 1), deltas.narrow(0, i, 1));
+      sum += own;
+      const torch::Tensor taps =
+          weight_deltas_of_tiles(tiles, in_tiles, i * grid.tiles_of_example(), grid.tiles_of_example());
+      EXPECT_LE(relative_error(weight_of(taps), own), tolerance(Tile::kLarge)) << "example " << i;
+    }
+    EXPECT_LE(relative_error(weight_of(weight_deltas_of_tiles(tiles, in_tiles)), sum),
+              tolerance(Tile::kLarge));
   }
+}
+
+// Masks of ReLUs hang on the rounding of outputs.
+TEST(Rounding, OfSmallTilesIsNoWorseThanThatOfTheConvolution) {
+  Stream stream({.seed = 8});
+  const torch::Tensor inputs = normal(stream, {8, 128, 16, 16}).relu();
+  const torch::Tensor weight = normal(stream, {128, 128, 3, 3}) / 34;
+  const torch::Tensor bias = normal(stream, {128});
+  const torch::Tensor exact = at::conv2d(inputs, weight, bias, /*stride=*/1, /*padding=*/1);
+  const torch::Tensor single = inputs.to(torch::kFloat32), filter = weight.to(torch::kFloat32);
+  const torch::Tensor plain =
+      at::conv2d(single, filter, bias.to(torch::kFloat32), /*stride=*/1, /*padding=*/1);
+  const TileGrid grid({128, 128, 3, 1}, 8, 16, 16, Tile::kSmall);
+  const torch::Tensor tiles = places(Tile::kSmall, grid.tiles(), 128, torch::kFloat32);
+  transform_inputs(single, grid, tiles);
+  const torch::Tensor filters = places(Tile::kSmall, 128, 128, torch::kFloat32);
+  transform_filters(filter, filters);
+  const torch::Tensor outputs = outputs_of_tiles(at::bmm(tiles, filters), grid, bias.to(torch::kFloat32));
+  const double by_tiles = relative_error(outputs, exact), directly = relative_error(plain, exact);
+  RecordProperty("by_tiles", fmt::format("{:.2e}", by_tiles));
+  RecordProperty("directly", fmt::format("{:.2e}", directly));
+  EXPECT_LE(by_tiles, directly);
 }
 
 // Writing beside what it was given would show in the other half.
@@ -71,10 +137,10 @@ TEST_P(ByTiles, TransformsWriteTheirHalfOfSharedPlacesAlone) {
   const Conv2d layer{20, 18, 3, 1};
   const TileGrid grid(layer, 2, 9, 6);
   const torch::Tensor inputs = numbers({2, 20, 9, 6}).to(GetParam());
-  const torch::Tensor alone = places(grid.tiles(), 20, GetParam());
+  const torch::Tensor alone = places(Tile::kLarge, grid.tiles(), 20, GetParam());
   transform_inputs(inputs, grid, alone);
   for (const std::int64_t half : {0, 20}) {
-    const torch::Tensor shared = places(grid.tiles(), 40, GetParam());
+    const torch::Tensor shared = places(Tile::kLarge, grid.tiles(), 40, GetParam());
     shared.fill_(3);
     transform_inputs(inputs, grid, shared.narrow(2, half, 20));
     EXPECT_TRUE(torch::equal(shared.narrow(2, half, 20), alone));
@@ -89,6 +155,7 @@ TEST(TileGrid, SavesFourTimesWhereTilesFitAndLessWhereTheyOverhang) {
   EXPECT_DOUBLE_EQ(TileGrid({8, 8, 3, 1}, 5, 16, 16).saving(), 4);  // 144 against 36 a tile
   EXPECT_DOUBLE_EQ(TileGrid({8, 8, 3, 0}, 1, 6, 10).saving(), 4);
   EXPECT_DOUBLE_EQ(TileGrid({8, 8, 3, 1}, 1, 1, 1).saving(), 9. / 36);
+  EXPECT_DOUBLE_EQ(TileGrid({8, 8, 3, 1}, 5, 16, 14, Tile::kSmall).saving(), 2.25);  // 36 against 16
 }
 
 }  // namespace
