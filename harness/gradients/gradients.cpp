@@ -28,8 +28,8 @@ constexpr std::int64_t kGpuMicroBatch = 512;
 // Results kept before they are folded; bounds memory for huge batches.
 constexpr std::int64_t kMicroBatchesPerFold = 64;
 
-// The second pass needs no sums, so that it can be cut finer: two workers then share the last micro-batch.
-constexpr std::int64_t kPartsOfAMicroBatch = 2;
+// The second pass needs no sums, so that two workers can share a micro-batch that is alone.
+constexpr std::int64_t kPartsOfTheOnlyMicroBatch = 2;
 
 std::int64_t choose_micro_batch(const Model& model) {
   if (model.options().device().is_cuda()) return kGpuMicroBatch;
@@ -60,6 +60,14 @@ std::vector<Part> cut(std::int64_t count, std::int64_t micro_batch, std::int64_t
     }
   }
   return result;
+}
+
+// The size of `count` examples' micro-batches, at most `largest`: where there are several, an even number of
+// about the same size (but for single ones among many small ones), so that two workers end together.
+std::int64_t balanced_micro_batch(std::int64_t count, std::int64_t largest) {
+  if (count <= largest) return largest;
+  const std::int64_t pairs = (count + 2 * largest - 1) / (2 * largest);
+  return (count + 2 * pairs - 1) / (2 * pairs);
 }
 
 // Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
@@ -118,7 +126,7 @@ Params GradientEngine::fold_means(const Params& at, std::int64_t count, const Pa
   };
   Params mean = zeros_like(at);
   for_each_micro_batch<Term>(
-      pool_, count, micro_batch_,
+      pool_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return Term{gradient(begin, end), end - begin};
       },
@@ -143,11 +151,12 @@ torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batc
   FEDARENA_CHECK(count, >=, 1);
   meter_.add({.gradients = count, .second_passes = count});
   const bool by_rules = has_second_pass(model_);
-  const std::vector<Part> parts = cut(count, micro_batch_, by_rules ? kPartsOfAMicroBatch : 1);
+  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
+  const std::vector<Part> parts = cut(count, size, by_rules && count <= size ? kPartsOfTheOnlyMicroBatch : 1);
   std::vector<Trace> traces(by_rules ? std::min(parts.back().micro_batch + 1, traced_micro_batches_) : 0);
   const Weights weights(model_, at);
   const Params gradient = fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
-    const auto index = static_cast<std::size_t>(begin / micro_batch_);
+    const auto index = static_cast<std::size_t>(begin / size);
     return mean_by_rules(weights, slice(batch, begin, end), index < traces.size() ? &traces[index] : nullptr);
   });
   const Params direction = slope(gradient);
@@ -186,7 +195,7 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   const Weights weights(model_, at);
   ClippedSum total{.sum = zeros_like(at), .examples = count};
   for_each_micro_batch<ClippedSum>(
-      pool_, count, micro_batch_,
+      pool_, count, balanced_micro_batch(count, micro_batch_),
       [&](std::int64_t begin, std::int64_t end) {
         return clipped_by_rules(weights, clip_norm, source(begin, end));
       },

@@ -47,7 +47,7 @@ class GradientEngine {
   /// its second pass (about as many numbers); beyond them it computes them again. Bounds memory.
   GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations = 128'000'000);
 
-  /// Examples of a micro-batch.
+  /// Examples of a micro-batch at most.
   std::int64_t micro_batch() const { return micro_batch_; }
   /// Gradient of the mean loss over examples [0, count); count >= 1.
   Params mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const;

@@ -1,7 +1,9 @@
 #include "harness/gradients/gradients.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -103,6 +105,32 @@ TEST_F(Engines, AskForEveryExampleOnceInPiecesThatDependOnTheModelAlone) {
     next = end;
   }
   EXPECT_EQ(next, count);
+}
+
+// Two workers are done with them at the same time.
+TEST_F(Engines, CutABatchIntoAnEvenNumberOfMicroBatches) {
+  const Model model(features(), torch::kFloat64);
+  const Params at = random_params(model);
+  const GradientEngine engine(model, two);
+  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+    const Batch batch = random_batch(model, count);
+    std::vector<std::int64_t> sizes;
+    std::mutex mutex;
+    engine.mean_gradient(at, count, [&](std::int64_t begin, std::int64_t end) {
+      const std::lock_guard lock(mutex);
+      sizes.push_back(end - begin);
+      return slices_of(batch)(begin, end);
+    });
+    if (count <= engine.micro_batch()) {
+      EXPECT_EQ(sizes, std::vector{count});
+      continue;
+    }
+    EXPECT_EQ(sizes.size() % 2, 0) << count;
+    EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}), count);
+    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+    EXPECT_LE(*most, engine.micro_batch());
+    EXPECT_LE(*most - *least, 3) << count;
+  }
 }
 
 TEST_F(Engines, EvaluateAsIsDoneByHand) {
