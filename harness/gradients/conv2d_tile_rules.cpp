@@ -145,7 +145,7 @@ class GhostTileConv2d final : public TileConv2d {
 std::unique_ptr<Rule> make_conv2d_tile_rule(const Conv2d& layer, const LayerWeights& weights,
                                             const torch::Tensor& inputs, Want want) {
   if (want == Want::kSum) return std::make_unique<SummedTileConv2d>(layer, weights, inputs);
-  constexpr std::int64_t kTrafficOfAWeight = 40;  // measured with 128 channels and 7x7 positions
+  constexpr std::int64_t kTrafficOfAWeight = 40;  // measured with 128 channels and 8x8 positions
   if (prefer_ghost_norms(layer, inputs, kTrafficOfAWeight)) {
     return std::make_unique<GhostTileConv2d>(layer, weights, inputs);
   }
