@@ -28,8 +28,8 @@ template <typename Body>
 template <typename Body>
 void run_vectorised(const Body& body) {
 #if defined(__x86_64__) && defined(__GNUC__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return run_with_avx2(body);
+  static const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
+  if (kHasAvx2) return run_with_avx2(body);
 #endif
   body();
 }

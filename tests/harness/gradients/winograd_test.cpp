@@ -37,7 +37,7 @@ torch::Tensor weight_delta(const Conv2d& layer, const torch::Tensor& inputs, con
 }
 
 torch::Tensor weight_of(const torch::Tensor& taps) {
-  const torch::Tensor weight = torch::zeros({taps.size(1), taps.size(2), 3, 3}, taps.options());
+  torch::Tensor weight = torch::zeros({taps.size(1), taps.size(2), 3, 3}, taps.options());
   add_taps(taps, weight);
   return weight;
 }
