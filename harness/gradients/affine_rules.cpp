@@ -1,16 +1,15 @@
 // Affine maps and convolutions: gradients are products of inputs and deltas, so their norms need not hold
 // them.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include <ATen/ATen.h>
 
+#include "harness/gradients/convolution.hpp"
 #include "harness/gradients/kernels.hpp"
 #include "harness/gradients/lanes.hpp"
 #include "harness/gradients/rule.hpp"
-#include "harness/gradients/winograd.hpp"
 
 namespace fedarena {
 namespace {
@@ -56,36 +55,28 @@ class LinearRule final : public Rule {
 
 class Conv2dRule : public Rule {
  public:
-  Conv2dRule(const Conv2d& layer, std::vector<torch::Tensor> parameters)
-      : layer_(layer), parameters_(std::move(parameters)) {}
+  explicit Conv2dRule(std::unique_ptr<const Convolution> convolution)
+      : convolution_(std::move(convolution)) {}
 
   torch::Tensor forward(const torch::Tensor& inputs) override {
     inputs_ = inputs;
-    return at::conv2d(inputs, parameters_[0], parameters_[1], /*stride=*/1, layer_.padding);
+    return convolution_->outputs(inputs);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    const Convolution::Deltas prepared = convolution_->prepare(deltas);
+    take(prepared);
+    return wanted ? convolution_->input_deltas(inputs_, prepared) : torch::Tensor();
   }
 
  protected:
-  // {inputs, weight, bias}, undefined where not asked for.
-  std::array<torch::Tensor, 3> gradients(const torch::Tensor& deltas, const torch::Tensor& inputs,
-                                         std::array<bool, 3> wanted) const {
-    const std::vector<std::int64_t> bias{layer_.out};
-    const std::vector<std::int64_t> padding{layer_.padding, layer_.padding};
-    const std::vector<std::int64_t> ones{1, 1};
-    const std::vector<std::int64_t> zeros{0, 0};
-    auto [input, weight, shift] =
-        at::convolution_backward(deltas, inputs, parameters_[0], at::OptionalIntArrayRef(bias), ones, padding,
-                                 ones, /*transposed=*/false, zeros, /*groups=*/1, wanted);
-    return {input, weight, shift};
-  }
-  torch::Tensor input_gradient(const torch::Tensor& deltas, bool wanted) const {
-    return wanted ? gradients(deltas, inputs_, {true, false, false})[0] : torch::Tensor();
-  }
-  const Conv2d& layer() const { return layer_; }
+  // What the rule wants of the gradients in weight and bias.
+  virtual void take(const Convolution::Deltas& deltas) = 0;
+
+  const Convolution& convolution() const { return *convolution_; }
   const torch::Tensor& inputs() const { return inputs_; }
 
  private:
-  Conv2d layer_;
-  std::vector<torch::Tensor> parameters_;
+  std::unique_ptr<const Convolution> convolution_;
   torch::Tensor inputs_;
 };
 
@@ -94,19 +85,17 @@ class SummedConv2d final : public Conv2dRule {
  public:
   using Conv2dRule::Conv2dRule;
 
-  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    const auto [none, weight, bias] = gradients(deltas, inputs(), {false, true, true});
-    weight_ = weight;
-    bias_ = bias;
-    return input_gradient(deltas, wanted);
-  }
   void add_sum(std::span<const double> /*factors*/, std::span<const torch::Tensor> sums) const override {
-    sums[0].add_(weight_);
-    sums[1].add_(bias_);
+    convolution().add(gradient_.weight, sums[0]);
+    sums[1].add_(gradient_.bias);
   }
 
  private:
-  torch::Tensor weight_, bias_;
+  void take(const Convolution::Deltas& deltas) override {
+    gradient_ = convolution().gradient(inputs(), deltas);
+  }
+
+  Convolution::Gradient gradient_;
 };
 
 // Holds every example's gradient and reads it twice, for its norm while it is in cache and for the sum.
@@ -114,51 +103,75 @@ class HeldConv2d final : public Conv2dRule {
  public:
   using Conv2dRule::Conv2dRule;
 
-  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    for (std::int64_t i = 0; i < deltas.size(0); ++i) {
-      weights_.push_back(
-          gradients(deltas.narrow(0, i, 1), inputs().narrow(0, i, 1), {false, true, false})[1].contiguous());
-      squared_.push_back(kernels::squared_norm(weights_.back()));
-    }
-    biases_ = deltas.sum({2, 3});
-    return input_gradient(deltas, wanted);
-  }
   void add_lengths(Lengths& lengths) const override {
     const std::vector<double> biases = kernels::squared_norms(biases_);
-    for (std::size_t i = 0; i < squared_.size(); ++i) lengths.squared[i] += squared_[i] + biases[i];
+    // Transformed inputs overflow before a convolution of them does.
+    const std::vector<double> inputs = kernels::squared_norms(this->inputs());
+    for (std::size_t i = 0; i < squared_.size(); ++i) {
+      lengths.squared[i] += squared_[i] + biases[i];
+      lengths.inputs[i] += std::sqrt(inputs[i]);
+    }
   }
   void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
-    kernels::add_weighted_sum(factors, weights_, sums[0]);
+    const torch::Tensor weight = at::zeros_like(weights_[0]);
+    kernels::add_weighted_sum(factors, weights_, weight);
+    convolution().add(weight, sums[0]);
     kernels::add_weighted_sum(factors, biases_, sums[1]);
   }
 
  private:
+  void take(const Convolution::Deltas& deltas) override {
+    convolution().weight_gradients(inputs(), deltas, [this](torch::Tensor weight) {
+      squared_.push_back(kernels::squared_norm(weight));
+      weights_.push_back(std::move(weight));
+    });
+    biases_ = deltas.plain.sum({2, 3});
+  }
+
   std::vector<torch::Tensor> weights_;
   std::vector<double> squared_;
   torch::Tensor biases_;
 };
 
-// Ghost norms; the sum is a second pass over the weights with scaled deltas.
+// Ghost norms (Li et al. 2022; Bu et al. 2022): the squared norm of sum over positions t of d_t u_t' is the
+// sum over s, t of <u_s, u_t> <d_s, d_t>. The products are taken in double, because what cancels between
+// positions would leave single precision with rounding alone. The sum is a second pass over the weights with
+// scaled deltas.
 class GhostConv2d final : public Conv2dRule {
  public:
   using Conv2dRule::Conv2dRule;
 
-  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
-    deltas_ = deltas;
-    return input_gradient(deltas, wanted);
-  }
   void add_lengths(Lengths& lengths) const override {
-    add_ghost_lengths(layer(), inputs(), deltas_, lengths);
+    const Conv2d& layer = convolution().layer();
+    const torch::Tensor patches =
+        at::im2col(inputs(), {layer.kernel, layer.kernel}, {1, 1}, {layer.padding, layer.padding}, {1, 1})
+            .to(torch::kFloat64);
+    const torch::Tensor deltas = deltas_.flatten(2).to(torch::kFloat64);
+    const torch::Tensor patch_products =
+        at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
+    const torch::Tensor delta_products = at::bmm(deltas.transpose(1, 2), deltas);
+    const std::vector<double> squared = to_vector((patch_products * delta_products).sum({1, 2}));
+    const std::vector<double> reach =
+        to_vector((patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
+    const std::vector<double> input = to_vector(patches.square().sum({1, 2}).sqrt());
+    for (std::size_t i = 0; i < squared.size(); ++i) {
+      lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
+      lengths.reach[i] += reach[i];
+      lengths.inputs[i] += input[i];
+    }
   }
   void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
     const Scaled scaled = scale_examples(factors, inputs(), deltas_);
     if (scaled.inputs.size(0) == 0) return;
-    const auto [none, weight, bias] = gradients(scaled.deltas, scaled.inputs, {false, true, true});
-    sums[0].add_(weight);
-    sums[1].add_(bias);
+    const Convolution::Gradient gradient =
+        convolution().gradient(scaled.inputs, convolution().prepare(scaled.deltas));
+    convolution().add(gradient.weight, sums[0]);
+    sums[1].add_(gradient.bias);
   }
 
  private:
+  void take(const Convolution::Deltas& deltas) override { deltas_ = deltas.plain; }
+
   torch::Tensor deltas_;
 };
 
@@ -193,6 +206,20 @@ class LaneConv2d final : public Rule {
   Want want_;
 };
 
+// Whether ghost norms are cheaper than holding gradients. Both cost one product of deltas and patches in all;
+// beyond it, in multiplications of the processor: ghost norms cost products of all pairs of positions, in
+// double at half the rate, and holding costs memory traffic for each weight.
+bool prefer_ghost_norms(const Convolution& convolution, const torch::Tensor& inputs) {
+  // Double is not precise enough for gradients in double that cancel between positions.
+  if (inputs.scalar_type() != torch::kFloat32) return false;
+  const Conv2d& layer = convolution.layer();
+  const std::int64_t positions = (inputs.size(2) + 2 * layer.padding - layer.kernel + 1) *
+                                 (inputs.size(3) + 2 * layer.padding - layer.kernel + 1);
+  const std::int64_t patch = layer.in * layer.kernel * layer.kernel;
+  return 2 * positions * positions * (patch + layer.out) <
+         convolution.traffic_of_a_weight() * patch * layer.out;
+}
+
 }  // namespace
 
 Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
@@ -216,35 +243,6 @@ Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inpu
           (rows.to(torch::kFloat64) * scales).to(deltas.scalar_type())};
 }
 
-void add_ghost_lengths(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas,
-                       Lengths& lengths) {
-  const torch::Tensor patches =
-      at::im2col(inputs, {layer.kernel, layer.kernel}, {1, 1}, {layer.padding, layer.padding}, {1, 1})
-          .to(torch::kFloat64);
-  const torch::Tensor rows = deltas.flatten(2).to(torch::kFloat64);
-  const torch::Tensor patch_products =
-      at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
-  const torch::Tensor delta_products = at::bmm(rows.transpose(1, 2), rows);
-  const std::vector<double> squared = to_vector((patch_products * delta_products).sum({1, 2}));
-  const std::vector<double> reach =
-      to_vector((patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
-  const std::vector<double> input = to_vector(patches.square().sum({1, 2}).sqrt());
-  for (std::size_t i = 0; i < squared.size(); ++i) {
-    lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
-    lengths.reach[i] += reach[i];
-    lengths.inputs[i] += input[i];
-  }
-}
-
-bool prefer_ghost_norms(const Conv2d& layer, const torch::Tensor& inputs, std::int64_t traffic_of_a_weight) {
-  // Double is not precise enough for gradients in double that cancel between positions.
-  if (inputs.scalar_type() != torch::kFloat32) return false;
-  const std::int64_t positions = (inputs.size(2) + 2 * layer.padding - layer.kernel + 1) *
-                                 (inputs.size(3) + 2 * layer.padding - layer.kernel + 1);
-  const std::int64_t patch = layer.in * layer.kernel * layer.kernel;
-  return 2 * positions * positions * (patch + layer.out) < traffic_of_a_weight * patch * layer.out;
-}
-
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
   return std::make_unique<LinearRule>(std::move(parameters));
 }
@@ -252,19 +250,13 @@ std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
 std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
                                        const torch::Tensor& inputs, Want want) {
   const auto& layer = std::get<Conv2d>(layers[0]);
-  const std::vector<torch::Tensor>& parameters = weights.parameters;
   if (kernels::prefer_lanes(layer, inputs.size(0))) {
-    return std::make_unique<LaneConv2d>(layers, parameters, want);
+    return std::make_unique<LaneConv2d>(layers, weights.parameters, want);
   }
-  if (kernels::prefer_tiles(layer, inputs)) {
-    return make_conv2d_tile_rule(layer, weights, inputs, want);
-  }
-  if (want == Want::kSum) return std::make_unique<SummedConv2d>(layer, parameters);
-  constexpr std::int64_t kTrafficOfAWeight = 70;  // measured with 128 channels and 8x8 positions
-  if (prefer_ghost_norms(layer, inputs, kTrafficOfAWeight)) {
-    return std::make_unique<GhostConv2d>(layer, parameters);
-  }
-  return std::make_unique<HeldConv2d>(layer, parameters);
+  std::unique_ptr<const Convolution> convolution = make_convolution(layer, weights, inputs);
+  if (want == Want::kSum) return std::make_unique<SummedConv2d>(std::move(convolution));
+  if (prefer_ghost_norms(*convolution, inputs)) return std::make_unique<GhostConv2d>(std::move(convolution));
+  return std::make_unique<HeldConv2d>(std::move(convolution));
 }
 
 }  // namespace fedarena

@@ -10,6 +10,8 @@
 namespace fedarena {
 namespace {
 
+using kernels::Tile;
+
 // Adjoints as one matrix product an example, whose columns are added up where patches overlap.
 class PatchTangent final : public TangentRule {
  public:
@@ -50,10 +52,10 @@ class WinogradTangent final : public TangentRule {
   WinogradTangent(const Conv2d& layer, const MovingParameters& parameters)
       : layer_(layer), bias_tangent_(parameters.direction[1]) {
     const torch::Tensor &weight = parameters.at[0], &weight_tangent = parameters.direction[0];
-    filters_ = kernels::places(kernels::Tile::kLarge, 2 * layer.in, layer.out, weight.options());
+    filters_ = kernels::places(Tile::kLarge, 2 * layer.in, layer.out, weight.options());
     kernels::transform_filters(weight, filters_.narrow(1, 0, layer.in));
     kernels::transform_filters(weight_tangent, filters_.narrow(1, layer.in, layer.in));
-    adjoint_filters_ = kernels::places(kernels::Tile::kLarge, 2 * layer.out, layer.in, weight.options());
+    adjoint_filters_ = kernels::places(Tile::kLarge, 2 * layer.out, layer.in, weight.options());
     kernels::transform_adjoint_filters(weight, adjoint_filters_.narrow(1, 0, layer.out));
     kernels::transform_adjoint_filters(weight_tangent, adjoint_filters_.narrow(1, layer.out, layer.out));
   }
@@ -63,7 +65,7 @@ class WinogradTangent final : public TangentRule {
     const torch::Tensor &inputs = at.seen.inputs, &tangents = at.input_tangents;
     const std::int64_t moving = tangents.defined() ? layer_.in : 0;
     const torch::Tensor both =
-        kernels::places(kernels::Tile::kLarge, tiles.tiles(), moving + layer_.in, inputs.options());
+        kernels::places(Tile::kLarge, tiles.tiles(), moving + layer_.in, inputs.options());
     if (tangents.defined()) kernels::transform_inputs(tangents, tiles, both.narrow(2, 0, moving));
     kernels::transform_inputs(inputs, tiles, both.narrow(2, moving, layer_.in));
     const torch::Tensor sum =
@@ -73,7 +75,7 @@ class WinogradTangent final : public TangentRule {
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
     const kernels::TileGrid tiles = grid(at);
     const torch::Tensor both =
-        kernels::places(kernels::Tile::kLarge, tiles.tiles(), 2 * layer_.out, delta_tangents.options());
+        kernels::places(Tile::kLarge, tiles.tiles(), 2 * layer_.out, delta_tangents.options());
     kernels::transform_deltas(delta_tangents, tiles, both.narrow(2, 0, layer_.out));
     kernels::transform_deltas(at.seen.deltas, tiles, both.narrow(2, layer_.out, layer_.out));
     return kernels::input_deltas_of_tiles(product(both, adjoint_filters_, layer_.in), tiles);
@@ -87,7 +89,7 @@ class WinogradTangent final : public TangentRule {
 
   static torch::Tensor product(const torch::Tensor& both, const torch::Tensor& filters,
                                std::int64_t channels) {
-    torch::Tensor sum = kernels::places(kernels::Tile::kLarge, both.size(1), channels, both.options());
+    torch::Tensor sum = kernels::places(Tile::kLarge, both.size(1), channels, both.options());
     return at::bmm_out(sum, both, filters);
   }
 

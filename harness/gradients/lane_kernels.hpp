@@ -9,19 +9,8 @@
 #include "harness/gradients/lanes.hpp"
 #include "harness/gradients/vectorised.hpp"
 
-/// The loops of LaneConvolution, on one block of sixteen examples; everything lies as LibTorch aligns
-/// tensors.
+/// The loops of LaneConvolution, on one block of sixteen examples.
 namespace fedarena::kernels::lanes {
-
-/// Vectors of numbers that are aligned as LibTorch aligns tensors.
-template <typename T>
-inline const Vector<T>* vectors(const T* numbers) {
-  return reinterpret_cast<const Vector<T>*>(numbers);
-}
-template <typename T>
-inline Vector<T>* vectors(T* numbers) {
-  return reinterpret_cast<Vector<T>*>(numbers);
-}
 
 /// Maps [channels][height][width] of sixteen examples.
 template <typename T>
@@ -107,14 +96,14 @@ inline void convolve(const Maps<const T>& inputs, std::int64_t margin, std::span
         const T* in = inputs.at(0, y, x);
         const T* factors = weights + first;
         for (const std::int64_t tap : used) {
-          const Vector<T>* numbers = vectors(in + tap);
+          const LooseVector<T>* numbers = vectors(in + tap);
           for (int c = 0; c < Channels; ++c) {
             for (int v = 0; v < kVectors; ++v) sums[c][v] += factors[c] * numbers[v];
           }
           factors += outputs.channels;
         }
         for (int c = 0; c < Channels; ++c) {
-          Vector<T>* out = vectors(outputs.at(first + c, y, x));
+          LooseVector<T>* out = vectors(outputs.at(first + c, y, x));
           for (int v = 0; v < kVectors; ++v) out[v] = sums[c][v];
         }
       }
@@ -160,7 +149,7 @@ inline void multiply_deltas(const Maps<const T>& inputs, std::span<const std::in
     for (std::int64_t c = 0; c < deltas.channels; ++c) {
       const T* delta = deltas.at(c, y + margin, margin);
       for (std::int64_t lane = 0; lane < kLanes; lane += kWidth<T>) {
-        Vector<T>& total = *vectors(gradient + (c + 1) * row - kLanes + lane);
+        LooseVector<T>& total = *vectors(gradient + (c + 1) * row - kLanes + lane);
         for (std::int64_t x = 0; x < width; ++x) total += *vectors(delta + x * kLanes + lane);
       }
     }

@@ -19,8 +19,7 @@ struct Lengths {
   explicit Lengths(std::size_t examples) : squared(examples), inputs(examples), reach(examples) {}
 
   std::vector<double> squared;  ///< squared norm of the gradient
-  /// Norms of inputs, summed over layers whose gradients are never held, or which transform their inputs.
-  std::vector<double> inputs;
+  std::vector<double> inputs;   ///< norms of inputs, summed over affine maps and convolutions
   /// Sum over layers whose gradients are never held and their positions of |input| * |delta|: what the norms
   /// of their gradients would add up to if nothing cancelled, and the scale of rounding.
   std::vector<double> reach;
@@ -78,23 +77,9 @@ struct Scaled {
 Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
                       const torch::Tensor& deltas);
 
-/// The lengths of a convolution's gradients by ghost norms (Li et al. 2022; Bu et al. 2022): the squared norm
-/// of sum over positions t of d_t u_t' is the sum over s, t of <u_s, u_t> <d_s, d_t>. The products are taken
-/// in double, because what cancels between positions would leave single precision with rounding alone.
-void add_ghost_lengths(const Conv2d& layer, const torch::Tensor& inputs, const torch::Tensor& deltas,
-                       Lengths& lengths);
-/// Whether they are cheaper than holding gradients. Both cost one product of deltas and patches in all;
-/// beyond it, in multiplications of the processor: ghost norms cost products of all pairs of positions, in
-/// double at half the rate, and holding costs `traffic_of_a_weight`.
-bool prefer_ghost_norms(const Conv2d& layer, const torch::Tensor& inputs, std::int64_t traffic_of_a_weight);
-
 std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters);
 /// layers[0] is a Conv2d.
 std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
                                        const torch::Tensor& inputs, Want want);
-
-/// The same by tiles (winograd.hpp), where they pay.
-std::unique_ptr<Rule> make_conv2d_tile_rule(const Conv2d& layer, const LayerWeights& weights,
-                                            const torch::Tensor& inputs, Want want);
 
 }  // namespace fedarena

@@ -45,6 +45,15 @@ inline constexpr std::int64_t kWidth = kVectorBytes / static_cast<std::int64_t>(
 template <typename T>
 using LooseVector [[gnu::vector_size(kVectorBytes), gnu::may_alias, gnu::aligned(4)]] = T;
 
+template <typename T>
+inline const LooseVector<T>* vectors(const T* numbers) {
+  return reinterpret_cast<const LooseVector<T>*>(numbers);
+}
+template <typename T>
+inline LooseVector<T>* vectors(T* numbers) {
+  return reinterpret_cast<LooseVector<T>*>(numbers);
+}
+
 /// Cuts [0, count) into pieces of nearly the same size, at most Largest, and calls body<size>(first) for
 /// each.
 template <int Largest, typename Body>

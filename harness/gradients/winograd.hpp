@@ -63,7 +63,7 @@ void transform_inputs(const torch::Tensor& inputs, const TileGrid& grid, const t
 torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid& grid,
                                const torch::Tensor& bias);
 
-/// The rest has large tiles alone.
+// The rest has large tiles alone.
 
 /// The transposed map of outputs_of_tiles: writes `transformed` [36, tiles, out], whose last dimension is
 /// dense, from deltas [n, out, h', w'].

@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::int64_t kAllTaps = kTaps * kTaps;
 
-template <typename T>
-inline const LooseVector<T>* loose(const T* numbers) {
-  return reinterpret_cast<const LooseVector<T>*>(numbers);
-}
-template <typename T>
-inline LooseVector<T>* loose(T* numbers) {
-  return reinterpret_cast<LooseVector<T>*>(numbers);
-}
-
 // Taps [9][count] from places [36][count]: the transposed map of that of filters.
 template <typename T>
 inline void places_to_taps(const Lines<const T>& places, std::int64_t count, const Lines<T>& taps,
@@ -56,13 +47,13 @@ inline void multiply_tiles(const Lines<const T>& deltas, const Lines<const T>& i
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
       const T* delta = deltas.data + tile * deltas.stride;
       for (int v = 0; v < kVectors; ++v) {
-        const Vector<T> numbers = *loose(inputs.data + tile * inputs.stride + column + v * kWidth<T>);
+        const Vector<T> numbers = *vectors(inputs.data + tile * inputs.stride + column + v * kWidth<T>);
         for (int r = 0; r < Rows; ++r) sums[r][v] += delta[r] * numbers;
       }
     }
     for (int r = 0; r < Rows; ++r) {
       for (int v = 0; v < kVectors; ++v) {
-        *loose(products.data + r * products.stride + column + v * kWidth<T>) = sums[r][v];
+        *vectors(products.data + r * products.stride + column + v * kWidth<T>) = sums[r][v];
       }
     }
   }

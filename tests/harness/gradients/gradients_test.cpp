@@ -36,6 +36,23 @@ class Engines : public ::testing::Test {
   WorkPool one{1, use_one_torch_thread}, two{2, use_one_torch_thread}, seven{7, use_one_torch_thread};
 };
 
+// The pieces of a batch that an engine asks for, each once.
+class Pieces {
+ public:
+  BatchSource of(const Batch& batch) {
+    return [this, source = slices_of(batch)](std::int64_t begin, std::int64_t end) {
+      const std::lock_guard lock(mutex_);
+      EXPECT_TRUE(asked_.emplace(begin, end).second);
+      return source(begin, end);
+    };
+  }
+  const std::set<std::pair<std::int64_t, std::int64_t>>& asked() const { return asked_; }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::pair<std::int64_t, std::int64_t>> asked_;
+};
+
 std::vector<std::int64_t> sizes_around(std::int64_t micro_batch) {
   return {1,
           2,
@@ -87,19 +104,14 @@ TEST_F(Engines, AskForEveryExampleOnceInPiecesThatDependOnTheModelAlone) {
   const std::int64_t count =
       70 * GradientEngine(model, one).micro_batch() + 5;  // more than are folded at once
   const Batch batch = random_batch(model, count);
-  std::set<std::pair<std::int64_t, std::int64_t>> all[2];
+  Pieces all[2];
   for (const int turn : {0, 1}) {
     const GradientEngine engine(model, turn == 0 ? one : seven);
-    std::mutex mutex;
-    engine.evaluate(random_params(model), count, [&](std::int64_t begin, std::int64_t end) {
-      const std::lock_guard lock(mutex);
-      EXPECT_TRUE(all[turn].emplace(begin, end).second);
-      return slices_of(batch)(begin, end);
-    });
+    engine.evaluate(random_params(model), count, all[turn].of(batch));
   }
-  EXPECT_EQ(all[0], all[1]);
+  EXPECT_EQ(all[0].asked(), all[1].asked());
   std::int64_t next = 0;
-  for (const auto& [begin, end] : all[0]) {
+  for (const auto& [begin, end] : all[0].asked()) {
     EXPECT_EQ(begin, next);
     EXPECT_LE(end - begin, GradientEngine(model, one).micro_batch());
     next = end;
@@ -114,13 +126,10 @@ TEST_F(Engines, CutABatchIntoAnEvenNumberOfMicroBatches) {
   const GradientEngine engine(model, two);
   for (const std::int64_t count : sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count);
+    Pieces pieces;
+    engine.mean_gradient(at, count, pieces.of(batch));
     std::vector<std::int64_t> sizes;
-    std::mutex mutex;
-    engine.mean_gradient(at, count, [&](std::int64_t begin, std::int64_t end) {
-      const std::lock_guard lock(mutex);
-      sizes.push_back(end - begin);
-      return slices_of(batch)(begin, end);
-    });
+    for (const auto& [begin, end] : pieces.asked()) sizes.push_back(end - begin);
     if (count <= engine.micro_batch()) {
       EXPECT_EQ(sizes, std::vector{count});
       continue;
