@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include "harness/gradients/patches.hpp"
+#include "harness/gradients/products.hpp"
 #include "harness/gradients/tangent_rule.hpp"
 #include "harness/gradients/winograd.hpp"
 
@@ -12,35 +14,33 @@ namespace {
 
 using kernels::Tile;
 
-// Adjoints as one matrix product an example, whose columns are added up where patches overlap.
+// Adjoints as products of matrices, whose columns are added up where patches overlap.
 class PatchTangent final : public TangentRule {
  public:
   PatchTangent(const Conv2d& layer, MovingParameters parameters)
       : layer_(layer), parameters_(std::move(parameters)) {}
 
   torch::Tensor forward(Moving& at) const override {
-    torch::Tensor result = at::conv2d(at.seen.inputs, parameters_.direction[0], parameters_.direction[1],
-                                      /*stride=*/1, layer_.padding);
+    torch::Tensor result = convolve(at.seen.inputs, parameters_.direction[0], parameters_.direction[1]);
     if (at.input_tangents.defined()) {
-      result.add_(
-          at::conv2d(at.input_tangents, parameters_.at[0], /*bias=*/{}, /*stride=*/1, layer_.padding));
+      result += convolve(at.input_tangents, parameters_.at[0], at::zeros_like(parameters_.at[1]));
     }
-    return result.contiguous();
+    return result;
   }
   torch::Tensor backward(const Moving& at, const torch::Tensor& delta_tangents) const override {
-    const std::int64_t examples = delta_tangents.size(0);
-    const auto rows = [examples](const torch::Tensor& weight) {
-      const torch::Tensor transposed = weight.flatten(1).t();
-      return transposed.expand({examples, transposed.size(0), transposed.size(1)});
-    };
-    torch::Tensor patches = at::bmm(rows(parameters_.at[0]), delta_tangents.flatten(2));
-    patches.baddbmm_(rows(parameters_.direction[0]), at.seen.deltas.flatten(2));
-    return at::col2im(patches, {at.seen.inputs.size(2), at.seen.inputs.size(3)},
-                      {layer_.kernel, layer_.kernel}, /*dilation=*/{1, 1}, {layer_.padding, layer_.padding},
-                      /*stride=*/{1, 1});
+    torch::Tensor result = at::zeros_like(at.seen.inputs);
+    kernels::add_input_deltas_of_patches(layer_, parameters_.at[0], delta_tangents, result);
+    kernels::add_input_deltas_of_patches(layer_, parameters_.direction[0], at.seen.deltas, result);
+    return result;
   }
 
  private:
+  torch::Tensor convolve(const torch::Tensor& inputs, const torch::Tensor& weight,
+                         const torch::Tensor& bias) const {
+    if (kernels::prefer_patches(layer_)) return kernels::outputs_of_patches(layer_, inputs, weight, bias);
+    return at::conv2d(inputs, weight, bias, /*stride=*/1, layer_.padding).contiguous();
+  }
+
   Conv2d layer_;
   MovingParameters parameters_;
 };
@@ -90,7 +90,8 @@ class WinogradTangent final : public TangentRule {
   static torch::Tensor product(const torch::Tensor& both, const torch::Tensor& filters,
                                std::int64_t channels) {
     torch::Tensor sum = kernels::places(Tile::kLarge, both.size(1), channels, both.options());
-    return at::bmm_out(sum, both, filters);
+    kernels::multiply(both, filters, sum);
+    return sum;
   }
 
   Conv2d layer_;

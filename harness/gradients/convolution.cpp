@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include "harness/gradients/patches.hpp"
+#include "harness/gradients/products.hpp"
 #include "harness/gradients/winograd.hpp"
 
 namespace fedarena {
@@ -62,6 +64,43 @@ class LibTorchConvolution final : public Convolution {
   const LayerWeights& weights_;
 };
 
+// Few channels, many outputs.
+class PatchConvolution final : public Convolution {
+ public:
+  PatchConvolution(const Conv2d& layer, const LayerWeights& weights)
+      : Convolution(layer), weights_(weights) {}
+
+  torch::Tensor outputs(const torch::Tensor& inputs) const override {
+    return kernels::outputs_of_patches(layer(), inputs, weights_.parameters[0], weights_.parameters[1]);
+  }
+  Deltas prepare(const torch::Tensor& deltas) const override { return {deltas, {}}; }
+  torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
+    torch::Tensor result = at::zeros_like(inputs);
+    kernels::add_input_deltas_of_patches(layer(), weights_.parameters[0], deltas.plain, result);
+    return result;
+  }
+  Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const override {
+    return {kernels::weight_deltas_of_patches(layer(), inputs, deltas.plain), deltas.plain.sum({0, 2, 3})};
+  }
+  void weight_gradients(const torch::Tensor& inputs, const Deltas& deltas,
+                        const std::function<void(torch::Tensor)>& take) const override {
+    for (std::int64_t i = 0; i < inputs.size(0); ++i) {
+      take(kernels::weight_deltas_of_patches(layer(), inputs.narrow(0, i, 1), deltas.plain.narrow(0, i, 1)));
+    }
+  }
+  void add(const torch::Tensor& gradient, const torch::Tensor& weight) const override {
+    torch::Tensor rows = weight.view({weight.size(0), -1});
+    rows += gradient.narrow(1, 0, rows.size(1));
+  }
+  std::int64_t traffic_of_a_weight() const override {
+    constexpr std::int64_t kSoFew = 0;  // that holding them costs nothing
+    return kSoFew;
+  }
+
+ private:
+  const LayerWeights& weights_;
+};
+
 // Outputs take small tiles, because their rounding decides which inputs of a ReLU are positive; gradients
 // take large ones.
 class TileConvolution final : public Convolution {
@@ -71,8 +110,8 @@ class TileConvolution final : public Convolution {
 
   torch::Tensor outputs(const torch::Tensor& inputs) const override {
     const TileGrid grid = grid_of(inputs, Tile::kSmall);
-    torch::Tensor products = kernels::places(Tile::kSmall, grid.tiles(), layer().out, inputs.options());
-    at::bmm_out(products, tiles_of(inputs, grid), weights_.filters->forward());
+    const torch::Tensor products = kernels::places(Tile::kSmall, grid.tiles(), layer().out, inputs.options());
+    kernels::multiply(tiles_of(inputs, grid), weights_.filters->forward(), products);
     return kernels::outputs_of_tiles(products, grid, weights_.parameters[1]);
   }
   Deltas prepare(const torch::Tensor& deltas) const override {
@@ -83,8 +122,8 @@ class TileConvolution final : public Convolution {
   }
   torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
     const TileGrid grid = grid_of(inputs, Tile::kLarge);
-    torch::Tensor products = kernels::places(Tile::kLarge, grid.tiles(), layer().in, inputs.options());
-    at::bmm_out(products, deltas.tiles, weights_.filters->adjoint());
+    const torch::Tensor products = kernels::places(Tile::kLarge, grid.tiles(), layer().in, inputs.options());
+    kernels::multiply(deltas.tiles, weights_.filters->adjoint(), products);
     return kernels::input_deltas_of_tiles(products, grid);
   }
   Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const override {
@@ -128,6 +167,7 @@ class TileConvolution final : public Convolution {
 std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
                                                     const torch::Tensor& inputs) {
   if (kernels::prefer_tiles(layer, inputs)) return std::make_unique<TileConvolution>(layer, weights, inputs);
+  if (kernels::prefer_patches(layer)) return std::make_unique<PatchConvolution>(layer, weights);
   return std::make_unique<LibTorchConvolution>(layer, weights);
 }
 

@@ -50,7 +50,8 @@ class Convolution {
   Conv2d layer_;
 };
 
-/// By tiles where they pay for such inputs (winograd.hpp), by LibTorch elsewhere; `weights` outlive it.
+/// By tiles where they pay for such inputs (winograd.hpp), by patches where those are small (patches.hpp), by
+/// LibTorch elsewhere; `weights` outlive it.
 std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
                                                     const torch::Tensor& inputs);
 

@@ -16,42 +16,55 @@ constexpr std::int64_t kLanes = 16;
 constexpr std::int64_t kChunk = 1024;
 
 #if defined(__x86_64__) && defined(__GNUC__)
+inline bool has_avx2() {
+  static const bool kHas = __builtin_cpu_supports("avx2") != 0;
+  return kHas;
+}
+inline bool has_avx512() {
+  static const bool kHas = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  return kHas;
+}
+
 template <typename Body>
 [[gnu::target("avx2"), gnu::flatten]] void run_with_avx2(const Body& body) {
   body();
 }
+template <typename Body>
+[[gnu::target("avx512f,avx512vl"), gnu::flatten]] void run_with_avx512(const Body& body) {
+  body();
+}
 #endif
 
-/// Runs body(), compiled a second time for AVX2 where the processor has it. Wider registers change no bit:
-/// AVX2 alone has no fused multiply-add, contraction is off, and sums have lanes of their own. `body` is a
-/// loop over raw pointers; what it calls should be inline.
+/// Runs body(), compiled again for AVX2 and for AVX-512 where the processor has them. Wider registers change
+/// no bit: contraction to fused multiply-adds is off, and sums have lanes of their own. `body` is a loop over
+/// raw pointers; what it calls should be inline.
 template <typename Body>
 void run_vectorised(const Body& body) {
 #if defined(__x86_64__) && defined(__GNUC__)
-  static const bool kHasAvx2 = __builtin_cpu_supports("avx2") != 0;
-  if (kHasAvx2) return run_with_avx2(body);
+  if (has_avx512()) return run_with_avx512(body);
+  if (has_avx2()) return run_with_avx2(body);
 #endif
   body();
 }
 
 /// A register's worth of numbers; compilers cut it up where registers are smaller, with the same bits.
 inline constexpr std::int64_t kVectorBytes = 32;
-template <typename T>
-using Vector [[gnu::vector_size(kVectorBytes), gnu::may_alias]] = T;
-template <typename T>
-inline constexpr std::int64_t kWidth = kVectorBytes / static_cast<std::int64_t>(sizeof(T));
+template <typename T, std::int64_t Bytes = kVectorBytes>
+using Vector [[gnu::vector_size(Bytes), gnu::may_alias]] = T;
+template <typename T, std::int64_t Bytes = kVectorBytes>
+inline constexpr std::int64_t kWidth = Bytes / static_cast<std::int64_t>(sizeof(T));
 
 /// The same anywhere in memory.
-template <typename T>
-using LooseVector [[gnu::vector_size(kVectorBytes), gnu::may_alias, gnu::aligned(4)]] = T;
+template <typename T, std::int64_t Bytes = kVectorBytes>
+using LooseVector [[gnu::vector_size(Bytes), gnu::may_alias, gnu::aligned(4)]] = T;
 
-template <typename T>
-inline const LooseVector<T>* vectors(const T* numbers) {
-  return reinterpret_cast<const LooseVector<T>*>(numbers);
+template <std::int64_t Bytes = kVectorBytes, typename T>
+inline const LooseVector<T, Bytes>* vectors(const T* numbers) {
+  return reinterpret_cast<const LooseVector<T, Bytes>*>(numbers);
 }
-template <typename T>
-inline LooseVector<T>* vectors(T* numbers) {
-  return reinterpret_cast<LooseVector<T>*>(numbers);
+template <std::int64_t Bytes = kVectorBytes, typename T>
+inline LooseVector<T, Bytes>* vectors(T* numbers) {
+  return reinterpret_cast<LooseVector<T, Bytes>*>(numbers);
 }
 
 /// Cuts [0, count) into pieces of nearly the same size, at most Largest, and calls body<size>(first) for

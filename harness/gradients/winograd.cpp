@@ -6,6 +6,8 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
+#include "harness/gradients/products.hpp"
+#include "harness/gradients/transpose.hpp"
 #include "harness/gradients/vectorised.hpp"
 #include "harness/gradients/winograd_transforms.hpp"
 
@@ -34,11 +36,8 @@ inline void read_planes(const T* planes, std::int64_t height, std::int64_t width
                         const Image<T>& image) {
   std::fill_n(image.data, image.height * image.row(), T(0));
   for (std::int64_t y = 0; y < height; ++y) {
-    T* out = image.at(y + margin, margin);
-    for (std::int64_t c = 0; c < image.channels; ++c) {
-      const T* in = planes + (c * height + y) * width;
-      for (std::int64_t x = 0; x < width; ++x) out[x * image.channels + c] = in[x];
-    }
+    transpose(planes + y * width, height * width, image.channels, width, image.at(y + margin, margin),
+              image.channels);
   }
 }
 
@@ -47,11 +46,8 @@ template <typename T>
 inline void write_planes(const Image<T>& image, std::int64_t margin, std::int64_t height, std::int64_t width,
                          T* planes) {
   for (std::int64_t y = 0; y < height; ++y) {
-    const T* in = image.at(y + margin, margin);
-    for (std::int64_t c = 0; c < image.channels; ++c) {
-      T* out = planes + (c * height + y) * width;
-      for (std::int64_t x = 0; x < width; ++x) out[x] = in[x * image.channels + c];
-    }
+    transpose<T>(image.at(y + margin, margin), image.channels, width, image.channels, planes + y * width,
+                 height * width);
   }
 }
 
@@ -132,9 +128,9 @@ struct Kernels {
   std::int64_t rows, columns, row, column;  // sizes, and steps in memory
 };
 
-// Filters [places][rows * columns], some columns at a time in the innermost cache.
+// Filters [places][rows][columns], some columns at a time in the innermost cache.
 template <typename Side, typename T>
-inline void kernels_to_places(const Kernels<T>& kernels, const Lines<T>& places, std::vector<T>& scratch) {
+inline void kernels_to_places(const Kernels<T>& kernels, const Tiles<T>& filters, std::vector<T>& scratch) {
   using Filters = typename Side::Filters;
   constexpr std::int64_t kIn = Side::kIn;
   scratch.resize((kTaps + kIn) * kTaps * kColumns);
@@ -153,10 +149,10 @@ inline void kernels_to_places(const Kernels<T>& kernels, const Lines<T>& places,
         winograd::apply<Filters, kTaps, kIn>(Lines<const T>{taps.data + j * kColumns, taps.stride},
                                              half.from(j * kColumns), size);
       }
-      T* out = places.data + row * kernels.columns + begin;
+      T* out = filters.data + row * filters.tile + begin;
       for (std::int64_t k = 0; k < kIn; ++k) {
         winograd::apply<Filters, kTaps, kIn>(Lines<const T>{half.data + k * half.stride, kColumns},
-                                             Lines<T>{out + k * kIn * places.stride, places.stride}, size);
+                                             Lines<T>{out + k * kIn * filters.place, filters.place}, size);
       }
     }
   }
@@ -180,9 +176,8 @@ void transform_kernels(const torch::Tensor& kernels, const torch::Tensor& transf
             [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
               const Kernels<T> from{kernels.data_ptr<T>(), kernels.size(0), kernels.size(1),
                                     kernels.stride(0), kernels.stride(1)};
-              const Lines<T> to{transformed.data_ptr<T>(), transformed.stride(0)};
               std::vector<T> scratch;
-              kernels_to_places<Side>(from, to, scratch);
+              kernels_to_places<Side>(from, Tiles<T>(transformed), scratch);
             });
 }
 
@@ -216,9 +211,11 @@ bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs) {
 
 torch::Tensor places(Tile tile, std::int64_t rows, std::int64_t columns,
                      const torch::TensorOptions& options) {
-  return torch::empty({places_of(tile), rows * columns + winograd::kGap}, options)
-      .narrow(1, 0, rows * columns)
-      .view({places_of(tile), rows, columns});
+  const std::int64_t row = columns + kGap;
+  return torch::empty({places_of(tile), rows * row + kGap}, options)
+      .narrow(1, 0, rows * row)
+      .view({places_of(tile), rows, row})
+      .narrow(2, 0, columns);
 }
 
 void transform_filters(const torch::Tensor& weight, const torch::Tensor& transformed) {

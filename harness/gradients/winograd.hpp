@@ -49,10 +49,10 @@ struct TileGrid {
 /// enough tiles for the filters' own.
 bool prefer_tiles(const Conv2d& layer, const torch::Tensor& inputs);
 
-/// [places, rows, columns], not initialised; each place is contiguous.
+/// [places, rows, columns], not initialised, as `multiply` (products.hpp) wants them: rows are dense.
 torch::Tensor places(Tile tile, std::int64_t rows, std::int64_t columns, const torch::TensorOptions& options);
 
-/// Writes `transformed` [places, in, out], each place contiguous, from a weight [out, in, 3, 3].
+/// Writes `transformed` [places, in, out], whose last dimension is dense, from a weight [out, in, 3, 3].
 void transform_filters(const torch::Tensor& weight, const torch::Tensor& transformed);
 /// The same for adjoints: [36, out, in].
 void transform_adjoint_filters(const torch::Tensor& weight, const torch::Tensor& transformed);

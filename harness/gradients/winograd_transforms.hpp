@@ -14,8 +14,6 @@
 namespace fedarena::kernels::winograd {
 
 inline constexpr std::int64_t kTaps = 3;  ///< of a kernel in each direction
-/// Numbers between places: a power of two would put all of them into the same few lines of a cache.
-inline constexpr std::int64_t kGap = 16;
 /// Of filters or products, at a time.
 inline constexpr std::int64_t kColumns = 512;
 
@@ -172,7 +170,7 @@ inline void apply(const Lines<const T>& in, const Lines<T>& out, std::int64_t co
   }
 }
 
-/// Transformed tiles [places][tiles][channels].
+/// Transformed tiles [places][tiles][channels], or filters [places][rows][columns].
 template <typename T>
 struct Tiles {
   T* data;

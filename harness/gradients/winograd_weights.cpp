@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
+#include "harness/gradients/products.hpp"
 #include "harness/gradients/vectorised.hpp"
 #include "harness/gradients/winograd.hpp"
 #include "harness/gradients/winograd_transforms.hpp"
@@ -36,61 +37,25 @@ inline void places_to_taps(const Lines<const T>& places, std::int64_t count, con
   }
 }
 
-// products [rows][columns] = the sum over tiles of deltas [tiles][rows] * inputs [tiles][columns].
-template <int Rows, typename T>
-inline void multiply_tiles(const Lines<const T>& deltas, const Lines<const T>& inputs, std::int64_t tiles,
-                           std::int64_t columns, const Lines<T>& products) {
-  constexpr int kVectors = 2;  // with four rows, eight sums in registers
-  std::int64_t column = 0;
-  for (; column + kVectors * kWidth<T> <= columns; column += kVectors * kWidth<T>) {
-    Vector<T> sums[Rows][kVectors] = {};
-    for (std::int64_t tile = 0; tile < tiles; ++tile) {
-      const T* delta = deltas.data + tile * deltas.stride;
-      for (int v = 0; v < kVectors; ++v) {
-        const Vector<T> numbers = *vectors(inputs.data + tile * inputs.stride + column + v * kWidth<T>);
-        for (int r = 0; r < Rows; ++r) sums[r][v] += delta[r] * numbers;
-      }
-    }
-    for (int r = 0; r < Rows; ++r) {
-      for (int v = 0; v < kVectors; ++v) {
-        *vectors(products.data + r * products.stride + column + v * kWidth<T>) = sums[r][v];
-      }
-    }
-  }
-  for (; column < columns; ++column) {
-    for (int r = 0; r < Rows; ++r) {
-      T sum = 0;
-      for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        sum += deltas.data[tile * deltas.stride + r] * inputs.data[tile * inputs.stride + column];
-      }
-      products.data[r * products.stride + column] = sum;
-    }
-  }
-}
-
 // taps [9][out][in] of one example's tiles: some outputs at a time, whose products stay in a cache.
 template <typename T>
 inline void weight_delta(const Tiles<const T>& deltas, std::int64_t out, const Tiles<const T>& inputs,
                          std::int64_t in, std::int64_t tiles, T* taps, std::vector<T>& products,
                          std::vector<T>& scratch) {
-  constexpr std::int64_t kProducts = 1024;  // of a place
+  constexpr std::int64_t kProducts = 1536;  // of a place
   constexpr std::int64_t kPlaces = Four::kIn * Four::kIn;
-  constexpr int kRows = 4;
-  const std::int64_t block = std::min(out, std::max<std::int64_t>(kRows, kProducts / in / kRows * kRows));
-  const Lines<T> sums{nullptr, block * in + kGap};
-  products.resize(static_cast<std::size_t>(kPlaces * sums.stride));
+  const std::int64_t block = std::min(out, std::max<std::int64_t>(1, kProducts / in));
+  const std::int64_t step = block * in + kGap;  // between places
+  products.resize(static_cast<std::size_t>(kPlaces * step));
   for (std::int64_t first = 0; first < out; first += block) {
     const std::int64_t rows = std::min(block, out - first);
     for (std::int64_t place = 0; place < kPlaces; ++place) {
-      const Lines<const T> from{deltas.data + place * deltas.place + first, deltas.tile};
-      const Lines<const T> with{inputs.data + place * inputs.place, inputs.tile};
-      in_pieces<kRows>(rows, [&]<int Rows>(std::int64_t row) {
-        multiply_tiles<Rows>(from.from(row), with, tiles, in,
-                             Lines<T>{products.data() + place * sums.stride + row * in, in});
-      });
+      const Matrix<const T> left{deltas.data + place * deltas.place + first, 1, deltas.tile};
+      const Matrix<const T> right{inputs.data + place * inputs.place, inputs.tile};
+      multiply(left, right, {rows, tiles, in}, Matrix<T>{products.data() + place * step, in});
     }
-    places_to_taps(Lines<const T>{products.data(), sums.stride}, rows * in,
-                   Lines<T>{taps + first * in, out * in}, scratch);
+    places_to_taps(Lines<const T>{products.data(), step}, rows * in, Lines<T>{taps + first * in, out * in},
+                   scratch);
   }
 }
 
@@ -99,11 +64,13 @@ inline void weight_delta(const Tiles<const T>& deltas, std::int64_t out, const T
 
 torch::Tensor weight_deltas_of_tiles(const torch::Tensor& deltas, const torch::Tensor& inputs) {
   const std::int64_t out = deltas.size(2), in = inputs.size(2);
-  torch::Tensor products = places(Tile::kLarge, out, in, deltas.options());
-  at::bmm_out(products, deltas.transpose(1, 2), inputs);
+  // Dense but for the places, so that taps come from one row.
+  const torch::Tensor rows =
+      torch::empty({places_of(Tile::kLarge), out * in + kGap}, deltas.options()).narrow(1, 0, out * in);
+  multiply(deltas.transpose(1, 2), inputs, rows.view({rows.size(0), out, in}));
   torch::Tensor taps = torch::empty({winograd::kAllTaps, out, in}, deltas.options());
   AT_DISPATCH_FLOATING_TYPES(taps.scalar_type(), "weight_deltas_of_tiles", [&] {
-    const winograd::Lines<const scalar_t> from{products.data_ptr<scalar_t>(), products.stride(0)};
+    const winograd::Lines<const scalar_t> from{rows.data_ptr<scalar_t>(), rows.stride(0)};
     const winograd::Lines<scalar_t> to{taps.data_ptr<scalar_t>(), taps.stride(0)};
     std::vector<scalar_t> scratch;
     run_vectorised([&] { winograd::places_to_taps(from, out * in, to, scratch); });
