@@ -19,8 +19,8 @@ namespace fedarena::kernels {
 
 /// How a map is cut.
 enum class Tile {
-  kSmall,  ///< 2x2 outputs; rounding no worse than that of the convolution itself
-  kLarge,  ///< 4x4 outputs; rounding some ten times that of the convolution itself
+  kSmall,  ///< 2x2 outputs; rounding no worse than that of the convolution summed term by term
+  kLarge,  ///< 4x4 outputs; rounding some ten times that of LibTorch's convolution
 };
 /// Outputs of a tile in each direction.
 constexpr std::int64_t side_of(Tile tile) { return tile == Tile::kSmall ? 2 : 4; }
