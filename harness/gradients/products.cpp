@@ -59,17 +59,17 @@ template <typename Registers, typename T>
 inline void multiply_rest(const Matrix<const T>& left, const Matrix<const T>& right, const ProductSize& size,
                           Start start, const Matrix<T>& products) {
   constexpr std::int64_t kWide = kWidth<T, Registers::kBytes>;
-  std::array<T, kInner * kWide> columns;
+  std::array<T, kInner * kWide> columns{};
   for (std::int64_t k = 0; k < size.inner; ++k) {
-    T* end = std::copy_n(right.data + k * right.row_step, size.columns, &columns[k * kWide]);
-    std::fill_n(end, kWide - size.columns, T(0));
+    std::copy_n(right.data + k * right.row_step, size.columns, &columns[k * kWide]);
   }
   in_pieces<Registers::kRows>(size.rows, [&]<int Rows>(std::int64_t row) {
     std::array<T, Rows * kWide> sums{};
     const Matrix<T> from = products.from(row, 0);
     if (start == Start::kProducts) {
-      for (int r = 0; r < Rows; ++r)
+      for (int r = 0; r < Rows; ++r) {
         std::copy_n(from.data + r * from.row_step, size.columns, &sums[r * kWide]);
+      }
     }
     multiply_block<Rows, 1, Registers::kBytes>(left.from(row, 0), Matrix<const T>{columns.data(), kWide},
                                                size.inner, start, Matrix<T>{sums.data(), kWide});

@@ -17,8 +17,8 @@ inline constexpr std::int64_t kGap = 16;
 /// Number (row, column) of a matrix lies at data[row * row_step + column * column_step].
 template <typename T>
 struct Matrix {
-  T* data;
-  std::int64_t row_step, column_step = 1;
+  T* data = nullptr;
+  std::int64_t row_step = 0, column_step = 1;
 
   Matrix from(std::int64_t row, std::int64_t column) const {
     return {data + row * row_step + column * column_step, row_step, column_step};
