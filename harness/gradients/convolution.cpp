@@ -92,10 +92,8 @@ class PatchConvolution final : public Convolution {
     torch::Tensor rows = weight.view({weight.size(0), -1});
     rows += gradient.narrow(1, 0, rows.size(1));
   }
-  std::int64_t traffic_of_a_weight() const override {
-    constexpr std::int64_t kSoFew = 0;  // that holding them costs nothing
-    return kSoFew;
-  }
+  // So few weights that holding them costs nothing.
+  std::int64_t traffic_of_a_weight() const override { return 0; }
 
  private:
   const LayerWeights& weights_;

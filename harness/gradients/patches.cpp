@@ -32,6 +32,10 @@ struct Frame {
   std::int64_t padded_height() const { return height + 2 * padding; }
   std::int64_t padded_width() const { return width + 2 * padding; }
   std::int64_t padded() const { return in * padded_height() * padded_width(); }
+  // Where among the padded numbers the example's own of that row begin.
+  std::int64_t own_row(std::int64_t channel, std::int64_t y) const {
+    return (channel * padded_height() + y + padding) * padded_width() + padding;
+  }
 
   // use(tap, y, first): the patches of outputs' row y have, as their number `tap`, those from padded[first]
   // on.
@@ -56,9 +60,7 @@ inline void pad(const T* example, const Frame& frame, T* padded) {
   std::fill_n(padded, frame.padded(), T(0));
   for (std::int64_t c = 0; c < frame.in; ++c) {
     for (std::int64_t y = 0; y < frame.height; ++y, example += frame.width) {
-      std::copy_n(
-          example, frame.width,
-          padded + (c * frame.padded_height() + y + frame.padding) * frame.padded_width() + frame.padding);
+      std::copy_n(example, frame.width, padded + frame.own_row(c, y));
     }
   }
 }
@@ -146,9 +148,7 @@ void add_input_deltas_of_patches(const Conv2d& layer, const torch::Tensor& weigh
         });
         for (std::int64_t c = 0; c < frame.in; ++c) {
           for (std::int64_t y = 0; y < frame.height; ++y) {
-            const scalar_t* from = padded.data() +
-                                   (c * frame.padded_height() + y + frame.padding) * frame.padded_width() +
-                                   frame.padding;
+            const scalar_t* from = padded.data() + frame.own_row(c, y);
             for (std::int64_t x = 0; x < frame.width; ++x) *example++ += from[x];
           }
         }

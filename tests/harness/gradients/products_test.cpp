@@ -1,6 +1,8 @@
 // Products of matrices against those in double, in every shape that leaves a rest.
 #include "harness/gradients/products.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -53,18 +55,29 @@ TEST_P(Products, AreThoseOfTheDefinition) {
   }
 }
 
-// Sums are in the order of `inner`, so that neither neighbours nor the place in a block show.
-TEST_P(Products, OfOneRowAndColumnHaveTheSameBitsAlone) {
+// One after the other in the order of `inner`, each term fused or none: neither the width of registers nor
+// neighbours nor the place in a block show.
+TEST_P(Products, AreOneChainOfMultiplyAdds) {
   const torch::Tensor left = numbers({1, 21, 700}), right = numbers({1, 700, 77});
-  const torch::Tensor all = at::empty({1, 21, 77}, left.options());
-  multiply(left, right, all);
-  for (const std::int64_t row : {0, 7, 20}) {
-    for (const std::int64_t column : {0, 15, 63, 76}) {
-      const torch::Tensor alone = at::empty({1, 1, 1}, left.options());
-      multiply(left.narrow(1, row, 1), right.narrow(2, column, 1), alone);
-      EXPECT_EQ(alone.item<double>(), all[0][row][column].item<double>()) << row << ", " << column;
+  const torch::Tensor products = at::empty({1, 21, 77}, left.options());
+  multiply(left, right, products);
+  const auto check = [&]<typename T>(T /*type*/) {
+    const auto a = left.accessor<T, 3>()[0], b = right.accessor<T, 3>()[0], c = products.accessor<T, 3>()[0];
+    std::int64_t fused = 0, plain = 0;
+    for (std::int64_t row = 0; row < 21; ++row) {
+      for (std::int64_t column = 0; column < 77; ++column) {
+        T with = 0, without = 0;
+        for (std::int64_t k = 0; k < 700; ++k) {
+          with = std::fma(a[row][k], b[k][column], with);
+          without += a[row][k] * b[k][column];
+        }
+        fused += c[row][column] == with;
+        plain += c[row][column] == without;
+      }
     }
-  }
+    EXPECT_EQ(std::max(fused, plain), 21 * 77) << fused << " fused, " << plain << " plain";
+  };
+  GetParam() == torch::kFloat64 ? check(double()) : check(float());
 }
 
 TEST_P(Products, ThatAreAddedContinueTheSum) {
