@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/runner/simulation.hpp"
+#include "harness/simulation/simulation.hpp"
 
 namespace fedarena::benchmarks {
 

@@ -13,7 +13,7 @@
 #include "benchmarks/plain_net.hpp"
 #include "benchmarks/rival.hpp"
 #include "benchmarks/speed.hpp"
-#include "harness/gradients/gradients.hpp"
+#include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/operations.hpp"
 #include "harness/models/zoo.hpp"
 

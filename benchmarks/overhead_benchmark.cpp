@@ -11,7 +11,7 @@
 #include "benchmarks/arena.hpp"
 #include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::benchmarks {
 namespace {

@@ -7,7 +7,7 @@
 #include "fedarena/random.hpp"
 
 #include "benchmarks/speed.hpp"
-#include "harness/gradients/gradients.hpp"
+#include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/zoo.hpp"
 
 namespace fedarena::benchmarks {

@@ -15,7 +15,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/report/report.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::benchmarks {
 namespace {

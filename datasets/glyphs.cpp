@@ -13,11 +13,11 @@
 namespace fedarena {
 namespace {
 
-constexpr int kSide = 28;
-constexpr int kPixels = kSide * kSide;
-constexpr int kClasses = 10;
-constexpr std::int64_t kTrain = 12'000;
-constexpr std::int64_t kTest = 2'000;
+constexpr int kGlyphsSide = 28;
+constexpr int kPixels = kGlyphsSide * kGlyphsSide;
+constexpr int kGlyphsClasses = 10;
+constexpr std::int64_t kGlyphsTrain = 12'000;
+constexpr std::int64_t kGlyphsTest = 2'000;
 // Part of every result on this data: never change it, nor anything else that moves a byte.
 constexpr std::uint64_t kSeed = 0x676c797068730001;
 
@@ -84,7 +84,7 @@ std::vector<GlyphPoint> flatten(const GlyphStroke& stroke) {
 void ink(Canvas& canvas, GlyphPoint from, GlyphPoint to, double width, double strength) {
   const double reach = width / 2 + 0.5;
   const auto first = [&](double v) { return std::max(0, static_cast<int>(std::floor(v - reach))); };
-  const auto last = [&](double v) { return std::min(kSide - 1, static_cast<int>(std::ceil(v + reach))); };
+  const auto last = [&](double v) { return std::min(kGlyphsSide - 1, static_cast<int>(std::ceil(v + reach))); };
   const double dx = to.x - from.x;
   const double dy = to.y - from.y;
   const double length2 = dx * dx + dy * dy;
@@ -96,7 +96,7 @@ void ink(Canvas& canvas, GlyphPoint from, GlyphPoint to, double width, double st
       const double ex = px - along * dx;
       const double ey = py - along * dy;
       const double cover = std::clamp(reach - std::sqrt(ex * ex + ey * ey), 0.0, 1.0);
-      double& pixel = canvas[static_cast<std::size_t>(row * kSide + column)];
+      double& pixel = canvas[static_cast<std::size_t>(row * kGlyphsSide + column)];
       pixel = std::max(pixel, strength * cover);
     }
   }
@@ -122,7 +122,7 @@ void draw_digit(Canvas& canvas, int digit, Stream& stream) {
 void add_clutter(Canvas& canvas, Stream& stream) {
   const auto strays = stream.below(3);
   for (std::uint64_t i = 0; i < strays; ++i) {
-    const GlyphPoint from{between(stream, 0, kSide), between(stream, 0, kSide)};
+    const GlyphPoint from{between(stream, 0, kGlyphsSide), between(stream, 0, kGlyphsSide)};
     const GlyphPoint to{from.x + between(stream, -7, 7), from.y + between(stream, -7, 7)};
     // Named, as the order in which a call's arguments are evaluated differs between compilers.
     const double width = between(stream, 0.8, 1.8);
@@ -131,11 +131,11 @@ void add_clutter(Canvas& canvas, Stream& stream) {
   }
   if (happens(stream, 0.4)) {
     const auto size = 3 + static_cast<int>(stream.below(3));
-    const auto top = static_cast<int>(stream.below(static_cast<std::uint64_t>(kSide - size + 1)));
-    const auto left = static_cast<int>(stream.below(static_cast<std::uint64_t>(kSide - size + 1)));
+    const auto top = static_cast<int>(stream.below(static_cast<std::uint64_t>(kGlyphsSide - size + 1)));
+    const auto left = static_cast<int>(stream.below(static_cast<std::uint64_t>(kGlyphsSide - size + 1)));
     for (int row = top; row < top + size; ++row)
       for (int column = left; column < left + size; ++column)
-        canvas[static_cast<std::size_t>(row * kSide + column)] = 0;
+        canvas[static_cast<std::size_t>(row * kGlyphsSide + column)] = 0;
   }
 }
 
@@ -159,12 +159,12 @@ void expose(const Canvas& canvas, std::uint8_t* pixels, Stream& stream) {
 Examples draw_part(std::int64_t part, std::int64_t count) {
   Stream shuffle(StreamName{kSeed, part, kServer, Purpose::kDataset, 0});
   const auto order = shuffle.permutation(count);
-  Examples examples{torch::empty({count, 1, kSide, kSide}, torch::kUInt8),
+  Examples examples{torch::empty({count, 1, kGlyphsSide, kGlyphsSide}, torch::kUInt8),
                     torch::empty({count}, torch::kInt64)};
   auto* pixels = examples.inputs.data_ptr<std::uint8_t>();
   auto* labels = examples.targets.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i) {
-    labels[i] = order[static_cast<std::size_t>(i)] % kClasses;
+    labels[i] = order[static_cast<std::size_t>(i)] % kGlyphsClasses;
     Stream stream(StreamName{kSeed, part, kServer, Purpose::kDataset, static_cast<std::uint64_t>(i) + 1});
     Canvas canvas{};
     draw_digit(canvas, static_cast<int>(labels[i]), stream);
@@ -179,9 +179,9 @@ Examples draw_part(std::int64_t part, std::int64_t count) {
 Dataset draw_glyphs() {
   Dataset glyphs;
   glyphs.name = "glyphs";
-  glyphs.train = draw_part(0, kTrain);
-  glyphs.test = draw_part(1, kTest);
-  glyphs.classes = kClasses;
+  glyphs.train = draw_part(0, kGlyphsTrain);
+  glyphs.test = draw_part(1, kGlyphsTest);
+  glyphs.classes = kGlyphsClasses;
   glyphs.mean = {0.1814};
   glyphs.deviation = {0.2134};
   glyphs.note =

@@ -8,7 +8,7 @@
 
 #include "datasets/dataset.hpp"
 #include "datasets/dataset_origin.hpp"
-#include "datasets/published_files.hpp"
+#include "datasets/published/published_files.hpp"
 
 namespace fedarena {
 

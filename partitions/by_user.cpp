@@ -57,7 +57,7 @@ void check_enough_users(const UserSettings& settings, std::size_t users) {
                         .remedy = "lower clients or min_examples; clients = 0 takes all users"});
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_by_user(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const UserSettings settings = UserSettings::schema().read(given);
   Partition users = indices_by_user(input);
   std::erase_if(users, [&](const auto& share) { return std::ssize(share) < settings.min_examples; });
@@ -75,7 +75,7 @@ Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t
 
 PartitionKind by_user_kind() {
   return {"by-user", "Makes every user of the data set a client, who holds all of that user's examples.",
-          UserSettings::schema().fields(), deal};
+          UserSettings::schema().fields(), deal_by_user};
 }
 
 }  // namespace fedarena

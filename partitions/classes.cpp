@@ -100,7 +100,7 @@ void cut_to_smallest(Partition& partition, std::uint64_t seed) {
   }
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_classes(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const ClassSettings settings = ClassSettings::schema().read(given);
   const auto members = indices_by_class("classes", input);
   const std::vector<std::int64_t> order = resolved_order(settings, input.classes);
@@ -127,7 +127,7 @@ Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t
 
 PartitionKind classes_kind() {
   return {"classes", "Gives every client all examples of its own classes, which no other client holds.",
-          ClassSettings::schema().fields(), deal};
+          ClassSettings::schema().fields(), deal_classes};
 }
 
 }  // namespace fedarena

@@ -13,7 +13,7 @@
 namespace fedarena {
 namespace {
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_dirichlet(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const ConcentrationSettings settings = ConcentrationSettings::schema().read(given);
   return split_classes(
       {.clients = settings.clients, .alpha = settings.alpha, .min_examples = settings.min_examples},
@@ -27,7 +27,7 @@ PartitionKind dirichlet_kind() {
           "Splits each class over the clients by proportions of its own, drawn from Dirichlet(alpha), "
           "without a cap on "
           "a client's size.",
-          ConcentrationSettings::schema().fields(), deal};
+          ConcentrationSettings::schema().fields(), deal_dirichlet};
 }
 
 }  // namespace fedarena

@@ -17,7 +17,7 @@ namespace fedarena {
 namespace {
 
 // The first draw and ten more.
-constexpr std::uint64_t kAttempts = 11;
+constexpr std::uint64_t kDirichletFlowerAttempts = 11;
 
 struct FlowerSettings : ConcentrationSettings {
   bool self_balancing = false;
@@ -43,13 +43,13 @@ std::vector<std::int64_t> order_of_appearance(const std::vector<std::vector<std:
   return order;
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_dirichlet_flower(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const FlowerSettings settings = FlowerSettings::schema().read(given);
   const auto members = indices_by_class("dirichlet-flower", input);
   return split_classes({.clients = settings.clients,
                         .alpha = settings.alpha,
                         .min_examples = settings.min_examples,
-                        .attempts = kAttempts,
+                        .attempts = kDirichletFlowerAttempts,
                         .cap = settings.self_balancing ? Cap::kUpToMean : Cap::kNone,
                         .shuffled = false,
                         .order = order_of_appearance(members)},
@@ -63,7 +63,7 @@ PartitionKind dirichlet_flower_kind() {
       "dirichlet-flower",
       "As Flower's DirichletPartitioner: splits each class, in the order of the data set, over the clients "
       "by proportions from Dirichlet(alpha), in eleven draws at most.",
-      FlowerSettings::schema().fields(), deal};
+      FlowerSettings::schema().fields(), deal_dirichlet_flower};
 }
 
 }  // namespace fedarena

@@ -14,7 +14,7 @@
 namespace fedarena {
 namespace {
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_dirichlet_niid_bench(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const ConcentrationSettings settings = ConcentrationSettings::schema().read(given);
   return split_classes({.clients = settings.clients,
                         .alpha = settings.alpha,
@@ -30,7 +30,7 @@ PartitionKind dirichlet_niid_bench_kind() {
       "dirichlet-niid-bench",
       "As NIID-Bench: splits each class over the clients by proportions from Dirichlet(alpha), leaving out "
       "clients that hold an equal share of all examples already.",
-      ConcentrationSettings::schema().fields(), deal};
+      ConcentrationSettings::schema().fields(), deal_dirichlet_niid_bench};
 }
 
 }  // namespace fedarena

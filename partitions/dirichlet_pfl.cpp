@@ -79,7 +79,7 @@ std::int64_t checked_length(const PflSettings& settings, std::int64_t examples) 
       .remedy = "lower clients or examples_per_client"});
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_dirichlet_pfl(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const PflSettings settings = PflSettings::schema().read(given);
   auto left = indices_by_class("dirichlet-pfl", input);
   std::erase_if(left, [](const auto& members) { return members.empty(); });
@@ -109,7 +109,7 @@ PartitionKind dirichlet_pfl_kind() {
       "dirichlet-pfl",
       "As pfl-research: clients of one size, each with its own mixture of classes from Dirichlet(alpha), one "
       "after the other until their classes are used up.",
-      PflSettings::schema().fields(), deal};
+      PflSettings::schema().fields(), deal_dirichlet_pfl};
 }
 
 }  // namespace fedarena

@@ -44,7 +44,7 @@ struct PfllibSettings : Dealing {
   }
 };
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_dirichlet_pfllib(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const PfllibSettings settings = PfllibSettings::schema().read(given);
   return split_classes({.clients = settings.clients,
                         .alpha = settings.alpha,
@@ -59,7 +59,7 @@ Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t
 PartitionKind dirichlet_pfllib_kind() {
   return {"dirichlet-pfllib",
           "As PFLlib's \"dir\": NIID-Bench's way with a least number of examples that follows from a batch.",
-          PfllibSettings::schema().fields(), deal};
+          PfllibSettings::schema().fields(), deal_dirichlet_pfllib};
 }
 
 }  // namespace fedarena

@@ -5,7 +5,7 @@
 namespace fedarena {
 namespace {
 
-Partition deal(const Settings& settings, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_iid(const Settings& settings, const PartitionInput& input, std::uint64_t seed) {
   const std::int64_t clients = Dealing::schema().read(settings).clients;
   const std::vector<std::int64_t> order = partition_stream(seed, 0).permutation(input.examples);
   Partition partition;
@@ -22,7 +22,7 @@ Partition deal(const Settings& settings, const PartitionInput& input, std::uint6
 
 PartitionKind iid_kind() {
   return {"iid", "Shuffles all examples and cuts them into shares whose sizes differ by at most one.",
-          Dealing::schema().fields(), deal};
+          Dealing::schema().fields(), deal_iid};
 }
 
 }  // namespace fedarena

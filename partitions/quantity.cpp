@@ -14,7 +14,7 @@
 namespace fedarena {
 namespace {
 
-constexpr std::uint64_t kAttempts = 1000;
+constexpr std::uint64_t kQuantityAttempts = 1000;
 
 struct QuantitySettings : Dealing {
   double alpha = 0.5;
@@ -36,7 +36,7 @@ struct QuantitySettings : Dealing {
 std::vector<double> draw_proportions(const QuantitySettings& settings, std::int64_t examples,
                                      std::uint64_t seed) {
   check_least_examples(settings.clients, settings.min_examples, examples);
-  Draws draws(kAttempts);
+  Draws draws(kQuantityAttempts);
   while (draws.go_on()) {
     // Stream 0 shuffles, so the order does not depend on alpha.
     std::vector<double> proportions =
@@ -51,7 +51,7 @@ std::vector<double> draw_proportions(const QuantitySettings& settings, std::int6
   draws.refuse(settings.clients, settings.min_examples, settings.alpha, "min_examples");
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_quantity(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const QuantitySettings settings = QuantitySettings::schema().read(given);
   const std::vector<double> proportions = draw_proportions(settings, input.examples, seed);
   const std::vector<std::int64_t> order = partition_stream(seed, 0).permutation(input.examples);
@@ -71,7 +71,7 @@ PartitionKind quantity_kind() {
   return {"quantity",
           "As NIID-Bench's quantity skew: shuffles all examples and cuts them into shares whose sizes are "
           "drawn from Dirichlet(alpha).",
-          QuantitySettings::schema().fields(), deal};
+          QuantitySettings::schema().fields(), deal_quantity};
 }
 
 }  // namespace fedarena

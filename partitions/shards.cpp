@@ -35,7 +35,7 @@ std::vector<std::int64_t> sorted_by_label(const PartitionInput& input) {
   return sorted;
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_shards(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const ShardSettings settings = ShardSettings::schema().read(given);
   const std::vector<std::int64_t> sorted = sorted_by_label(input);
   const std::int64_t shards = settings.clients * settings.shards_per_client;
@@ -67,7 +67,7 @@ PartitionKind shards_kind() {
       "shards",
       "Sorts examples by label, cuts them into shards of one size and deals these at random, some for every "
       "client.",
-      ShardSettings::schema().fields(), deal};
+      ShardSettings::schema().fields(), deal_shards};
 }
 
 }  // namespace fedarena

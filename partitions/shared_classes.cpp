@@ -18,7 +18,7 @@ namespace fedarena {
 namespace {
 
 // With as many classes to give as there are, one choice in 500 fits for ten classes; each costs little.
-constexpr std::uint64_t kAttempts = 10'000;
+constexpr std::uint64_t kSharedClassesAttempts = 10'000;
 // Streams from here shuffle classes; those before draw choices.
 constexpr std::uint64_t kShuffles = std::uint64_t{1} << 62;
 
@@ -73,7 +73,7 @@ Holders draw_holders(const SharedSettings& settings, std::size_t classes, Stream
 // The first choice in which every class has a holder and every holder an example.
 Holders choose_holders(const SharedSettings& settings, const std::vector<std::vector<std::int64_t>>& members,
                        std::uint64_t seed) {
-  for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
+  for (std::uint64_t attempt = 0; attempt < kSharedClassesAttempts; ++attempt) {
     Holders holders = draw_holders(settings, members.size(), partition_stream(seed, attempt));
     bool fits = true;
     for (std::size_t label = 0; fits && label < members.size(); ++label) {
@@ -84,13 +84,13 @@ Holders choose_holders(const SharedSettings& settings, const std::vector<std::ve
   throw Error(
       Complaint{.found = fmt::format("no choice of {} gave each of {} classes a holder among {} clients, and "
                                      "each holder an example",
-                                     kAttempts, members.size(), settings.clients),
+                                     kSharedClassesAttempts, members.size(), settings.clients),
                 .remedy = fmt::format("use {} clients or more, so that every class has a holder, but fewer "
                                       "than classes have examples; or change classes_per_client",
                                       members.size())});
 }
 
-Partition deal(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_shared_classes(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const SharedSettings settings = SharedSettings::schema().read(given);
   auto members = indices_by_class("shared-classes", input);
   std::erase_if(members, [](const auto& member) { return member.empty(); });
@@ -120,7 +120,7 @@ PartitionKind shared_classes_kind() {
   return {"shared-classes",
           "As NIID-Bench's #C = k: gives every client some classes, in turn and at random, and each class in "
           "equal parts to those that hold it.",
-          SharedSettings::schema().fields(), deal};
+          SharedSettings::schema().fields(), deal_shared_classes};
 }
 
 }  // namespace fedarena

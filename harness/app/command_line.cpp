@@ -13,7 +13,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "results/text.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "harness/app/checks.hpp"
+#include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/plugins.hpp"
-#include "harness/config/help.hpp"
-#include "harness/runner/catalog.hpp"
+#include "harness/app/run/plugins.hpp"
+#include "harness/config/sections/help.hpp"
+#include "harness/runner/plan/catalog.hpp"
 
 namespace fedarena {
 

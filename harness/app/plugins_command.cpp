@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "harness/app/commands.hpp"
-#include "harness/app/plugins.hpp"
-#include "harness/config/help.hpp"
+#include "harness/app/run/plugins.hpp"
+#include "harness/config/sections/help.hpp"
 
 namespace fedarena {
 namespace {
 
-struct Arguments {
+struct PluginsArguments {
   std::string name;
   std::vector<std::filesystem::path> plugin_path;
 };
@@ -38,7 +38,7 @@ void show(const AlgorithmInfo& info) {
   fmt::print("{}", fields_help(info.fields));
 }
 
-int run(const Arguments& arguments) {
+int run_plugins(const PluginsArguments& arguments) {
   const PluginHost host = load_plugins(arguments.plugin_path);
   if (arguments.name.empty()) {
     list_all(host);
@@ -67,10 +67,10 @@ void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& fold
 
 void add_plugins_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("plugins", "List the algorithms, or explain one.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PluginsArguments>();
   command->add_option("NAME", arguments->name, "an algorithm");
   add_plugin_path(*command, arguments->plugin_path);
-  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+  command->callback([arguments, &action] { action = [arguments] { return run_plugins(*arguments); }; });
 }
 
 }  // namespace fedarena

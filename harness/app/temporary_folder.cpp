@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-#include "results/durable_file.hpp"
+#include "results/record/durable_file.hpp"
 
 namespace fedarena {
 

@@ -7,7 +7,7 @@
 #include "fedarena/algorithm.hpp"
 
 #include "datasets/dataset.hpp"
-#include "harness/gradients/gradients.hpp"
+#include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
 
 namespace fedarena {

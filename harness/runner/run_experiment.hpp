@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/loader/plugin_host.hpp"
-#include "harness/runner/planned_cell.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
 
 namespace fedarena {
 

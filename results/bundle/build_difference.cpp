@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "results/environment_file.hpp"
-#include "results/run_directory.hpp"
-#include "results/text.hpp"
+#include "results/record/environment_file.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "results/bundle/manifest.hpp"
-#include "results/find_runs.hpp"
+#include "results/record/find_runs.hpp"
 
 namespace fedarena::results {
 

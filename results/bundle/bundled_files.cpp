@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 

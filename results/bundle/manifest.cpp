@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "results/json_fields.hpp"
+#include "results/record/json_fields.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "results/bundle/bundled_files.hpp"
-#include "results/durable_file.hpp"
-#include "results/json_fields.hpp"
-#include "results/record.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
-#include "results/durable_file.hpp"
-#include "results/text.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

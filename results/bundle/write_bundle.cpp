@@ -10,8 +10,8 @@
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/bundle/bundled_files.hpp"
-#include "results/durable_file.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/find_runs.hpp"
-#include "results/problem_line.hpp"
-#include "results/recorded_rounds.hpp"
-#include "results/run_names.hpp"
-#include "results/text.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/problem_line.hpp"
+#include "results/record/recorded_rounds.hpp"
+#include "results/record/run_names.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "results/csv_line.hpp"
-#include "results/json_fields.hpp"
-#include "results/natural_order.hpp"
-#include "results/number_format.hpp"
+#include "results/text/csv_line.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/measure.hpp"
-#include "results/number_format.hpp"
+#include "results/measures/measure.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/record.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena::results {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "results/columns.hpp"
-#include "results/number_format.hpp"
-#include "results/tuning_text.hpp"
+#include "results/write/columns.hpp"
+#include "results/text/number_format.hpp"
+#include "results/table/tuning_text.hpp"
 
 namespace fedarena::results {
 std::string settings_text(const Summary& summary) {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "results/record.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena::results {
 

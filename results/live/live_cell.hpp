@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results/record.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena::results {
 

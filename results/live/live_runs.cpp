@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "results/problem_line.hpp"
-#include "results/recorded_rounds.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/problem_line.hpp"
+#include "results/record/recorded_rounds.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {

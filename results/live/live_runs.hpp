@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results/find_runs.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/live/folder_locks.hpp"
 #include "results/live/live_cell.hpp"
 

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/duration_text.hpp"
-#include "results/number_format.hpp"
-#include "results/regression_error.hpp"
-#include "results/text.hpp"
+#include "results/text/duration_text.hpp"
+#include "results/text/number_format.hpp"
+#include "results/record/regression_error.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

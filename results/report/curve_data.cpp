@@ -7,10 +7,10 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/curve_look.hpp"
-#include "results/curves.hpp"
-#include "results/json_fields.hpp"
-#include "results/measure.hpp"
+#include "results/plot/curve_look.hpp"
+#include "results/plot/curves.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/measures/measure.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "results/table.hpp"
+#include "results/table/table.hpp"
 
 namespace fedarena::results {
 

@@ -9,10 +9,10 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/environment_file.hpp"
-#include "results/html_table.hpp"
-#include "results/natural_order.hpp"
-#include "results/problem_line.hpp"
+#include "results/record/environment_file.hpp"
+#include "results/write/html_table.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/record/problem_line.hpp"
 #include "results/report/sections.hpp"
 
 namespace fedarena::results {

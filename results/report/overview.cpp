@@ -8,16 +8,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/columns.hpp"
-#include "results/curves.hpp"
-#include "results/html.hpp"
-#include "results/natural_order.hpp"
-#include "results/number_format.hpp"
-#include "results/regression_error.hpp"
+#include "results/write/columns.hpp"
+#include "results/plot/curves.hpp"
+#include "results/text/html.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+#include "results/record/regression_error.hpp"
 #include "results/report/sections.hpp"
-#include "results/row_key.hpp"
-#include "results/state_text.hpp"
-#include "results/tuning_text.hpp"
+#include "results/table/row_key.hpp"
+#include "results/record/state_text.hpp"
+#include "results/table/tuning_text.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "results/html.hpp"
+#include "results/text/html.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "results/partition_file.hpp"
+#include "results/record/partition_file.hpp"
 
 namespace fedarena::results {
 

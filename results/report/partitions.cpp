@@ -11,15 +11,15 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/durable_file.hpp"
-#include "results/html.hpp"
-#include "results/natural_order.hpp"
-#include "results/partition_notes.hpp"
-#include "results/privacy_report.hpp"
-#include "results/problem_line.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/text/html.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/table/partition_notes.hpp"
+#include "results/audit/privacy_report.hpp"
+#include "results/record/problem_line.hpp"
 #include "results/report/partition_map.hpp"
 #include "results/report/sections.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {

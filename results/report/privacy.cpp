@@ -15,15 +15,15 @@
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
 
-#include "results/curves.hpp"
-#include "results/epsilon_number.hpp"
-#include "results/html.hpp"
-#include "results/html_table.hpp"
-#include "results/number_format.hpp"
-#include "results/privacy_report.hpp"
-#include "results/problem_line.hpp"
+#include "results/plot/curves.hpp"
+#include "results/text/epsilon_number.hpp"
+#include "results/text/html.hpp"
+#include "results/write/html_table.hpp"
+#include "results/text/number_format.hpp"
+#include "results/audit/privacy_report.hpp"
+#include "results/record/problem_line.hpp"
 #include "results/report/sections.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {

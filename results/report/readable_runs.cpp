@@ -12,13 +12,13 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
 
-#include "results/natural_order.hpp"
-#include "results/number_format.hpp"
-#include "results/problem_line.hpp"
-#include "results/recorded_rounds.hpp"
-#include "results/row_key.hpp"
-#include "results/run_directory.hpp"
-#include "results/text.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+#include "results/record/problem_line.hpp"
+#include "results/record/recorded_rounds.hpp"
+#include "results/table/row_key.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

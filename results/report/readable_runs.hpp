@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "results/find_runs.hpp"
-#include "results/record.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena::results {
 

@@ -10,7 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/html.hpp"
+#include "results/text/html.hpp"
 #include "results/report/asset.hpp"
 #include "results/report/base64.hpp"
 #include "results/report/curve_data.hpp"
@@ -18,7 +18,7 @@
 #include "results/report/row_series.hpp"
 #include "results/report/sections.hpp"
 #include "results/report/series_json.hpp"
-#include "results/text.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/find_runs.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/report/problem.hpp"
 
 namespace fedarena::results {

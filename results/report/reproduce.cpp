@@ -9,12 +9,12 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/curves.hpp"
-#include "results/durable_file.hpp"
-#include "results/html.hpp"
-#include "results/problem_line.hpp"
+#include "results/plot/curves.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/text/html.hpp"
+#include "results/record/problem_line.hpp"
 #include "results/report/sections.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <span>
 
-#include "results/curve_values.hpp"
-#include "results/measure.hpp"
-#include "results/statistics.hpp"
+#include "results/plot/curve_values.hpp"
+#include "results/measures/measure.hpp"
+#include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
 namespace {

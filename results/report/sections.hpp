@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "results/find_runs.hpp"
-#include "results/html_table.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/write/html_table.hpp"
 #include "results/report/problem.hpp"
-#include "results/table.hpp"
+#include "results/table/table.hpp"
 
 namespace fedarena::results {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/json_fields.hpp"
+#include "results/record/json_fields.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -4,6 +4,7 @@ option(FEDARENA_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 option(FEDARENA_WERROR "Treat compiler warnings as errors" OFF)
 option(FEDARENA_WITH_TORCH "Build the modules that need LibTorch; without it: base, accounting, partitions, results, config" ON)
 option(FEDARENA_COMPILE_TOGETHER "Compile a module's sources several at a time: faster from nothing, slower after a change" ON)
+option(FEDARENA_COMPILER_CACHE "Use ccache where it is installed" ON)
 set(FEDARENA_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -20,3 +21,13 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+# ccache needs to be told of precompiled headers, and of paths below the checkout, which it then takes as relative: any
+# clone finds what another one compiled.
+find_program(FEDARENA_CCACHE ccache)
+mark_as_advanced(FEDARENA_CCACHE)
+if(FEDARENA_COMPILER_CACHE AND FEDARENA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER env
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${FEDARENA_CCACHE})
+endif()

@@ -6,9 +6,10 @@ function(fedarena_compile_settings target)
   # Contraction to fused multiply-adds would make results depend on the machine.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -ffp-contract=off)
   # GCC 12 and 13 see uninitialised strings where an aggregate is built inside a throw expression, and GCC 12 overlapping
-  # copies where a text literal is added to a std::string (its bug 105651).
+  # copies where a text literal is added to a std::string (its bug 105651). GCC takes a source that another one includes
+  # for a header, whose unnamed namespaces would differ wherever it is included.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-restrict)
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-restrict -Wno-subobject-linkage)
   endif()
   if(FEDARENA_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
@@ -21,6 +22,47 @@ function(fedarena_compile_settings target)
   set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "")
 endfunction()
 
+# fedarena_sources(OUT TARGET [ALONE FILE ...] FILES ...): what to compile for these sources of the current folder.
+# Headers take most of the time that a source takes, so several sources are compiled as one, unless
+# FEDARENA_COMPILE_TOGETHER is off or the file is among those that are compiled ALONE. The files that include them name
+# them from the root: CMake's own unity builds name absolute paths, with which no other clone could share a compiler cache.
+function(fedarena_sources out target)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TOGETHER" "ALONE;FILES")
+  set(compiled)
+  set(text "")
+  set(count 0)
+  set(batch 0)
+  foreach(file IN LISTS arg_FILES)
+    if(NOT IS_ABSOLUTE "${file}")
+      set(file "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+    endif()
+    get_filename_component(name "${file}" NAME)
+    file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${file}")
+    if(NOT FEDARENA_COMPILE_TOGETHER OR name IN_LIST arg_ALONE OR path MATCHES "^build/|^\\.\\.")
+      list(APPEND compiled "${file}")
+      continue()
+    endif()
+    string(APPEND text "#include \"${path}\"\n")
+    math(EXPR count "${count} + 1")
+    if(count EQUAL arg_TOGETHER)
+      fedarena_write_batch(compiled)
+    endif()
+  endforeach()
+  if(count GREATER 0)
+    fedarena_write_batch(compiled)
+  endif()
+  set(${out} "${compiled}" PARENT_SCOPE)
+endfunction()
+
+macro(fedarena_write_batch compiled)
+  set(batch_file "${CMAKE_CURRENT_BINARY_DIR}/together/${target}_${batch}.cpp")
+  file(CONFIGURE OUTPUT "${batch_file}" CONTENT "${text}" @ONLY)
+  list(APPEND ${compiled} "${batch_file}")
+  set(text "")
+  set(count 0)
+  math(EXPR batch "${batch} + 1")
+endmacro()
+
 # LibTorch's headers take seconds to parse; one precompiled header serves every target that sees them.
 function(fedarena_use_torch target)
   target_link_libraries(${target} PUBLIC fedarena_torch)
@@ -29,26 +71,24 @@ function(fedarena_use_torch target)
   endif()
 endfunction()
 
-# fedarena_module(NAME [SHARED] [TORCH] [COMPUTES] [APART] SOURCES ... LINK ...): a library of the harness. One that COMPUTES
-# is optimised under sanitizers, too, where its tests would take minutes; optimising the others there would cost the build more.
-# APART: its sources have names of their own in common, as every command has its Arguments, and are compiled one by one.
+# fedarena_module(NAME [SHARED] [TORCH] [COMPUTES] [FOLDERS ...] [SOURCES ...] [ALONE ...] LINK ...): a library of the
+# harness, of all sources in these folders and of those named. One that COMPUTES is optimised under sanitizers, too, where
+# its tests would take minutes; optimising the others there would cost the build more. ALONE: see fedarena_sources.
 function(fedarena_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH;COMPUTES;APART" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH;COMPUTES" "" "FOLDERS;SOURCES;ALONE;LINK")
+  set(files ${arg_SOURCES})
+  foreach(folder IN LISTS arg_FOLDERS)
+    file(GLOB found CONFIGURE_DEPENDS "${folder}/*.cpp")
+    list(APPEND files ${found})
+  endforeach()
+  fedarena_sources(compiled ${name} TOGETHER 8 ALONE ${arg_ALONE} FILES ${files})
   if(arg_SHARED)
-    add_library(${name} SHARED ${arg_SOURCES})
+    add_library(${name} SHARED ${compiled})
     set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   else()
-    add_library(${name} STATIC ${arg_SOURCES})
+    add_library(${name} STATIC ${compiled})
   endif()
   fedarena_compile_settings(${name})
-  if(FEDARENA_COMPILE_TOGETHER AND NOT arg_APART)
-    # Headers take most of the time that a source takes.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # GCC takes an included source for a header, whose unnamed namespaces would differ wherever it is included.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
-    endif()
-  endif()
   if(arg_COMPUTES AND FEDARENA_SANITIZE)
     target_compile_options(${name} PRIVATE -O1)
   endif()
@@ -73,8 +113,6 @@ function(fedarena_test_settings target)
   fedarena_compile_settings(${target})
   fedarena_compile_fast(${target})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${target} PRIVATE
-    FEDARENA_SOURCE_DIR="${PROJECT_SOURCE_DIR}" FEDARENA_BUILD_DIR="${PROJECT_BINARY_DIR}")
   # CMake compiles programs with -fPIE and libraries with -fPIC, and a precompiled header serves one of them only.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${target} PRIVATE -fPIC)
@@ -101,17 +139,40 @@ function(fedarena_precompile_for_test target torch)
   target_precompile_headers(${target} REUSE_FROM ${pch})
 endfunction()
 
-# fedarena_test(NAME [TORCH] SOURCES ... LINK ...): a GoogleTest program; each test becomes a ctest entry.
+# fedarena_test(NAME [TORCH] [PLUGINS] [SHARDS N] [FOLDERS ...] [SOURCES ...] LINK ...): a GoogleTest program of all sources
+# in these folders and of those named. ctest starts it once, or N times side by side with a share of its tests each: a
+# process for each test would start LibTorch hundreds of times. PLUGINS: it loads those of the build tree.
 function(fedarena_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK")
-  add_executable(${name} ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;PLUGINS" "SHARDS" "FOLDERS;SOURCES;ALONE;LINK")
+  set(files ${arg_SOURCES})
+  foreach(folder IN LISTS arg_FOLDERS)
+    file(GLOB found CONFIGURE_DEPENDS "${folder}/*.cpp")
+    list(APPEND files ${found})
+  endforeach()
+  fedarena_sources(compiled ${name} TOGETHER 4 ALONE ${arg_ALONE} FILES ${files})
+  add_executable(${name} ${compiled})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   fedarena_test_settings(${name})
-  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} fedarena_test_paths GTest::gmock GTest::gtest_main)
   fedarena_precompile_for_test(${name} "${arg_TORCH}")
-  # Parameters have names of their own; their bytes, which the default would append, differ from run to run.
-  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
-    ENVIRONMENT "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/lsan.supp':print_suppressions=0")
+  if(arg_PLUGINS)
+    add_dependencies(${name} fedarena_plugins)
+  endif()
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(entry ${name})
+    if(arg_SHARDS GREATER 1)
+      math(EXPR number "${shard} + 1")
+      set(entry ${name}.${number})
+    endif()
+    # gtest_brief: what passed says nothing, so that a failure is found at once.
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${entry} PROPERTIES TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard};LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/lsan.supp':print_suppressions=0")
+  endforeach()
 endfunction()
 
 # fedarena_plugin(NAME SOURCES ...): an algorithm plugin, found by the program in its build tree.
@@ -122,6 +183,4 @@ function(fedarena_plugin name)
   set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/plugins")
   target_link_libraries(${name} PRIVATE fedarena_sdk)
   fedarena_use_torch(${name})
-  # Plugins are loaded at run time; building the program builds them too.
-  add_dependencies(fedarena ${name})
 endfunction()

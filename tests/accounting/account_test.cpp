@@ -6,6 +6,7 @@
 
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/accounting/rdp.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const AccountSettings kOpacus{.delta = 1e-5, .orders = "opacus"};
 
 RoundAccesses times(const Event& event, int count = 1) {
@@ -26,7 +26,7 @@ SampledGaussian sampled(double rate, double noise, Sampling sampling = Sampling:
   return {.sampling = sampling, .rate = rate, .noise_multipliers = {noise}};
 }
 
-SampledGaussian fixed_size(double rate, double noise) {
+SampledGaussian fixed_sample(double rate, double noise) {
   return sampled(rate, noise, Sampling::kWithoutReplacement);
 }
 
@@ -103,7 +103,7 @@ TEST(Account, ChargesThePopulationWhenClientsAreTheUnit) {
 TEST(Account, AnExactAccessLeavesNothing) {
   for (const Event& exact : {Event(ExactAccess{"loss"}), Event(Composition{{{ExactAccess{"loss"}, 2}}})}) {
     const Account result =
-        account(records({times(sampled(0.1, 1)), times(exact), times(fixed_size(0.1, 1))}), kOpacus);
+        account(records({times(sampled(0.1, 1)), times(exact), times(fixed_sample(0.1, 1))}), kOpacus);
     EXPECT_EQ(result.rdp.epsilon, kInfinity);
     EXPECT_EQ(result.pld.epsilon, kInfinity);
     EXPECT_LT(*result.clients[0].rdp.epsilon, 5);
@@ -139,7 +139,7 @@ TEST(Account, WithoutAPolicyNothingIsClaimed) {
 }
 
 TEST(Account, ClaimsNoNumberForWhatIsUnproven) {
-  const Ledger ledger = records({times(sampled(0.1, 1)), times(fixed_size(0.1, 1))});
+  const Ledger ledger = records({times(sampled(0.1, 1)), times(fixed_sample(0.1, 1))});
   const Account result = account(ledger, kOpacus);
   EXPECT_EQ(result.rdp.epsilon, std::nullopt);
   EXPECT_NE(result.rdp.unproven, "");
@@ -153,18 +153,18 @@ TEST(Account, ClaimsNoNumberForWhatIsUnproven) {
 TEST(Account, AssumesWhatItIsTold) {
   AccountSettings assuming = kOpacus;
   assuming.assume = "poisson";
-  const Account result = account(records({times(fixed_size(0.1, 1))}), assuming);
+  const Account result = account(records({times(fixed_sample(0.1, 1))}), assuming);
   EXPECT_EQ(result.rdp, account(records({times(sampled(0.1, 1))}), kOpacus).rdp);
   EXPECT_EQ(result.pld, account(records({times(sampled(0.1, 1))}), kOpacus).pld);
   // The claim is about the neighbours of Poisson samples, whatever the samples' own.
-  const Account exchanged = account(records({times(replace_one(fixed_size(0.1, 1)))}), assuming);
+  const Account exchanged = account(records({times(replace_one(fixed_sample(0.1, 1)))}), assuming);
   EXPECT_EQ(exchanged.rdp, result.rdp);
   EXPECT_EQ(exchanged.adjacency, Adjacency::kAddRemove);
 }
 
 TEST(Account, RefusesToMixAdjacencies) {
   const SampledGaussian add_remove = sampled(0.1, 2);
-  const SampledGaussian other = replace_one(fixed_size(0.1, 2));
+  const SampledGaussian other = replace_one(fixed_sample(0.1, 2));
   EXPECT_TRUE(account(records({times(other)}), kOpacus).rdp.epsilon);
   EXPECT_EQ(account(records({times(other)}), kOpacus).adjacency, Adjacency::kReplaceOne);
   // In one client, between two, and within a composition.

@@ -10,6 +10,7 @@
 
 #include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using List = std::vector<double>;
 
 TEST(Conversion, IsThePublishedFormula) {

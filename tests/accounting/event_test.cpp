@@ -10,11 +10,10 @@
 
 #include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Event, IsDescribedInOneLine) {
   EXPECT_EQ(describe(poisson(0.0256, 1)), "Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1)");

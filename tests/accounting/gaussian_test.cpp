@@ -10,13 +10,13 @@
 #include "fedarena/accounting/rdp.hpp"
 
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Blocks = std::vector<GaussianBlock>;
 
 TEST(ExactGaussian, ReproducesReferenceNumbers) {

@@ -13,13 +13,13 @@
 
 #include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const PldSettings kBoth{.lower_bound = true};
 

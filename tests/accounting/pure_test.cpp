@@ -9,11 +9,10 @@
 
 #include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(PureEpsilon, IsThatOfTheMechanism) {
   EXPECT_EQ(pure_epsilon(Laplace{7, 0.5}), 0.5);

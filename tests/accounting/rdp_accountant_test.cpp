@@ -9,13 +9,12 @@
 
 #include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 RdpEpsilon epsilon_of(double rate, double noise, std::int64_t steps, double delta,
                       Conversion conversion = Conversion::kBalle, const std::string& orders = "opacus") {

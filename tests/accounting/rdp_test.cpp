@@ -11,6 +11,7 @@
 
 #include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(RdpOrders, AreThoseThatPublishedFiguresUse) {
   const std::vector<double> orders = rdp_orders("opacus");

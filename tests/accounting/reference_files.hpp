@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/message_of.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 
@@ -56,7 +57,7 @@ inline std::vector<std::string> split_csv(const std::string& line) {
 /// checkout; none, and a line that says what is not tested, where it is not at hand.
 inline std::vector<ReferenceRow> reference_rows(const std::string& table) {
   namespace fs = std::filesystem;
-  fs::path folder = fs::path(FEDARENA_SOURCE_DIR).parent_path() / "shared" / "reference";
+  fs::path folder = test::source_folder().parent_path() / "shared" / "reference";
   if (const char* named = std::getenv("FEDARENA_TEST_REFERENCE")) folder = named;
   std::ifstream file(folder / table);
   if (!file) {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/conformance/quadratics.hpp"
 #include "tests/conformance/spy.hpp"

@@ -4,11 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/paths.hpp"
+
 namespace fedarena {
 namespace {
 
 int lines_of(const std::string& plugin) {
-  std::ifstream file(FEDARENA_SOURCE_DIR "/plugins/" + plugin + "/" + plugin + ".cpp");
+  std::ifstream file(test::source_folder() / "plugins" / plugin / (plugin + ".cpp"));
   int lines = 0;
   for (std::string line; std::getline(file, line);) ++lines;
   EXPECT_GT(lines, 10) << plugin;

@@ -14,7 +14,7 @@
 namespace fedarena {
 namespace {
 
-std::string text(const char* value) { return value; }
+std::string dsc_text(const char* value) { return value; }
 
 class Dsc : public ::testing::Test {
  protected:
@@ -90,8 +90,8 @@ TEST_F(Dsc, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
                                {"model_epochs", std::int64_t{1}},
                                {"batch_size", std::int64_t{0}},
                                {"images_per_class", std::int64_t{2}},
-                               {"image_init", text("noise")},
-                               {"augmentation", text("none")},
+                               {"image_init", dsc_text("noise")},
+                               {"augmentation", dsc_text("none")},
                                {"image_rate", kImageRate},
                                {"rate", kRate},
                                {"momentum", kMomentum}});
@@ -124,7 +124,7 @@ TEST_F(Dsc, TrainsTheServerOnTheSet) {
     velocity = kMomentum * velocity + bench.model.gradient(expected, set) + kDecay * expected;
     expected -= (epoch < 3 ? kRate : kRate / 10) * velocity;
   }
-  const auto algorithm = plugins().create("dsc", {{"augmentation", text("none")},
+  const auto algorithm = plugins().create("dsc", {{"augmentation", dsc_text("none")},
                                                   {"rate", kRate},
                                                   {"server_epochs", std::int64_t{kEpochs}},
                                                   {"server_momentum", kMomentum},

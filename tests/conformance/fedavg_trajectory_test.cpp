@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/conformance/quadratics.hpp"
 
@@ -14,9 +14,9 @@ namespace fedarena {
 namespace {
 
 constexpr std::int64_t kRounds = 6;
-constexpr std::uint64_t kSeed = 3;
+constexpr std::uint64_t kFedavgSeed = 3;
 
-struct Case {
+struct FedavgCase {
   std::string name;
   std::int64_t steps = 4;
   double rate = 0.12;
@@ -50,18 +50,18 @@ struct Case {
   }
 };
 
-class FedAvgTrajectory : public ::testing::TestWithParam<Case> {};
+class FedAvgTrajectory : public ::testing::TestWithParam<FedavgCase> {};
 
 TEST_P(FedAvgTrajectory, FollowsMatrixPowers) {
-  const Case& wanted = GetParam();
+  const FedavgCase& wanted = GetParam();
   const QuadraticFederation federation = quadratic_federation({9, 30, 14, 6, 21});
   const Model model = linear_model_of(federation.dataset);
   TestRun run(federation.dataset, federation.partition, model, plugins().create("fedavg", wanted.settings()),
-              {.seed = kSeed, .rounds = kRounds, .cohort_size = wanted.cohort_size});
+              {.seed = kFedavgSeed, .rounds = kRounds, .cohort_size = wanted.cohort_size});
 
   Vector x = run.values();
   for (std::int64_t round = 1; round <= kRounds; ++round) {
-    x = average_round(federation, choose_cohort(kSeed, round, federation.population(), wanted.cohort_size), x,
+    x = average_round(federation, choose_cohort(kFedavgSeed, round, federation.population(), wanted.cohort_size), x,
                       wanted.by_examples, wanted.server_rate, [&](Quadratic client, const Vector& start) {
                         client.hessian = client.hessian + wanted.weight_decay * identity(start.size());
                         return descend(client, start, wanted.rate_in(round), wanted.steps, wanted.momentum);
@@ -73,19 +73,19 @@ TEST_P(FedAvgTrajectory, FollowsMatrixPowers) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, FedAvgTrajectory,
-    ::testing::Values(Case{.name = "OneStep", .steps = 1}, Case{.name = "ManySteps", .steps = 25},
-                      Case{.name = "UniformWeights", .by_examples = false},
-                      Case{.name = "PartialParticipation", .cohort_size = 2},
-                      Case{.name = "PartialParticipationUniform", .by_examples = false, .cohort_size = 3},
-                      Case{.name = "OneClientARound", .cohort_size = 1},
-                      Case{.name = "ServerRate", .server_rate = 0.35},
-                      Case{.name = "ServerRateAboveOne", .server_rate = 1.4, .cohort_size = 3},
-                      Case{.name = "Momentum", .momentum = 0.6},
-                      Case{.name = "WeightDecay", .weight_decay = 0.3},
-                      Case{.name = "MomentumAndWeightDecay", .momentum = 0.4, .weight_decay = 0.05},
-                      Case{.name = "StepSchedule", .schedule = "step"},
-                      Case{.name = "CosineSchedule", .schedule = "cosine"},
-                      Case{.name = "AllTogether",
+    ::testing::Values(FedavgCase{.name = "OneStep", .steps = 1}, FedavgCase{.name = "ManySteps", .steps = 25},
+                      FedavgCase{.name = "UniformWeights", .by_examples = false},
+                      FedavgCase{.name = "PartialParticipation", .cohort_size = 2},
+                      FedavgCase{.name = "PartialParticipationUniform", .by_examples = false, .cohort_size = 3},
+                      FedavgCase{.name = "OneClientARound", .cohort_size = 1},
+                      FedavgCase{.name = "ServerRate", .server_rate = 0.35},
+                      FedavgCase{.name = "ServerRateAboveOne", .server_rate = 1.4, .cohort_size = 3},
+                      FedavgCase{.name = "Momentum", .momentum = 0.6},
+                      FedavgCase{.name = "WeightDecay", .weight_decay = 0.3},
+                      FedavgCase{.name = "MomentumAndWeightDecay", .momentum = 0.4, .weight_decay = 0.05},
+                      FedavgCase{.name = "StepSchedule", .schedule = "step"},
+                      FedavgCase{.name = "CosineSchedule", .schedule = "cosine"},
+                      FedavgCase{.name = "AllTogether",
                            .steps = 7,
                            .rate = 0.08,
                            .schedule = "cosine",

@@ -13,13 +13,13 @@
 namespace fedarena {
 namespace {
 
-std::string text(const char* value) { return value; }
+std::string feddm_text(const char* value) { return value; }
 
 // One step at the global model itself, along the whole classes, from noise.
 Settings one_step(const Settings& more) {
   Settings all{
       {"iterations", std::int64_t{1}}, {"batch_size", std::int64_t{0}}, {"images_per_class", std::int64_t{2}},
-      {"image_init", text("noise")},   {"image_momentum", 0.0},         {"rho", 1e-12}};
+      {"image_init", feddm_text("noise")},   {"image_momentum", 0.0},         {"rho", 1e-12}};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -87,7 +87,7 @@ TEST_F(FedDm, LeavesASetThatIsTheExamples) {
   const Settings settings{{"iterations", std::int64_t{6}},
                           {"batch_size", std::int64_t{0}},
                           {"images_per_class", std::int64_t{2}},
-                          {"augmentation", text("color_crop_cutout_flip_scale_rotate")}};
+                          {"augmentation", feddm_text("color_crop_cutout_flip_scale_rotate")}};
   const Batch set = train(settings);
   // Drawn in ascending order, all of them.
   const torch::Tensor expected = examples.inputs.index_select(0, torch::tensor({1, 2, 0, 3}, torch::kInt64));

@@ -1,4 +1,5 @@
 #include "tests/conformance/federations.hpp"
+#include "tests/paths.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -14,7 +15,7 @@ namespace fedarena {
 const PluginHost& plugins() {
   static const auto* const host = [] {
     auto* loaded = new PluginHost();
-    loaded->load_folder(FEDARENA_BUILD_DIR "/plugins");
+    loaded->load_folder(test::build_folder() / "plugins");
     return loaded;
   }();
   return *host;

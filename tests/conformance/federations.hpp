@@ -11,7 +11,7 @@
 #include "fedarena/algorithm.hpp"
 
 #include "harness/loader/plugin_host.hpp"
-#include "harness/runner/simulation.hpp"
+#include "harness/simulation/simulation.hpp"
 
 namespace fedarena {
 

@@ -16,15 +16,15 @@ namespace {
 
 constexpr Key<torch::Tensor> kNorms{"norms"};
 
-std::string text(const char* value) { return value; }
+std::string fedlap_calibration_text(const char* value) { return value; }
 
 class FedLapCalibration : public ::testing::Test {
  protected:
   static Settings settings(const Settings& more) {
     Settings all{{"server_calibration", true},
-                 {"server_descent", text("weighted")},
-                 {"server_radius", text("none")},
-                 {"augmentation", text("none")}};
+                 {"server_descent", fedlap_calibration_text("weighted")},
+                 {"server_radius", fedlap_calibration_text("none")},
+                 {"augmentation", fedlap_calibration_text("none")}};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -101,14 +101,14 @@ TEST_F(FedLapCalibration, SendsTheLengthsAtTheGlobalModelForOneAccessMore) {
   const Params start = bench.model.initial(stream);
   const Batch examples = random_batch(bench.model, 9);
   const auto train = [&](const Settings& more, std::vector<std::string>& accesses) {
-    Settings all{{"classes", text("all")},
-                 {"image_init", text("noise")},
+    Settings all{{"classes", fedlap_calibration_text("all")},
+                 {"image_init", fedlap_calibration_text("noise")},
                  {"outer_steps", std::int64_t{2}},
                  {"real_batches", std::int64_t{2}},
                  {"model_steps", std::int64_t{1}},
-                 {"server_descent", text("weighted")},
-                 {"server_radius", text("none")},
-                 {"augmentation", text("none")},
+                 {"server_descent", fedlap_calibration_text("weighted")},
+                 {"server_radius", fedlap_calibration_text("none")},
+                 {"augmentation", fedlap_calibration_text("none")},
                  {"images_per_class", std::int64_t{1}}};
     all.insert(all.end(), more.begin(), more.end());
     OpenShard shard(bench.model, examples);

@@ -16,8 +16,8 @@ namespace {
 constexpr Key<torch::Tensor> kImages{"images"};
 constexpr Key<torch::Tensor> kLabels{"labels"};
 constexpr Key<std::int64_t> kExamples{"examples"};
-constexpr double kRate = 0.2;
-constexpr std::int64_t kSteps = 25;
+constexpr double kFedlapGradientFieldRate = 0.2;
+constexpr std::int64_t kFedlapGradientFieldSteps = 25;
 
 // FedLAP's server with clients that send given sets.
 class GivenSets final : public Algorithm {
@@ -67,14 +67,14 @@ TEST(FedLapGradientField, OfFewPointsTakesTheServerWhereTheExamplesWould) {
   // One step of the server a round shows all of its way. The reference is the closed form for the examples.
   const auto expect_same_way = [&](const Quadratic& objective, const Settings& more,
                                    const QuadraticFederation& who, const std::vector<Batch>& sent) {
-    Settings settings{{"server_epochs", std::int64_t{1}}, {"rate", kRate}};
+    Settings settings{{"server_epochs", std::int64_t{1}}, {"rate", kFedlapGradientFieldRate}};
     settings.insert(settings.end(), more.begin(), more.end());
     TestRun run(who.dataset, who.partition, model, std::make_unique<GivenSets>(settings, sent),
-                {.rounds = kSteps});
+                {.rounds = kFedlapGradientFieldSteps});
     const Vector start = values_of(run->params());
-    for (std::int64_t step = 1; step <= kSteps; ++step) {
+    for (std::int64_t step = 1; step <= kFedlapGradientFieldSteps; ++step) {
       run->next_round();
-      const Vector expected = descend(objective, start, kRate, step);
+      const Vector expected = descend(objective, start, kFedlapGradientFieldRate, step);
       EXPECT_LE(length(values_of(run->params()) - expected), 1e-12) << "step " << step;
     }
     EXPECT_GT(length(values_of(run->params()) - start), 0.5);
@@ -136,7 +136,7 @@ class FedLapMatching : public ::testing::Test {
                             {"model_steps", std::int64_t{5}},
                             {"batch_size", std::int64_t{0}},
                             {"image_rate", 0.5},
-                            {"rate", kRate},
+                            {"rate", kFedlapGradientFieldRate},
                             {"criterion", std::string("squared")},
                             {"augmentation", std::string("none")}};
     TestRun run(task, everything, model, std::make_unique<Keeper>(settings, sent), {.rounds = 1});
@@ -148,8 +148,8 @@ class FedLapMatching : public ::testing::Test {
   // Points of gradient descent on a batch, from where the client started.
   std::vector<Params> way(const Batch& batch) const {
     std::vector<Params> points{origin};
-    for (std::int64_t step = 0; step < kSteps; ++step) {
-      points.push_back(points.back() - kRate * model.gradient(points.back(), batch));
+    for (std::int64_t step = 0; step < kFedlapGradientFieldSteps; ++step) {
+      points.push_back(points.back() - kFedlapGradientFieldRate * model.gradient(points.back(), batch));
     }
     return points;
   }

@@ -15,14 +15,14 @@
 
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/workbench.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Key<double> kRadius{"radius"};
 
-std::string text(const char* value) { return value; }
+std::string fedlap_text(const char* value) { return value; }
 
 // A logistic regression in double precision, and clients whose "synthetic" sets are their own examples.
 class FedLapServer : public ::testing::Test {
@@ -67,37 +67,37 @@ class FedLapServer : public ::testing::Test {
   std::vector<Batch> sets;
   Params start;
 };
-constexpr double kRate = 0.3;
+constexpr double kFedlapRate = 0.3;
 
 // Synthetic sets that reproduce the clients' gradients exactly take the server where the examples would.
 TEST_F(FedLapServer, DescendsOnTheWeightedSumOfEquation14) {
   const Params reached =
-      descend({{"server_descent", text("weighted")}, {"rate", kRate}, {"server_epochs", std::int64_t{12}}},
+      descend({{"server_descent", fedlap_text("weighted")}, {"rate", kFedlapRate}, {"server_epochs", std::int64_t{12}}},
               messages());
-  const Params expected = by_hand(kRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, kInfinity, 12);
+  const Params expected = by_hand(kFedlapRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, kInfinity, 12);
   EXPECT_GT(norm(expected - start), 0.1);
   EXPECT_LE(norm(reached - expected), 1e-12);
 }
 
 TEST_F(FedLapServer, DescendsOnTheUnion) {
-  const Params reached = descend({{"rate", kRate}, {"server_epochs", std::int64_t{12}}}, messages());
+  const Params reached = descend({{"rate", kFedlapRate}, {"server_epochs", std::int64_t{12}}}, messages());
   // The mean over all images weighs sets by their sizes, which are proportional to N_k here.
-  EXPECT_LE(norm(reached - by_hand(kRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, kInfinity, 12)), 1e-12);
+  EXPECT_LE(norm(reached - by_hand(kFedlapRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, kInfinity, 12)), 1e-12);
   const Params in_batches =
-      descend({{"rate", kRate}, {"server_epochs", std::int64_t{12}}, {"server_batch_size", std::int64_t{4}}},
+      descend({{"rate", kFedlapRate}, {"server_epochs", std::int64_t{12}}, {"server_batch_size", std::int64_t{4}}},
               messages());
   EXPECT_GT(norm(in_batches - reached), 0.01);
 }
 
 TEST_F(FedLapServer, StopsExactlyWhereTheRadiusSays) {
   for (const double radius : {0.05, 0.2, 0.37}) {
-    const Params expected = by_hand(kRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, radius, 100);
+    const Params expected = by_hand(kFedlapRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, radius, 100);
     EXPECT_GE(norm(expected - start), radius);
     for (const char* descent : {"weighted", "union"}) {
-      const Params reached = descend({{"server_descent", text(descent)},
-                                      {"server_radius", text("constant")},
+      const Params reached = descend({{"server_descent", fedlap_text(descent)},
+                                      {"server_radius", fedlap_text("constant")},
                                       {"radius", radius},
-                                      {"rate", kRate}},
+                                      {"rate", kFedlapRate}},
                                      messages());
       EXPECT_LE(norm(reached - expected), 1e-12) << descent << ", " << radius;
     }
@@ -107,7 +107,7 @@ TEST_F(FedLapServer, StopsExactlyWhereTheRadiusSays) {
 TEST_F(FedLapServer, TakesItsRadiusFromTheClients) {
   const std::vector<double> radii{0.3, 0.1, 0.2};
   const auto with = [&](const char* strategy) {
-    return descend({{"server_radius", text(strategy)}, {"rate", 0.02}}, messages(radii));
+    return descend({{"server_radius", fedlap_text(strategy)}, {"rate", 0.02}}, messages(radii));
   };
   const auto within = [&](double radius) {
     return by_hand(0.02, {4 / 15.0, 9 / 15.0, 2 / 15.0}, radius, 100);
@@ -122,7 +122,7 @@ TEST_F(FedLapServer, TakesItsRadiusFromTheClients) {
 
 TEST_F(FedLapServer, DoesNotCareAboutTheOrderOfClients) {
   for (const char* descent : {"weighted", "union"}) {
-    const Settings settings{{"server_descent", text(descent)}, {"rate", kRate}};
+    const Settings settings{{"server_descent", fedlap_text(descent)}, {"rate", kFedlapRate}};
     std::vector<Message> turned = messages();
     std::rotate(turned.begin(), turned.begin() + 1, turned.end());
     EXPECT_LE(norm(descend(settings, messages()) - descend(settings, turned)), 1e-12) << descent;
@@ -136,8 +136,8 @@ TEST_F(FedLapServer, BearsClientsThatSendNoImages) {
              {kExamples, std::int64_t{0}},
              {kRadius, 9.0}};
   const Params reached = descend(
-      {{"server_descent", text("weighted")}, {"rate", kRate}, {"server_epochs", std::int64_t{3}}}, sent);
-  EXPECT_LE(norm(reached - by_hand(kRate, {4 / 6.0, 0, 2 / 6.0}, kInfinity, 3)), 1e-12);
+      {{"server_descent", fedlap_text("weighted")}, {"rate", kFedlapRate}, {"server_epochs", std::int64_t{3}}}, sent);
+  EXPECT_LE(norm(reached - by_hand(kFedlapRate, {4 / 6.0, 0, 2 / 6.0}, kInfinity, 3)), 1e-12);
   EXPECT_EQ(norm(descend({}, {sent[1]}) - start), 0);
 }
 
@@ -149,7 +149,7 @@ class FedLapClients : public ::testing::Test {
                  {"outer_steps", std::int64_t{2}},      {"real_batches", std::int64_t{4}},
                  {"image_updates", std::int64_t{2}},    {"model_steps", std::int64_t{1}},
                  {"server_epochs", std::int64_t{4}},    {"batch_size", std::int64_t{16}},
-                 {"augmentation", text("none")}};
+                 {"augmentation", fedlap_text("none")}};
     for (const auto& setting : more) all.push_back(setting);
     return all;
   }
@@ -190,7 +190,7 @@ TEST_F(FedLapClients, AskForLessWhereTheyLeaveTheRadius) {
 TEST_F(FedLapClients, StateTheMostGradientsThatTheyAskFor) {
   for (const Settings& more : std::vector<Settings>{
            {{"radius", 100.0}},
-           {{"radius", 100.0}, {"server_descent", text("weighted")}, {"server_calibration", true}}}) {
+           {{"radius", 100.0}, {"server_descent", fedlap_text("weighted")}, {"server_calibration", true}}}) {
     const auto training = run("fedlap-dp", more, {.rounds = 1, .policy = RecordPolicy()});
     training->finish();
     std::int64_t gradients = 0;
@@ -209,9 +209,9 @@ TEST_F(FedLapClients, PayForWhatTheyReadOfTheExamples) {
   const RecordPolicy strict;
   EXPECT_TRUE(std::isfinite(epsilon_and_ledger({}, strict).first));
   const std::vector<std::tuple<Settings, std::string>> readers{
-      {{{"classes", text("held")}}, "\"classes\""},
-      {{{"image_init", text("real")}}, "\"examples\""},
-      {{{"server_radius", text("min")}}, "\"loss\""}};
+      {{{"classes", fedlap_text("held")}}, "\"classes\""},
+      {{{"image_init", fedlap_text("real")}}, "\"examples\""},
+      {{{"server_radius", fedlap_text("min")}}, "\"loss\""}};
   for (const auto& [more, access] : readers) {
     const auto [epsilon, ledger] = epsilon_and_ledger(more, strict);
     EXPECT_EQ(epsilon, kInfinity) << access;
@@ -219,19 +219,19 @@ TEST_F(FedLapClients, PayForWhatTheyReadOfTheExamples) {
   }
   // Gradients of the whole shard are noised like any other: dearer, but finite.
   const double by_gradient =
-      epsilon_and_ledger({{"server_radius", text("max")}, {"region", text("gradient")}}, strict).first;
+      epsilon_and_ledger({{"server_radius", fedlap_text("max")}, {"region", fedlap_text("gradient")}}, strict).first;
   EXPECT_TRUE(std::isfinite(by_gradient));
   EXPECT_GT(by_gradient, epsilon_and_ledger({}, strict).first);
   RecordPolicy open;
   open.public_classes = true;
-  EXPECT_EQ(epsilon_and_ledger({{"classes", text("held")}}, open).first,
+  EXPECT_EQ(epsilon_and_ledger({{"classes", fedlap_text("held")}}, open).first,
             epsilon_and_ledger({}, strict).first);
 }
 
 // Header; for each entry a length, its name and a kind; tensors bring a type, their rank and their extents.
 TEST_F(FedLapClients, SendImagesAndTheirLabels) {
   const auto bytes = [&](const char* encoding) {
-    return (*run("fedlap-dp", {{"image_encoding", text(encoding)}}, {.rounds = 1}))
+    return (*run("fedlap-dp", {{"image_encoding", fedlap_text(encoding)}}, {.rounds = 1}))
         ->next_round()
         .uplink_bytes;
   };
@@ -254,8 +254,8 @@ TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
   Stream noise = Workbench::client_streams()(Purpose::kSynthetic);
   images.inputs = normal(noise, {6, 1, 8, 8});
   OpenShard shard(bench.model, examples);
-  bench.train(*plugins().create("fedlap", settings({{"image_init", text("noise")},
-                                                    {"server_radius", text("constant")},
+  bench.train(*plugins().create("fedlap", settings({{"image_init", fedlap_text("noise")},
+                                                    {"server_radius", fedlap_text("constant")},
                                                     {"trajectories", std::int64_t{1}},
                                                     {"outer_steps", std::int64_t{1}},
                                                     {"real_batches", std::int64_t{1}},
@@ -306,9 +306,9 @@ TEST_F(FedLapClients, MatchTheGradientOfTheirExamples) {
                                     {"batch_size", std::int64_t{0}},
                                     {"image_rate", 2.0},
                                     {"images_per_class", std::int64_t{5}},
-                                    {"image_init", text("noise")},
-                                    {"criterion", text("cosine")},
-                                    {"augmentation", text(augmentation)}});
+                                    {"image_init", fedlap_text("noise")},
+                                    {"criterion", fedlap_text("cosine")},
+                                    {"augmentation", fedlap_text(augmentation)}});
     TestRun training(task.dataset, task.partition, *task.model,
                      std::make_unique<Recorder>(plugins().create("fedlap-dp", more), sent), {.rounds = 1});
     const Params start = training->params();

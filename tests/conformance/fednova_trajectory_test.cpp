@@ -10,14 +10,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/conformance/quadratics.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr std::uint64_t kSeed = 13;
+constexpr std::uint64_t kFednovaSeed = 13;
 constexpr std::int64_t kBatch = 3;
 
 // One example a client: loss 1/2 (z'x - y)^2, where z ends with the bias' one.
@@ -66,7 +66,7 @@ QuadraticFederation federation_of(const std::vector<Copies>& clients) {
   return federation;
 }
 
-struct Case {
+struct FednovaCase {
   std::string name;
   std::int64_t epochs = 2;
   double rate = 0.1;
@@ -88,7 +88,7 @@ struct Case {
 };
 
 // Where a client has gone, in units of -rate, if its gradient is one in step `when` and zero otherwise.
-double response(const Case& wanted, std::int64_t steps, std::int64_t when) {
+double response(const FednovaCase& wanted, std::int64_t steps, std::int64_t when) {
   double moved = 0, velocity = 0;
   for (std::int64_t step = 0; step < steps; ++step) {
     velocity = wanted.momentum * velocity + (step == when ? 1 : 0) - wanted.rate * wanted.mu * moved;
@@ -98,7 +98,7 @@ double response(const Case& wanted, std::int64_t steps, std::int64_t when) {
 }
 
 // a_i as the paper gives it, with momentum or a proximal term; each number by itself where there are both.
-Vector weights_of(const Case& wanted, std::int64_t steps) {
+Vector weights_of(const FednovaCase& wanted, std::int64_t steps) {
   Vector weights;
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto left = static_cast<double>(steps - step);
@@ -115,7 +115,7 @@ Vector weights_of(const Case& wanted, std::int64_t steps) {
 }
 
 // The gradients of a client's local steps, without the proximal term.
-std::vector<Vector> local_gradients(const Case& wanted, const Quadratic& client, const Vector& start,
+std::vector<Vector> local_gradients(const FednovaCase& wanted, const Quadratic& client, const Vector& start,
                                     std::int64_t steps) {
   std::vector<Vector> gradients;
   Vector local = start, velocity(start.size());
@@ -127,7 +127,7 @@ std::vector<Vector> local_gradients(const Case& wanted, const Quadratic& client,
   return gradients;
 }
 
-Vector next_round(const Case& wanted, const QuadraticFederation& federation,
+Vector next_round(const FednovaCase& wanted, const QuadraticFederation& federation,
                   const std::vector<std::int64_t>& cohort, const Vector& x) {
   double all = 0, effective = 0;
   Vector direction(x.size());
@@ -152,34 +152,34 @@ Vector next_round(const Case& wanted, const QuadraticFederation& federation,
   return x - wanted.server_rate * (effective / all) * wanted.rate * (1 / all * direction);
 }
 
-class FedNovaTrajectory : public ::testing::TestWithParam<Case> {};
+class FedNovaTrajectory : public ::testing::TestWithParam<FednovaCase> {};
 
 TEST_P(FedNovaTrajectory, FollowsThePaper) {
-  const Case& wanted = GetParam();
+  const FednovaCase& wanted = GetParam();
   const QuadraticFederation federation = federation_of(kClients);
   const Model model = linear_model_of(federation.dataset);
   TestRun run(federation.dataset, federation.partition, model, plugins().create("fednova", wanted.settings()),
-              {.seed = kSeed, .rounds = 7, .cohort_size = wanted.cohort_size});
+              {.seed = kFednovaSeed, .rounds = 7, .cohort_size = wanted.cohort_size});
   Vector x = run.values();
   for (std::int64_t round = 1; round <= 7; ++round) {
-    x = next_round(wanted, federation, choose_cohort(kSeed, round, 4, wanted.cohort_size), x);
+    x = next_round(wanted, federation, choose_cohort(kFednovaSeed, round, 4, wanted.cohort_size), x);
     run->next_round();
     ASSERT_LE(length(run.values() - x), 1e-10 * length(x)) << "round " << round;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, FedNovaTrajectory,
-                         ::testing::Values(Case{.name = "Plain"},
-                                           Case{.name = "Uniform", .by_examples = false},
-                                           Case{.name = "PartialParticipation", .cohort_size = 2},
-                                           Case{.name = "Momentum", .momentum = 0.6},
-                                           Case{.name = "Proximal", .mu = 2},
-                                           Case{.name = "ProximalThatOvershoots", .mu = 13},
-                                           Case{.name = "MomentumAndProximal", .momentum = 0.5, .mu = 3},
-                                           Case{.name = "WeightDecay", .weight_decay = 0.2},
-                                           Case{.name = "ServerRate", .server_rate = 0.4},
-                                           Case{.name = "EffectiveSteps", .effective_steps = 2.5},
-                                           Case{.name = "AllTogether",
+                         ::testing::Values(FednovaCase{.name = "Plain"},
+                                           FednovaCase{.name = "Uniform", .by_examples = false},
+                                           FednovaCase{.name = "PartialParticipation", .cohort_size = 2},
+                                           FednovaCase{.name = "Momentum", .momentum = 0.6},
+                                           FednovaCase{.name = "Proximal", .mu = 2},
+                                           FednovaCase{.name = "ProximalThatOvershoots", .mu = 13},
+                                           FednovaCase{.name = "MomentumAndProximal", .momentum = 0.5, .mu = 3},
+                                           FednovaCase{.name = "WeightDecay", .weight_decay = 0.2},
+                                           FednovaCase{.name = "ServerRate", .server_rate = 0.4},
+                                           FednovaCase{.name = "EffectiveSteps", .effective_steps = 2.5},
+                                           FednovaCase{.name = "AllTogether",
                                                 .epochs = 3,
                                                 .momentum = 0.3,
                                                 .mu = 1,
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, FedNovaTrajectory,
 TEST(FedNova, IsTheClosedFormOfOneExampleAClient) {
   const QuadraticFederation federation = federation_of(kClients);
   const Model model = linear_model_of(federation.dataset);
-  const Case wanted{.name = ""};
+  const FednovaCase wanted{.name = ""};
   TestRun run(federation.dataset, federation.partition, model, plugins().create("fednova", wanted.settings()),
               {.rounds = 1});
   const Vector x = run.values();

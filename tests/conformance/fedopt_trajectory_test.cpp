@@ -5,21 +5,21 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/checkpoint.hpp"
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/checkpoint.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/conformance/quadratics.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr std::uint64_t kSeed = 17;
-constexpr double kRate = 0.1;
-constexpr std::int64_t kSteps = 4;
+constexpr std::uint64_t kFedoptSeed = 17;
+constexpr double kFedoptRate = 0.1;
+constexpr std::int64_t kFedoptSteps = 4;
 constexpr Key<Params> kMomentum{"momentum"};
 constexpr Key<Params> kSquares{"squares"};
 
-struct Case {
+struct FedoptCase {
   std::string name;
   std::string algorithm;
   double server_rate = 0.1;
@@ -28,9 +28,9 @@ struct Case {
   std::int64_t cohort_size = 5;
 
   Settings settings() const {
-    Settings result{{"local_steps", kSteps},
+    Settings result{{"local_steps", kFedoptSteps},
                     {"batch_size", std::int64_t{0}},
-                    {"rate", kRate},
+                    {"rate", kFedoptRate},
                     {"server_rate", server_rate},
                     {"weighting", std::string(by_examples ? "examples" : "uniform")}};
     if (algorithm == "fedavgm") {
@@ -43,8 +43,8 @@ struct Case {
   }
 };
 
-struct Reference {
-  const Case& wanted;
+struct FedoptReference {
+  const FedoptCase& wanted;
   Vector x;
   Vector m = Vector(x.size());
   Vector v = Vector(x.size(), wanted.tau* wanted.tau);
@@ -69,21 +69,21 @@ struct Reference {
   }
 };
 
-class FedOptTrajectory : public ::testing::TestWithParam<Case> {};
+class FedOptTrajectory : public ::testing::TestWithParam<FedoptCase> {};
 
 TEST_P(FedOptTrajectory, FollowsThePaper) {
-  const Case& wanted = GetParam();
+  const FedoptCase& wanted = GetParam();
   const QuadraticFederation federation = quadratic_federation({9, 30, 14, 6, 21});
   const Model model = linear_model_of(federation.dataset);
   TestRun run(federation.dataset, federation.partition, model,
               plugins().create(wanted.algorithm, wanted.settings()),
-              {.seed = kSeed, .rounds = 12, .cohort_size = wanted.cohort_size});
-  Reference reference{wanted, run.values()};
+              {.seed = kFedoptSeed, .rounds = 12, .cohort_size = wanted.cohort_size});
+  FedoptReference reference{wanted, run.values()};
   for (std::int64_t round = 1; round <= 12; ++round) {
-    const auto cohort = choose_cohort(kSeed, round, federation.population(), wanted.cohort_size);
+    const auto cohort = choose_cohort(kFedoptSeed, round, federation.population(), wanted.cohort_size);
     const Vector averaged = average_round(
         federation, cohort, reference.x, wanted.by_examples, 1,
-        [](const Quadratic& client, const Vector& start) { return descend(client, start, kRate, kSteps); });
+        [](const Quadratic& client, const Vector& start) { return descend(client, start, kFedoptRate, kFedoptSteps); });
     reference.step(averaged - reference.x);
     run->next_round();
     ASSERT_LE(length(run.values() - reference.x), 1e-10 * length(reference.x)) << "round " << round;
@@ -97,20 +97,20 @@ TEST_P(FedOptTrajectory, FollowsThePaper) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, FedOptTrajectory,
-    ::testing::Values(Case{.name = "Momentum", .algorithm = "fedavgm"},
-                      Case{.name = "MomentumServerRateOne", .algorithm = "fedavgm", .server_rate = 1},
-                      Case{.name = "MomentumPartial", .algorithm = "fedavgm", .beta1 = 0.5, .cohort_size = 2},
-                      Case{.name = "Adagrad", .algorithm = "fedadagrad", .beta1 = 0},
-                      Case{.name = "AdagradWithMomentum", .algorithm = "fedadagrad", .cohort_size = 3},
-                      Case{.name = "Adam", .algorithm = "fedadam"},
-                      Case{.name = "AdamUniform", .algorithm = "fedadam", .by_examples = false},
-                      Case{.name = "AdamPartial", .algorithm = "fedadam", .beta2 = 0.8, .cohort_size = 2},
-                      Case{.name = "AdamLargeTau", .algorithm = "fedadam", .tau = 0.5},
-                      Case{.name = "Yogi", .algorithm = "fedyogi"},
-                      Case{.name = "YogiUniform", .algorithm = "fedyogi", .by_examples = false},
+    ::testing::Values(FedoptCase{.name = "Momentum", .algorithm = "fedavgm"},
+                      FedoptCase{.name = "MomentumServerRateOne", .algorithm = "fedavgm", .server_rate = 1},
+                      FedoptCase{.name = "MomentumPartial", .algorithm = "fedavgm", .beta1 = 0.5, .cohort_size = 2},
+                      FedoptCase{.name = "Adagrad", .algorithm = "fedadagrad", .beta1 = 0},
+                      FedoptCase{.name = "AdagradWithMomentum", .algorithm = "fedadagrad", .cohort_size = 3},
+                      FedoptCase{.name = "Adam", .algorithm = "fedadam"},
+                      FedoptCase{.name = "AdamUniform", .algorithm = "fedadam", .by_examples = false},
+                      FedoptCase{.name = "AdamPartial", .algorithm = "fedadam", .beta2 = 0.8, .cohort_size = 2},
+                      FedoptCase{.name = "AdamLargeTau", .algorithm = "fedadam", .tau = 0.5},
+                      FedoptCase{.name = "Yogi", .algorithm = "fedyogi"},
+                      FedoptCase{.name = "YogiUniform", .algorithm = "fedyogi", .by_examples = false},
                       // Squares above and below those of the updates: both signs.
-                      Case{.name = "YogiLargeTau", .algorithm = "fedyogi", .beta2 = 0.6, .tau = 0.1},
-                      Case{.name = "YogiPartial", .algorithm = "fedyogi", .beta1 = 0.3, .cohort_size = 2}),
+                      FedoptCase{.name = "YogiLargeTau", .algorithm = "fedyogi", .beta2 = 0.6, .tau = 0.1},
+                      FedoptCase{.name = "YogiPartial", .algorithm = "fedyogi", .beta1 = 0.3, .cohort_size = 2}),
     [](const auto& info) { return info.param.name; });
 
 TEST(FedAvgM, WithoutMomentumIsFedAvgToTheBit) {

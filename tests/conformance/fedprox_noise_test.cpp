@@ -13,7 +13,7 @@
 namespace fedarena {
 namespace {
 
-constexpr std::uint64_t kSeed = 8;
+constexpr std::uint64_t kFedproxNoiseSeed = 8;
 constexpr double kClip = 100;  // longer than any gradient here, so that only the noise is added
 constexpr double kMultiplier = 0.02;
 
@@ -35,7 +35,7 @@ Settings settings_of(double rate, double mu, std::int64_t steps) {
 // Steps of x <- x - rate (gradient(x) + noise + mu (x - start)) with the noise of that client in that round.
 Vector descend_in_noise(const Quadratic& client, std::int64_t number, std::int64_t round, const Vector& start,
                         double rate, double mu, std::int64_t steps) {
-  Stream stream = Streams(kSeed, round, number)(Purpose::kNoise);
+  Stream stream = Streams(kFedproxNoiseSeed, round, number)(Purpose::kNoise);
   Vector x = start;
   for (std::int64_t step = 0; step < steps; ++step) {
     Vector noise(x.size());
@@ -51,12 +51,12 @@ class NoisyRuns : public ::testing::Test {
              const RecordPolicy& policy = noisy()) const {
     TestRun training(federation.dataset, federation.partition, model,
                      plugins().create(algorithm, declared_by(algorithm, settings)),
-                     {.seed = kSeed, .rounds = rounds, .policy = policy});
+                     {.seed = kFedproxNoiseSeed, .rounds = rounds, .policy = policy});
     return training.finish().values();
   }
   Vector initial() const {
     return TestRun(federation.dataset, federation.partition, model, plugins().create("dp-fedavg", {}),
-                   {.seed = kSeed})
+                   {.seed = kFedproxNoiseSeed})
         .values();
   }
 
@@ -90,7 +90,7 @@ TEST_F(NoisyRuns, EndOneNoisyStepFromTheGlobalWeightsWhenRateTimesMuIsOne) {
     Vector expected(global.size());
     for (std::int64_t k = 0; k < federation.population(); ++k) {
       const Quadratic& client = federation.clients[static_cast<std::size_t>(k)];
-      Stream stream = Streams(kSeed, 1, k)(Purpose::kNoise);
+      Stream stream = Streams(kFedproxNoiseSeed, 1, k)(Purpose::kNoise);
       Vector local = global;
       for (std::int64_t step = 0; step < steps; ++step) {
         Vector noisy_gradient = client.gradient(local);

@@ -3,16 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/conformance/quadratics.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr std::uint64_t kSeed = 8;
+constexpr std::uint64_t kFedproxSeed = 8;
 
-struct Case {
+struct FedproxCase {
   std::string name;
   double mu = 0.5;
   std::int64_t steps = 6;
@@ -21,12 +21,12 @@ struct Case {
   std::int64_t cohort_size = 4;
 };
 
-constexpr double kRate = 0.1;
+constexpr double kFedproxRate = 0.1;
 
-Settings settings_of(const Case& wanted) {
+Settings fedprox_settings_of(const FedproxCase& wanted) {
   return {{"local_steps", wanted.steps},
           {"batch_size", std::int64_t{0}},
-          {"rate", kRate},
+          {"rate", kFedproxRate},
           {"mu", wanted.mu},
           {"momentum", wanted.momentum},
           {"weight_decay", wanted.weight_decay},
@@ -39,22 +39,22 @@ Quadratic proximal(const Quadratic& client, const Vector& start, double mu, doub
           client.examples};
 }
 
-class FedProxTrajectory : public ::testing::TestWithParam<Case> {};
+class FedProxTrajectory : public ::testing::TestWithParam<FedproxCase> {};
 
 TEST_P(FedProxTrajectory, FollowsMatrixPowers) {
-  const Case& wanted = GetParam();
+  const FedproxCase& wanted = GetParam();
   const QuadraticFederation federation = quadratic_federation({12, 7, 33, 18});
   const Model model = linear_model_of(federation.dataset);
   TestRun run(federation.dataset, federation.partition, model,
-              plugins().create("fedprox", settings_of(wanted)),
-              {.seed = kSeed, .rounds = 6, .cohort_size = wanted.cohort_size});
+              plugins().create("fedprox", fedprox_settings_of(wanted)),
+              {.seed = kFedproxSeed, .rounds = 6, .cohort_size = wanted.cohort_size});
 
   Vector x = run.values();
   for (std::int64_t round = 1; round <= 6; ++round) {
-    x = average_round(federation, choose_cohort(kSeed, round, federation.population(), wanted.cohort_size), x,
+    x = average_round(federation, choose_cohort(kFedproxSeed, round, federation.population(), wanted.cohort_size), x,
                       wanted.by_examples, wanted.server_rate,
                       [&](const Quadratic& client, const Vector& start) {
-                        return descend(proximal(client, start, wanted.mu, wanted.weight_decay), start, kRate,
+                        return descend(proximal(client, start, wanted.mu, wanted.weight_decay), start, kFedproxRate,
                                        wanted.steps, wanted.momentum);
                       });
     run->next_round();
@@ -63,13 +63,13 @@ TEST_P(FedProxTrajectory, FollowsMatrixPowers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, FedProxTrajectory,
-                         ::testing::Values(Case{.name = "Default"}, Case{.name = "LargeMu", .mu = 8},
-                                           Case{.name = "TinyMu", .mu = 1e-4},
-                                           Case{.name = "Uniform", .by_examples = false},
-                                           Case{.name = "PartialParticipation", .cohort_size = 2},
-                                           Case{.name = "Momentum", .momentum = 0.5},
-                                           Case{.name = "WeightDecay", .weight_decay = 0.2},
-                                           Case{.name = "AllTogether",
+                         ::testing::Values(FedproxCase{.name = "Default"}, FedproxCase{.name = "LargeMu", .mu = 8},
+                                           FedproxCase{.name = "TinyMu", .mu = 1e-4},
+                                           FedproxCase{.name = "Uniform", .by_examples = false},
+                                           FedproxCase{.name = "PartialParticipation", .cohort_size = 2},
+                                           FedproxCase{.name = "Momentum", .momentum = 0.5},
+                                           FedproxCase{.name = "WeightDecay", .weight_decay = 0.2},
+                                           FedproxCase{.name = "AllTogether",
                                                 .mu = 1.5,
                                                 .steps = 9,
                                                 .momentum = 0.3,
@@ -101,7 +101,7 @@ TEST(FedProx, PullsHarderWithLargerMu) {
   double last = 1e300;
   for (const double mu : {0.0, 0.1, 0.5, 1.0, 3.0, 6.0, 9.0}) {
     TestRun run(federation.dataset, federation.partition, model,
-                plugins().create("fedprox", settings_of({.name = "", .mu = mu, .steps = 30})), {.rounds = 1});
+                plugins().create("fedprox", fedprox_settings_of({.name = "", .mu = mu, .steps = 30})), {.rounds = 1});
     const Vector start = run.values();
     const double moved = length(run.finish().values() - start);
     EXPECT_LT(moved, last) << "mu " << mu;
@@ -118,13 +118,13 @@ TEST(FedProx, EndsOneGradientStepFromTheGlobalWeightsWhenRateTimesMuIsOne) {
   const Model model = linear_model_of(federation.dataset);
   for (const std::int64_t steps : {1, 2, 3, 10}) {
     TestRun run(federation.dataset, federation.partition, model,
-                plugins().create("fedprox", settings_of({.name = "", .mu = 1 / kRate, .steps = steps})),
+                plugins().create("fedprox", fedprox_settings_of({.name = "", .mu = 1 / kFedproxRate, .steps = steps})),
                 {.rounds = 1});
     const Vector global = run.values();
     Vector before_last = global;
     for (std::int64_t step = 1; step < steps; ++step)
-      before_last = global - kRate * client.gradient(before_last);
-    const Vector expected = global - kRate * client.gradient(before_last);
+      before_last = global - kFedproxRate * client.gradient(before_last);
+    const Vector expected = global - kFedproxRate * client.gradient(before_last);
     EXPECT_LE(length(run.finish().values() - expected), 1e-12 * length(expected)) << steps << " steps";
   }
 }

@@ -15,6 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/paths.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -40,9 +42,8 @@ const std::map<std::string, Names>& table() {
       {"harness/gradients", {"harness/sdk"}},
       {"harness/loader", {"harness/sdk"}},
       {"harness/oracle", {"harness/sdk", "harness/gradients", "datasets", "accounting"}},
-      {"harness/runner",
-       {"harness/config", "harness/wire", "harness/oracle", "harness/loader", "harness/models", "partitions",
-        "results"}},
+      {"harness/simulation", {"harness/wire", "harness/oracle", "harness/models", "partitions", "results"}},
+      {"harness/runner", {"harness/simulation", "harness/config", "harness/loader"}},
       {"harness/app", {"harness/runner", "results"}},
   };
   return table;
@@ -227,7 +228,7 @@ std::string rule_of(const std::string& file, const std::string& line) {
 }
 
 TEST(IncludeTable, HoldsForEverySource) {
-  const std::filesystem::path root = FEDARENA_SOURCE_DIR;
+  const std::filesystem::path root = test::source_folder();
   int checked = 0;
   for (const std::string& file : sources(root)) {
     std::ifstream stream(root / file);
@@ -250,76 +251,76 @@ TEST(IncludeTable, LeadsUpwardsOnly) {
   }
 }
 
-struct Case {
+struct IncludeTableCase {
   std::string file, line;
 };
 
-class Refused : public ::testing::TestWithParam<Case> {};
+class Refused : public ::testing::TestWithParam<IncludeTableCase> {};
 INSTANTIATE_TEST_SUITE_P(
     MadeUpLines, Refused,
-    ::testing::Values(Case{"harness/base/error.cpp", "#include \"fedarena/accounting/ledger.hpp\""},
-                      Case{"harness/base/error.cpp", "#include <nlohmann/json.hpp>"},
-                      Case{"harness/base/fedarena/base/error.hpp", "#include <torch/types.h>"},
-                      Case{"accounting/ledger.cpp", "#include \"results/table.hpp\""},
-                      Case{"accounting/fedarena/accounting/ledger.hpp", "#include <fedarena/params.hpp>"},
-                      Case{"accounting/ledger.cpp", "#include <ATen/Tensor.h>"},
-                      Case{"partitions/iid.cpp", "#include \"datasets/dataset.hpp\""},
-                      Case{"partitions/iid.cpp", "#include <c10/util/Exception.h>"},
-                      Case{"partitions/iid.cpp", "#include <boost/math/distributions.hpp>"},
-                      Case{"results/table.cpp", "#include \"harness/config/experiment.hpp\""},
-                      Case{"results/table.cpp", "  #  include <torch/torch.h>"},
-                      Case{"datasets/mnist.cpp", "#include \"fedarena/params.hpp\""},
-                      Case{"harness/sdk/params.cpp", "#include \"harness/wire/wire.hpp\""},
-                      Case{"harness/sdk/params.cpp", "#include \"fedarena/accounting/event.hpp\""},
-                      Case{"harness/models/zoo.cpp", "#include \"datasets/dataset.hpp\""},
-                      Case{"harness/config/read.cpp", "#include \"harness/runner/cohort.hpp\""},
-                      Case{"harness/wire/wire.cpp", "#include \"harness/gradients/gradients.hpp\""},
-                      Case{"harness/gradients/noise.cu", "#include \"fedarena/accounting/event.hpp\""},
-                      Case{"harness/loader/host.cpp", "#include \"harness/config/read.hpp\""},
-                      Case{"harness/oracle/oracle.cpp", "#include \"partitions/partition.hpp\""},
-                      Case{"harness/runner/run.cpp", "#include \"harness/app/main.hpp\""},
-                      Case{"harness/runner/run.cpp", "#include <toml++/toml.h>"},
-                      Case{"harness/runner/run.cpp", "#include <boost/dll/shared_library.hpp>"},
-                      Case{"harness/runner/run.cpp", "#include \"plugins/fedavg/fedavg.hpp\""},
-                      Case{"harness/runner/run.cpp", "#include \"tests/golden/run.hpp\""},
-                      Case{"harness/wire/wire.cpp", "#include \"../oracle/oracle.hpp\""},
-                      Case{"harness/wire/wire.cpp", "#include \"oracle/oracle.hpp\""},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <fedarena/base/error.hpp>"},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include \"harness/oracle/oracle.hpp\""},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <fedarena/accounting/ledger.hpp>"},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include \"plugins/scaffold/scaffold.hpp\""},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <fmt/format.h>"},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <nlohmann/json.hpp>"},
-                      Case{"novelty/new.cpp", "int x;"}, Case{"harness/novelty/new.cpp", "int x;"}));
+    ::testing::Values(IncludeTableCase{"harness/base/error.cpp", "#include \"fedarena/accounting/ledger.hpp\""},
+                      IncludeTableCase{"harness/base/error.cpp", "#include <nlohmann/json.hpp>"},
+                      IncludeTableCase{"harness/base/fedarena/base/error.hpp", "#include <torch/types.h>"},
+                      IncludeTableCase{"accounting/ledger.cpp", "#include \"results/table.hpp\""},
+                      IncludeTableCase{"accounting/fedarena/accounting/ledger.hpp", "#include <fedarena/params.hpp>"},
+                      IncludeTableCase{"accounting/ledger.cpp", "#include <ATen/Tensor.h>"},
+                      IncludeTableCase{"partitions/iid.cpp", "#include \"datasets/dataset.hpp\""},
+                      IncludeTableCase{"partitions/iid.cpp", "#include <c10/util/Exception.h>"},
+                      IncludeTableCase{"partitions/iid.cpp", "#include <boost/math/distributions.hpp>"},
+                      IncludeTableCase{"results/table.cpp", "#include \"harness/config/experiment.hpp\""},
+                      IncludeTableCase{"results/table.cpp", "  #  include <torch/torch.h>"},
+                      IncludeTableCase{"datasets/mnist.cpp", "#include \"fedarena/params.hpp\""},
+                      IncludeTableCase{"harness/sdk/params.cpp", "#include \"harness/wire/wire.hpp\""},
+                      IncludeTableCase{"harness/sdk/params.cpp", "#include \"fedarena/accounting/event.hpp\""},
+                      IncludeTableCase{"harness/models/zoo.cpp", "#include \"datasets/dataset.hpp\""},
+                      IncludeTableCase{"harness/config/read.cpp", "#include \"harness/runner/cohort.hpp\""},
+                      IncludeTableCase{"harness/wire/wire.cpp", "#include \"harness/gradients/gradients.hpp\""},
+                      IncludeTableCase{"harness/gradients/noise.cu", "#include \"fedarena/accounting/event.hpp\""},
+                      IncludeTableCase{"harness/loader/host.cpp", "#include \"harness/config/read.hpp\""},
+                      IncludeTableCase{"harness/oracle/oracle.cpp", "#include \"partitions/partition.hpp\""},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include \"harness/app/main.hpp\""},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include <toml++/toml.h>"},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include <boost/dll/shared_library.hpp>"},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include \"plugins/fedavg/fedavg.hpp\""},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include \"tests/golden/run.hpp\""},
+                      IncludeTableCase{"harness/wire/wire.cpp", "#include \"../oracle/oracle.hpp\""},
+                      IncludeTableCase{"harness/wire/wire.cpp", "#include \"oracle/oracle.hpp\""},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <fedarena/base/error.hpp>"},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include \"harness/oracle/oracle.hpp\""},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <fedarena/accounting/ledger.hpp>"},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include \"plugins/scaffold/scaffold.hpp\""},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <fmt/format.h>"},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <nlohmann/json.hpp>"},
+                      IncludeTableCase{"novelty/new.cpp", "int x;"}, IncludeTableCase{"harness/novelty/new.cpp", "int x;"}));
 
 TEST_P(Refused, Include) { EXPECT_NE(rule_of(GetParam().file, GetParam().line), ""); }
 
-class Accepted : public ::testing::TestWithParam<Case> {};
+class Accepted : public ::testing::TestWithParam<IncludeTableCase> {};
 INSTANTIATE_TEST_SUITE_P(
     MadeUpLines, Accepted,
-    ::testing::Values(Case{"harness/base/pool.cpp", "#include <oneapi/tbb/task_arena.h>"},
-                      Case{"harness/base/error.cpp", "#include \"fedarena/base/error.hpp\""},
-                      Case{"harness/torch_pch.cpp", "#include <torch/types.h>"},
-                      Case{"accounting/pld.cpp", "#include <boost/math/special_functions/erf.hpp>"},
-                      Case{"partitions/iid.cpp", "// #include \"datasets/dataset.hpp\""},
-                      Case{"partitions/iid.cpp", "#include <fmt/format.h>"},
-                      Case{"results/write.cpp", "#include <sys/stat.h>"},
-                      Case{"results/record.cpp", "#include \"fedarena/accounting/account.hpp\""},
-                      Case{"datasets/mnist.cpp", "#include <zlib.h>"},
-                      Case{"harness/config/read.cpp", "#include <toml++/toml.h>"},
-                      Case{"harness/loader/host.cpp", "#include <boost/dll/shared_library.hpp>"},
-                      Case{"harness/models/zoo/convnet.cpp", "#include \"fedarena/base/error.hpp\""},
-                      Case{"harness/oracle/oracle.cpp", "#include \"fedarena/accounting/ledger.hpp\""},
-                      Case{"harness/oracle/oracle.cpp", "#include \"harness/gradients/gradients.hpp\""},
-                      Case{"harness/runner/run.cpp", "#include \"partitions/partition.hpp\""},
-                      Case{"harness/runner/run.cpp", "#include \"fedarena/accounting/ledger.hpp\""},
-                      Case{"harness/app/main.cpp", "#include \"harness/config/help.hpp\""},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <fedarena/algorithm.hpp>"},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <torch/torch.h>"},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include <cmath>"},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include \"step.hpp\""},
-                      Case{"plugins/fedavg/fedavg.cpp", "#include \"plugins/fedavg/step.hpp\""},
-                      Case{"tests/golden/run.cpp", "#include \"plugins/fedavg/fedavg.hpp\""}));
+    ::testing::Values(IncludeTableCase{"harness/base/pool.cpp", "#include <oneapi/tbb/task_arena.h>"},
+                      IncludeTableCase{"harness/base/error.cpp", "#include \"fedarena/base/error.hpp\""},
+                      IncludeTableCase{"harness/torch_pch.cpp", "#include <torch/types.h>"},
+                      IncludeTableCase{"accounting/pld.cpp", "#include <boost/math/special_functions/erf.hpp>"},
+                      IncludeTableCase{"partitions/iid.cpp", "// #include \"datasets/dataset.hpp\""},
+                      IncludeTableCase{"partitions/iid.cpp", "#include <fmt/format.h>"},
+                      IncludeTableCase{"results/write.cpp", "#include <sys/stat.h>"},
+                      IncludeTableCase{"results/record.cpp", "#include \"fedarena/accounting/account.hpp\""},
+                      IncludeTableCase{"datasets/mnist.cpp", "#include <zlib.h>"},
+                      IncludeTableCase{"harness/config/read.cpp", "#include <toml++/toml.h>"},
+                      IncludeTableCase{"harness/loader/host.cpp", "#include <boost/dll/shared_library.hpp>"},
+                      IncludeTableCase{"harness/models/zoo/convnet.cpp", "#include \"fedarena/base/error.hpp\""},
+                      IncludeTableCase{"harness/oracle/oracle.cpp", "#include \"fedarena/accounting/ledger.hpp\""},
+                      IncludeTableCase{"harness/oracle/oracle.cpp", "#include \"harness/gradients/gradients.hpp\""},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include \"partitions/partition.hpp\""},
+                      IncludeTableCase{"harness/runner/run.cpp", "#include \"fedarena/accounting/ledger.hpp\""},
+                      IncludeTableCase{"harness/app/main.cpp", "#include \"harness/config/help.hpp\""},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <fedarena/algorithm.hpp>"},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <torch/torch.h>"},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include <cmath>"},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include \"step.hpp\""},
+                      IncludeTableCase{"plugins/fedavg/fedavg.cpp", "#include \"plugins/fedavg/step.hpp\""},
+                      IncludeTableCase{"tests/golden/run.cpp", "#include \"plugins/fedavg/fedavg.hpp\""}));
 
 TEST_P(Accepted, Include) { EXPECT_EQ(rule_of(GetParam().file, GetParam().line), ""); }
 
@@ -336,7 +337,7 @@ TEST(CheckFile, GivesTheLineAndTheRuleOfEachViolation) {
 }
 
 TEST(Sources, FindsOurFilesAndSkipsBuildTrees) {
-  const std::vector<std::string> found = sources(FEDARENA_SOURCE_DIR);
+  const std::vector<std::string> found = sources(test::source_folder());
   EXPECT_THAT(found, ::testing::Contains("harness/base/fedarena/base/error.hpp"));
   EXPECT_THAT(found, ::testing::Contains("partitions/iid.cpp"));
   for (const std::string& file : found) EXPECT_FALSE(file.starts_with("build/")) << file;

@@ -7,19 +7,19 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/checkpoint.hpp"
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/checkpoint.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/conformance/quadratics.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr std::uint64_t kSeed = 21;
-constexpr double kRate = 0.1;
+constexpr std::uint64_t kScaffoldSeed = 21;
+constexpr double kScaffoldRate = 0.1;
 constexpr Key<Params> kControl{"control"};
 
-struct Case {
+struct ScaffoldCase {
   std::string name;
   std::string option = "II";
   std::int64_t cohort_size = 5;
@@ -28,18 +28,18 @@ struct Case {
   double momentum = 0;
 };
 
-Settings settings_of(const Case& wanted) {
+Settings scaffold_settings_of(const ScaffoldCase& wanted) {
   return {{"option", wanted.option}, {"local_steps", wanted.steps},       {"batch_size", std::int64_t{0}},
-          {"rate", kRate},           {"server_rate", wanted.server_rate}, {"momentum", wanted.momentum}};
+          {"rate", kScaffoldRate},           {"server_rate", wanted.server_rate}, {"momentum", wanted.momentum}};
 }
 
-struct Reference {
+struct ScaffoldReference {
   const QuadraticFederation& federation;
   Vector x;
   Vector control = Vector(x.size());
   std::vector<Vector> controls = std::vector<Vector>(federation.clients.size(), Vector(x.size()));
 
-  void round(const std::vector<std::int64_t>& cohort, const Case& wanted) {
+  void round(const std::vector<std::int64_t>& cohort, const ScaffoldCase& wanted) {
     Vector moves(x.size()), changes(x.size());
     for (const std::int64_t k : cohort) {
       const auto index = static_cast<std::size_t>(k);
@@ -48,12 +48,12 @@ struct Reference {
       for (std::int64_t step = 0; step < wanted.steps; ++step) {
         gradients = gradients + client.gradient(y);
         velocity = wanted.momentum * velocity + client.gradient(y) - controls[index] + control;
-        y = y - kRate * velocity;
+        y = y - kScaffoldRate * velocity;
       }
       const double steps = static_cast<double>(wanted.steps);
       const Vector next = wanted.option == "I"  ? client.gradient(x)
                           : wanted.momentum > 0 ? 1 / steps * gradients
-                                                : controls[index] - control + 1 / (steps * kRate) * (x - y);
+                                                : controls[index] - control + 1 / (steps * kScaffoldRate) * (x - y);
       moves = moves + (y - x);
       changes = changes + (next - controls[index]);
       controls[index] = next;
@@ -63,18 +63,18 @@ struct Reference {
   }
 };
 
-class ScaffoldTrajectory : public ::testing::TestWithParam<Case> {};
+class ScaffoldTrajectory : public ::testing::TestWithParam<ScaffoldCase> {};
 
 TEST_P(ScaffoldTrajectory, FollowsThePaper) {
-  const Case& wanted = GetParam();
+  const ScaffoldCase& wanted = GetParam();
   const QuadraticFederation federation = quadratic_federation({9, 30, 14, 6, 21});
   const Model model = linear_model_of(federation.dataset);
   TestRun run(federation.dataset, federation.partition, model,
-              plugins().create("scaffold", settings_of(wanted)),
-              {.seed = kSeed, .rounds = 8, .cohort_size = wanted.cohort_size});
-  Reference reference{federation, run.values()};
+              plugins().create("scaffold", scaffold_settings_of(wanted)),
+              {.seed = kScaffoldSeed, .rounds = 8, .cohort_size = wanted.cohort_size});
+  ScaffoldReference reference{federation, run.values()};
   for (std::int64_t round = 1; round <= 8; ++round) {
-    reference.round(choose_cohort(kSeed, round, federation.population(), wanted.cohort_size), wanted);
+    reference.round(choose_cohort(kScaffoldSeed, round, federation.population(), wanted.cohort_size), wanted);
     run->next_round();
     ASSERT_LE(length(run.values() - reference.x), 1e-10 * length(reference.x)) << "round " << round;
     const Checkpoint memory = unpack_checkpoint(run->save(), model);
@@ -86,12 +86,12 @@ TEST_P(ScaffoldTrajectory, FollowsThePaper) {
 // The server's control variate is at all times the mean of all clients' ones, those that never took part
 // included with zero; five published re-implementations broke this under partial participation.
 TEST_P(ScaffoldTrajectory, KeepsTheServersControlTheMeanOfAllClients) {
-  const Case& wanted = GetParam();
+  const ScaffoldCase& wanted = GetParam();
   const QuadraticFederation federation = quadratic_federation({9, 30, 14, 6, 21});
   const Model model = linear_model_of(federation.dataset);
   TestRun run(federation.dataset, federation.partition, model,
-              plugins().create("scaffold", settings_of(wanted)),
-              {.seed = kSeed, .rounds = 8, .cohort_size = wanted.cohort_size});
+              plugins().create("scaffold", scaffold_settings_of(wanted)),
+              {.seed = kScaffoldSeed, .rounds = 8, .cohort_size = wanted.cohort_size});
   while (!run->finished()) {
     const Checkpoint memory = unpack_checkpoint(run->save(), model);
     Vector sum(run.values().size());
@@ -105,16 +105,16 @@ TEST_P(ScaffoldTrajectory, KeepsTheServersControlTheMeanOfAllClients) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, ScaffoldTrajectory,
-    ::testing::Values(Case{.name = "OptionI", .option = "I"}, Case{.name = "OptionII"},
-                      Case{.name = "OptionIPartial", .option = "I", .cohort_size = 2},
-                      Case{.name = "OptionIIPartial", .cohort_size = 2},
-                      Case{.name = "OptionIIOneClient", .cohort_size = 1},
-                      Case{.name = "OptionIServerRate", .option = "I", .cohort_size = 3, .server_rate = 0.6},
-                      Case{.name = "OptionIIServerRate", .cohort_size = 3, .server_rate = 0.6},
-                      Case{.name = "OptionIMomentum", .option = "I", .cohort_size = 3, .momentum = 0.9},
-                      Case{.name = "OptionIIMomentum", .cohort_size = 3, .momentum = 0.9},
-                      Case{.name = "OptionIOneStep", .option = "I", .steps = 1},
-                      Case{.name = "OptionIIOneStep", .cohort_size = 4, .steps = 1}),
+    ::testing::Values(ScaffoldCase{.name = "OptionI", .option = "I"}, ScaffoldCase{.name = "OptionII"},
+                      ScaffoldCase{.name = "OptionIPartial", .option = "I", .cohort_size = 2},
+                      ScaffoldCase{.name = "OptionIIPartial", .cohort_size = 2},
+                      ScaffoldCase{.name = "OptionIIOneClient", .cohort_size = 1},
+                      ScaffoldCase{.name = "OptionIServerRate", .option = "I", .cohort_size = 3, .server_rate = 0.6},
+                      ScaffoldCase{.name = "OptionIIServerRate", .cohort_size = 3, .server_rate = 0.6},
+                      ScaffoldCase{.name = "OptionIMomentum", .option = "I", .cohort_size = 3, .momentum = 0.9},
+                      ScaffoldCase{.name = "OptionIIMomentum", .cohort_size = 3, .momentum = 0.9},
+                      ScaffoldCase{.name = "OptionIOneStep", .option = "I", .steps = 1},
+                      ScaffoldCase{.name = "OptionIIOneStep", .cohort_size = 4, .steps = 1}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Scaffold, StartsWithZeroControlVariates) {
@@ -130,7 +130,7 @@ TEST(Scaffold, StartsWithZeroControlVariates) {
 TEST(Scaffold, BeginsWithARoundOfUniformFedAvg) {
   const QuadraticFederation federation = quadratic_federation({9, 30, 14});
   const Model model = linear_model_of(federation.dataset);
-  const Settings common{{"local_steps", std::int64_t{4}}, {"batch_size", std::int64_t{5}}, {"rate", kRate}};
+  const Settings common{{"local_steps", std::int64_t{4}}, {"batch_size", std::int64_t{5}}, {"rate", kScaffoldRate}};
   Settings uniform = common;
   uniform.emplace_back("weighting", "uniform");
   TestRun fedavg(federation.dataset, federation.partition, model, plugins().create("fedavg", uniform),

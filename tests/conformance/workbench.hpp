@@ -9,7 +9,7 @@
 
 #include "fedarena/algorithm.hpp"
 
-#include "harness/runner/public_compute.hpp"
+#include "harness/simulation/public_compute.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 

@@ -1,9 +1,9 @@
-#include "datasets/cifar.hpp"
+#include "datasets/published/cifar.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/published_files.hpp"
+#include "datasets/published/published_files.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace fedarena {

@@ -1,4 +1,4 @@
-#include "datasets/download.hpp"
+#include "datasets/fetch/download.hpp"
 
 #include <cstdlib>
 #include <functional>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/emnist_h5.hpp"
+#include "datasets/published/emnist_h5.hpp"
 #include "datasets/registry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 

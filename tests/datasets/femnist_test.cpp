@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/leaf_json.hpp"
+#include "datasets/published/leaf_json.hpp"
 #include "datasets/registry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-Bytes text(const std::string& letters) { return {letters.begin(), letters.end()}; }
+Bytes femnist_text(const std::string& letters) { return {letters.begin(), letters.end()}; }
 
 // One user with images of two pixels, where a test does not say otherwise.
 struct Leaf {
@@ -31,7 +31,7 @@ class LeafJson : public ScratchFolder {
   static constexpr LeafLayout kTiny{.pixels = 2, .classes = 4};
 
   std::string refusal(const std::string& json) const {
-    const auto path = write("all_data_0.json", text(json));
+    const auto path = write("all_data_0.json", femnist_text(json));
     UserImages images;
     const std::string message = message_of([&] { append_leaf_json(path, kTiny, images); });
     const std::string begin = path.string() + ": ";
@@ -43,7 +43,7 @@ class LeafJson : public ScratchFolder {
 
 TEST_F(LeafJson, GivesShadesLabelsAndUsers) {
   UserImages images;
-  append_leaf_json(write("a.json", text(Leaf().json())), kTiny, images);
+  append_leaf_json(write("a.json", femnist_text(Leaf().json())), kTiny, images);
   EXPECT_THAT(images.pixels, ElementsAre(0, 255, 51, 128));
   EXPECT_THAT(images.labels, ElementsAre(3, 0));
   ASSERT_EQ(images.users.size(), 1U);
@@ -53,10 +53,10 @@ TEST_F(LeafJson, GivesShadesLabelsAndUsers) {
 
 TEST_F(LeafJson, AppendsFileToFilePackedOrNotWhateverTheOrderOfKeys) {
   UserImages images;
-  append_leaf_json(write("a.json", text(Leaf().json())), kTiny, images);
+  append_leaf_json(write("a.json", femnist_text(Leaf().json())), kTiny, images);
   append_leaf_json(
       write_gzip("b.json.gz",
-                 text(R"({"user_data": {"bob": {"y": [1], "x": [[1, 0]]}, "eve": {"y": [], "x": []}}, )"
+                 femnist_text(R"({"user_data": {"bob": {"y": [1], "x": [[1, 0]]}, "eve": {"y": [], "x": []}}, )"
                       R"("hierarchies": [], "num_samples": [1, 0], "users": ["bob", "eve"]})")),
       kTiny, images);
   EXPECT_THAT(images.pixels, ElementsAre(0, 255, 51, 128, 255, 0));
@@ -102,7 +102,7 @@ TEST_F(LeafJson, RefusesCountsThatDoNotAgree) {
 TEST_F(LeafJson, RefusesTextThatIsCutOffAtAnyByte) {
   const std::string whole = Leaf().json();
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const auto path = write("cut.json", text(whole.substr(0, size)));
+    const auto path = write("cut.json", femnist_text(whole.substr(0, size)));
     UserImages images;
     EXPECT_THROW(append_leaf_json(path, kTiny, images), Error) << whole.substr(0, size);
   }
@@ -127,11 +127,11 @@ std::string shade(const std::string& user, int k, int label) {
 class Femnist : public ScratchFolder {};
 
 TEST_F(Femnist, GathersTheFilesOfAFolderByUser) {
-  write("femnist/train/all_data_0_niid_05_keep_0_train_9.json", text(shade("ann", 7, 61)));
-  write_gzip("femnist/train/all_data_1.json.gz", text(shade("bob", 8, 10)));
-  write("femnist/train/notes.txt", text("no data"));
-  write("femnist/test/all_data_0.json", text(shade("eve", 9, 0)));
-  write("femnist/test/all_data_1.json", text(shade("bob", 10, 1)));
+  write("femnist/train/all_data_0_niid_05_keep_0_train_9.json", femnist_text(shade("ann", 7, 61)));
+  write_gzip("femnist/train/all_data_1.json.gz", femnist_text(shade("bob", 8, 10)));
+  write("femnist/train/notes.txt", femnist_text("no data"));
+  write("femnist/test/all_data_0.json", femnist_text(shade("eve", 9, 0)));
+  write("femnist/test/all_data_1.json", femnist_text(shade("bob", 10, 1)));
   const Dataset femnist = load_dataset("femnist", {}, {folder_ / "nowhere", folder_});
   EXPECT_EQ(femnist.train.inputs.sizes(), (std::vector<std::int64_t>{2, 1, 28, 28}));
   EXPECT_TRUE(torch::all(femnist.train.inputs[1] == 8).item<bool>());
@@ -147,16 +147,16 @@ TEST_F(Femnist, GathersTheFilesOfAFolderByUser) {
 }
 
 TEST_F(Femnist, RefusesAUserInTwoFilesOfAPart) {
-  write("femnist/train/all_data_0.json", text(shade("ann", 7, 61)));
-  write("femnist/train/all_data_1.json", text(shade("ann", 7, 61)));
-  write("femnist/test/all_data_0.json", text(shade("ann", 9, 0)));
+  write("femnist/train/all_data_0.json", femnist_text(shade("ann", 7, 61)));
+  write("femnist/train/all_data_1.json", femnist_text(shade("ann", 7, 61)));
+  write("femnist/test/all_data_0.json", femnist_text(shade("ann", 9, 0)));
   EXPECT_THAT(
       message_of([&] { load_dataset("femnist", {}, {folder_}); }),
       AllOf(HasSubstr("train/all_data_1.json: the user ann is in "), HasSubstr("train/all_data_0.json too")));
 }
 
 TEST_F(Femnist, ThatIsNotThereIsReportedWithFoldersAndRemedy) {
-  write("femnist/train/all_data_0.json", text(shade("ann", 7, 61)));  // and no test/
+  write("femnist/train/all_data_0.json", femnist_text(shade("ann", 7, 61)));  // and no test/
   EXPECT_EQ(
       message_of([&] { load_dataset("femnist", {}, {folder_}); }),
       fmt::format("the data set \"femnist\" was not found: looked for train/all_data*.json and "

@@ -1,4 +1,4 @@
-#include "datasets/fetch.hpp"
+#include "datasets/fetch/fetch.hpp"
 
 #include <cstdlib>
 #include <map>

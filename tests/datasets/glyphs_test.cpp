@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "datasets/glyph_forms.hpp"
-#include "datasets/published_files.hpp"
+#include "datasets/published/published_files.hpp"
 
 namespace fedarena {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/picture_file.hpp"
+#include "datasets/own/picture_file.hpp"
 #include "datasets/registry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "datasets/published_files.hpp"
+#include "datasets/published/published_files.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

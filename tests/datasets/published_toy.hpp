@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "datasets/published_files.hpp"
+#include "datasets/published/published_files.hpp"
 
 namespace fedarena::test {
 

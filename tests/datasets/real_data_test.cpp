@@ -9,6 +9,7 @@
 
 #include "datasets/registry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
@@ -16,8 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path test_data() {
-  if (const char* folder = std::getenv("FEDARENA_TEST_DATA")) return folder;
-  return fs::path(FEDARENA_SOURCE_DIR).parent_path() / "shared" / "data";
+  return test::data_folder();
 }
 
 /// Whether one of `files` (paths inside the test data) exists; otherwise prints the one line that says what

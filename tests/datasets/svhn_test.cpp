@@ -1,4 +1,4 @@
-#include "datasets/svhn.hpp"
+#include "datasets/published/svhn.hpp"
 
 #include <array>
 #include <matio.h>
@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr std::size_t kImages = 2;
+constexpr std::size_t kSvhnImages = 2;
 constexpr std::size_t kSide = 2;
 
 // Pixel (row, column) of a channel of an image has a value of its own.
@@ -25,12 +25,12 @@ std::uint8_t value(std::size_t image, std::size_t channel, std::size_t row, std:
 // What a MATLAB file holds, in MATLAB's order.
 struct Content {
   std::vector<std::uint8_t> pixels, labels{10, 3};
-  std::array<std::size_t, 4> shape{kSide, kSide, 3, kImages};
+  std::array<std::size_t, 4> shape{kSide, kSide, 3, kSvhnImages};
   std::string labels_name = "y";
   matio_classes labels_class = MAT_C_UINT8;
 
   Content() {
-    for (std::size_t image = 0; image < kImages; ++image)
+    for (std::size_t image = 0; image < kSvhnImages; ++image)
       for (std::size_t channel = 0; channel < 3; ++channel)
         for (std::size_t column = 0; column < kSide; ++column)
           for (std::size_t row = 0; row < kSide; ++row) pixels.push_back(value(image, channel, row, column));
@@ -63,13 +63,13 @@ class Svhn : public ScratchFolder {
     return message;
   }
   static SvhnLayout layout(const std::string& sha256 = {}) {
-    return {.images = kImages, .side = kSide, .sha256 = sha256};
+    return {.images = kSvhnImages, .side = kSide, .sha256 = sha256};
   }
 };
 
 TEST_F(Svhn, TurnsMatlabsOrderIntoPlanesOfRowsAndLabel10IntoTheDigit0) {
   const Examples read = read_svhn(write_mat({}), layout());
-  ASSERT_EQ(read.inputs.sizes(), (std::vector<std::int64_t>{kImages, 3, kSide, kSide}));
+  ASSERT_EQ(read.inputs.sizes(), (std::vector<std::int64_t>{kSvhnImages, 3, kSide, kSide}));
   ASSERT_EQ(read.inputs.scalar_type(), torch::kUInt8);
   EXPECT_TRUE(read.inputs.is_contiguous());
   for (std::int64_t image = 0; image < 2; ++image)
@@ -96,7 +96,7 @@ TEST_F(Svhn, RefusesAnotherNumberOfImagesOrLabels) {
   EXPECT_THAT(refusal(write_mat(content)),
               AllOf(HasSubstr("the variable y is 3 x 1"), HasSubstr("unsigned bytes, 2 x 1")));
   content.labels = {1, 2};
-  content.shape = {kSide, kSide, 1, kImages};
+  content.shape = {kSide, kSide, 1, kSvhnImages};
   EXPECT_THAT(refusal(write_mat(content)),
               AllOf(HasSubstr("the variable X is 2 x 2 x 1 x 2"), HasSubstr("2 x 2 x 3 x 2")));
 }

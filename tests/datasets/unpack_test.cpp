@@ -1,4 +1,4 @@
-#include "datasets/unpack.hpp"
+#include "datasets/fetch/unpack.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

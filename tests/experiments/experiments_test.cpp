@@ -7,10 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/config/read.hpp"
-#include "harness/config/tuning.hpp"
+#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/tuning.hpp"
 #include "harness/loader/plugin_host.hpp"
-#include "harness/runner/catalog.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 const Catalog& catalog() {
   static const auto* const kCatalog = [] {
     auto* host = new PluginHost();
-    host->load_folder(FEDARENA_BUILD_DIR "/plugins");
+    host->load_folder(test::build_folder() / "plugins");
     return new Catalog(make_catalog(*host));
   }();
   return *kCatalog;
@@ -36,7 +37,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
-const fs::path kFolder = fs::path(FEDARENA_SOURCE_DIR) / "experiments";
+const fs::path kFolder = test::source_folder() / "experiments";
 
 // Reading checks every setting, and every profile.
 TEST(Experiments, AreValidAndNamedAsTheirFiles) {

@@ -6,7 +6,7 @@
 
 #include "fedarena/accounting/rdp.hpp"
 
-#include "harness/runner/checkpoint.hpp"
+#include "harness/simulation/checkpoint.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr double kUpdateNorm = 5;
 constexpr double kStep = 0.2 * 0.5;  // of log C, when all messages lie on one side of it
-constexpr int kRounds = 60;
+constexpr int kAdaptiveClippingRounds = 60;
 
 // The clip norm after sixty rounds in which every message has the same norm and next to nothing is noised.
 double settled_clip_norm(double start) {
@@ -32,7 +32,7 @@ double settled_clip_norm(double start) {
   policy.noise_multiplier = 0;
   policy.adaptive_clipping = true;
   policy.count_noise = 1e-9;
-  Simulation simulation(federation.setup(algorithm, policy, kRounds));
+  Simulation simulation(federation.setup(algorithm, policy, kAdaptiveClippingRounds));
   finish(simulation);
   return unpack_checkpoint(simulation.save(), federation.model).clip_norm;
 }
@@ -40,7 +40,7 @@ double settled_clip_norm(double start) {
 // The part of the messages that were clipped in the formula for the part that were not.
 double clip_norm_with_the_wrong_sign(double start) {
   double clip_norm = start;
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; round < kAdaptiveClippingRounds; ++round)
     clip_norm *= std::exp(clip_norm < kUpdateNorm ? -kStep : kStep);
   return clip_norm;
 }
@@ -52,7 +52,7 @@ TEST(AdaptiveClippingSign, MakesTheClipNormMeetTheMessages) {
   }
 }
 
-constexpr std::int64_t kClients = 1'000, kCohort = 4, kManyRounds = 15'000;
+constexpr std::int64_t kAdaptiveClippingClients = 1'000, kCohort = 4, kManyRounds = 15'000;
 
 ClientPolicy counting(double count_noise) {
   ClientPolicy policy;
@@ -63,7 +63,7 @@ ClientPolicy counting(double count_noise) {
 }
 
 TEST(AdaptiveClippingCount, IsPartOfEpsilon) {
-  const Federation federation(std::vector<std::int64_t>(kClients, 1));
+  const Federation federation(std::vector<std::int64_t>(kAdaptiveClippingClients, 1));
   const Exhibit algorithm;
   SimulationSetup setup = federation.setup(algorithm, counting(1));
   setup.cohort_size = kCohort;

@@ -9,15 +9,15 @@
 namespace fedarena {
 namespace {
 
-constexpr std::int64_t kRounds = 1'500, kClients = 1'000, kCohort = 50;
+constexpr std::int64_t kAsIfNoiseRounds = 1'500, kClients = 1'000, kCohort = 50;
 constexpr std::int64_t kAsIfClients = 1'000'000, kAsIfCohort = 1'000;
-constexpr double kDelta = 1e-6;
+constexpr double kAsIfNoiseDelta = 1e-6;
 
 // The noise that makes 1,500 rounds of 1,000 out of a million clients cost epsilon 2.
 double promised_noise() {
   const Solution solution = calibrate({.rate = static_cast<double>(kAsIfCohort) / kAsIfClients,
-                                       .steps = kRounds,
-                                       .delta = kDelta,
+                                       .steps = kAsIfNoiseRounds,
+                                       .delta = kAsIfNoiseDelta,
                                        .epsilon = 2},
                                       epsilon_by_rdp(rdp_orders("default")));
   return solution.setting.noise_multiplier;
@@ -26,7 +26,7 @@ double promised_noise() {
 Account account_of(const ClientPolicy& policy) {
   const Federation federation(std::vector<std::int64_t>(kClients, 1));
   const Exhibit algorithm;
-  SimulationSetup setup = federation.setup(algorithm, policy, kRounds);
+  SimulationSetup setup = federation.setup(algorithm, policy, kAsIfNoiseRounds);
   setup.cohort_size = kCohort;
   Simulation simulation(setup);
   const double shown_after_the_last_round = finish(simulation);
@@ -37,7 +37,7 @@ Account account_of(const ClientPolicy& policy) {
 
 ClientPolicy policy_with_promised_noise() {
   ClientPolicy policy;
-  policy.delta = kDelta;
+  policy.delta = kAsIfNoiseDelta;
   policy.noise_multiplier = promised_noise();
   return policy;
 }

@@ -10,7 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/config/read.hpp"
+#include "harness/config/sections/read.hpp"
 #include "tests/museum/exhibits.hpp"
 #include "tests/museum/recorded_run.hpp"
 

@@ -10,7 +10,7 @@ namespace fedarena {
 namespace {
 
 constexpr std::int64_t kExamples = 4'000, kBatch = 32, kEpoch = 125;
-constexpr double kRate = double(kBatch) / kExamples;
+constexpr double kEveryStepCountsRate = double(kBatch) / kExamples;
 
 // Every round begins with new objects, as a client that is started anew for each round.
 TEST(OneRoundsEpsilon, GrowsAlthoughEveryRoundStartsAnew) {
@@ -23,7 +23,7 @@ TEST(OneRoundsEpsilon, GrowsAlthoughEveryRoundStartsAnew) {
     Simulation simulation(setup);
     simulation.restore(saved);
     const double epsilon = simulation.next_round().epsilon.value();
-    EXPECT_NEAR(epsilon, poisson_epsilon(1, kRate, round * kEpoch), 1e-12 * epsilon);
+    EXPECT_NEAR(epsilon, poisson_epsilon(1, kEveryStepCountsRate, round * kEpoch), 1e-12 * epsilon);
     if (round == 1) {
       EXPECT_NEAR(epsilon, 1.12, 0.005);
     }

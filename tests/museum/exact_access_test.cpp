@@ -4,7 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "results/privacy_report.hpp"
+#include "results/audit/privacy_report.hpp"
+#include "tests/infinity.hpp"
 #include "tests/museum/exhibits.hpp"
 #include "tests/museum/recorded_run.hpp"
 
@@ -12,8 +13,6 @@ namespace fedarena {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Keeps the largest tenth of the numbers and cuts them to +-0.01; no noise anywhere.
 void keep_the_largest(Params& update) {

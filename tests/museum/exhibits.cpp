@@ -1,4 +1,5 @@
 #include "tests/museum/exhibits.hpp"
+#include "tests/paths.hpp"
 
 #include <numeric>
 
@@ -56,7 +57,7 @@ SimulationSetup Federation::setup(const Algorithm& algorithm, const PrivacyPolic
 const PluginHost& plugins() {
   static const auto* const kHost = [] {
     auto* loaded = new PluginHost();
-    loaded->load_folder(FEDARENA_BUILD_DIR "/plugins");
+    loaded->load_folder(test::build_folder() / "plugins");
     return loaded;
   }();
   return *kHost;

@@ -10,7 +10,7 @@
 #include "fedarena/model_averaging.hpp"
 
 #include "harness/loader/plugin_host.hpp"
-#include "harness/runner/simulation.hpp"
+#include "harness/simulation/simulation.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/table.hpp"
+#include "results/table/table.hpp"
 #include "tests/museum/exhibits.hpp"
 #include "tests/museum/recorded_run.hpp"
 

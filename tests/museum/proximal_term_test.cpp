@@ -9,7 +9,7 @@
 namespace fedarena {
 namespace {
 
-constexpr double kRate = 0.05;
+constexpr double kProximalTermRate = 0.05;
 
 class ProximalTerm : public ::testing::Test {
  protected:
@@ -32,14 +32,14 @@ class ProximalTerm : public ::testing::Test {
 // With rate * mu = 1 a client ends each step one step from the global weights, however many there were.
 TEST_F(ProximalTerm, OutlivesTheMechanism) {
   const auto fedprox = [&](std::int64_t steps) {
-    return moved("dp-fedprox", {{"rate", kRate}, {"mu", 1 / kRate}}, 0, steps);
+    return moved("dp-fedprox", {{"rate", kProximalTermRate}, {"mu", 1 / kProximalTermRate}}, 0, steps);
   };
   for (const std::int64_t steps : {1, 10, 200}) {
     // Batches are drawn: their size, at most 4 times the expected one, bounds what one answer holds.
-    EXPECT_LE(fedprox(steps), 4 * kRate);
+    EXPECT_LE(fedprox(steps), 4 * kProximalTermRate);
     EXPECT_GT(fedprox(steps), 0);
   }
-  EXPECT_GT(moved("dp-fedavg", {{"rate", kRate}}, 0, 200), 10 * fedprox(200));
+  EXPECT_GT(moved("dp-fedavg", {{"rate", kProximalTermRate}}, 0, 200), 10 * fedprox(200));
 }
 
 TEST_F(ProximalTerm, HoldsTheModelWhereItIsVeryLarge) {
@@ -49,11 +49,11 @@ TEST_F(ProximalTerm, HoldsTheModelWhereItIsVeryLarge) {
 
 // DP-FedProx whose term is lost is DP-FedAvg; ours is not, and comes closer to it as mu vanishes.
 TEST_F(ProximalTerm, IsWhatTellsFedProxFromFedAvg) {
-  const double fedavg = moved("dp-fedavg", {{"rate", kRate}}, 1, 50);
-  EXPECT_EQ(moved("dp-fedprox", {{"rate", kRate}, {"mu", 0.0}}, 1, 50), fedavg);
+  const double fedavg = moved("dp-fedavg", {{"rate", kProximalTermRate}}, 1, 50);
+  EXPECT_EQ(moved("dp-fedprox", {{"rate", kProximalTermRate}, {"mu", 0.0}}, 1, 50), fedavg);
   double last = 0;
   for (const double mu : {0.01, 0.1, 1.0}) {
-    const double difference = std::abs(moved("dp-fedprox", {{"rate", kRate}, {"mu", mu}}, 1, 50) - fedavg);
+    const double difference = std::abs(moved("dp-fedprox", {{"rate", kProximalTermRate}, {"mu", mu}}, 1, 50) - fedavg);
     EXPECT_GT(difference, last) << mu;
     last = difference;
   }

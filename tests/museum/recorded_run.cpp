@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/config/read.hpp"
-#include "harness/runner/catalog.hpp"
-#include "harness/runner/cell_record.hpp"
-#include "results/state_privacy.hpp"
+#include "harness/config/sections/read.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/record/cell_record.hpp"
+#include "results/audit/state_privacy.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {

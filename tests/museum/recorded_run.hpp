@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/config/catalog.hpp"
-#include "harness/runner/simulation.hpp"
-#include "results/run_directory.hpp"
+#include "harness/config/sections/catalog.hpp"
+#include "harness/simulation/simulation.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {

@@ -9,7 +9,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/state_privacy.hpp"
+#include "results/audit/state_privacy.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/museum/exhibits.hpp"

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Key<Params> kControl{"control"};
 constexpr Key<Params> kControlUpdate{"control_update"};
-constexpr double kRate = 0.3;
+constexpr double kScaffoldRate = 0.3;
 constexpr std::int64_t kSteps = 5, kRounds = 6;
 
 enum class Mistake { kNone, kRandomStart, kWeightsAsStart, kCohortAsPopulation };
@@ -31,7 +31,7 @@ class FlawedScaffold final : public Algorithm {
     for (std::int64_t step = 0; step < kSteps; ++step) {
       local.add_scaled(-kRate, client.oracle.gradient(local, {.batch_size = 0}) + drift);
     }
-    const Params next = (1 / (kRate * kSteps)) * (start - local) - drift;
+    const Params next = (1 / (kScaffoldRate * kSteps)) * (start - local) - drift;
     client.state.put(kControl, next);
     return {{kUpdate, local - start}, {kControlUpdate, next - control}};
   }
@@ -76,7 +76,7 @@ class Scaffold : public ::testing::Test {
     const auto plugin = plugins().create("scaffold", {{"option", std::string("II")},
                                                       {"local_steps", kSteps},
                                                       {"batch_size", std::int64_t{0}},
-                                                      {"rate", kRate}});
+                                                      {"rate", kScaffoldRate}});
     const Params right = end_of(*plugin, cohort_size);
     return norm(end_of(FlawedScaffold(mistake), cohort_size) - right) / norm(right);
   }

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/config/read.hpp"
+#include "harness/config/sections/read.hpp"
 #include "tests/museum/exhibits.hpp"
 #include "tests/museum/recorded_run.hpp"
 

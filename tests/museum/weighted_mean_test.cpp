@@ -8,11 +8,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kClients = 20, kCohort = 4, kRounds = 100;
+constexpr std::int64_t kWeightedMeanClients = 20, kCohort = 4, kRounds = 100;
 
 // The first client holds 15 % of all examples, three times its share.
 std::vector<std::int64_t> shard_sizes() {
-  std::vector<std::int64_t> sizes(kClients, 51);
+  std::vector<std::int64_t> sizes(kWeightedMeanClients, 51);
   sizes[0] = 171;
   return sizes;
 }
@@ -47,9 +47,9 @@ TEST_F(WeightedMean, WouldHaveCostTenTimesTheEpsilon) {
   const auto algorithm = fedavg("uniform");
   Simulation simulation(setup(*algorithm));
   EXPECT_NEAR(finish(simulation), 15.97, 0.005);
-  const double share = 171.0 / static_cast<double>(federation.dataset.train.size()) * kClients;
+  const double share = 171.0 / static_cast<double>(federation.dataset.train.size()) * kWeightedMeanClients;
   EXPECT_DOUBLE_EQ(share, 3);
-  EXPECT_NEAR(poisson_epsilon(1 / share, static_cast<double>(kCohort) / kClients, kRounds), 153, 0.1);
+  EXPECT_NEAR(poisson_epsilon(1 / share, static_cast<double>(kCohort) / kWeightedMeanClients, kRounds), 153, 0.1);
 }
 
 }  // namespace

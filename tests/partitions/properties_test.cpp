@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kInputs = 200;
 
-struct Request {
+struct PropertiesRequest {
   std::string kind;
   Settings settings;
   std::int64_t clients;
@@ -30,7 +30,7 @@ std::int64_t draw_between(Stream& stream, std::int64_t lowest, std::int64_t high
 }
 
 // A request of each kind that suits any labels with at least 20 examples a class.
-std::vector<Request> random_requests(std::int64_t classes, Stream& stream) {
+std::vector<PropertiesRequest> random_requests(std::int64_t classes, Stream& stream) {
   const std::int64_t clients = draw_between(stream, 1, 12);
   const std::int64_t owners = draw_between(stream, 1, classes);
   const std::int64_t each = classes / owners;
@@ -73,7 +73,7 @@ std::vector<Request> random_requests(std::int64_t classes, Stream& stream) {
            true}};
 }
 
-void check_promises(const Partition& partition, const Request& request, const PartitionInput& input) {
+void check_promises(const Partition& partition, const PropertiesRequest& request, const PartitionInput& input) {
   ASSERT_EQ(std::ssize(partition), request.clients);
   std::vector<bool> dealt(static_cast<std::size_t>(input.examples));
   std::int64_t total = 0;
@@ -100,7 +100,7 @@ TEST(Partition, KeepsItsPromisesOnRandomInputs) {
   for (int i = 0; i < kInputs; ++i) {
     const std::int64_t classes = draw_between(stream, 1, 12);
     const Labelled data = Labelled::random(classes, 60 * classes + draw_between(stream, 0, 200), stream);
-    for (const Request& request : random_requests(classes, stream)) {
+    for (const PropertiesRequest& request : random_requests(classes, stream)) {
       SCOPED_TRACE(request.kind + ", input " + std::to_string(i));
       const std::uint64_t seed = stream();
       const Partition partition = make_partition(request.kind, request.settings, data.input(), seed);

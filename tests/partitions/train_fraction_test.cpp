@@ -23,13 +23,13 @@ Settings with_fraction(Settings settings, double fraction) {
   return settings;
 }
 
-struct Request {
+struct TrainFractionRequest {
   std::string kind;
   Settings settings;
 };
 
-const std::vector<Request>& requests() {
-  static const std::vector<Request> kAll = {
+const std::vector<TrainFractionRequest>& requests() {
+  static const std::vector<TrainFractionRequest> kAll = {
       {"iid", {setting("clients", 4)}},
       {"classes", {setting("clients", 5)}},
       {"classes", {setting("clients", 2), setting("classes_per_client", 5), {"equal_sizes", true}}},
@@ -44,7 +44,7 @@ Labelled uneven() {
 
 TEST(TrainFraction, OfOneChangesNothing) {
   const Labelled data = uneven();
-  for (const Request& request : requests()) {
+  for (const TrainFractionRequest& request : requests()) {
     EXPECT_EQ(make_partition(request.kind, with_fraction(request.settings, 1), data.input(), 3),
               make_partition(request.kind, request.settings, data.input(), 3))
         << request.kind;
@@ -53,7 +53,7 @@ TEST(TrainFraction, OfOneChangesNothing) {
 
 TEST(TrainFraction, KeepsTheNearestNumberOfTheExamplesOfEachClient) {
   const Labelled data = uneven();
-  for (const Request& request : requests()) {
+  for (const TrainFractionRequest& request : requests()) {
     const Partition whole = make_partition(request.kind, request.settings, data.input(), 3);
     for (const double fraction : {0.05, 0.1, 0.5, 0.999}) {
       const Partition part =
@@ -82,7 +82,7 @@ TEST(TrainFraction, LeavesEveryClientAnExample) {
 
 TEST(TrainFraction, OfLessLiesWithinThatOfMore) {
   const Labelled data = uneven();
-  for (const Request& request : requests()) {
+  for (const TrainFractionRequest& request : requests()) {
     const auto of = [&](double fraction) {
       return make_partition(request.kind, with_fraction(request.settings, fraction), data.input(), 3);
     };

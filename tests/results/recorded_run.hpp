@@ -7,9 +7,9 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/odometer.hpp"
 
-#include "results/run_directory.hpp"
-#include "results/state_privacy.hpp"
-#include "results/verify.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/audit/state_privacy.hpp"
+#include "results/audit/verify.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

@@ -5,7 +5,7 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/roc.hpp"
+#include "results/statistics/roc.hpp"
 
 namespace fedarena::results {
 

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "results/find_runs.hpp"
-#include "results/run_directory.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 

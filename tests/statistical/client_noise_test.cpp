@@ -5,25 +5,25 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/simulation.hpp"
+#include "harness/simulation/simulation.hpp"
 #include "tests/harness/oracle/uplinks.hpp"
 #include "tests/statistical/noise_statistics.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr std::int64_t kRounds = 2'000, kCohort = 4;
-constexpr double kClip = 3, kMultiplier = 0.8, kCountNoise = 5;
+constexpr std::int64_t kClientNoiseRounds = 2'000, kCohort = 4;
+constexpr double kClientNoiseClip = 3, kMultiplier = 0.8, kCountNoise = 5;
 
 class ClientNoise : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    Server40 server{client_policy(kClip, kMultiplier), 8};
+    Server40 server{client_policy(kClientNoiseClip, kMultiplier), 8};
     server.policy.adaptive_clipping = true;
     server.policy.count_noise = kCountNoise;
-    const double deviation = noise_multipliers(server.policy, kCohort)[0] * kClip / kCohort;
+    const double deviation = noise_multipliers(server.policy, kCohort)[0] * kClientNoiseClip / kCohort;
     const std::vector<double> values{1, 1, 0, 0, 1, 0, 0, 1};
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
+    for (std::int64_t round = 1; round <= kClientNoiseRounds; ++round) {
       server.streams = Streams(31, round, kServer);
       // Six messages of norm 2, of which four were expected.
       const PrivateUplink uplink = server.receive(std::vector<Message>(
@@ -32,7 +32,7 @@ class ClientNoise : public ::testing::Test {
       first.push_back(numbers_of((1 / deviation) * (uplink.mean(kFirst) - sum)));
       second.push_back(numbers_of((1 / deviation) * uplink.mean(kSecond)));
       // C' = C exp(-rate (0.5 + (6 / 2 + noise) / 4 - 0.5))
-      const double part = -std::log(uplink.next_clip_norm() / kClip) / server.policy.clip_rate;
+      const double part = -std::log(uplink.next_clip_norm() / kClientNoiseClip) / server.policy.clip_rate;
       count.push_back({(part * kCohort - 3) / kCountNoise});
     }
   }
@@ -96,12 +96,12 @@ TEST(ClientNoiseOfARun, HasTheDeviationOfTheLedgersEvents) {
                          .rounds = 500,
                          .cohort_size = 2,
                          .evaluate_every = 500,
-                         .policy = client_policy(kClip, kMultiplier)});
+                         .policy = client_policy(kClientNoiseClip, kMultiplier)});
   NoiseVectors steps;
   while (!simulation.finished()) {
     const Params before = simulation.params();
     simulation.next_round();
-    steps.push_back(numbers_of((2 / (kMultiplier * kClip)) * (simulation.params() - before)));
+    steps.push_back(numbers_of((2 / (kMultiplier * kClientNoiseClip)) * (simulation.params() - before)));
   }
   expect_standard_normal(steps);
   ASSERT_EQ(simulation.ledger().population().size(), 1U);

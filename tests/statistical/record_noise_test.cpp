@@ -12,8 +12,8 @@
 namespace fedarena {
 namespace {
 
-constexpr double kClip = 0.7, kMultiplier = 1.9;
-constexpr std::int64_t kRounds = 40, kClients = 10, kAccesses = 5, kBatch = 6;
+constexpr double kRecordNoiseClip = 0.7, kMultiplier = 1.9;
+constexpr std::int64_t kRecordNoiseRounds = 40, kClients = 10, kAccesses = 5, kBatch = 6;
 
 std::vector<double> numbers(const torch::Tensor& tensor) {
   const torch::Tensor flat = tensor.to(torch::kFloat64).contiguous();
@@ -25,12 +25,12 @@ class RecordNoise : public ::testing::Test {
   // By (round, client, access), in that order.
   static void SetUpTestSuite() {
     const Bench bench(1);
-    const double deviation = kMultiplier * kClip / kBatch;
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
+    const double deviation = kMultiplier * kRecordNoiseClip / kBatch;
+    for (std::int64_t round = 1; round <= kRecordNoiseRounds; ++round) {
       for (std::int64_t client = 0; client < kClients; ++client) {
         const Streams streams(21, round, client);
-        RecordOracle noisy = bench.record(range(0, 40), record_policy(kClip, kMultiplier), streams);
-        RecordOracle clean = bench.record(range(0, 40), record_policy(kClip, 0), streams);
+        RecordOracle noisy = bench.record(range(0, 40), record_policy(kRecordNoiseClip, kMultiplier), streams);
+        RecordOracle clean = bench.record(range(0, 40), record_policy(kRecordNoiseClip, 0), streams);
         for (std::int64_t access = 0; access < kAccesses; ++access) {
           const torch::Tensor answer = clean.gradient(bench.at(), {.batch_size = kBatch}).flat();
           const torch::Tensor noise = noisy.gradient(bench.at(), {.batch_size = kBatch}).flat() - answer;
@@ -54,7 +54,7 @@ TEST_F(RecordNoise, HasNoCovarianceBetweenCoordinates) { expect_identity_covaria
 TEST_F(RecordNoise, IsIndependentAcrossAccesses) {
   for (const std::int64_t lag : {1, 4}) {
     NoiseVectors left, right;
-    for (std::int64_t round = 0; round < kRounds; ++round) {
+    for (std::int64_t round = 0; round < kRecordNoiseRounds; ++round) {
       for (std::int64_t client = 0; client < kClients; ++client) {
         for (std::int64_t access = lag; access < kAccesses; ++access) {
           left.push_back(at(round, client, access - lag));
@@ -69,7 +69,7 @@ TEST_F(RecordNoise, IsIndependentAcrossAccesses) {
 TEST_F(RecordNoise, IsIndependentAcrossRounds) {
   for (const std::int64_t lag : {1, 7}) {
     NoiseVectors left, right;
-    for (std::int64_t round = lag; round < kRounds; ++round) {
+    for (std::int64_t round = lag; round < kRecordNoiseRounds; ++round) {
       for (std::int64_t client = 0; client < kClients; ++client) {
         for (std::int64_t access = 0; access < kAccesses; ++access) {
           left.push_back(at(round - lag, client, access));
@@ -84,7 +84,7 @@ TEST_F(RecordNoise, IsIndependentAcrossRounds) {
 TEST_F(RecordNoise, IsIndependentAcrossClients) {
   for (const std::int64_t lag : {1, 3}) {
     NoiseVectors left, right;
-    for (std::int64_t round = 0; round < kRounds; ++round) {
+    for (std::int64_t round = 0; round < kRecordNoiseRounds; ++round) {
       for (std::int64_t client = lag; client < kClients; ++client) {
         for (std::int64_t access = 0; access < kAccesses; ++access) {
           left.push_back(at(round, client - lag, access));
@@ -111,14 +111,14 @@ TEST_F(RecordNoise, IsIndependentOfWhatItHides) {
 // The same of the system's generator, which has no seed: these three fail in three runs of a million.
 TEST(SystemNoise, IsNormalInAnswers) {
   const Bench bench(1);
-  RecordPolicy policy = record_policy(kClip, kMultiplier);
+  RecordPolicy policy = record_policy(kRecordNoiseClip, kMultiplier);
   policy.noise_source = kSystemNoise;
   NoiseVectors vectors;
   for (int round = 1; round <= 200; ++round) {
     RecordOracle oracle = bench.record({}, policy);
     for (int access = 0; access < 5; ++access) {
       vectors.push_back(
-          numbers(oracle.gradient(bench.at(), {.batch_size = 0}).flat() / (kMultiplier * kClip)));
+          numbers(oracle.gradient(bench.at(), {.batch_size = 0}).flat() / (kMultiplier * kRecordNoiseClip)));
     }
   }
   expect_standard_normal(vectors);
@@ -132,10 +132,10 @@ TEST(RecordNoiseInSinglePrecision, HasTheSameDistribution) {
   const ExampleReader reader(bench.dataset, torch::kFloat32);
   const Params zero = Params::zeros(model.layout(), torch::kFloat32);
   RecordOracle oracle({bench.dataset.train, reader, model, engine, bench.stop, 4},
-                      torch::empty({0}, torch::kInt64), Streams(9, 1, 1), record_policy(kClip, kMultiplier));
+                      torch::empty({0}, torch::kInt64), Streams(9, 1, 1), record_policy(kRecordNoiseClip, kMultiplier));
   NoiseVectors vectors;
   for (int access = 0; access < 2'000; ++access) {
-    vectors.push_back(numbers(oracle.gradient(zero, {.batch_size = 0}).flat() / (kMultiplier * kClip)));
+    vectors.push_back(numbers(oracle.gradient(zero, {.batch_size = 0}).flat() / (kMultiplier * kRecordNoiseClip)));
   }
   expect_standard_normal(vectors);
 }

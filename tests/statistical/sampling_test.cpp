@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/runner/cohort.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
 
@@ -17,13 +17,13 @@ namespace {
 // Which of two examples, each sampled with probability one half, an access had: 0 .. 3, all equally likely.
 using Subset = std::size_t;
 
-constexpr std::int64_t kRounds = 30, kClients = 20, kAccesses = 5;
+constexpr std::int64_t kSamplingRounds = 30, kClients = 20, kAccesses = 5;
 
 class Samples : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     const Beacons beacons(2);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
+    for (std::int64_t round = 1; round <= kSamplingRounds; ++round) {
       for (std::int64_t client = 0; client < kClients; ++client) {
         RecordOracle oracle = beacons.record(record_policy(kNoClipping, 0), Streams(17, round, client));
         for (std::int64_t access = 0; access < kAccesses; ++access) {
@@ -43,7 +43,7 @@ class Samples : public ::testing::Test {
     const auto at = [](std::int64_t round, std::int64_t client, std::int64_t access) {
       return drawn[static_cast<std::size_t>((round * kClients + client) * kAccesses + access)];
     };
-    for (std::int64_t round = rounds; round < kRounds; ++round) {
+    for (std::int64_t round = rounds; round < kSamplingRounds; ++round) {
       for (std::int64_t client = clients; client < kClients; ++client) {
         for (std::int64_t access = accesses; access < kAccesses; ++access) {
           ++cells[4 * at(round, client, access) + at(round - rounds, client - clients, access - accesses)];

@@ -8,25 +8,25 @@
 namespace fedarena {
 namespace {
 
-struct Config {
+struct ConvnetConfig {
   std::int64_t depth = 3;
   std::int64_t width = 128;
   std::string norm = "instance";
 
-  static Schema<Config> schema() {
+  static Schema<ConvnetConfig> schema() {
     return {
-        {"depth", &Config::depth, "blocks; each halves height and width", Constraint::between(1, 8)},
-        {"width", &Config::width, "channels of every block", Constraint::between(1, 4096)},
-        {"norm", &Config::norm, "normalisation: one group a channel, one group in all, or none",
+        {"depth", &ConvnetConfig::depth, "blocks; each halves height and width", Constraint::between(1, 8)},
+        {"width", &ConvnetConfig::width, "channels of every block", Constraint::between(1, 4096)},
+        {"norm", &ConvnetConfig::norm, "normalisation: one group a channel, one group in all, or none",
          Constraint::one_of({"instance", "layer", "none"})},
     };
   }
 };
 
-Architecture build(const Settings& settings, const ModelInput& input) {
+Architecture build_convnet(const Settings& settings, const ModelInput& input) {
   require_classes("convnet", input);
   require_images("convnet", input);
-  const Config config = Config::schema().read(settings);
+  const ConvnetConfig config = ConvnetConfig::schema().read(settings);
   Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {}};
   std::int64_t channels = input.shape[0];
   std::int64_t height = input.shape[1];
@@ -61,7 +61,7 @@ ModelInfo convnet_model() {
       "convnet",
       "blocks of 3x3 convolution, normalisation, ReLU and average pooling, then an affine map (Gidaris and "
       "Komodakis 2018); 317,706 parameters for 28x28 grey images",
-      Config::schema().fields(), build};
+      ConvnetConfig::schema().fields(), build_convnet};
 }
 
 }  // namespace fedarena

@@ -8,11 +8,11 @@
 namespace fedarena {
 namespace {
 
-constexpr std::int64_t kSmallestSide = 6;  // of which the pooling leaves one pixel
+constexpr std::int64_t kFemnistCnnSmallestSide = 6;  // of which the pooling leaves one pixel
 
-Architecture build(const Settings& /*settings*/, const ModelInput& input) {
+Architecture build_femnist_cnn(const Settings& /*settings*/, const ModelInput& input) {
   require_classes("femnist-cnn", input);
-  require_images("femnist-cnn", input, kSmallestSide);
+  require_images("femnist-cnn", input, kFemnistCnnSmallestSide);
   const auto side_of = [](std::int64_t side) { return (side - 4) / 2; };
   const std::int64_t features = 64 * side_of(input.shape[1]) * side_of(input.shape[2]);
   return {.input_shape = input.shape,
@@ -28,7 +28,7 @@ ModelInfo femnist_cnn_model() {
           "two 3x3 convolutions, max pooling and two affine maps, the CNN for FEMNIST of Reddi et al. 2021 "
           "without dropout; 1,206,590 parameters for 28x28 grey images in 62 classes",
           {},
-          build};
+          build_femnist_cnn};
 }
 
 }  // namespace fedarena

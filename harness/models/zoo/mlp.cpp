@@ -8,16 +8,16 @@
 namespace fedarena {
 namespace {
 
-struct Config {
+struct MlpConfig {
   std::vector<std::int64_t> hidden = {200, 200};
 
-  static Schema<Config> schema() {
-    return {{"hidden", &Config::hidden, "units of each hidden layer", Constraint::between(1, 100'000)}};
+  static Schema<MlpConfig> schema() {
+    return {{"hidden", &MlpConfig::hidden, "units of each hidden layer", Constraint::between(1, 100'000)}};
   }
 };
 
-Architecture build(const Settings& settings, const ModelInput& input) {
-  const Config config = Config::schema().read(settings);
+Architecture build_mlp(const Settings& settings, const ModelInput& input) {
+  const MlpConfig config = MlpConfig::schema().read(settings);
   Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {Flatten{}}};
   if (input.regression) model.loss = Loss::kSquaredError;
   std::int64_t units =
@@ -37,7 +37,7 @@ ModelInfo mlp_model() {
   return {"mlp",
           "hidden layers with ReLU, then an affine map; by default the 2NN of McMahan et al. 2017; half "
           "the squared error on regression data",
-          Config::schema().fields(), build};
+          MlpConfig::schema().fields(), build_mlp};
 }
 
 }  // namespace fedarena

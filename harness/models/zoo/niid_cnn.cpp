@@ -6,11 +6,11 @@
 namespace fedarena {
 namespace {
 
-constexpr std::int64_t kSmallestSide = 16;  // of which the second pooling leaves one pixel
+constexpr std::int64_t kNiidCnnSmallestSide = 16;  // of which the second pooling leaves one pixel
 
-Architecture build(const Settings& /*settings*/, const ModelInput& input) {
+Architecture build_niid_cnn(const Settings& /*settings*/, const ModelInput& input) {
   require_classes("niid-cnn", input);
-  require_images("niid-cnn", input, kSmallestSide);
+  require_images("niid-cnn", input, kNiidCnnSmallestSide);
   const auto side_of = [](std::int64_t side) { return ((side - 4) / 2 - 4) / 2; };
   const std::int64_t features = 16 * side_of(input.shape[1]) * side_of(input.shape[2]);
   return {.input_shape = input.shape,
@@ -27,7 +27,7 @@ ModelInfo niid_cnn_model() {
           "the CNN of NIID-Bench (Li et al. 2022): two 5x5 convolutions with max pooling, then three affine "
           "maps; 44,426 parameters for 28x28 grey images, 62,006 for 32x32 colour images",
           {},
-          build};
+          build_niid_cnn};
 }
 
 }  // namespace fedarena

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"

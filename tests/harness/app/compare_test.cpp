@@ -10,7 +10,7 @@
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"
-#include "tests/results/pair_samples.hpp"
+#include "tests/results/compare/pair_samples.hpp"
 
 namespace fedarena::test {
 namespace {

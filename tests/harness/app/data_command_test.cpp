@@ -12,12 +12,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/image_grid.hpp"
-#include "results/png.hpp"
+#include "results/images/image_grid.hpp"
+#include "results/images/png.hpp"
 #include "tests/datasets/web_server.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/refusals.hpp"
-#include "tests/results/decoded_png.hpp"
+#include "tests/paths.hpp"
+#include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::test {
 namespace {
@@ -32,9 +33,8 @@ const std::string kImages = "train-images-idx3-ubyte";
 constexpr std::uintmax_t kImagesSize = 47'040'016;
 
 // The folder with the published files, or an empty path, which is said.
-fs::path real_data() {
-  const char* given = std::getenv("FEDARENA_TEST_DATA");
-  const fs::path folder = given ? fs::path(given) : fs::path(FEDARENA_SOURCE_DIR) / ".." / "shared" / "data";
+fs::path data_command_real_data() {
+  const fs::path folder = data_folder();
   if (fs::exists(folder / "mnist")) return fs::canonical(folder);
   std::puts("MNIST is not here, so nothing was fetched; FEDARENA_TEST_DATA names the folder above mnist/.");
   return {};
@@ -218,7 +218,7 @@ TEST(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
 }
 
 TEST(DataCommand, FetchBringsThePublishedFilesFromAServer) {
-  const fs::path data = real_data();
+  const fs::path data = data_command_real_data();
   if (data.empty()) return;
   const Scratch scratch;
   const WebServer server([&](const WebRequest& request) {
@@ -242,7 +242,7 @@ TEST(DataCommand, FetchBringsThePublishedFilesFromAServer) {
 }
 
 TEST(DataCommand, FetchCopiesAndSaysHowRunsFindTheFiles) {
-  const fs::path data = real_data();
+  const fs::path data = data_command_real_data();
   if (data.empty()) return;
   const Scratch scratch;
   const std::vector<std::string> fetch = {"data", "fetch", "mnist", "--from", data.string(), "--to", "here"};

@@ -8,6 +8,7 @@
 
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
@@ -15,9 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The folder with the published files, or an empty path.
-fs::path real_data() {
-  const char* given = std::getenv("FEDARENA_TEST_DATA");
-  const fs::path folder = given ? fs::path(given) : fs::path(FEDARENA_SOURCE_DIR) / ".." / "shared" / "data";
+fs::path data_real_data() {
+  const fs::path folder = data_folder();
   return fs::exists(folder / "mnist") ? fs::canonical(folder) : fs::path();
 }
 
@@ -55,7 +55,7 @@ TEST(Data, GlyphsAreEasyForAConvNet) {
 }
 
 TEST(Data, MnistIsLearntFromThePublishedFiles) {
-  const fs::path data = real_data();
+  const fs::path data = data_real_data();
   if (data.empty()) {
     std::puts(
         "MNIST is not here, so nothing was run on it; FEDARENA_TEST_DATA names the folder above mnist/.");

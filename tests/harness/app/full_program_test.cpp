@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/harness/app/program.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 Start lonely(const Scratch& scratch) {
   const fs::path program = scratch / "bin/fedarena";
   fs::create_directories(program.parent_path());
-  fs::copy_file(FEDARENA_BUILD_DIR "/bin/fedarena", program);
+  fs::copy_file(build_folder() / "bin" / "fedarena", program);
   return {.program = program.string()};
 }
 
@@ -46,7 +47,7 @@ TEST(FullProgram, IsNamedWhereItIsMissing) {
 
 TEST(FullProgram, KnowsTheLightCommandsToo) {
   const Scratch scratch;
-  const Start full{.program = FEDARENA_BUILD_DIR "/bin/fedarena-full"};
+  const Start full{.program = (build_folder() / "bin" / "fedarena-full").string()};
   const std::vector<std::string> words = {"table", "--help"};
   EXPECT_EQ(run_program(scratch, words, full).out, run_program(scratch, words).out);
 }

@@ -1,4 +1,5 @@
 #include "tests/harness/app/golden.hpp"
+#include "tests/paths.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,8 +31,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 std::string without_machine(const Scratch& scratch, std::string text) {
   text = replaced(std::move(text), scratch.path().string(), "SCRATCH");
-  text = replaced(std::move(text), FEDARENA_BUILD_DIR, "BUILD");
-  return replaced(std::move(text), FEDARENA_SOURCE_DIR, "SOURCE");
+  text = replaced(std::move(text), build_folder().string(), "BUILD");
+  return replaced(std::move(text), source_folder().string(), "SOURCE");
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ std::string line_difference(const std::string& expected, const std::string& foun
 }
 
 void expect_golden(const std::string& name, const std::string& text) {
-  const fs::path file = fs::path(FEDARENA_SOURCE_DIR) / "tests" / "golden" / name;
+  const fs::path file = source_folder() / "tests" / "golden" / name;
   if (std::getenv("FEDARENA_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(file, std::ios::binary) << text;
     return;

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 
@@ -43,7 +43,7 @@ std::vector<std::string> cells_in(const fs::path& folder) {
 }
 
 // Every file below the folder, with its time and bytes.
-std::map<std::string, std::pair<fs::file_time_type, std::string>> snapshot(const fs::path& folder) {
+std::map<std::string, std::pair<fs::file_time_type, std::string>> grid_snapshot(const fs::path& folder) {
   std::map<std::string, std::pair<fs::file_time_type, std::string>> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file())
@@ -209,9 +209,9 @@ TEST(Grid, ResumesToWhatAnUnbrokenOneIs) {
   EXPECT_THAT(resumed.err, HasSubstr(" (finished before)\n"));
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "unbroken"}).exit_code, 0);
   expect_same_grid(scratch / "out", scratch / "unbroken");
-  const auto before = snapshot(scratch / "out");
+  const auto before = grid_snapshot(scratch / "out");
   EXPECT_EQ(run_program(scratch, resume).exit_code, 0);
-  EXPECT_TRUE(snapshot(scratch / "out") == before);
+  EXPECT_TRUE(grid_snapshot(scratch / "out") == before);
 }
 
 TEST(Grid, GrowsByResumingWithMoreValues) {
@@ -219,13 +219,13 @@ TEST(Grid, GrowsByResumingWithMoreValues) {
   const std::string text = SmallExperiment{.rounds = 1}.toml();
   scratch.write("small.toml", text + "\n[sweep]\n\"partition.clients\" = [3]\n");
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
-  const auto before = snapshot(scratch / "out");
+  const auto before = grid_snapshot(scratch / "out");
   scratch.write("small.toml", text + "\n[sweep]\n\"partition.clients\" = [2, 3]\n");
   const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(cells_in(scratch / "out"),
               ElementsAre("partition.clients=2/fedavg-seed-1", "partition.clients=3/fedavg-seed-1"));
-  const auto after = snapshot(scratch / "out");
+  const auto after = grid_snapshot(scratch / "out");
   for (const auto& [file, content] : before) EXPECT_TRUE(after.at(file) == content) << file;
 }
 
@@ -233,7 +233,7 @@ TEST(Grid, TellsWhatWasChangedInTheFile) {
   const Scratch scratch;
   scratch.write("small.toml", small_grid(1));
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
-  const auto before = snapshot(scratch / "out");
+  const auto before = grid_snapshot(scratch / "out");
   const auto refused = [&](const std::vector<std::string>& options) {
     std::vector<std::string> arguments{"run", "small.toml", "--out", "out", "--resume"};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -255,7 +255,7 @@ TEST(Grid, TellsWhatWasChangedInTheFile) {
             "fedarena: out: runs here belong to another experiment: algorithms.rate was 0.05, now 0.5 (cell "
             "partition.kind=iid/fedavg-seed-2)\n" +
                 remedy);
-  EXPECT_TRUE(snapshot(scratch / "out") == before);
+  EXPECT_TRUE(grid_snapshot(scratch / "out") == before);
   // What is not concerned goes on.
   EXPECT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume", "--set",
                                   "algorithms.fedavg.rate=0.5", "--only", "fedprox"})
@@ -294,10 +294,10 @@ TEST(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_THAT(ruled.out, HasSubstr("\nrounds: the most there can be; a budget or a rule of [stopping]"));
 
   ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--only", "fedavg-seed-1"}).exit_code, 0);
-  const auto before = snapshot(scratch / "runs");
+  const auto before = grid_snapshot(scratch / "runs");
   const Outcome begun = run_program(scratch, {"run", "small.toml", "--dry-run"});
   ASSERT_EQ(begun.exit_code, 0) << begun.err;
-  EXPECT_TRUE(snapshot(scratch / "runs") == before);
+  EXPECT_TRUE(grid_snapshot(scratch / "runs") == before);
   const results::Summary summary = summary_of(scratch / "runs/small/partition.kind=iid/fedavg-seed-1");
   const std::string uplink = fmt::format("{:.0f}", summary.uplink_bytes_per_client_round);
   EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink +

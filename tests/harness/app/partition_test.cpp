@@ -11,7 +11,7 @@
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"
-#include "tests/results/decoded_png.hpp"
+#include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::test {
 namespace {

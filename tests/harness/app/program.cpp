@@ -1,4 +1,5 @@
 #include "tests/harness/app/program.hpp"
+#include "tests/paths.hpp"
 
 #include <array>
 #include <cerrno>
@@ -69,7 +70,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }  // namespace
 
 Program::Program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start) {
-  std::vector<std::string> words{start.program.empty() ? FEDARENA_BUILD_DIR "/bin/fedarena" : start.program};
+  std::vector<std::string> words{start.program.empty() ? (build_folder() / "bin" / "fedarena").string() : start.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = environment_of(scratch, start);
   const std::vector<char*> argv = pointers_to(words);

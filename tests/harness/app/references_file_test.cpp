@@ -1,5 +1,5 @@
 // Files of published figures, and those that are shipped.
-#include "harness/app/references_file.hpp"
+#include "harness/app/results/references_file.hpp"
 
 #include <filesystem>
 #include <map>
@@ -8,7 +8,8 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/table.hpp"
+#include "results/table/table.hpp"
+#include "tests/paths.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena {
@@ -20,7 +21,7 @@ using results::Table;
 using test::message_of;
 using testing::HasSubstr;
 
-const fs::path kExperiments = fs::path(FEDARENA_SOURCE_DIR) / "experiments";
+const fs::path kExperiments = test::source_folder() / "experiments";
 
 std::string refused(const std::string& text) {
   return message_of([&] { parse_references(text, "refs.toml"); });

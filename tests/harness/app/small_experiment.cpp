@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena::test {

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 
@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 constexpr const char* kCell = "scaffold-seed-1";
-const std::vector<std::string> kRun{"run", "small.toml", "--out", "out", "--state-memory", "1e-6"};
-const std::vector<std::string> kResume{"run",  "small.toml", "--out", "out", "--state-memory",
+const std::vector<std::string> kStateMemoryRun{"run", "small.toml", "--out", "out", "--state-memory", "1e-6"};
+const std::vector<std::string> kStateMemoryResume{"run",  "small.toml", "--out", "out", "--state-memory",
                                        "1e-6", "--resume"};
 
 class StateMemory : public ::testing::Test {
@@ -60,12 +60,12 @@ class StateMemory : public ::testing::Test {
 };
 
 TEST_F(StateMemory, InAFileGivesTheSameBitsAfterCtrlCAndAKill) {
-  EXPECT_EQ(signal_after(kRun, 20, SIGINT).exit_code, 130);
+  EXPECT_EQ(signal_after(kStateMemoryRun, 20, SIGINT).exit_code, 130);
   EXPECT_TRUE(fs::exists(states));
   const std::int64_t kept = summary_of(run).rounds_done;
   ASSERT_LT(kept, 900);
-  EXPECT_EQ(signal_after(kResume, kept + 30, SIGKILL).signal, SIGKILL);
-  const Outcome resumed = run_program(scratch, kResume);
+  EXPECT_EQ(signal_after(kStateMemoryResume, kept + 30, SIGKILL).signal, SIGKILL);
+  const Outcome resumed = run_program(scratch, kStateMemoryResume);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_FALSE(fs::exists(states)) << "a finished run is only read";
   expect_same_as_in_memory();
@@ -74,7 +74,7 @@ TEST_F(StateMemory, InAFileGivesTheSameBitsAfterCtrlCAndAKill) {
 TEST_F(StateMemory, MayBeAnotherWhenARunIsResumed) {
   EXPECT_EQ(signal_after({"run", "small.toml", "--out", "out"}, 20, SIGINT).exit_code, 130);
   EXPECT_FALSE(fs::exists(states));
-  EXPECT_EQ(signal_after(kResume, summary_of(run).rounds_done + 20, SIGINT).exit_code, 130);
+  EXPECT_EQ(signal_after(kStateMemoryResume, summary_of(run).rounds_done + 20, SIGINT).exit_code, 130);
   EXPECT_TRUE(fs::exists(states));
   const Outcome resumed = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -82,32 +82,32 @@ TEST_F(StateMemory, MayBeAnotherWhenARunIsResumed) {
 }
 
 TEST_F(StateMemory, NamesTheFileWhenItIsDamaged) {
-  EXPECT_EQ(signal_after(kRun, 50, SIGINT).exit_code, 130);
+  EXPECT_EQ(signal_after(kStateMemoryRun, 50, SIGINT).exit_code, 130);
   const std::string rounds = content_of(run / results::kRoundsFile);
   const std::string content = content_of(states);
 
   std::string damaged = content;
   for (char& byte : damaged) byte = static_cast<char>(byte ^ 4);
   std::ofstream(states, std::ios::binary) << damaged;
-  Outcome refused = run_program(scratch, kResume);
+  Outcome refused = run_program(scratch, kStateMemoryResume);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err,
               HasSubstr("fedarena: out/scaffold-seed-1/client-states.bin: is damaged: the checksum"));
   EXPECT_THAT(refused.err, HasSubstr("Remove the run directory to run this cell again from the start."));
 
   fs::resize_file(states, 100);
-  refused = run_program(scratch, kResume);
+  refused = run_program(scratch, kStateMemoryResume);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("client-states.bin: is cut short: it has 100 bytes of "));
 
   fs::remove(states);
-  refused = run_program(scratch, kResume);
+  refused = run_program(scratch, kStateMemoryResume);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("client-states.bin: is missing, and the checkpoint needs it"));
 
   EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
   std::ofstream(states, std::ios::binary) << content;  // as it was: nothing else was harmed
-  EXPECT_EQ(run_program(scratch, kResume).exit_code, 0);
+  EXPECT_EQ(run_program(scratch, kStateMemoryResume).exit_code, 0);
   expect_same_as_in_memory();
 }
 

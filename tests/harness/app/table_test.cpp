@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/refusals.hpp"

@@ -14,13 +14,13 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Case {
+struct ErrorCase {
   std::string text;
   std::string message;
 };
 
-void expect(const std::vector<Case>& cases) {
-  for (const Case& wrong : cases) EXPECT_EQ(refusal(wrong.text), wrong.message) << wrong.text;
+void expect(const std::vector<ErrorCase>& cases) {
+  for (const ErrorCase& wrong : cases) EXPECT_EQ(refusal(wrong.text), wrong.message) << wrong.text;
 }
 
 const std::string kHeaders =

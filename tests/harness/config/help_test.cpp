@@ -1,4 +1,4 @@
-#include "harness/config/help.hpp"
+#include "harness/config/sections/help.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

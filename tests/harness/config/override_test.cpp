@@ -48,13 +48,13 @@ TEST(Override, ChangesTrainingForThoseWithoutTheirOwn) {
   EXPECT_EQ(setting(experiment.algorithms[1].settings, "rate"), Value(0.25));
 }
 
-struct Case {
+struct OverrideCase {
   const char* text;
   const char* message;
 };
 
 TEST(Override, SaysWhatIsWrongWithIt) {
-  for (const Case& wrong : std::vector<Case>{
+  for (const OverrideCase& wrong : std::vector<OverrideCase>{
            {"experiment.ruonds=5",
             "--set experiment.ruonds=5: unknown key \"ruonds\" in [experiment]; allowed: name, seeds, "
             "rounds, device, "

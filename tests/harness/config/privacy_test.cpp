@@ -89,14 +89,14 @@ TEST(OwnPrivacy, IsGivenByOverridesToLabelsWithDots) {
   EXPECT_EQ(experiment.algorithms[0].privacy, record(3, 2));
 }
 
-struct Case {
+struct PrivacyCase {
   std::string text;
   std::string message;
 };
 
 TEST(OwnPrivacy, PointsAtMistakes) {
   const std::string under_record = "policy = \"record\"\n";
-  for (const Case& wrong : std::vector<Case>{
+  for (const PrivacyCase& wrong : std::vector<PrivacyCase>{
            {sample_with(under_record, "  clip_nrom = 1\n"),
             "e.toml:40:3: unknown key \"clip_nrom\" in [algorithms.privacy]; allowed: policy, clip_norm, "
             "noise_multiplier, sampling, batch; did you mean \"clip_norm\"?"},
@@ -149,7 +149,7 @@ TEST(OwnPrivacy, CannotStateEpsilon) {
 }
 
 TEST(OwnPrivacy, PointsAtMistakesInOverrides) {
-  for (const Case& wrong : std::vector<Case>{
+  for (const PrivacyCase& wrong : std::vector<PrivacyCase>{
            {"algorithms.fedprox.privacy.clip_nrom=1",
             "--set algorithms.fedprox.privacy.clip_nrom=1: unknown key \"clip_nrom\" in "
             "[algorithms.privacy]; "

@@ -75,7 +75,7 @@ TEST(Profile, ThatIsUnknownIsRefusedWithThoseThatThereAre) {
   EXPECT_THAT(refused(kProfiled, ""), HasSubstr("no profile \"\""));
 }
 
-struct Case {
+struct ProfileCase {
   std::string text, message;
 };
 
@@ -84,7 +84,7 @@ TEST(Profile, PointsAtItsMistakesWhetherItIsChosenOrNot) {
   const auto profiled = [](const std::string& piece, const std::string& replacement) {
     return with(kProfiled, piece, replacement);
   };
-  for (const Case& wrong : std::vector<Case>{
+  for (const ProfileCase& wrong : std::vector<ProfileCase>{
            {profiled("\"experiment.rounds\" = 2", "\"experiment.ruonds\" = 2"),
             place(3, 1) + "unknown key \"ruonds\" in [experiment]; allowed: name, seeds, rounds, device, "
                           "dtype; did you mean \"rounds\"?"},

@@ -1,4 +1,4 @@
-#include "harness/config/read.hpp"
+#include "harness/config/sections/read.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "fedarena/base/schema.hpp"
 
-#include "harness/config/read.hpp"
+#include "harness/config/sections/read.hpp"
 
 namespace fedarena {
 

@@ -1,5 +1,5 @@
 // [tuning]: as many trials for every algorithm, of an algorithm's own settings alone.
-#include "harness/config/tuning.hpp"
+#include "harness/config/grid/tuning.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ TuningPlan tuned(const std::string& lines, const std::vector<std::string>& overr
   return plan ? *plan : TuningPlan{};
 }
 
-std::string refused(const std::string& lines, const std::vector<std::string>& overrides = {}) {
+std::string refused_tuning(const std::string& lines, const std::vector<std::string>& overrides = {}) {
   try {
     tuned(lines, overrides);
   } catch (const Error& error) {
@@ -105,9 +105,9 @@ TEST(Tuning, CountsDifferentTrialsOfEachAlgorithm) {
       "\"training\" = [{rate = 0.1, batch_size = 8}, {rate = 0.2, batch_size = 8}, {rate = 0.2, batch_size = "
       "16}]\n";
   const std::vector<std::string> own = {"algorithms.fedprox.rate=0.25"};
-  EXPECT_THAT(refused(tables, own),
+  EXPECT_THAT(refused_tuning(tables, own),
               HasSubstr("fedprox has 2 different combinations of values, those before it have 3"));
-  EXPECT_THAT(refused("search = \"random\"\ntrials = 3\n" + tables, own),
+  EXPECT_THAT(refused_tuning("search = \"random\"\ntrials = 3\n" + tables, own),
               HasSubstr("3 trials, and fedprox has 2 different combinations of values; allowed: at most 2"));
   const auto trials = trials_of(tuned("search = \"random\"\ntrials = 2\n" + tables, own));
   EXPECT_THAT(trials.at("fedprox"), UnorderedElementsAre("training.batch_size=16", "training.batch_size=8"))
@@ -126,12 +126,12 @@ TEST(Tuning, GivesEachAlgorithmValuesOfItsOwn) {
 
 TEST(Tuning, RefusesUnequalGrids) {
   EXPECT_THAT(
-      refused("\"training.rate\" = [0.1, 0.3]\n\"algorithms.fedprox.mu\" = [0.1, 1, 10]\n"),
+      refused_tuning("\"training.rate\" = [0.1, 0.3]\n\"algorithms.fedprox.mu\" = [0.1, 1, 10]\n"),
       HasSubstr(
           "fedprox has 6 different combinations of values, those before it have 2; allowed: as many trials "
           "for every algorithm\n"
           "  write search = \"random\" and trials = 2, or give other lists"));
-  EXPECT_THAT(refused("\"algorithms.fedprox.mu\" = [0.1, 1]\n"),
+  EXPECT_THAT(refused_tuning("\"algorithms.fedprox.mu\" = [0.1, 1]\n"),
               HasSubstr("[tuning] gives FedAvg nothing; allowed: as many trials for every algorithm\n"
                         "  give it values: \"algorithms.FedAvg.KEY\" = [values]"));
 }
@@ -214,7 +214,7 @@ TEST(Tuning, LeavesAloneWhatIsCompared) {
         "privacy.noise_multiplier", "algorithms.FedAvg.privacy.policy", "algorithms.FedAvg.name",
         "evaluation.every"}) {
     EXPECT_THAT(
-        refused(fmt::format("\"{}\" = [1, 2]\n", path)),
+        refused_tuning(fmt::format("\"{}\" = [1, 2]\n", path)),
         HasSubstr(fmt::format("e.toml:41:1: \"{}\" is not an algorithm's to choose; allowed: ", path)));
   }
 }
@@ -276,12 +276,12 @@ TEST(Tuning, ExplainsMistakes) {
            {"\"training.rate\" = [0.1, 0.1]\n", "\"0.1\" is listed twice"},
            {"\"algorithms.scaffold.rate\" = [0.1, 0.2]\n", "no algorithm is labelled \"scaffold\""},
        }) {
-    EXPECT_THAT(refused(lines), HasSubstr(message)) << lines;
+    EXPECT_THAT(refused_tuning(lines), HasSubstr(message)) << lines;
   }
 }
 
 TEST(Tuning, LetsNothingElseGiveWhatItTunes) {
-  EXPECT_THAT(refused("\"training.rate\" = [0.1, 0.2]\n", {"training.rate=0.3"}),
+  EXPECT_THAT(refused_tuning("\"training.rate\" = [0.1, 0.2]\n", {"training.rate=0.3"}),
               AllOf(HasSubstr("--set training.rate=0.3: no effect: [tuning] gives \"training.rate\""),
                     HasSubstr("write tuning.training.rate=[value]")));
   const TuningPlan other = tuned("\"training.rate\" = [0.1, 0.2]\n", {"tuning.training.rate=[0.3]"});
@@ -300,7 +300,7 @@ TEST(Tuning, NeedsValidationExamples) {
 }
 
 TEST(Tuning, StandsNotBesideASweep) {
-  EXPECT_THAT(refused("\"training.rate\" = [0.1, 0.2]\n[sweep]\n\"model.width\" = [8, 16]\n"),
+  EXPECT_THAT(refused_tuning("\"training.rate\" = [0.1, 0.2]\n[sweep]\n\"model.width\" = [8, 16]\n"),
               HasSubstr("e.toml:40:2: [tuning] beside [sweep]\n  tune at one point of the grid"));
 }
 

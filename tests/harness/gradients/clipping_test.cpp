@@ -7,11 +7,11 @@
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/gradients/one_at_a_time.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Clipping : public ::testing::Test {

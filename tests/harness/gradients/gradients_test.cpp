@@ -1,4 +1,4 @@
-#include "harness/gradients/gradients.hpp"
+#include "harness/gradients/engine/gradients.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,7 @@ class Pieces {
   std::set<std::pair<std::int64_t, std::int64_t>> asked_;
 };
 
-std::vector<std::int64_t> sizes_around(std::int64_t micro_batch) {
+std::vector<std::int64_t> gradients_sizes_around(std::int64_t micro_batch) {
   return {1,
           2,
           micro_batch - 1,
@@ -71,7 +71,7 @@ TEST_F(Engines, AverageMicroBatchesToTheGradientOfTheWholeBatch) {
       const Model model(architecture, type);
       const GradientEngine engine(model, one);
       const Params at = random_params(model);
-      for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+      for (const std::int64_t count : gradients_sizes_around(engine.micro_batch())) {
         const Batch batch = random_batch(model, count);
         const Params whole = model.gradient(at, batch);
         EXPECT_LE(norm(engine.mean_gradient(at, count, slices_of(batch)) - whole), tolerance * norm(whole))
@@ -124,7 +124,7 @@ TEST_F(Engines, CutABatchIntoAnEvenNumberOfMicroBatches) {
   const Model model(features(), torch::kFloat64);
   const Params at = random_params(model);
   const GradientEngine engine(model, two);
-  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+  for (const std::int64_t count : gradients_sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count);
     Pieces pieces;
     engine.mean_gradient(at, count, pieces.of(batch));
@@ -146,7 +146,7 @@ TEST_F(Engines, EvaluateAsIsDoneByHand) {
   const Model model(features(), torch::kFloat64);
   const Params at = random_params(model);
   const GradientEngine engine(model, two);
-  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+  for (const std::int64_t count : gradients_sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count);
     const torch::Tensor outputs = model.forward(at, batch.inputs);
     double loss = 0;

@@ -1,6 +1,6 @@
 // Gradients in the inputs of functions of the gradient: against differentiating twice, against finite
 // differences, and what workers and micro-batches must not change.
-#include "harness/gradients/input_gradient.hpp"
+#include "harness/gradients/engine/input_gradient.hpp"
 
 #include <atomic>
 #include <string>
@@ -13,14 +13,14 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/gradients/gradients.hpp"
+#include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/zoo.hpp"
 #include "tests/harness/gradients/one_at_a_time.hpp"
 
 namespace fedarena {
 namespace {
 
-double relative_error(const torch::Tensor& actual, const torch::Tensor& expected) {
+double input_gradient_relative_error(const torch::Tensor& actual, const torch::Tensor& expected) {
   return ((actual.to(torch::kFloat64) - expected.to(torch::kFloat64)).norm() / expected.norm())
       .item<double>();
 }
@@ -46,7 +46,7 @@ void expect_second_derivatives(const Architecture& architecture, const WorkPool&
   const torch::Tensor expected = input_gradient_by_autograd(model, at, direction, batch);
   ASSERT_EQ(actual.sizes(), batch.inputs.sizes());
   EXPECT_GT(expected.norm().item<double>(), 0);
-  EXPECT_LE(relative_error(actual, expected), 1e-9) << "seed " << seed;
+  EXPECT_LE(input_gradient_relative_error(actual, expected), 1e-9) << "seed " << seed;
 }
 
 // The ConvNet, small: its second convolution goes by tiles, its first does not. 9 micro-batches of 16 and one
@@ -93,9 +93,9 @@ TEST_F(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
 
 // Layers and shapes drawn at random. Channels are few or many, so that convolutions go either way, and maps
 // are of sizes that tiles overhang.
-class Designer {
+class InputGradientDesigner {
  public:
-  explicit Designer(std::uint64_t seed) : stream_({.seed = seed}), pools_({.seed = seed, .round = 1}) {}
+  explicit InputGradientDesigner(std::uint64_t seed) : stream_({.seed = seed}), pools_({.seed = seed, .round = 1}) {}
 
   Architecture design() {
     Architecture result;
@@ -166,7 +166,7 @@ class Designer {
 TEST_F(InputGradient, IsExactForRandomArchitectures) {
   int by_tiles = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Architecture architecture = Designer(seed).design();
+    const Architecture architecture = InputGradientDesigner(seed).design();
     expect_second_derivatives(architecture, two, 4, 100 * seed);
     for (const Layer& layer : architecture.layers) {
       const auto* conv = std::get_if<Conv2d>(&layer);
@@ -196,7 +196,7 @@ void expect_true_slope(Architecture architecture) {
   const torch::Tensor expected =
       central_differences(batch.inputs, [&] { return distance.of(model.gradient(at, batch)); });
   EXPECT_GT(expected.norm().item<double>(), 1e-3);
-  EXPECT_LE(relative_error(actual, expected), 1e-6);
+  EXPECT_LE(input_gradient_relative_error(actual, expected), 1e-6);
 }
 
 TEST_F(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
@@ -233,7 +233,7 @@ TEST_F(InputGradient, TakesLabelsUnderTheSquaredError) {
                     torch::kFloat64);
   const Params at = random_params(model), direction = random_params(model, 5);
   const Batch batch{random_batch(model, 4).inputs, torch::tensor({0, 2, 1, 2})};
-  EXPECT_LE(relative_error(GradientEngine(model, one).input_gradient(at, batch, constant(direction)),
+  EXPECT_LE(input_gradient_relative_error(GradientEngine(model, one).input_gradient(at, batch, constant(direction)),
                            input_gradient_by_autograd(model, at, direction, batch)),
             1e-12);
 }
@@ -271,7 +271,7 @@ TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
     ASSERT_EQ(actual.scalar_type(), torch::kFloat32);
     int far = 0;
     for (std::int64_t i = 0; i < batch.size(); ++i) {
-      const double error = relative_error(actual[i], expected[i]);
+      const double error = input_gradient_relative_error(actual[i], expected[i]);
       EXPECT_LE(error, 0.05) << norm;
       far += error > 1e-4;
     }
@@ -279,7 +279,7 @@ TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
   }
 }
 
-std::vector<std::int64_t> sizes_around(std::int64_t micro_batch) {
+std::vector<std::int64_t> input_gradient_sizes_around(std::int64_t micro_batch) {
   return {1, 2, micro_batch - 1, micro_batch, micro_batch + 1, 2 * micro_batch + 1, 3 * micro_batch};
 }
 
@@ -287,9 +287,9 @@ TEST_F(InputGradient, DoesNotDependOnHowTheBatchIsCut) {
   const Model model(small_convnet(), torch::kFloat64);
   const GradientEngine engine(model, two);
   const Params at = weights_of(model, 41), direction = random_params(model, 42);
-  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+  for (const std::int64_t count : input_gradient_sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count, 43);
-    EXPECT_LE(relative_error(engine.input_gradient(at, batch, constant(direction)),
+    EXPECT_LE(input_gradient_relative_error(engine.input_gradient(at, batch, constant(direction)),
                              input_gradient_by_autograd(model, at, direction, batch)),
               1e-9)
         << count;
@@ -304,7 +304,7 @@ TEST_F(InputGradient, DoesNotDependOnWhatTheFirstPassMayKeep) {
   const torch::Tensor expected = GradientEngine(model, two).input_gradient(at, batch, constant(direction));
   for (const std::int64_t kept : {std::int64_t{1}, 2 * micro_batch * model.activations()}) {
     const GradientEngine engine(model, two, kept);
-    EXPECT_LE(relative_error(engine.input_gradient(at, batch, constant(direction)), expected), 1e-12);
+    EXPECT_LE(input_gradient_relative_error(engine.input_gradient(at, batch, constant(direction)), expected), 1e-12);
   }
 }
 
@@ -341,7 +341,7 @@ TEST_F(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
     const Model model(architecture, torch::kFloat32);
     const GradientEngine engine(model, three);
     const Params at = random_params(model);
-    for (const std::int64_t count : sizes_around(engine.micro_batch())) {
+    for (const std::int64_t count : input_gradient_sizes_around(engine.micro_batch())) {
       const Batch batch = random_batch(model, count);
       const Params expected = engine.mean_gradient(at, count, slices_of(batch));
       std::vector<Params> seen;

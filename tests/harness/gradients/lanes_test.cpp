@@ -1,6 +1,6 @@
 // Convolutions on sixteen examples side by side against LibTorch's, in shapes and numbers of examples that
 // fill blocks and do not.
-#include "harness/gradients/lanes.hpp"
+#include "harness/gradients/kernels/lanes.hpp"
 
 #include <cmath>
 #include <limits>
@@ -16,11 +16,11 @@
 namespace fedarena::kernels {
 namespace {
 
-struct Shape {
+struct LanesShape {
   std::int64_t examples, in, out, kernel, padding, height, width;
   ConvTail tail;
 };
-const std::vector<Shape> kShapes{{64, 3, 6, 5, 0, 32, 32, {true, 2}},  {16, 6, 16, 5, 0, 14, 14, {true, 2}},
+const std::vector<LanesShape> kLanesShapes{{64, 3, 6, 5, 0, 32, 32, {true, 2}},  {16, 6, 16, 5, 0, 14, 14, {true, 2}},
                                  {17, 1, 1, 1, 0, 1, 1, {}},           {5, 2, 7, 3, 1, 9, 8, {true, 3}},
                                  {33, 4, 13, 2, 1, 5, 11, {false, 2}}, {1, 5, 3, 4, 3, 6, 4, {true, 1}},
                                  {31, 1, 8, 3, 2, 7, 7, {false, 1}},   {20, 2, 5, 3, 0, 8, 9, {true, 2}}};
@@ -41,7 +41,7 @@ class InLanes : public ::testing::TestWithParam<torch::ScalarType> {
     LaneConvolution convolution() const { return convolution(tail); }
   };
 
-  Case make(const Shape& shape) {
+  Case make(const LanesShape& shape) {
     const std::int64_t height = shape.height + 2 * shape.padding - shape.kernel + 1;
     const std::int64_t width = shape.width + 2 * shape.padding - shape.kernel + 1;
     return {
@@ -78,7 +78,7 @@ Gradients by_autograd(const Conv2d& layer, const ConvTail& tail, const torch::Te
 }
 
 TEST_P(InLanes, OutputsAndGradientsAreThoseOfLibTorch) {
-  for (const Shape& shape : kShapes) {
+  for (const LanesShape& shape : kLanesShapes) {
     const Case at = make(shape);
     SCOPED_TRACE(fmt::format("{} examples, {} to {} channels, kernel {}, {}x{}", shape.examples, shape.in,
                              shape.out, shape.kernel, shape.height, shape.width));
@@ -97,7 +97,7 @@ TEST_P(InLanes, OutputsAndGradientsAreThoseOfLibTorch) {
 }
 
 TEST_P(InLanes, GradientsOfSingleExamplesHaveTheirNormsAndFactors) {
-  for (const Shape& shape : kShapes) {
+  for (const LanesShape& shape : kLanesShapes) {
     const Case at = make(shape);
     LaneConvolution convolution = at.convolution();
     convolution.forward(at.inputs);
@@ -127,7 +127,7 @@ TEST_P(InLanes, GradientsOfSingleExamplesHaveTheirNormsAndFactors) {
 // A trace keeps what each layer was given, and must give the same gradient to the bit; with numbers that are
 // rounded.
 TEST_P(InLanes, TheTailIsReluAndMaxPoolingAfterTheConvolution) {
-  for (const Shape& shape : kShapes) {
+  for (const LanesShape& shape : kLanesShapes) {
     if (!shape.tail.relu) continue;
     Case at = make(shape);
     for (torch::Tensor* numbers : {&at.inputs, &at.weight, &at.bias, &at.deltas}) *numbers *= 0.1;

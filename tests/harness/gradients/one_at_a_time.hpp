@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "harness/gradients/gradients.hpp"
+#include "harness/gradients/engine/gradients.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 
 namespace fedarena {

@@ -1,6 +1,6 @@
 // Clipped sums of per-example gradients against autograd on one example at a time: every model of the zoo,
 // every rule, and random architectures.
-#include "harness/gradients/per_example.hpp"
+#include "harness/gradients/engine/per_example.hpp"
 
 #include <string>
 #include <vector>
@@ -53,9 +53,9 @@ TEST_F(PerExample, IsExactForTheCnnOfFemnist) {
 
 // Layers and shapes drawn at random: anything that fits together, but for norms of fewer than four numbers.
 // What those give is nearly constant, and its gradient is little else than autograd's rounding.
-class Designer {
+class PerExampleDesigner {
  public:
-  explicit Designer(std::uint64_t seed) : stream_({.seed = seed}) {}
+  explicit PerExampleDesigner(std::uint64_t seed) : stream_({.seed = seed}) {}
 
   Architecture design() {
     Architecture result;
@@ -131,7 +131,7 @@ class Designer {
 
 TEST_F(PerExample, IsExactForRandomArchitectures) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
-    const Architecture architecture = Designer(seed).design();
+    const Architecture architecture = PerExampleDesigner(seed).design();
     expect_exact_clipping(architecture, torch::kFloat32, one, 7, seed);
     expect_exact_clipping(architecture, torch::kFloat64, one, 7, seed);
   }

@@ -1,5 +1,5 @@
 // Products of matrices against those in double, in every shape that leaves a rest.
-#include "harness/gradients/products.hpp"
+#include "harness/gradients/kernels/products.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -13,8 +13,8 @@
 
 #include "fedarena/random.hpp"
 
-#include "harness/gradients/kernels.hpp"
-#include "harness/gradients/vectorised.hpp"
+#include "harness/gradients/kernels/kernels.hpp"
+#include "harness/gradients/kernels/vectorised.hpp"
 
 namespace fedarena::kernels {
 namespace {
@@ -41,10 +41,10 @@ void expect_same_bits(const torch::Tensor& actual, const torch::Tensor& expected
       << what;
 }
 
-struct Shape {
+struct SameBitsShape {
   std::int64_t examples, channels, groups, height, width;
 };
-const std::vector<Shape> kShapes{{2, 4, 4, 32, 32}, {3, 6, 2, 7, 9},  {1, 5, 1, 8, 5}, {2, 3, 3, 1, 1},
+const std::vector<SameBitsShape> kSameBitsShapes{{2, 4, 4, 32, 32}, {3, 6, 2, 7, 9},  {1, 5, 1, 8, 5}, {2, 3, 3, 1, 1},
                                  {1, 2, 1, 33, 47}, {4, 4, 2, 16, 6}, {2, 2, 2, 5, 2}, {1, 2, 2, 40, 41}};
 
 torch::Tensor random_numbers(Stream& stream, const std::vector<std::int64_t>& shape, torch::ScalarType type) {
@@ -63,7 +63,7 @@ void add_specials(const torch::Tensor& tensor) {
 }
 
 // Every tail on that shape, against the same steps one after the other.
-void compare_tails(const Shape& shape, torch::ScalarType type, bool special) {
+void compare_tails(const SameBitsShape& shape, torch::ScalarType type, bool special) {
   Stream stream({.seed = static_cast<std::uint64_t>(shape.height * 100 + shape.width)});
   const GroupNorm layer{shape.groups, shape.channels};
   const std::vector<std::int64_t> sizes{shape.examples, shape.channels, shape.height, shape.width};
@@ -104,7 +104,7 @@ void compare_tails(const Shape& shape, torch::ScalarType type, bool special) {
 }
 
 TEST(SameBits, NormalisationWithItsTailIsTheStepsOneAfterTheOther) {
-  for (const Shape& shape : kShapes) {
+  for (const SameBitsShape& shape : kSameBitsShapes) {
     for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
       for (const bool special : {false, true}) compare_tails(shape, type, special);
     }

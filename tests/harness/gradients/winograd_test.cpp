@@ -1,5 +1,5 @@
 // Convolutions by tiles against LibTorch's, in every shape that tiles can overhang in.
-#include "harness/gradients/winograd.hpp"
+#include "harness/gradients/kernels/winograd.hpp"
 
 #include <string>
 #include <vector>
@@ -10,23 +10,23 @@
 
 #include "fedarena/random.hpp"
 
-#include "harness/gradients/products.hpp"
+#include "harness/gradients/kernels/products.hpp"
 
 namespace fedarena::kernels {
 namespace {
 
-struct Shape {
+struct WinogradShape {
   std::int64_t examples, in, out, height, width, padding;
 };
-const std::vector<Shape> kShapes{{2, 16, 16, 16, 16, 1}, {3, 32, 17, 8, 8, 1},  {1, 1, 1, 3, 3, 0},
+const std::vector<WinogradShape> kWinogradShapes{{2, 16, 16, 16, 16, 1}, {3, 32, 17, 8, 8, 1},  {1, 1, 1, 3, 3, 0},
                                  {2, 5, 33, 7, 9, 1},    {2, 19, 3, 4, 13, 0},  {1, 16, 48, 6, 5, 2},
                                  {1, 2, 7, 1, 1, 1},     {2, 16, 16, 10, 3, 3}, {4, 8, 8, 12, 12, 0}};
 
-double relative_error(const torch::Tensor& actual, const torch::Tensor& expected) {
+double winograd_relative_error(const torch::Tensor& actual, const torch::Tensor& expected) {
   return ((actual.to(torch::kFloat64) - expected).norm() / expected.norm()).item<double>();
 }
 
-std::string described(const Shape& shape, Tile tile) {
+std::string described(const WinogradShape& shape, Tile tile) {
   return fmt::format("{} to {} channels, {}x{}, padding {}, tiles of {}", shape.in, shape.out, shape.height,
                      shape.width, shape.padding, side_of(tile));
 }
@@ -63,7 +63,7 @@ class ByTiles : public ::testing::TestWithParam<torch::ScalarType> {
 };
 
 TEST_P(ByTiles, OutputsAreThoseOfTheConvolution) {
-  for (const Shape& shape : kShapes) {
+  for (const WinogradShape& shape : kWinogradShapes) {
     const Conv2d layer{shape.in, shape.out, 3, shape.padding};
     const torch::Tensor inputs = numbers({shape.examples, shape.in, shape.height, shape.width});
     const torch::Tensor weight = numbers({shape.out, shape.in, 3, 3});
@@ -79,13 +79,13 @@ TEST_P(ByTiles, OutputsAreThoseOfTheConvolution) {
           outputs_of_tiles(product(tiles, filters, tile), grid, bias.to(GetParam()));
       SCOPED_TRACE(described(shape, tile));
       ASSERT_EQ(outputs.sizes(), expected.sizes());
-      EXPECT_LE(relative_error(outputs, expected), tolerance(tile));
+      EXPECT_LE(winograd_relative_error(outputs, expected), tolerance(tile));
     }
   }
 }
 
 TEST_P(ByTiles, GradientsAreThoseOfTheConvolution) {
-  for (const Shape& shape : kShapes) {
+  for (const WinogradShape& shape : kWinogradShapes) {
     const Conv2d layer{shape.in, shape.out, 3, shape.padding};
     const TileGrid grid(layer, shape.examples, shape.height, shape.width);
     const torch::Tensor inputs = numbers({shape.examples, shape.in, shape.height, shape.width});
@@ -104,7 +104,7 @@ TEST_P(ByTiles, GradientsAreThoseOfTheConvolution) {
     const torch::Tensor expected =
         at::conv_transpose2d(deltas, weight, /*bias=*/{}, /*stride=*/1, shape.padding);
     ASSERT_EQ(input_deltas.sizes(), expected.sizes());
-    EXPECT_LE(relative_error(input_deltas, expected), tolerance(Tile::kLarge));
+    EXPECT_LE(winograd_relative_error(input_deltas, expected), tolerance(Tile::kLarge));
 
     torch::Tensor sum = torch::zeros_like(weight);
     for (std::int64_t i = 0; i < shape.examples; ++i) {
@@ -112,9 +112,9 @@ TEST_P(ByTiles, GradientsAreThoseOfTheConvolution) {
       sum += own;
       const torch::Tensor taps =
           weight_deltas_of_tiles(tiles, in_tiles, i * grid.tiles_of_example(), grid.tiles_of_example());
-      EXPECT_LE(relative_error(weight_of(taps), own), tolerance(Tile::kLarge)) << "example " << i;
+      EXPECT_LE(winograd_relative_error(weight_of(taps), own), tolerance(Tile::kLarge)) << "example " << i;
     }
-    EXPECT_LE(relative_error(weight_of(weight_deltas_of_tiles(tiles, in_tiles)), sum),
+    EXPECT_LE(winograd_relative_error(weight_of(weight_deltas_of_tiles(tiles, in_tiles)), sum),
               tolerance(Tile::kLarge));
   }
 }
@@ -146,7 +146,7 @@ TEST(Rounding, OfSmallTilesIsNoWorseThanThatOfTheConvolutionTermByTerm) {
   const torch::Tensor filters = places(Tile::kSmall, 128, 128, torch::kFloat32);
   transform_filters(filter, filters);
   const torch::Tensor outputs = outputs_of_tiles(product(tiles, filters, Tile::kSmall), grid, shift);
-  const double by_tiles = relative_error(outputs, exact), term_by_term = relative_error(sum, exact);
+  const double by_tiles = winograd_relative_error(outputs, exact), term_by_term = winograd_relative_error(sum, exact);
   RecordProperty("by_tiles", fmt::format("{:.2e}", by_tiles));
   RecordProperty("term_by_term", fmt::format("{:.2e}", term_by_term));
   EXPECT_LE(by_tiles, term_by_term);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/loader/plugin_host.hpp"
+#include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/no_compute.hpp"
 
 namespace fedarena {
@@ -17,7 +18,7 @@ using ::testing::StartsWith;
 const PluginHost& host() {
   static const auto* const loaded = [] {
     auto* fresh = new PluginHost();
-    fresh->load_folder(PLUGIN_FOLDER);
+    fresh->load_folder(test::bad_plugins());
     return fresh;
   }();
   return *loaded;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/loader/plugin_host.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
@@ -16,7 +17,7 @@ std::vector<fs::path> folders(const char* variable, const std::vector<fs::path>&
   std::vector<fs::path> found = plugin_folders(given);
   ::unsetenv("FEDARENA_PLUGIN_PATH");
   // This program lies in the build tree, where plugins may or may not have been built.
-  if (!found.empty() && found.front() == fs::path(FEDARENA_BUILD_DIR) / "plugins") found.erase(found.begin());
+  if (!found.empty() && found.front() == test::build_folder() / "plugins") found.erase(found.begin());
   return found;
 }
 

@@ -6,15 +6,18 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "tests/harness/loader/bad_plugins.hpp"
+
 namespace fedarena {
 namespace {
 
+using test::bad_plugins;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class Host : public ::testing::Test {
  protected:
-  Host() { host.load_folder(PLUGIN_FOLDER); }
+  Host() { host.load_folder(bad_plugins()); }
 
   const PluginReport& report(const std::string& file) const {
     for (const PluginReport& report : host.reports()) {
@@ -84,8 +87,8 @@ TEST_F(Host, NamesABadPluginThatCouldBeRead) {
 
 TEST_F(Host, LoadsNoFileTwice) {
   const std::size_t before = host.reports().size();
-  host.load_folder(PLUGIN_FOLDER);
-  host.load_folder(PLUGIN_FOLDER "/../loader_plugins");
+  host.load_folder(bad_plugins());
+  host.load_folder(bad_plugins() / ".." / "loader_plugins");
   EXPECT_EQ(host.reports().size(), before);
   EXPECT_EQ(problem("good.so"), "");
 }
@@ -120,9 +123,9 @@ TEST(EmptyHost, SaysThatNoPluginWasFound) {
 }
 
 TEST(EmptyHost, RefusesAMissingFolder) {
-  EXPECT_THAT(refusal([] { PluginHost().load_folder(PLUGIN_FOLDER "/missing"); }),
+  EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "missing"); }),
               AllOf(HasSubstr("/missing: the plugin path is not a folder"), HasSubstr("Give the folder")));
-  EXPECT_THAT(refusal([] { PluginHost().load_folder(PLUGIN_FOLDER "/text.so"); }),
+  EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "text.so"); }),
               HasSubstr("is not a folder"));
 }
 

@@ -12,8 +12,8 @@
 namespace fedarena {
 namespace {
 
-const ModelInput kGrey{.shape = {1, 28, 28}, .outputs = 10};
-const ModelInput kColour{.shape = {3, 32, 32}, .outputs = 10};
+const ModelInput kOperationsGrey{.shape = {1, 28, 28}, .outputs = 10};
+const ModelInput kOperationsColour{.shape = {3, 32, 32}, .outputs = 10};
 
 void expect_operations(const Architecture& architecture, std::int64_t first, std::int64_t others) {
   const Operations counted = count_operations(architecture);
@@ -23,17 +23,17 @@ void expect_operations(const Architecture& architecture, std::int64_t first, std
 }
 
 TEST(Operations, AreThoseOfTheZooByHand) {
-  expect_operations(build_model("logistic", {}, kGrey), 15'680, 0);  // 2 x 784 x 10
+  expect_operations(build_model("logistic", {}, kOperationsGrey), 15'680, 0);  // 2 x 784 x 10
   // 784 x 200, then 200 x 200 and 200 x 10.
-  expect_operations(build_model("mlp", {}, kGrey), 313'600, 80'000 + 4'000);
+  expect_operations(build_model("mlp", {}, kOperationsGrey), 313'600, 80'000 + 4'000);
   // 3x3 from 1 to 128 channels at 32x32 positions (the padding is 3), from 128 to 128 at 16x16 and 8x8, then
   // 128 x 4 x 4 features.
-  expect_operations(build_model("convnet", {}, kGrey), 2'359'296, 75'497'472 + 18'874'368 + 40'960);
-  expect_operations(build_model("convnet", {}, kColour), 7'077'888, 75'497'472 + 18'874'368 + 40'960);
+  expect_operations(build_model("convnet", {}, kOperationsGrey), 2'359'296, 75'497'472 + 18'874'368 + 40'960);
+  expect_operations(build_model("convnet", {}, kOperationsColour), 7'077'888, 75'497'472 + 18'874'368 + 40'960);
   // 5x5 from 1 to 6 channels at 24x24 positions, from 6 to 16 at 8x8, then 256 x 120, 120 x 84, 84 x 10.
-  expect_operations(build_model("niid-cnn", {}, kGrey), 172'800, 307'200 + 61'440 + 20'160 + 1'680);
+  expect_operations(build_model("niid-cnn", {}, kOperationsGrey), 172'800, 307'200 + 61'440 + 20'160 + 1'680);
   // 3x3 from 1 to 32 channels at 26x26 positions, from 32 to 64 at 24x24, then 9,216 x 128, 128 x 10.
-  expect_operations(build_model("femnist-cnn", {}, kGrey), 389'376, 21'233'664 + 2'359'296 + 2'560);
+  expect_operations(build_model("femnist-cnn", {}, kOperationsGrey), 389'376, 21'233'664 + 2'359'296 + 2'560);
 }
 
 // One multiplication and one addition for every weight at every position, biases taking the place of the

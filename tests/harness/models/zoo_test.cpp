@@ -13,8 +13,8 @@
 namespace fedarena {
 namespace {
 
-const ModelInput kGrey{.shape = {1, 28, 28}, .outputs = 10};
-const ModelInput kColour{.shape = {3, 32, 32}, .outputs = 10};
+const ModelInput kZooGrey{.shape = {1, 28, 28}, .outputs = 10};
+const ModelInput kZooColour{.shape = {3, 32, 32}, .outputs = 10};
 const ModelInput kFeatures{.shape = {5}, .outputs = 3};
 const ModelInput kRegression{.shape = {5}, .outputs = 2, .regression = true};
 
@@ -32,14 +32,14 @@ std::string refusal(const std::string& name, const ModelInput& input, const Sett
 }
 
 TEST(Zoo, HasTheParameterCountsOfThePapers) {
-  EXPECT_EQ(parameters("convnet", kGrey), 317'706);
-  EXPECT_EQ(parameters("convnet", kColour), 320'010);
-  EXPECT_EQ(parameters("niid-cnn", kGrey), 44'426);
-  EXPECT_EQ(parameters("niid-cnn", kColour), 62'006);
+  EXPECT_EQ(parameters("convnet", kZooGrey), 317'706);
+  EXPECT_EQ(parameters("convnet", kZooColour), 320'010);
+  EXPECT_EQ(parameters("niid-cnn", kZooGrey), 44'426);
+  EXPECT_EQ(parameters("niid-cnn", kZooColour), 62'006);
   EXPECT_EQ(parameters("femnist-cnn", {.shape = {1, 28, 28}, .outputs = 62}), 1'206'590);
-  EXPECT_EQ(parameters("femnist-cnn", kGrey), 1'199'882);  // of digits alone, as Reddi et al. have it
-  EXPECT_EQ(parameters("mlp", kGrey), 199'210);
-  EXPECT_EQ(parameters("logistic", kGrey), 7'850);
+  EXPECT_EQ(parameters("femnist-cnn", kZooGrey), 1'199'882);  // of digits alone, as Reddi et al. have it
+  EXPECT_EQ(parameters("mlp", kZooGrey), 199'210);
+  EXPECT_EQ(parameters("logistic", kZooGrey), 7'850);
   EXPECT_EQ(parameters("linear", kRegression), 12);
 }
 
@@ -125,21 +125,21 @@ TEST(Zoo, RefusesWhatDoesNotFit) {
             "the model \"femnist-cnn\" leaves nothing of images of 5x9 pixels; allowed: 6x6 or more\n  Use "
             "\"convnet\" with a smaller depth, or \"mlp\".");
   EXPECT_EQ(refusal("femnist-cnn", {.shape = {3, 6, 6}, .outputs = 2}), "none");
-  EXPECT_EQ(refusal("convnet", kGrey, {{"depth", 6}}),
+  EXPECT_EQ(refusal("convnet", kZooGrey, {{"depth", 6}}),
             "depth 6 pools 28x28 images away to nothing; allowed: depth <= 5");
   EXPECT_EQ(refusal("convnet", {.shape = {1, 8, 8}, .outputs = 2}, {{"depth", 4}}),
             "depth 4 pools 8x8 images away to nothing; allowed: depth <= 3");
-  EXPECT_EQ(refusal("convnet", kGrey, {{"depth", 5}, {"width", 2}}), "none");
-  EXPECT_THAT(refusal("convnet", kGrey, {{"norm", "batch"}}), ::testing::HasSubstr("\"instance\""));
-  EXPECT_THAT(refusal("mlp", kGrey, {{"hidden", std::vector<std::int64_t>{0}}}),
+  EXPECT_EQ(refusal("convnet", kZooGrey, {{"depth", 5}, {"width", 2}}), "none");
+  EXPECT_THAT(refusal("convnet", kZooGrey, {{"norm", "batch"}}), ::testing::HasSubstr("\"instance\""));
+  EXPECT_THAT(refusal("mlp", kZooGrey, {{"hidden", std::vector<std::int64_t>{0}}}),
               ::testing::HasSubstr("hidden"));
-  EXPECT_THAT(refusal("logistic", kGrey, {{"width", 3}}), ::testing::HasSubstr("width"));
+  EXPECT_THAT(refusal("logistic", kZooGrey, {{"width", 3}}), ::testing::HasSubstr("width"));
 }
 
 TEST(Zoo, SuggestsTheNearestName) {
-  EXPECT_THAT(refusal("convnets", kGrey),
+  EXPECT_THAT(refusal("convnets", kZooGrey),
               ::testing::StartsWith("unknown model \"convnets\"; allowed: convnet"));
-  EXPECT_THAT(refusal("convnets", kGrey), ::testing::EndsWith("; did you mean \"convnet\"?"));
+  EXPECT_THAT(refusal("convnets", kZooGrey), ::testing::EndsWith("; did you mean \"convnet\"?"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ const std::vector<Augmentation>& augmentations() {
   return kAugmentations;
 }
 
-bool same(const Params& left, const Params& right) { return torch::equal(left.flat(), right.flat()); }
+bool augmented_gradient_same(const Params& left, const Params& right) { return torch::equal(left.flat(), right.flat()); }
 
 TEST(AugmentedGradient, IsTheGradientOfTheChangedImages) {
   const Pictures pictures;
@@ -101,8 +101,8 @@ TEST(AugmentedGradient, IsDrawnAndBookedLikeAnyOther) {
   for (int i = 0; i < 4; ++i) {
     const Params expected = plain.gradient(pictures.at(), {.batch_size = 7});
     const Augmentation& idle = i % 2 == 0 ? none : unflipped;
-    EXPECT_TRUE(same(alike.gradient(pictures.at(), {.batch_size = 7, .augmentation = &idle}), expected));
-    EXPECT_FALSE(same(turned.gradient(pictures.at(), {.batch_size = 7, .augmentation = &turn}), expected));
+    EXPECT_TRUE(augmented_gradient_same(alike.gradient(pictures.at(), {.batch_size = 7, .augmentation = &idle}), expected));
+    EXPECT_FALSE(augmented_gradient_same(turned.gradient(pictures.at(), {.batch_size = 7, .augmentation = &turn}), expected));
     EXPECT_EQ(turned.gradient_examples(), plain.gradient_examples());
   }
   EXPECT_EQ(turned.accesses().list(), plain.accesses().list());
@@ -124,7 +124,7 @@ TEST(AugmentedGradient, HasTheSameBitsForAnyNumberOfWorkers) {
     const Query query{.batch_size = 12, .augmentation = &augmentation};
     const Pictures one(1), three(3);
     EXPECT_TRUE(
-        same(one.record(1, 1).gradient(one.at(), query), three.record(1, 1).gradient(three.at(), query)))
+        augmented_gradient_same(one.record(1, 1).gradient(one.at(), query), three.record(1, 1).gradient(three.at(), query)))
         << augmentation.describe();
   }
 }
@@ -148,7 +148,7 @@ TEST(AugmentedGradient, NeedsImages) {
   EXPECT_TRUE(exact.accesses().list().empty());
   EXPECT_TRUE(record.accesses().list().empty());
   // Nothing was drawn, and what changes nothing fits anything.
-  EXPECT_TRUE(same(record.gradient(bench.at(), {.batch_size = 4, .augmentation = &none}),
+  EXPECT_TRUE(augmented_gradient_same(record.gradient(bench.at(), {.batch_size = 4, .augmentation = &none}),
                    untouched.gradient(bench.at(), {.batch_size = 4})));
 }
 

@@ -10,6 +10,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/oracle/uplinks.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -19,8 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Values = std::vector<double>;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNoNoise = 0;
+constexpr double kPrivateUplinkNoNoise = 0;
 constexpr double kTolerance = 1e-11;  // factors are 1e-12 smaller than their formula
 
 const SampledGaussian& only_event(const RoundAccesses& accesses) {
@@ -31,7 +31,7 @@ const SampledGaussian& only_event(const RoundAccesses& accesses) {
 
 // ||(3, 4, 0, 12)|| = 13 is cut to 6.5 by one half; ||(1, 0, 2, 2)|| = 3 stays.
 TEST(PrivateUplink, ClipsAllParametersOfAMessageTogether) {
-  const Server40 server{client_policy(6.5, kNoNoise)};
+  const Server40 server{client_policy(6.5, kPrivateUplinkNoNoise)};
   const PrivateUplink uplink = server.receive({message_of({3, 4}, {0, 12}), message_of({1, 0}, {2, 2})});
   EXPECT_THAT(numbers_of(uplink.mean(kFirst)),
               ElementsAre(DoubleNear(2.5 / 4, kTolerance), DoubleNear(2.0 / 4, kTolerance)));
@@ -44,7 +44,7 @@ TEST(PrivateUplink, NeverLetsAMessageExceedTheClipNorm) {
   for (const double clip : {1e-5, 0.1, 1.0, 77.0}) {
     for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
       for (int repeat = 0; repeat < 100; ++repeat) {
-        Server40 server{client_policy(clip, kNoNoise), 50};
+        Server40 server{client_policy(clip, kPrivateUplinkNoNoise), 50};
         server.expected_cohort = 1;
         const Params zeros = vector_of(Values(50));
         const auto vector = [&] {
@@ -64,7 +64,7 @@ TEST(PrivateUplink, NeverLetsAMessageExceedTheClipNorm) {
 }
 
 TEST(PrivateUplink, DividesByTheExpectedCohortNotTheActualOne) {
-  const Server40 server{client_policy(100, kNoNoise)};
+  const Server40 server{client_policy(100, kPrivateUplinkNoNoise)};
   for (const std::size_t actual : {1, 3, 4, 9}) {
     const PrivateUplink uplink = server.receive(std::vector<Message>(actual, message_of({1, 10}, {0, 0})));
     const auto count = static_cast<double>(actual);
@@ -74,14 +74,14 @@ TEST(PrivateUplink, DividesByTheExpectedCohortNotTheActualOne) {
 }
 
 TEST(PrivateUplink, AnswersForNobodyWithNoiseAlone) {
-  EXPECT_EQ(numbers_of(Server40{client_policy(5, kNoNoise)}.receive({}).mean(kFirst)), (Values{0, 0}));
+  EXPECT_EQ(numbers_of(Server40{client_policy(5, kPrivateUplinkNoNoise)}.receive({}).mean(kFirst)), (Values{0, 0}));
   const PrivateUplink uplink = Server40{client_policy(5, 1)}.receive({});
   for (const double value : numbers_of(uplink.mean(kFirst))) EXPECT_NE(value, 0);
   EXPECT_EQ(only_event(uplink.accesses()).rate, 0.1);
 }
 
 TEST(PrivateUplink, LeavesOutWhatIsNoNumber) {
-  const Server40 server{client_policy(100, kNoNoise)};
+  const Server40 server{client_policy(100, kPrivateUplinkNoNoise)};
   for (const double value : {std::nan(""), kInfinity, -kInfinity, 1e200}) {
     const PrivateUplink uplink = server.receive(
         {message_of({1, 2}, {3, 4}), message_of({5, 5}, {value, 5}), message_of({value, 5}, {5, 5})});

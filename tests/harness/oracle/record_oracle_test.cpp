@@ -18,15 +18,15 @@
 namespace fedarena {
 namespace {
 
-constexpr double kNoNoise = 0;
-RecordPolicy exact() { return record_policy(kNoClipping, kNoNoise); }
+constexpr double kRecordOracleNoNoise = 0;
+RecordPolicy exact() { return record_policy(kNoClipping, kRecordOracleNoNoise); }
 
 Params gradient_of(const Bench& bench, const std::vector<std::int64_t>& examples) {
   const Batch batch = bench.reader.read(bench.dataset.train, torch::tensor(examples, torch::kInt64));
   return bench.model.gradient(bench.at(), batch);
 }
 
-bool same(const Params& left, const Params& right) { return torch::equal(left.flat(), right.flat()); }
+bool record_oracle_same(const Params& left, const Params& right) { return torch::equal(left.flat(), right.flat()); }
 
 TEST(RecordOracle, IsTheMeanGradientWithoutNoiseAndClipping) {
   const Bench bench;
@@ -42,7 +42,7 @@ TEST(RecordOracle, IsTheMeanGradientWithoutNoiseAndClipping) {
 TEST(RecordOracle, ClipsEveryExampleOnItsOwn) {
   const Bench bench;
   constexpr double kClip = 3;
-  RecordOracle oracle = bench.record(range(0, 12), record_policy(kClip, kNoNoise));
+  RecordOracle oracle = bench.record(range(0, 12), record_policy(kClip, kRecordOracleNoNoise));
   Params expected = zeros_like(bench.at());
   int clipped = 0;
   for (std::int64_t example = 0; example < 12; ++example) {
@@ -65,7 +65,7 @@ TEST(RecordOracle, LetsNoExampleContributeMoreThanTheClipNorm) {
   }
   for (const double clip : {1e-6, 0.5, 1.0, 30.0}) {
     for (std::int64_t example = 0; example < 40; ++example) {
-      RecordOracle oracle = bench.record({example}, record_policy(clip, kNoNoise));
+      RecordOracle oracle = bench.record({example}, record_policy(clip, kRecordOracleNoNoise));
       EXPECT_LE(norm(oracle.gradient(bench.at(), {.batch_size = 0})), clip) << "example " << example;
     }
   }
@@ -77,7 +77,7 @@ TEST(RecordOracle, IsUnbiased) {
   constexpr std::int64_t kAccesses = 4'000, kBatch = 3, kShard = 12;
   constexpr double kRate = double(kBatch) / kShard;
   for (const std::string sampling : {kPoisson, kFixedSize}) {
-    RecordOracle oracle = bench.record(range(0, kShard), record_policy(kNoClipping, kNoNoise, sampling));
+    RecordOracle oracle = bench.record(range(0, kShard), record_policy(kNoClipping, kRecordOracleNoNoise, sampling));
     Params sum = zeros_like(bench.at());
     for (std::int64_t i = 0; i < kAccesses; ++i) sum += oracle.gradient(bench.at(), {.batch_size = kBatch});
     const Params bias = (1.0 / kAccesses) * sum - gradient_of(bench, range(0, kShard));
@@ -164,7 +164,7 @@ TEST(RecordOracle, AddsOneGaussianVectorAnAccess) {
   const Bench bench;
   constexpr double kClip = 0.5, kMultiplier = 3;
   RecordOracle noisy = bench.record(range(0, 20), record_policy(kClip, kMultiplier), Streams(7, 3, 2));
-  RecordOracle clean = bench.record(range(0, 20), record_policy(kClip, kNoNoise), Streams(7, 3, 2));
+  RecordOracle clean = bench.record(range(0, 20), record_policy(kClip, kRecordOracleNoNoise), Streams(7, 3, 2));
   Stream stream = Streams(7, 3, 2)(Purpose::kNoise);
   for (const std::int64_t batch_size : {4, 4, 0, 7}) {
     const double divisor = batch_size == 0 ? 20.0 : static_cast<double>(batch_size);
@@ -209,7 +209,7 @@ TEST(RecordOracle, AnswersAnEmptyShardWithNoiseAlone) {
 
 TEST(RecordOracle, DrawsEverySampleOfAFixedSizeEquallyOften) {
   const Beacons beacons(6);
-  RecordOracle oracle = beacons.record(record_policy(kNoClipping, kNoNoise, kFixedSize), Streams(3, 1, 0));
+  RecordOracle oracle = beacons.record(record_policy(kNoClipping, kRecordOracleNoNoise, kFixedSize), Streams(3, 1, 0));
   std::map<std::vector<std::int64_t>, std::int64_t> counts;
   for (int i = 0; i < 6'000; ++i) {
     const std::vector<std::int64_t> sample = beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 2}));
@@ -257,7 +257,7 @@ TEST(RecordOracle, GivesTheSameBitsForTheSameStreams) {
       for (std::size_t i = 0; i < 5; ++i) {
         const Params answer = oracle.gradient(bench.at(), {.batch_size = 8});
         if (workers == 1) first.push_back(answer);
-        EXPECT_TRUE(same(answer, first[i])) << workers << " workers";
+        EXPECT_TRUE(record_oracle_same(answer, first[i])) << workers << " workers";
       }
     }
   }

@@ -1,5 +1,5 @@
 // Which cells run at once, and how much memory they are taken to need.
-#include "harness/runner/cell_queue.hpp"
+#include "harness/runner/plan/cell_queue.hpp"
 
 #include <atomic>
 #include <thread>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/runner/memory.hpp"
+#include "harness/runner/plan/memory.hpp"
 
 namespace fedarena {
 namespace {

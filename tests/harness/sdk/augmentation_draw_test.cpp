@@ -19,7 +19,7 @@ namespace {
 
 using A = Augmentation;
 
-const std::string kAll = "color_crop_cutout_flip_scale_rotate";
+const std::string kAugmentationDrawAll = "color_crop_cutout_flip_scale_rotate";
 
 TEST(AugmentationDraw, IsAFunctionOfTheStream) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -51,7 +51,7 @@ TEST(AugmentationDraw, TakesEveryOperationEquallyOften) {
                     cutout = A::Operation(A::Cutout{}).index(), flip = A::Operation(A::Flip{}).index(),
                     scale = A::Operation(A::Scale{}).index(), rotate = A::Operation(A::Rotate{}).index();
   const std::map<std::string, std::vector<std::size_t>> strategies{
-      {kAll, {color, crop, cutout, flip, scale, rotate}},
+      {kAugmentationDrawAll, {color, crop, cutout, flip, scale, rotate}},
       {"rotate_flip_color", {color, flip, rotate}},
       {"scale_cutout", {cutout, scale}},
       {"crop", {crop}}};
@@ -169,7 +169,7 @@ Complaint complaint_about(const std::string& strategy) {
 }
 
 TEST(AugmentationStrategy, MayBeNoneOrSomeOfTheOperations) {
-  for (const char* strategy : {"none", "color", "rotate_flip", kAll.c_str()}) {
+  for (const char* strategy : {"none", "color", "rotate_flip", kAugmentationDrawAll.c_str()}) {
     EXPECT_NO_THROW(A::validate(strategy)) << strategy;
   }
 }

@@ -25,7 +25,7 @@ namespace {
 using torch::Tensor;
 using A = Augmentation;
 
-const std::string kAll = "color_crop_cutout_flip_scale_rotate";
+const std::string kAugmentationAll = "color_crop_cutout_flip_scale_rotate";
 const std::vector<std::vector<std::int64_t>> kShapes{{1, 8, 8}, {3, 6, 9}, {3, 7, 4}, {1, 5, 3}, {3, 32, 32}};
 
 // A plain image in double, 0 outside.
@@ -164,7 +164,7 @@ TEST(Augmentation, AgreesWithPlainLoops) {
     std::map<std::size_t, int> drawn;
     const Tensor images = random_images(2, shape);
     for (int i = 0; i < 100; ++i) {
-      const A augmentation = A::draw(kAll, stream);
+      const A augmentation = A::draw(kAugmentationAll, stream);
       SCOPED_TRACE(augmentation.describe());
       ++drawn[augmentation.operation().index()];
       const Tensor loops = expected(augmentation, images);
@@ -307,7 +307,7 @@ TEST(Augmentation, ChangesRealAndSyntheticImagesAlike) {
   Stream stream({.seed = 3});
   const Tensor real = random_images(7, {3, 9, 8}), synthetic = random_images(2, {3, 9, 8}, 4);
   for (int i = 0; i < 50; ++i) {
-    const A augmentation = A::draw(kAll, stream);
+    const A augmentation = A::draw(kAugmentationAll, stream);
     const Tensor together = augmentation(torch::cat({real, synthetic}));
     EXPECT_TRUE(torch::equal(augmentation(real), together.narrow(0, 0, 7)));
     EXPECT_TRUE(torch::equal(augmentation(synthetic.clone().requires_grad_()), together.narrow(0, 7, 2)));

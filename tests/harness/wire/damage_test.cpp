@@ -13,11 +13,11 @@
 namespace fedarena {
 namespace {
 
-const std::shared_ptr<const Layout> kLayout = small_layout();
+const std::shared_ptr<const Layout> kDamageLayout = small_layout();
 
 std::string refusal(const Bytes& bytes) {
   try {
-    decode(bytes, kLayout);
+    decode(bytes, kDamageLayout);
   } catch (const Error& error) {
     return error.what();
   }
@@ -41,7 +41,7 @@ Bytes hollow_tensor(int type, const std::vector<std::int64_t>& shape) {
 }
 
 TEST(Damage, EveryTruncationIsRefused) {
-  const Bytes bytes = encode(rich_message(kLayout));
+  const Bytes bytes = encode(rich_message(kDamageLayout));
   ASSERT_EQ(refusal(bytes), "");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THAT(refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size))),
@@ -51,7 +51,7 @@ TEST(Damage, EveryTruncationIsRefused) {
 }
 
 TEST(Damage, BytesToSpareAreRefused) {
-  Bytes bytes = encode(rich_message(kLayout));
+  Bytes bytes = encode(rich_message(kDamageLayout));
   bytes.push_back(std::byte{0});
   EXPECT_EQ(refusal(bytes), "cannot decode a message: 1 bytes follow its last entry");
 }
@@ -73,7 +73,7 @@ TEST(Damage, IsNamed) {
 }
 
 TEST(Damage, IntegersAreNoParams) {
-  Bytes bytes = encode({{Key<Params>{"p"}, Params::zeros(kLayout, torch::kFloat64)}});
+  Bytes bytes = encode({{Key<Params>{"p"}, Params::zeros(kDamageLayout, torch::kFloat64)}});
   bytes[8 + 2 + 1] = std::byte{2};  // the element type: int64, of the same width
   EXPECT_THAT(refusal(bytes), ::testing::HasSubstr("its parameters are not floating"));
 }
@@ -103,7 +103,7 @@ TEST(Damage, HugeCountsAreRefused) {
 }
 
 TEST(Damage, RandomMutationsAreRefusedOrAreMessages) {
-  const Bytes original = encode(rich_message(kLayout));
+  const Bytes original = encode(rich_message(kDamageLayout));
   Stream stream({.seed = 1});
   int refused = 0;
   for (int repeat = 0; repeat < 20'000; ++repeat) {
@@ -116,8 +116,8 @@ TEST(Damage, RandomMutationsAreRefusedOrAreMessages) {
     }
     if (stream.below(4) == 0) bytes.resize(stream.below(bytes.size() + 40));
     try {
-      const Message message = decode(bytes, kLayout);
-      EXPECT_EQ(decode(encode(message), kLayout).entries().size(), message.entries().size());
+      const Message message = decode(bytes, kDamageLayout);
+      EXPECT_EQ(decode(encode(message), kDamageLayout).entries().size(), message.entries().size());
     } catch (const Error&) {
       ++refused;
     }

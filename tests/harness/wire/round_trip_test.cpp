@@ -12,9 +12,9 @@
 namespace fedarena {
 namespace {
 
-const std::shared_ptr<const Layout> kLayout = small_layout();
+const std::shared_ptr<const Layout> kRoundTripLayout = small_layout();
 
-Message round_trip(const Message& message) { return decode(encode(message), kLayout); }
+Message round_trip(const Message& message) { return decode(encode(message), kRoundTripLayout); }
 
 std::size_t size_of(const Message& message) { return encode(message).size(); }
 
@@ -28,7 +28,7 @@ void expect_same(const torch::Tensor& left, const torch::Tensor& right) {
 }
 
 TEST(Wire, CarriesEveryKindOfEntryInOrder) {
-  const Message message = rich_message(kLayout), copy = round_trip(message);
+  const Message message = rich_message(kRoundTripLayout), copy = round_trip(message);
   ASSERT_EQ(copy.entries().size(), message.entries().size());
   for (std::size_t i = 0; i < copy.entries().size(); ++i) {
     const Message::Entry &sent = message.entries()[i], &received = copy.entries()[i];
@@ -46,10 +46,10 @@ TEST(Wire, CarriesEveryKindOfEntryInOrder) {
 
 TEST(Wire, CarriesParamsOfBothTypes) {
   for (const auto type : {torch::kFloat32, torch::kFloat64}) {
-    const Params params(kLayout, torch::arange(8, type).div(3));
+    const Params params(kRoundTripLayout, torch::arange(8, type).div(3));
     const Message copy = round_trip({{Key<Params>{"p"}, params}});
     expect_same(copy[Key<Params>{"p"}].flat(), params.flat());
-    EXPECT_EQ(copy[Key<Params>{"p"}].layout(), kLayout);
+    EXPECT_EQ(copy[Key<Params>{"p"}].layout(), kRoundTripLayout);
   }
 }
 
@@ -102,7 +102,7 @@ TEST(Wire, CopiesWhatItCarries) {
   const Key<torch::Tensor> key{"t"};
   const torch::Tensor tensor = torch::zeros({2});
   Bytes bytes = encode({{key, tensor}});
-  const Message message = decode(bytes, kLayout);
+  const Message message = decode(bytes, kRoundTripLayout);
   std::fill(bytes.begin(), bytes.end(), std::byte{255});
   tensor.fill_(9);
   EXPECT_EQ(message[key].sum().item<float>(), 0);
@@ -112,9 +112,9 @@ TEST(Sizes, AreThoseOfTheFormat) {
   const std::size_t header = 8, name = 1 + 4 + 1;  // a name of four letters, with its length and the kind
   EXPECT_EQ(size_of({{Key<double>{"four"}, 1.0}}), header + name + 8);
   EXPECT_EQ(size_of({{Key<std::int64_t>{"four"}, std::int64_t{1}}}), header + name + 8);
-  EXPECT_EQ(size_of({{Key<Params>{"four"}, Params::zeros(kLayout, torch::kFloat32)}}),
+  EXPECT_EQ(size_of({{Key<Params>{"four"}, Params::zeros(kRoundTripLayout, torch::kFloat32)}}),
             header + name + 17 + 8 * 4);
-  EXPECT_EQ(size_of({{Key<Params>{"four"}, Params::zeros(kLayout, torch::kFloat64)}}),
+  EXPECT_EQ(size_of({{Key<Params>{"four"}, Params::zeros(kRoundTripLayout, torch::kFloat64)}}),
             header + name + 17 + 8 * 8);
   const std::vector<std::size_t> widths{4, 8, 8, 4, 1, 1};
   const std::vector<torch::Tensor> tensors = tensors_of_every_type();
@@ -171,7 +171,7 @@ TEST(Wire, RefusesParamsOfAnotherModel) {
   turned.add("bias", {2});
   Layout larger;
   larger.add("weight", {9});
-  const Bytes bytes = encode({{Key<Params>{"p"}, Params::zeros(kLayout, torch::kFloat32)}});
+  const Bytes bytes = encode({{Key<Params>{"p"}, Params::zeros(kRoundTripLayout, torch::kFloat32)}});
   for (const Layout& other : {turned, larger}) {
     try {
       decode(bytes, std::make_shared<const Layout>(other));

@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "harness/digest/sha256.hpp"
-#include "results/run_names.hpp"
+#include "results/record/run_names.hpp"
 #include "tests/message_of.hpp"
-#include "tests/results/partition_sample.hpp"
+#include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {

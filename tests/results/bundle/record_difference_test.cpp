@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/durable_file.hpp"
-#include "tests/results/partition_sample.hpp"
+#include "results/record/durable_file.hpp"
+#include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
-#include "tests/results/tuning_sample.hpp"
+#include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {

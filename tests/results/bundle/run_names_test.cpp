@@ -1,4 +1,4 @@
-#include "results/run_names.hpp"
+#include "results/record/run_names.hpp"
 
 #include <filesystem>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/results/export/sample_run.hpp"
-#include "tests/results/tuning_sample.hpp"
+#include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/results/samples.hpp"
-#include "tests/results/tuning_sample.hpp"
+#include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "results/export/event_file.hpp"
 #include "results/export/settings_text.hpp"
+#include "tests/paths.hpp"
 #include "tests/results/export/sample_run.hpp"
 
 namespace fedarena::results {
@@ -40,7 +41,7 @@ Answer run(const std::string& command) {
 
 // A Python that has TensorBoard: the one that scripts/install-dependencies made, or the system's; "" without.
 std::string python_with_tensorboard() {
-  const fs::path own = fs::path(FEDARENA_SOURCE_DIR) / "build/pip-tensorboard/bin/python3";
+  const fs::path own = test::source_folder() / "build/pip-tensorboard/bin/python3";
   for (const std::string& python : {own.string(), std::string("python3")}) {
     if (run(fmt::format("'{}' -c 'import tensorboard' 2> /dev/null", python)).status == 0) return python;
   }
@@ -62,7 +63,7 @@ TEST(EventFile, IsReadBackByTensorBoard) {
   fs::create_directories(scratch / "a");
   put(scratch / "a" / kEventFile, event_file(exported));
   const Answer answer = run(fmt::format("'{}' '{}/tests/results/export/read_events.py' '{}'", python,
-                                        FEDARENA_SOURCE_DIR, (scratch / "a").string()));
+                                        test::source_folder().string(), (scratch / "a").string()));
   ASSERT_EQ(answer.status, 0) << answer.out;
   const Json read = Json::parse(answer.out);
   EXPECT_EQ(read["plugin"], "text");

@@ -11,7 +11,7 @@
 
 #include <gmock/gmock.h>
 
-#include "results/run_directory.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

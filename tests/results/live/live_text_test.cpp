@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "results/text.hpp"
+#include "results/text/text.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-LiveCell running(const std::string& label = "fedavg") {
+LiveCell running_cell(const std::string& label = "fedavg") {
   return {.path = "runs/" + label + "-seed-1",
           .work = Work::kRunning,
           .experiment = "quickstart",
@@ -31,7 +31,7 @@ LiveCell running(const std::string& label = "fedavg") {
 }
 
 LiveCell with(Work work, const std::string& label) {
-  LiveCell cell = running(label);
+  LiveCell cell = running_cell(label);
   cell.work = work;
   cell.seconds_left = std::nullopt;
   if (work == Work::kFinished) {
@@ -51,7 +51,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 TEST(LiveText, ShowsWhatRunsFirst) {
   const LiveCell broken{.path = "runs/b", .problem = "summary.json: field \"seed\" is missing"};
   const std::vector cells = {with(Work::kFinished, "done"), broken, with(Work::kLeft, "left"),
-                             with(Work::kInterrupted, "stopped"), running()};
+                             with(Work::kInterrupted, "stopped"), running_cell()};
   EXPECT_EQ(live_text(cells, {}),
             "5 cells begun: 1 running, 1 no process, 1 interrupted, 1 broken, 1 finished; 44 of 80 rounds; "
             "1 min 05 s left for those that run\n"
@@ -65,7 +65,7 @@ TEST(LiveText, ShowsWhatRunsFirst) {
 }
 
 TEST(LiveText, HasTheColumnsThatAreNeeded) {
-  LiveCell cell = running();
+  LiveCell cell = running_cell();
   cell.accuracy = std::nullopt;
   cell.loss = 0.5;
   EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("RMSE 1.000"));
@@ -76,7 +76,7 @@ TEST(LiveText, HasTheColumnsThatAreNeeded) {
   EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("     2.79  "));
   cell.epsilon = INFINITY;
   EXPECT_THAT(live_text(std::vector{cell}, {}), HasSubstr("      inf  "));
-  LiveCell begun = running();
+  LiveCell begun = running_cell();
   begun.done = 0;
   begun.accuracy = begun.loss = begun.round_seconds = begun.since_written = begun.seconds_left = std::nullopt;
   begun.curve.clear();
@@ -87,14 +87,14 @@ TEST(LiveText, HasTheColumnsThatAreNeeded) {
 }
 
 TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {
-  std::vector cells = {running(), running()};
+  std::vector cells = {running_cell(), running_cell()};
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  fedavg, seed 1 "));
   cells[1].experiment = "other";
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  other: fedavg, seed 1 "));
 }
 
 TEST(LiveText, FitsTheScreen) {
-  std::vector<LiveCell> cells(3, running());
+  std::vector<LiveCell> cells(3, running_cell());
   cells.resize(30, with(Work::kFinished, "a-rather-long-label-for-an-algorithm"));
   cells[5].curve.resize(100, 3.0);
   for (const std::size_t columns : {1U, 2U, 20U, 79U, 100U, 200U}) {
@@ -110,7 +110,7 @@ TEST(LiveText, FitsTheScreen) {
 }
 
 TEST(LiveText, CountsWhatFindsNoRoom) {
-  std::vector<LiveCell> cells(3, running());
+  std::vector<LiveCell> cells(3, running_cell());
   cells.resize(7, with(Work::kFinished, "done"));
   const std::vector<std::string> lines = lines_of(live_text(cells, {.rows = 6}));
   EXPECT_THAT(lines, ElementsAre(HasSubstr("7 cells begun"), HasSubstr("state"), HasSubstr("running"),
@@ -120,7 +120,7 @@ TEST(LiveText, CountsWhatFindsNoRoom) {
 }
 
 TEST(LiveText, GivesCurvesTheRoomThatIsLeft) {
-  LiveCell cell = running();
+  LiveCell cell = running_cell();
   cell.curve.assign(100, 0.0);
   cell.curve.back() = 1;
   const auto length = [&](std::size_t columns) {
@@ -133,7 +133,7 @@ TEST(LiveText, GivesCurvesTheRoomThatIsLeft) {
 }
 
 TEST(LiveText, CutsNamesBeforeNumbers) {
-  LiveCell cell = running();
+  LiveCell cell = running_cell();
   cell.name = "partition.kind=dirichlet-niid-bench, training.rate=0.1, fedavg, seed 1";
   EXPECT_EQ(lines_of(live_text(std::vector{cell}, {.columns = 80}))[2],
             "running  …fedavg, seed 1    8/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█  1 min 05 s");
@@ -142,7 +142,7 @@ TEST(LiveText, CutsNamesBeforeNumbers) {
 }
 
 TEST(LiveText, LetsNoNameBreakALine) {
-  LiveCell cell = running();
+  LiveCell cell = running_cell();
   cell.name = "two\nlines\033[2J";
   EXPECT_EQ(lines_of(live_text(std::vector{cell}, {})).size(), 3U);
   EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("\033")));

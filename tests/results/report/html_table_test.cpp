@@ -1,4 +1,4 @@
-#include "results/html_table.hpp"
+#include "results/write/html_table.hpp"
 
 #include <string>
 #include <vector>
@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/number_format.hpp"
-#include "results/render_html.hpp"
+#include "results/text/number_format.hpp"
+#include "results/write/render_html.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

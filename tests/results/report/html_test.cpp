@@ -1,4 +1,4 @@
-#include "results/html.hpp"
+#include "results/text/html.hpp"
 
 #include <string>
 

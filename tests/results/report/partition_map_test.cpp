@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "results/report/report.hpp"
-#include "tests/results/partition_sample.hpp"
+#include "tests/results/record/partition_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {

@@ -9,13 +9,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/curve_look.hpp"
-#include "results/epsilon_number.hpp"
-#include "results/privacy_report.hpp"
+#include "results/plot/curve_look.hpp"
+#include "results/text/epsilon_number.hpp"
+#include "results/audit/privacy_report.hpp"
 #include "results/report/asset.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/report/sample_runs.hpp"
-#include "tests/results/tuning_sample.hpp"
+#include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {

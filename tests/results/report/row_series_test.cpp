@@ -11,7 +11,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/curves.hpp"
+#include "results/plot/curves.hpp"
 #include "tests/results/report/sample_runs.hpp"
 
 namespace fedarena::results {

@@ -1,0 +1,106 @@
+#include "datasets/fetch/growing_file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string remedy_for(int code) {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "Free some space there, or name another folder with --to DIR";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENOTDIR:
+    case EEXIST:
+    case EISDIR:
+      return "Name a folder that you may write to with --to DIR";
+    default:
+      return {};
+  }
+}
+
+[[noreturn]] void fail(const fs::path& file, int code) {
+  throw Error(
+      Complaint{.place = {file.string()},
+                .found = fmt::format("the file cannot be written: {}", std::generic_category().message(code)),
+                .remedy = remedy_for(code)});
+}
+
+}  // namespace
+
+GrowingFile::GrowingFile(fs::path file) : path_(std::move(file)) {
+  std::error_code failure;
+  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), failure);
+  if (failure) fail(path_, failure.value());
+  // A link would lead the bytes elsewhere.
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor_ < 0) fail(path_, errno);
+  struct stat status = {};
+  const int code = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
+  const bool taken = code == 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0;
+  if (code != 0 || taken) {
+    ::close(descriptor_);
+    if (!taken) fail(path_, code);
+    throw Error(Complaint{.place = {path_.string()},
+                          .found = "another process is writing to the file",
+                          .remedy = "Let it finish, or end it"});
+  }
+  size_ = status.st_size;
+}
+
+GrowingFile::~GrowingFile() {
+  if (size_ == 0) remove();
+  ::close(descriptor_);
+}
+
+void GrowingFile::add(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    size_ += written;
+  }
+}
+
+void GrowingFile::clear() {
+  if (::ftruncate(descriptor_, 0) != 0) fail(path_, errno);
+  size_ = 0;
+}
+
+void GrowingFile::place(const fs::path& final_path) {
+  if (::fsync(descriptor_) != 0) fail(path_, errno);
+  if (std::rename(path_.c_str(), final_path.c_str()) != 0) fail(final_path, errno);
+  // A rename is on disk only once its folder is. Some file systems cannot do that; then there is nothing to
+  // be done.
+  const fs::path folder = final_path.parent_path();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+void GrowingFile::remove() {
+  std::error_code ignored;  // one that is left does no harm
+  fs::remove(path_, ignored);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,134 @@
+#include "datasets/published/emnist_h5.hpp"
+
+#include <cstddef>
+#include <hdf5.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "datasets/published/published_files.hpp"
+
+namespace fedarena {
+namespace {
+
+// Something of HDF5's that must be closed.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  explicit operator bool() const { return id_ >= 0; }
+  hid_t get() const { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+class EmnistReader {
+ public:
+  EmnistReader(const std::filesystem::path& file, const EmnistLayout& layout)
+      : file_(file), layout_(layout) {}
+
+  UserImages read() {
+    // The library would print what we report.
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    const Handle file(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (!file) reject_file(file_, "this is not a whole HDF5 file", kAllowed);
+    const Handle clients(H5Gopen2(file.get(), "examples", H5P_DEFAULT), H5Gclose);
+    if (!clients) reject_file(file_, "there is no group \"examples\"", kAllowed);
+    H5G_info_t info{};
+    if (H5Gget_info(clients.get(), &info) < 0)
+      reject_file(file_, "the group \"examples\" is damaged", kAllowed);
+    for (hsize_t i = 0; i < info.nlinks; ++i) read_client(clients.get(), name_of(clients.get(), i));
+    return std::move(images_);
+  }
+
+ private:
+  static constexpr const char* kAllowed = "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label";
+
+  [[noreturn]] void reject(const std::string& client, const std::string& found,
+                           const std::string& allowed) const {
+    reject_file(file_, fmt::format("{}: {}", client, found), allowed);
+  }
+
+  std::string name_of(hid_t clients, hsize_t index) const {
+    const auto name = [&](char* buffer, std::size_t size) {
+      return H5Lget_name_by_idx(clients, ".", H5_INDEX_NAME, H5_ITER_INC, index, buffer, size, H5P_DEFAULT);
+    };
+    const ssize_t length = name(nullptr, 0);
+    if (length < 0) reject_file(file_, "the group \"examples\" is damaged", kAllowed);
+    std::string text(static_cast<std::size_t>(length), ' ');
+    name(text.data(), text.size() + 1);
+    return text;
+  }
+
+  void read_client(hid_t clients, const std::string& client) {
+    std::vector<int> labels;
+    const auto images = read_numbers(clients, client, "label", {}, H5T_NATIVE_INT, labels);
+    std::vector<float> pixels;
+    const auto side = static_cast<hsize_t>(layout_.side);
+    const auto count = read_numbers(clients, client, "pixels", {side, side}, H5T_NATIVE_FLOAT, pixels);
+    if (count != images)
+      reject(client, fmt::format("{} images and {} labels", count, images), "as many labels as images");
+    for (const int label : labels) {
+      if (label < 0 || label >= layout_.classes)
+        reject(client, fmt::format("the label {}", label), fmt::format("0 to {}", layout_.classes - 1));
+      images_.labels.push_back(label);
+    }
+    for (const float pixel : pixels) {
+      const int shade = shade_of(pixel);
+      if (shade < 0) reject(client, fmt::format("the number {}", pixel), "k/255 with k from 0 to 255");
+      images_.pixels.push_back(static_cast<std::uint8_t>(shade));
+    }
+    images_.users.push_back({client, static_cast<std::int64_t>(images)});
+  }
+
+  // The numbers of a data set [images, ...shape], and how many images there are.
+  template <typename Number>
+  hsize_t read_numbers(hid_t clients, const std::string& client, const std::string& name,
+                       const std::vector<hsize_t>& shape, hid_t type, std::vector<Number>& numbers) const {
+    std::string allowed = "images";
+    for (const hsize_t extent : shape) allowed += fmt::format(" x {}", extent);
+    const Handle data(H5Dopen2(clients, (client + "/" + name).c_str(), H5P_DEFAULT), H5Dclose);
+    if (!data) reject(client, fmt::format("there is no data set \"{}\"", name), kAllowed);
+    const Handle space(H5Dget_space(data.get()), H5Sclose);
+    const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
+    if (rank < 0) reject(client, fmt::format("the data set \"{}\" is damaged", name), allowed);
+    std::vector<hsize_t> found(static_cast<std::size_t>(rank));
+    H5Sget_simple_extent_dims(space.get(), found.data(), nullptr);
+    if (found.empty() || std::vector<hsize_t>(found.begin() + 1, found.end()) != shape)
+      reject(client, fmt::format("the data set \"{}\" is {}", name, fmt::join(found, " x ")), allowed);
+    // What a header states must be there before memory is taken for it.
+    hsize_t count = found[0];
+    for (const hsize_t extent : shape) count *= extent;
+    if (count > H5Dget_storage_size(data.get()) * kMostPerByte)
+      reject(client, fmt::format("the data set \"{}\" is damaged", name), allowed);
+    numbers.resize(static_cast<std::size_t>(count));
+    if (count > 0 && H5Dread(data.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0)
+      reject(client, fmt::format("the data set \"{}\" is damaged", name), allowed);
+    return found[0];
+  }
+
+  // Deflate packs at most a thousand bytes into one.
+  static constexpr hsize_t kMostPerByte = 1032;
+
+  const std::filesystem::path& file_;
+  const EmnistLayout& layout_;
+  UserImages images_;
+};
+
+}  // namespace
+
+UserImages read_emnist_h5(const std::filesystem::path& file, const EmnistLayout& layout) {
+  return EmnistReader(file, layout).read();
+}
+
+}  // namespace fedarena

@@ -1,0 +1,100 @@
+// MNIST and Fashion-MNIST: the same four IDX files with other content. SHA-256 values are of the uncompressed
+// files, taken from copies whose MD5 are the published ones.
+#include <utility>
+
+#include "datasets/published/idx.hpp"
+#include "datasets/published/published_files.hpp"
+#include "datasets/source.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::int64_t kMnistClasses = 10;
+constexpr std::int64_t kMnistTrain = 60'000;
+constexpr std::int64_t kMnistTest = 10'000;
+constexpr std::int64_t kMnistSide = 28;
+
+struct Digests {
+  std::string train_images, train_labels, test_images, test_labels;
+};
+
+PublishedFiles idx_files(const std::string& dataset, const std::string& origin,
+                         std::vector<std::string> addresses, const Digests& sha256) {
+  return {dataset,
+          {dataset},
+          {{"train-images-idx3-ubyte", 16 + kMnistTrain * kMnistSide * kMnistSide, sha256.train_images},
+           {"train-labels-idx1-ubyte", 8 + kMnistTrain, sha256.train_labels},
+           {"t10k-images-idx3-ubyte", 16 + kMnistTest * kMnistSide * kMnistSide, sha256.test_images},
+           {"t10k-labels-idx1-ubyte", 8 + kMnistTest, sha256.test_labels}},
+          origin,
+          {.addresses = std::move(addresses), .ending = ".gz"}};
+}
+
+PublishedFiles mnist_files() {
+  // The publisher's own server often refuses (403); PyTorch keeps a copy of the files.
+  return idx_files("mnist", "the publisher's page is yann.lecun.com/exdb/mnist",
+                   {"https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/"},
+                   {"ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+                    "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+                    "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+                    "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"});
+}
+
+PublishedFiles fashion_mnist_files() {
+  return idx_files("fashion-mnist", "the publisher's page is github.com/zalandoresearch/fashion-mnist",
+                   {"http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"},
+                   {"c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+                    "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+                    "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+                    "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"});
+}
+
+Examples read_part(const std::filesystem::path& images, const PublishedFile& published_images,
+                   const std::filesystem::path& labels, const PublishedFile& published_labels,
+                   std::int64_t count) {
+  return {read_idx(images, {{count, kMnistSide, kMnistSide}, 0, published_images.sha256}).unsqueeze(1),
+          read_idx(labels, {{count}, kMnistClasses, published_labels.sha256}).to(torch::kInt64),
+          {}};
+}
+
+Dataset read_idx_dataset(const PublishedFiles& wanted, const SearchPath& search_path) {
+  const auto files = find_published(wanted, search_path);
+  Dataset dataset;
+  dataset.name = wanted.dataset;
+  dataset.train = read_part(files[0], wanted.files[0], files[1], wanted.files[1], kMnistTrain);
+  dataset.test = read_part(files[2], wanted.files[2], files[3], wanted.files[3], kMnistTest);
+  dataset.classes = kMnistClasses;
+  return dataset;
+}
+
+Dataset load_mnist(const Settings& /*settings*/, const SearchPath& search_path) {
+  Dataset mnist = read_idx_dataset(mnist_files(), search_path);
+  mnist.mean = {0.1307};
+  mnist.deviation = {0.3081};
+  return mnist;
+}
+
+Dataset load_fashion_mnist(const Settings& /*settings*/, const SearchPath& search_path) {
+  Dataset fashion = read_idx_dataset(fashion_mnist_files(), search_path);
+  fashion.mean = {0.2861};
+  fashion.deviation = {0.3530};
+  return fashion;
+}
+
+}  // namespace
+
+DatasetSource mnist_source() {
+  return {.name = "mnist",
+          .summary = "Handwritten digits: 60,000 train and 10,000 test images, 28 x 28 grey, 10 classes.",
+          .files = mnist_files(),
+          .load = load_mnist};
+}
+
+DatasetSource fashion_mnist_source() {
+  return {.name = "fashion-mnist",
+          .summary = "Pictures of clothing: 60,000 train and 10,000 test images, 28 x 28 grey, 10 classes.",
+          .files = fashion_mnist_files(),
+          .load = load_fashion_mnist};
+}
+
+}  // namespace fedarena

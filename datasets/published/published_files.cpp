@@ -1,0 +1,151 @@
+#include "datasets/published/published_files.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_words(const SearchPath& folders) {
+  std::string text;
+  for (const fs::path& folder : folders) text += (text.empty() ? "" : ", ") + folder.string();
+  return text.empty() ? "no folder at all" : text;
+}
+
+[[noreturn]] void reject_absence(const PublishedFiles& wanted, const SearchPath& searched,
+                                 const std::string& partial) {
+  std::vector<std::string> names;
+  for (const PublishedFile& file : wanted.files) names.push_back(file.name);
+  const std::string fetch = wanted.publication.addresses.empty()
+                                ? ""
+                                : fmt::format(", or `fedarena data fetch {}`", wanted.dataset);
+  throw Error(Complaint{
+      .place = {},
+      .found = fmt::format("the data set \"{}\" was not found: looked for {} (each plain or .gz) in {}{}",
+                           wanted.dataset, join_names(names), in_words(searched), partial),
+      .allowed = {},
+      .nearest = {},
+      .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
+                            wanted.folders.front(), fetch, wanted.origin)});
+}
+
+}  // namespace
+
+std::vector<fs::path> candidate_folders(const std::vector<std::string>& names,
+                                        const SearchPath& search_path) {
+  std::vector<fs::path> candidates;
+  for (const fs::path& folder : search_path) {
+    for (const std::string& name : names) candidates.push_back(folder / name);
+    // "." has a name only once it is absolute; "data/mnist/" ends in an empty one, so its parent has the
+    // name.
+    const fs::path whole = fs::absolute(folder).lexically_normal();
+    const fs::path own = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+    for (const std::string& name : names)
+      if (own == name) candidates.push_back(folder);
+  }
+  return candidates;
+}
+
+std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
+  std::error_code ignored;  // an unreadable folder is one that does not hold the file
+  for (const fs::path& path : {folder / name, folder / (name + ".gz")})
+    if (fs::is_regular_file(path, ignored)) return path;
+  return std::nullopt;
+}
+
+std::vector<fs::path> find_published(const PublishedFiles& wanted, const SearchPath& search_path) {
+  const auto candidates = candidate_folders(wanted.folders, search_path);
+  std::string partial;
+  for (const fs::path& folder : candidates) {
+    std::vector<fs::path> paths;
+    std::vector<std::string> missing;
+    for (const PublishedFile& file : wanted.files) {
+      if (const auto path = find_file(folder, file.name))
+        paths.push_back(*path);
+      else
+        missing.push_back(file.name);
+    }
+    if (missing.empty()) return paths;
+    if (!paths.empty())
+      partial += fmt::format("; {} holds some of them but lacks {}", folder.string(), join_names(missing));
+  }
+  reject_absence(wanted, candidates, partial);
+}
+
+std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
+  // gzopen reads a file that is not gzip as it is.
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> stream(gzopen(file.c_str(), "rb"), gzclose_r);
+  if (!stream)
+    throw Error(Complaint{.place = {file.string()},
+                          .found = "the file cannot be opened",
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "Check that it exists and that you may read it"});
+  gzbuffer(stream.get(), 1U << 18);
+  // Enough for a file that is not compressed, and more when that is not.
+  std::error_code ignored;
+  const std::size_t on_disk = static_cast<std::size_t>(fs::file_size(file, ignored));
+  std::vector<std::uint8_t> content(ignored ? 0 : std::min(most, on_disk + 1));
+  std::size_t size = 0;
+  while (size < most) {
+    if (size == content.size()) content.resize(std::min(most, 2 * size + (std::size_t{1} << 16)));
+    const auto step = static_cast<unsigned>(std::min<std::size_t>(content.size() - size, 1U << 24));
+    const int got = gzread(stream.get(), content.data() + size, step);
+    if (got > 0) size += static_cast<std::size_t>(got);
+    // A stream that was cut off delivers what it has and then reports Z_BUF_ERROR.
+    int status = Z_OK;
+    const std::string reason = gzerror(stream.get(), &status);
+    if (got < 0 || status != Z_OK)
+      reject_file(file,
+                  fmt::format("the compressed stream is damaged or cut off after {} bytes of content ({})",
+                              size, reason),
+                  "a whole gzip file or an uncompressed one");
+    if (got == 0) break;
+  }
+  content.resize(size);
+  return content;
+}
+
+void check_size(const fs::path& file, std::size_t size, std::size_t expected, const std::string& meaning) {
+  if (size == expected) return;
+  reject_file(file,
+              size < expected ? fmt::format("the content ends after {} bytes", size)
+                              : fmt::format("the content is longer than {} bytes", expected),
+              fmt::format("exactly {} bytes: {}", expected, meaning));
+}
+
+void check_sha256(const fs::path& file, const std::vector<std::uint8_t>& content, const std::string& sha256) {
+  if (sha256.empty()) return;
+  const std::string found = sha256_of(content);
+  if (found != sha256)
+    reject_file(
+        file,
+        fmt::format("this is not the published file: the SHA-256 of its uncompressed content is {}", found),
+        sha256);
+}
+
+void check_published(const fs::path& file, const PublishedFile& published) {
+  if (published.size == 0) return;
+  const auto size = static_cast<std::size_t>(published.size);
+  const std::vector<std::uint8_t> content = read_content(file, size + 1);
+  check_size(file, content.size(), size, published.name);
+  check_sha256(file, content, published.sha256);
+}
+
+void reject_file(const fs::path& file, std::string found, std::string allowed) {
+  throw Error(Complaint{.place = {file.string()},
+                        .found = std::move(found),
+                        .allowed = std::move(allowed),
+                        .nearest = {},
+                        .remedy = "Replace the file with the publisher's"});
+}
+
+}  // namespace fedarena

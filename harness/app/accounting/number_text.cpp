@@ -1,0 +1,69 @@
+#include "harness/app/accounting/number_text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "results/text/text.hpp"
+
+namespace fedarena {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& text, std::string allowed) {
+  throw Error(Complaint{.found = results::one_line(fmt::format("{} is \"{}\"", option, text)),
+                        .allowed = std::move(allowed)});
+}
+
+// The whole text as one number; std::from_chars knows no locale, skips no blanks and rounds correctly.
+template <typename Number>
+std::optional<Number> parsed(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stopped, failure] = std::from_chars(text.data(), end, number);
+  if (failure != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+// The whole numbers of seven digits, times a power of ten, are the candidates. Callers allow for the rounding
+// of that product, lest a number that has seven digits already be moved on to the next.
+double rounded(double number, double (*round)(double)) {
+  if (number == 0 || !std::isfinite(number)) return number;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(number))) - 6);
+  return round(number / unit) * unit;
+}
+
+}  // namespace
+
+double read_number(const std::string& option, const std::string& text, const Constraint& constraint) {
+  const std::optional<double> number = parsed<double>(text);
+  if (!number || !constraint.holds(Value(*number))) refuse(option, text, constraint.allowed(Value(0.0)));
+  return *number;
+}
+
+std::int64_t read_count(const std::string& option, const std::string& text, std::int64_t least) {
+  // As many accesses as a ledger may hold.
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  std::optional<std::int64_t> count = parsed<std::int64_t>(text);
+  if (!count) {
+    const std::optional<double> number = parsed<double>(text);
+    if (number && std::abs(*number) <= static_cast<double>(kMost) && *number == std::floor(*number)) {
+      count = static_cast<std::int64_t>(*number);
+    }
+  }
+  if (!count || *count < least || *count > kMost) {
+    refuse(option, text, fmt::format("a whole number from {} to {}", least, kMost));
+  }
+  return *count;
+}
+
+std::string shown_at_least(double number) {
+  return fmt::format("{:.7g}", rounded(number * (1 - 1e-13), std::ceil));
+}
+
+std::string shown_at_most(double number) {
+  return fmt::format("{:.7g}", rounded(number * (1 + 1e-13), std::floor));
+}
+
+}  // namespace fedarena

@@ -1,0 +1,47 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/app/commands.hpp"
+#include "results/bundle/bundle.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/text/number_format.hpp"
+#include "results/record/run_names.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BundleArguments {
+  std::vector<fs::path> folders;
+  fs::path output;
+};
+
+int run_bundle(const BundleArguments& arguments) {
+  const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  const results::BundleSize size =
+      results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
+  fmt::print("{}: {} {}, {} files, {}\n", arguments.output.string(), runs.size(),
+             runs.size() == 1 ? "run" : "runs", size.files,
+             results::human_bytes(static_cast<double>(size.bytes)));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_bundle_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "bundle", "Pack finished runs into one file that can be verified and replayed elsewhere.");
+  const auto arguments = std::make_shared<BundleArguments>();
+  command->add_option("RUN", arguments->folders, "folders with run directories")->required();
+  command->add_option("-o,--output", arguments->output, "the file to write, such as paper.fedarena.tar.gz")
+      ->type_name("FILE")
+      ->required();
+  command->callback([arguments, &action] { action = [arguments] { return run_bundle(*arguments); }; });
+}
+
+}  // namespace fedarena

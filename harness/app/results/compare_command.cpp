@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "results/compare/pairs.hpp"
+#include "results/write/render_pairs.hpp"
+#include "results/measures/round_metric.hpp"
+#include "results/compare/row_differences.hpp"
+
+namespace fedarena {
+namespace {
+
+struct CompareArguments {
+  std::vector<std::filesystem::path> folders;
+  std::optional<std::string> metric;
+  std::vector<std::string> labels;
+  std::vector<std::string> across;
+  std::string format = "markdown";
+};
+
+using Renderer = std::function<std::string(const results::Pairs&)>;
+
+const std::map<std::string, Renderer>& pair_renderers() {
+  static const std::map<std::string, Renderer> kRenderers{{"markdown", results::render_pairs_markdown},
+                                                          {"csv", results::render_pairs_csv},
+                                                          {"latex", results::render_pairs_latex},
+                                                          {"json", results::render_pairs_json}};
+  return kRenderers;
+}
+
+// What decides must say which of two results is the better one, as an observation does not.
+results::RoundMetric decisive_metric(const std::string& text, std::span<const results::FolderRuns> folders) {
+  const std::string name = text.substr(0, text.find('@'));
+  const auto observes = [&](const results::FolderRuns& folder) {
+    return std::ranges::binary_search(results::observed_names(folder.runs), name);
+  };
+  if (!results::find_quantity(name) && std::ranges::any_of(folders, observes)) {
+    throw Error(
+        Complaint{.found = fmt::format(
+                      "--metric: what an algorithm observes of itself (\"{}\") is no better or worse", name),
+                  .allowed = join_names(results::quantity_names()),
+                  .remedy = "fedarena table and fedarena plot show observations"});
+  }
+  return results::parse_round_metric(text);
+}
+
+int run_compare(const CompareArguments& arguments) {
+  const std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
+  results::PairOptions options{.labels = arguments.labels,
+                               .across = {arguments.across.begin(), arguments.across.end()}};
+  if (arguments.metric) options.metric = decisive_metric(*arguments.metric, folders);
+  const results::Pairs pairs = results::compare_rows(folders, options);
+  fmt::print("{}", pair_renderers().at(arguments.format)(pairs));
+  // CSV has no place for notes, and a reader of the numbers must not miss them.
+  if (arguments.format == "csv") {
+    for (const std::string& note : pairs.notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "compare",
+      "Say which algorithm is better, as far as the seeds show it: paired tests of finished runs.");
+  const auto arguments = std::make_shared<CompareArguments>();
+  command
+      ->add_option("DIR", arguments->folders,
+                   "folders with run directories; the same algorithm in two of them is compared, too")
+      ->required();
+  command->add_option("--labels", arguments->labels, "algorithm entries to compare; default all of them")
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--metric", arguments->metric,
+          fmt::format(
+              "what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, @best-validation as "
+              "in fedarena table; default accuracy, or rmse on regression data",
+              fmt::join(results::quantity_names(), ", ")))
+      ->type_name("NAME[@LIMIT]");
+  command
+      ->add_option(
+          "--across", arguments->across,
+          fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of(results::across_names()));
+  std::vector<std::string> formats;
+  for (const auto& [name, renderer] : pair_renderers()) formats.push_back(name);
+  command->add_option("--format", arguments->format, "csv, json, latex or markdown (the default)")
+      ->type_name("NAME")
+      ->check(one_of(formats));
+  command->callback([arguments, &action] { action = [arguments] { return run_compare(*arguments); }; });
+}
+
+}  // namespace fedarena

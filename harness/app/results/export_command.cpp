@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/export/event_file.hpp"
+#include "results/export/exported_runs.hpp"
+#include "results/export/long_format.hpp"
+#include "results/export/round_values.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportArguments {
+  std::vector<fs::path> folders;
+  std::string format;
+  fs::path output;
+  results::Measures measures;
+};
+
+// A file and its content.
+using Output = std::pair<fs::path, std::string>;
+
+std::vector<Output> outputs(const ExportArguments& arguments, const std::vector<results::ExportedRun>& runs) {
+  if (arguments.format == "csv") return {{arguments.output, results::long_csv(runs, arguments.measures)}};
+  if (arguments.format == "jsonl") {
+    return {{arguments.output, results::long_json_lines(runs, arguments.measures)}};
+  }
+  std::vector<Output> files;
+  for (const results::ExportedRun& run : runs) {
+    files.emplace_back(arguments.output / run.name / results::kEventFile,
+                       results::event_file(run, arguments.measures));
+  }
+  return files;
+}
+
+// The distinct names among the values of all rounds: those of classes, too.
+std::set<std::string> names_of_values(const ExportArguments& arguments,
+                                      const std::vector<results::ExportedRun>& runs) {
+  std::set<std::string> names;
+  for (const results::ExportedRun& run : runs) {
+    for (const results::RoundRecord& round : run.rounds) {
+      for (results::RoundValue& value : results::round_values(run.summary, round, arguments.measures)) {
+        names.insert(std::move(value.name));
+      }
+    }
+  }
+  if (names.empty()) {
+    throw Error(Complaint{
+        .found = fmt::format("--measures: no run has a value of {}", join_names(arguments.measures))});
+  }
+  return names;
+}
+
+// A run directory holds its record and nothing else.
+void check_place(const fs::path& output, const std::vector<results::ExportedRun>& runs) {
+  std::error_code failure;
+  const fs::path file = fs::weakly_canonical(output, failure);
+  for (const results::ExportedRun& run : runs) {
+    const fs::path folder = fs::canonical(run.folder);
+    const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    if (end != folder.end()) continue;
+    throw Error(Complaint{.place = {.file = output.string()},
+                          .found = fmt::format("--output: lies in the run directory {}", run.folder.string()),
+                          .remedy = "choose a place outside the runs"});
+  }
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) results::fail_on_file(folder, "cannot be created", failure.value());
+}
+
+int run_export(const ExportArguments& arguments) {
+  const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
+  const std::set<std::string> names = names_of_values(arguments, exported.runs);
+  // Files are written when all of them are made.
+  const std::vector<Output> files = outputs(arguments, exported.runs);
+  for (const auto& [file, content] : files) check_place(file, exported.runs);
+  std::size_t rounds = 0;
+  for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
+  for (const auto& [file, content] : files) {
+    if (arguments.format == "tensorboard") make_folder(file.parent_path());
+    results::replace_file(file, content);
+  }
+  fmt::print("{}: {} {}, {} rounds in all, {} {}\n", arguments.output.string(), exported.runs.size(),
+             exported.runs.size() == 1 ? "run" : "runs", rounds, names.size(),
+             names.size() == 1 ? "measure" : "measures");
+  for (const std::string& note : exported.notes) fmt::print(stderr, "note: {}\n", note);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "export", "Write every number of every round, for pandas, R, TensorBoard and other programs.");
+  const auto arguments = std::make_shared<ExportArguments>();
+  const std::vector<std::string> measures = results::exported_measures();
+  command->add_option("DIR", arguments->folders, "folders with run directories, finished or not")->required();
+  command
+      ->add_option("--format", arguments->format,
+                   "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event "
+                   "file a run")
+      ->type_name("NAME")
+      ->required()
+      ->check(one_of({"csv", "jsonl", "tensorboard"}));
+  command->add_option("-o,--output", arguments->output, "the file to write, or the folder of event files")
+      ->type_name("PATH")
+      ->required();
+  command
+      ->add_option("--measures", arguments->measures,
+                   fmt::format("what to write; default all of {}", join_names(measures)))
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of(measures));
+  command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
+}
+
+}  // namespace fedarena

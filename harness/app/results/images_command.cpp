@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/results/one_run.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/plot/gnuplot.hpp"
+#include "results/plot/histogram_plot.hpp"
+#include "results/images/image_grid.hpp"
+#include "results/text/number_format.hpp"
+#include "results/images/pixel_statistics.hpp"
+#include "results/images/png.hpp"
+#include "results/images/synthetic_images.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ImagesArguments {
+  fs::path run, grid, histogram;
+  std::int64_t round = 0;  // 0: the latest
+  std::int64_t scale = 0;  // 0: as fits
+  std::string format = "text";
+};
+
+// A round's images and their picture.
+struct Grid {
+  std::int64_t round = 0;
+  results::LabelledImages images;
+  results::PixelStatistics pixels;
+  results::Raster raster;
+  fs::path file;
+};
+
+[[noreturn]] void refuse_without_images(const results::RunDirectory& run) {
+  const std::string place = run.path().string();
+  if (run.rounds_recorded() == 0) {
+    throw Error(Complaint{
+        .place = {.file = place}, .found = "no round is complete yet", .remedy = "Ask again when one is."});
+  }
+  throw Error(Complaint{
+      .place = {.file = place},
+      .found = fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
+      .remedy =
+          "Algorithms whose server trains on synthetic images leave them, such as fedlap, feddm and dsc."});
+}
+
+// The round that was asked for, when its images were kept.
+std::int64_t choose_round(const results::RunDirectory& run, std::int64_t asked) {
+  std::vector<std::int64_t> kept = run.synthetic().rounds();
+  // A round is recorded after its images.
+  std::erase_if(kept, [&](std::int64_t round) { return round > run.rounds_recorded(); });
+  if (kept.empty()) refuse_without_images(run);
+  if (asked == 0) return kept.back();
+  const auto distance = [asked](std::int64_t round) { return std::abs(round - asked); };
+  const std::int64_t nearest = *std::min_element(
+      kept.begin(), kept.end(),
+      [&](std::int64_t left, std::int64_t right) { return distance(left) < distance(right); });
+  if (nearest == asked) return asked;
+  throw Error(Complaint{.place = {.file = run.path().string()},
+                        .found = fmt::format("the images of round {} were not kept", asked),
+                        .allowed = fmt::format("{}", fmt::join(kept, ", ")),
+                        .nearest = std::to_string(nearest)});
+}
+
+Grid make_grid(const ImagesArguments& arguments, const results::RunDirectory& run) {
+  Grid grid;
+  grid.round = choose_round(run, arguments.round);
+  const results::SyntheticFolder folder = run.synthetic();
+  grid.images = results::as_images(folder.read(grid.round), folder.folder_of(grid.round).string());
+  grid.pixels = results::pixel_statistics(grid.images.pixels);
+  grid.raster = results::image_grid(
+      grid.images, arguments.scale > 0 ? arguments.scale : results::default_scale(grid.images));
+  grid.file = arguments.grid;
+  if (grid.file.empty()) {
+    std::error_code ignored;  // the run was just read
+    const fs::path folder_name = fs::canonical(run.path(), ignored).filename();
+    grid.file = fmt::format("{}-round-{}.png", folder_name.string(), grid.round);
+  }
+  return grid;
+}
+
+std::string counted(std::size_t number, const std::string& one, const std::string& several) {
+  return fmt::format("{} {}", number, number == 1 ? one : several);
+}
+
+std::string render_text(const Grid& grid, const ImagesArguments& arguments) {
+  const results::LabelledImages& images = grid.images;
+  const std::vector<std::int64_t> classes = images.classes();
+  std::string text =
+      fmt::format("round {}: {} of {} ({}), {} x {} pixels, {}\n", grid.round,
+                  counted(images.size(), "image", "images"), counted(classes.size(), "class", "classes"),
+                  classes.size() == 1 ? fmt::format("{}", classes.front())
+                                      : fmt::format("{} to {}", classes.front(), classes.back()),
+                  images.width, images.height, images.channels == 1 ? "grey" : "colour");
+  if (grid.pixels.smallest) {
+    text += fmt::format("pixel values: {:.4g} to {:.4g}; {} % lie outside 0 to 1 and are clipped\n",
+                        *grid.pixels.smallest, *grid.pixels.largest, results::percent(grid.pixels.clipped));
+  }
+  if (grid.pixels.not_numbers > 0) {
+    text += fmt::format("{} % of the pixels are no numbers and are shown black\n",
+                        results::percent(grid.pixels.not_numbers));
+  }
+  text += fmt::format("{}: {} x {} pixels\n", grid.file.string(), grid.raster.width, grid.raster.height);
+  if (!arguments.histogram.empty()) text += fmt::format("{}: histogram\n", arguments.histogram.string());
+  return text;
+}
+
+std::string render_json(const Grid& grid, const results::PixelHistogram& histogram) {
+  const nlohmann::ordered_json object = {{"round", grid.round},
+                                         {"images", grid.images.size()},
+                                         {"classes", grid.images.classes()},
+                                         {"smallest", *grid.pixels.smallest},
+                                         {"largest", *grid.pixels.largest},
+                                         {"clipped", grid.pixels.clipped},
+                                         {"not_numbers", grid.pixels.not_numbers},
+                                         {"edges", histogram.edges},
+                                         {"shares", histogram.shares}};
+  return object.dump() + "\n";
+}
+
+int run_images(const ImagesArguments& arguments) {
+  if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
+  if (!arguments.histogram.empty()) {
+    check_ending("--histogram", arguments.histogram,
+                 {results::kMapEndings.begin(), results::kMapEndings.end()});
+  }
+  // Files are written when all of them are made.
+  const Grid grid = make_grid(arguments, open_one_run(arguments.run));
+  std::string answer;
+  std::string plot;
+  if (!arguments.histogram.empty() || arguments.format == "json") {
+    const results::PixelHistogram histogram = results::pixel_histogram(grid.images.pixels);
+    if (!arguments.histogram.empty()) {
+      plot = results::run_gnuplot(
+          results::histogram_script(histogram, results::terminal_of(arguments.histogram)));
+    }
+    if (arguments.format == "json") answer = render_json(grid, histogram);
+  }
+  if (answer.empty()) answer = render_text(grid, arguments);
+  results::replace_file(grid.file, results::to_png(grid.raster));
+  if (!plot.empty()) results::replace_file(arguments.histogram, plot);
+  fmt::print("{}", answer);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_images_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "images", "Write the synthetic images that a round's model was trained on: a row for every class.");
+  const auto arguments = std::make_shared<ImagesArguments>();
+  command->add_option("RUN", arguments->run, "the folder of one run, finished or not")->required();
+  command
+      ->add_option("--round", arguments->round,
+                   "default the latest; those of 1, 2, 5, 10, 20, 50, ... are kept, and the latest")
+      ->type_name("R")
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
+  command->add_option("-o,--output", arguments->grid, "the picture to write; default RUN-round-R.png here")
+      ->type_name("FILE.png");
+  command
+      ->add_option("--histogram", arguments->histogram,
+                   "also plot how often pixel values occur before clipping, as .png, .svg or .pdf")
+      ->type_name("FILE");
+  command
+      ->add_option("--scale", arguments->scale,
+                   "screen pixels a pixel; default what brings images near 64 pixels")
+      ->type_name("N")
+      ->check(whole_number(1, 64));
+  command
+      ->add_option("--format", arguments->format,
+                   "text (the default), or json with the bins of the histogram")
+      ->type_name("NAME")
+      ->check(one_of({"text", "json"}));
+  command->callback([arguments, &action] { action = [arguments] { return run_images(*arguments); }; });
+}
+
+}  // namespace fedarena

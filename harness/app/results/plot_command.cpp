@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/results/roc_plot.hpp"
+#include "results/plot/curve_plot.hpp"
+#include "results/plot/curves.hpp"
+#include "results/plot/curves_json.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/plot/gnuplot.hpp"
+#include "results/text/labels.hpp"
+#include "results/text/number_format.hpp"
+#include "results/measures/quantity.hpp"
+#include "results/table/separate_rows.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlotArguments {
+  std::vector<fs::path> folders;
+  results::Labels labels;
+  std::string x = "round", y = "accuracy";
+  fs::path picture;
+  results::CurveStyle style;
+  std::string format = "text";
+  RocOptions roc;
+};
+
+std::vector<std::string> axis_names() {
+  std::vector<std::string> names;
+  for (const results::CurveAxis& axis : results::curve_axes()) names.emplace_back(axis.name);
+  return names;
+}
+
+// The command line lets no other names through.
+const results::CurveAxis& axis_of(const std::string& name) {
+  const std::span<const results::CurveAxis> axes = results::curve_axes();
+  return *std::find_if(axes.begin(), axes.end(),
+                       [&](const results::CurveAxis& axis) { return axis.name == name; });
+}
+
+// Those of the labels that are asked for; broken runs stay, so that they are noted.
+std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
+  std::set<std::string> known;
+  for (const results::FoundRun& run : runs) {
+    if (run.summary && run.summary->state == results::kFinished) known.insert(run.summary->label);
+  }
+  results::check_labels(arguments.labels, known);
+  std::erase_if(runs, [&](const results::FoundRun& run) {
+    return run.summary && !results::wants(arguments.labels, run.summary->label);
+  });
+  return runs;
+}
+
+// Where each curve ends, for those who cannot see the picture.
+std::string render_text(const results::Curves& curves, const fs::path& picture) {
+  std::string text = fmt::format("{}: {} over {}\n", picture.string(), heading(curves.y), curves.x.heading);
+  std::vector<std::vector<std::string>> lines;
+  for (const results::CurvePanel& panel : curves.panels) {
+    for (const results::Curve& curve : panel.curves) {
+      const results::CurvePoint& last = curve.points.back();
+      const std::string spread =
+          last.std ? fmt::format(" ± {}", results::measured_beside(last.y, *last.std)) : "";
+      lines.push_back({panel.title.empty() ? curve.name : fmt::format("{} ({})", curve.name, panel.title),
+                       fmt::format("{} to {}", curve.points.front().round, last.round),
+                       std::to_string(curve.seeds.size()),
+                       fmt::format("{}{}", results::measured(last.y), spread),
+                       fmt::format("{:.6g}", last.x)});
+    }
+  }
+  lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", name_of(curves.y)),
+                               fmt::format("at {}", curves.x.name)});
+  text += results::aligned_lines(lines, {false, true, true, true, true});
+  for (const std::string& note : curves.notes) text += fmt::format("note: {}\n", note);
+  return text;
+}
+
+int run_plot(const PlotArguments& arguments) {
+  check_ending("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
+  const results::Terminal terminal = results::terminal_of(arguments.picture);
+  const std::vector<results::FoundRun> runs = chosen_runs(arguments);
+  if (arguments.roc.wanted) {
+    draw_roc(runs, arguments.roc, arguments.picture, arguments.format);
+    return kSuccess;
+  }
+  const results::Curves curves =
+      results::make_curves(runs, axis_of(arguments.x), results::parse_quantity("--y", arguments.y, runs));
+  results::replace_file(arguments.picture,
+                        results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
+  fmt::print("{}", arguments.format == "json" ? results::curves_json(curves)
+                                              : render_text(curves, arguments.picture));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_plot_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("plot", "Draw finished runs round by round: mean and spread over seeds.");
+  const auto arguments = std::make_shared<PlotArguments>();
+  const std::vector<std::string> x_names = axis_names();
+  const std::vector<std::string> y_names = results::quantity_names();
+  command->add_option("DIR", arguments->folders, "folders with run directories")->required();
+  command
+      ->add_option("-o,--output", arguments->picture,
+                   "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--x", arguments->x, fmt::format("{}; default round", fmt::join(x_names, ", ")))
+      ->type_name("NAME")
+      ->check(one_of(x_names));
+  command
+      ->add_option(
+          "--y", arguments->y,
+          fmt::format("{}, or what the algorithms observe of themselves, such as matching-loss; default "
+                      "accuracy",
+                      fmt::join(y_names, ", ")))
+      ->type_name("NAME");
+  command->add_option("--labels", arguments->labels, "algorithm entries to draw; default all of them")
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--log-x", arguments->style.log_x, "a logarithmic axis");
+  command->add_flag("--log-y", arguments->style.log_y, "a logarithmic axis");
+  command->add_option("--format", arguments->format, "text (the default), or json with every point")
+      ->type_name("NAME")
+      ->check(one_of({"text", "json"}));
+  add_roc_options(*command, arguments->roc);
+  command->callback([arguments, command, &action] {
+    check_roc_options(*command, arguments->roc);
+    action = [arguments] { return run_plot(*arguments); };
+  });
+}
+
+}  // namespace fedarena

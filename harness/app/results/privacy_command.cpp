@@ -1,0 +1,39 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/results/one_run.hpp"
+#include "results/audit/privacy_report.hpp"
+
+namespace fedarena {
+namespace {
+
+struct PrivacyArguments {
+  std::filesystem::path run;
+  std::string format = "text";
+};
+
+int run_privacy(const PrivacyArguments& arguments) {
+  const results::PrivacyReport report = results::privacy_report(open_one_run(arguments.run));
+  fmt::print("{}", arguments.format == "json" ? render_json(report) : render_text(report));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_privacy_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "privacy", "Explain a run's epsilon: what it hides, and which access to whose data costs how much.");
+  const auto arguments = std::make_shared<PrivacyArguments>();
+  command->add_option("RUN", arguments->run, "the folder of one run, finished or not")->required();
+  command->add_option("--format", arguments->format, "text (the default) or json")
+      ->type_name("NAME")
+      ->check(one_of({"text", "json"}));
+  command->callback([arguments, &action] { action = [arguments] { return run_privacy(*arguments); }; });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,54 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/text/number_format.hpp"
+#include "results/report/report.hpp"
+#include "results/table/separate_rows.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::filesystem::path> folders;
+  std::filesystem::path page = "report.html";
+};
+
+int run_report(const ReportArguments& arguments) {
+  check_ending("--output", arguments.page, {".html", ".htm"});
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
+  const results::Report report = results::make_report(std::move(runs));
+  results::replace_file(arguments.page, report.html);
+  fmt::print("{}: {} {}, {} {} of the table, {}\n", arguments.page.string(), report.runs,
+             report.runs == 1 ? "run" : "runs", report.rows, report.rows == 1 ? "row" : "rows",
+             results::human_bytes(static_cast<double>(report.html.size())));
+  for (const results::Problem& problem : report.problems) {
+    fmt::print(stderr, "note: {}\n",
+               results::one_line(fmt::format("{}: {}", problem.run.string(), problem.what)));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "report", "Write one HTML page of runs: tables, charts, partitions, privacy, images, environment.");
+  const auto arguments = std::make_shared<ReportArguments>();
+  command->add_option("DIR", arguments->folders, "folders with run directories, finished or not")->required();
+  command->add_option("-o,--output", arguments->page, "the page to write; default report.html")
+      ->type_name("FILE.html");
+  command->callback([arguments, &action] { action = [arguments] { return run_report(*arguments); }; });
+}
+
+}  // namespace fedarena

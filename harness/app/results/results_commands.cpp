@@ -1,0 +1,177 @@
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/results/references_file.hpp"
+#include "results/table/column_selection.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/table/list.hpp"
+#include "results/table/pivot.hpp"
+#include "results/table/published.hpp"
+#include "results/write/render.hpp"
+#include "results/write/render_html.hpp"
+#include "results/measures/round_metric.hpp"
+#include "results/table/separate_rows.hpp"
+#include "results/table/table.hpp"
+
+namespace fedarena {
+namespace {
+
+struct TableArguments {
+  std::vector<std::filesystem::path> folders;
+  std::string format = "markdown";
+  std::optional<std::string> columns, metric;
+  std::optional<std::filesystem::path> references;
+  bool interval = false;
+  std::vector<std::string> rows;
+  std::optional<std::string> pivot;
+};
+
+using Renderer = std::function<std::string(const results::Table&, const results::Selection&)>;
+
+const std::map<std::string, Renderer>& renderers() {
+  // What programs read holds every number, whatever people want to see.
+  static const std::map<std::string, Renderer> kRenderers{
+      {"markdown", results::render_markdown},
+      {"csv", [](const auto& table, const auto&) { return results::render_csv(table); }},
+      {"latex", results::render_latex},
+      {"html", results::render_html},
+      {"json", [](const auto& table, const auto&) { return results::render_json(table); }}};
+  return kRenderers;
+}
+
+using PivotRenderer = std::string (*)(const results::Table&, const results::Pivot&);
+
+const std::map<std::string, PivotRenderer>& pivot_renderers() {
+  static const std::map<std::string, PivotRenderer> kRenderers{{"markdown", results::render_pivot_markdown},
+                                                               {"csv", results::render_pivot_csv},
+                                                               {"latex", results::render_pivot_latex}};
+  return kRenderers;
+}
+
+// A matrix needs keys for both of its sides, and has no other columns.
+void check_pivot(const TableArguments& arguments) {
+  const auto reject = [](const std::string& found, const std::string& remedy) {
+    throw Error(Complaint{.found = found, .remedy = remedy});
+  };
+  if (arguments.rows.empty() && !arguments.pivot) return;
+  if (!arguments.pivot) reject("--rows stands alone", "name the key of the columns with --pivot KEY");
+  if (arguments.rows.empty()) reject("--pivot stands alone", "name the keys of the rows with --rows KEY,...");
+  if (arguments.columns)
+    reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
+  std::vector<std::string> formats;
+  for (const auto& [name, renderer] : pivot_renderers()) formats.push_back(name);
+  if (!pivot_renderers().contains(arguments.format)) {
+    throw Error(Complaint{.found = fmt::format("--format {}: no matrix is written so", arguments.format),
+                          .allowed = join_names(formats),
+                          .remedy = "without --pivot, it holds the same numbers row by row"});
+  }
+}
+
+std::string text_of(const TableArguments& arguments, const results::Table& table,
+                    const results::Selection& selection) {
+  if (!arguments.pivot) return renderers().at(arguments.format)(table, selection);
+  const results::Pivot pivot =
+      results::make_pivot(table, {.rows = arguments.rows, .across = *arguments.pivot});
+  return pivot_renderers().at(arguments.format)(table, pivot);
+}
+
+int print_table(const TableArguments& arguments) {
+  check_pivot(arguments);
+  results::Selection selection;
+  if (arguments.columns) selection = results::parse_selection(*arguments.columns);
+  // Before the runs are read, which may take long.
+  std::optional<results::References> references;
+  if (arguments.references) references = read_references(*arguments.references);
+  std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
+  results::separate_by_settings(runs);
+  std::optional<results::RoundMetric> metric;
+  if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
+  results::Table table = results::make_table(
+      runs, metric, arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
+  if (references) results::add_published(table, *references);
+  fmt::print("{}", text_of(arguments, table, selection));
+  // CSV has no place for notes, and a reader of the numbers must not miss them.
+  if (arguments.format == "csv") {
+    for (const std::string& note : table.notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  return kSuccess;
+}
+
+int print_list(const TableArguments& arguments) {
+  fmt::print("{}", results::render_list(results::find_runs(arguments.folders)));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_table_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("table", "Print the table of finished runs.");
+  const auto arguments = std::make_shared<TableArguments>();
+  command->add_option("DIR", arguments->folders, "folders with run directories")->required();
+  std::vector<std::string> formats;
+  for (const auto& [name, renderer] : renderers()) formats.push_back(name);
+  command->add_option("--format", arguments->format, "csv, html, json, latex or markdown (the default)")
+      ->type_name("NAME")
+      ->check(one_of(formats));
+  command
+      ->add_option(
+          "--columns", arguments->columns,
+          fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json always "
+                      "hold all numbers",
+                      join_names(results::column_names())))
+      ->type_name("NAME,...");
+  command
+      ->add_option(
+          "--metric", arguments->metric,
+          fmt::format(
+              "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
+              "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
+              "most so much: @epsilon=E, @bytes=B, or @best-validation",
+              join_names(results::quantity_names())))
+      ->type_name("NAME[@LIMIT]");
+  command
+      ->add_option("--references", arguments->references,
+                   "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)")
+      ->type_name("FILE");
+  command->add_flag("--interval", arguments->interval,
+                    "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
+                    "standard deviation");
+  command
+      ->add_option(
+          "--rows", arguments->rows,
+          "print one number as a matrix whose lines are the values of these keys, such as partition, "
+          "alpha or label")
+      ->type_name("KEY,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--pivot", arguments->pivot, "and whose columns are the values of this one, such as label")
+      ->type_name("KEY");
+  command->callback([arguments, &action] { action = [arguments] { return print_table(*arguments); }; });
+}
+
+void add_list_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("list", "Show runs and their state.");
+  const auto arguments = std::make_shared<TableArguments>();
+  command->add_option("DIR", arguments->folders, "folders with run directories; default runs");
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      if (arguments->folders.empty()) arguments->folders.emplace_back("runs");
+      return print_list(*arguments);
+    };
+  });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/run/experiment_options.hpp"
+#include "harness/app/run/plugins.hpp"
+#include "harness/config/sections/read.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/recorded_partition.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
+#include "partitions/card.hpp"
+#include "partitions/preview.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/plot/gnuplot.hpp"
+#include "results/plot/heat_map_plot.hpp"
+#include "results/record/partition_file.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PartitionArguments {
+  ExperimentOptions experiment;
+  fs::path picture;
+  std::optional<std::int64_t> seed;  // none: the first of the experiment
+  std::optional<std::string> point;  // of the sweep
+  std::string format = "text";
+};
+
+// A partition of an experiment, and what its clients' inputs are changed by.
+struct Shown {
+  PartitionCard card;
+  results::RecordedPartition record;  // as a run directory holds it
+};
+
+Shown deal(const Experiment& experiment, std::int64_t seed) {
+  SharedInputs inputs;
+  const auto dealt = inputs.dealt(experiment, seed);
+  return {.card = dealt->card, .record = recorded_partition(experiment, seed, dealt->card)};
+}
+
+// A line for each way in which inputs differ from client to client.
+std::string features_text(const results::RecordedPartition& record) {
+  const auto noisy =
+      std::count_if(record.noise.begin(), record.noise.end(), [](double noise) { return noise > 0; });
+  const auto turned = std::count_if(record.rotations.begin(), record.rotations.end(),
+                                    [](std::int64_t degrees) { return degrees != 0; });
+  std::string text;
+  if (noisy > 0) {
+    text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {}\n", noisy,
+                        record.noise.size(), record.noise.back());
+  }
+  if (turned > 0) {
+    text += fmt::format("rotations  of inputs of {} of {} clients\n", turned, record.rotations.size());
+  }
+  return text;
+}
+
+std::string render_text(const Shown& shown) {
+  const PartitionCard& card = shown.card;
+  std::string text = fmt::format("partition  {}\n", card.id);
+  text += fmt::format("data set   {}\n", shown.record.dataset);
+  text += fmt::format("in short   {}\n", describe(card.kind, card.statistics));
+  return text + features_text(shown.record) + "\n" + preview(card.statistics);
+}
+
+std::string picture_of(const Shown& shown, const fs::path& file) {
+  const PartitionCard& card = shown.card;
+  if (card.statistics.class_counts.empty()) {
+    throw Error(
+        Complaint{.place = {.file = file.string()},
+                  .found = fmt::format("the data set {} has no classes to draw", shown.record.dataset),
+                  .remedy = "Leave --output out; sizes are in the text and in --format json."});
+  }
+  return results::run_gnuplot(results::heat_map_script(
+      {.title = fmt::format("{} of {}, seed {}, index hash {}", card.kind, shown.record.dataset,
+                            shown.record.seed, card.statistics.index_hash),
+       .counts = card.statistics.class_counts},
+      results::terminal_of(file)));
+}
+
+// The one that is asked for, or the only one.
+const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionArguments& arguments) {
+  if (!arguments.point && points.size() == 1) return points.front().experiment;
+  std::vector<std::string> names;
+  for (const GridPoint& point : points) {
+    if (arguments.point && point.name == *arguments.point) return point.experiment;
+    if (!point.name.empty()) names.push_back(point.name);
+  }
+  if (names.empty()) {
+    throw Error(Complaint{.place = {.file = arguments.experiment.file.string()},
+                          .found = "--point is given, and the file has no [sweep]"});
+  }
+  if (arguments.point) {
+    throw Error(Complaint{.place = {.file = "--point " + *arguments.point},
+                          .found = "the [sweep] has no such point",
+                          .allowed = join_names(names),
+                          .nearest = nearest_name(*arguments.point, names)});
+  }
+  throw Error(Complaint{.place = {.file = arguments.experiment.file.string()},
+                        .found = fmt::format("[sweep] makes {} points of it", points.size()),
+                        .remedy = fmt::format("choose one with --point: {}", join_names(names))});
+}
+
+int run_partition(const PartitionArguments& arguments) {
+  if (!arguments.picture.empty()) {  // before the data are read
+    check_ending("--output", arguments.picture, {results::kMapEndings.begin(), results::kMapEndings.end()});
+  }
+  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  const std::vector<GridPoint> points = read_grid(arguments.experiment.file, arguments.experiment.overrides,
+                                                  make_catalog(host), arguments.experiment.profile);
+  const Experiment& experiment = chosen(points, arguments);
+  const Shown shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
+  if (!arguments.picture.empty()) {
+    results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
+  }
+  fmt::print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_partition_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("partition", "Show who holds which classes in an experiment, before it is run.");
+  const auto arguments = std::make_shared<PartitionArguments>();
+  add_experiment_options(*command, arguments->experiment);
+  command->add_option("--seed", arguments->seed, "default the first seed of the experiment")
+      ->type_name("S")
+      ->check(whole_number(0, std::numeric_limits<int>::max()));
+  command->add_option("--point", arguments->point, "a point of the file's [sweep], by its name")
+      ->type_name("NAME");
+  command->add_option("--format", arguments->format, "text (the default) or json")
+      ->type_name("NAME")
+      ->check(one_of({"text", "json"}));
+  command->add_option("-o,--output", arguments->picture, "also draw the heat map, as .png, .svg or .pdf")
+      ->type_name("FILE");
+  command->callback([arguments, &action] { action = [arguments] { return run_partition(*arguments); }; });
+}
+
+}  // namespace fedarena

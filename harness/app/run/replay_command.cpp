@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/pool.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/run/plugins.hpp"
+#include "harness/app/stop_on_signal.hpp"
+#include "harness/app/temporary_folder.hpp"
+#include "harness/config/sections/read.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/run_experiment.hpp"
+#include "results/bundle/build_difference.hpp"
+#include "results/bundle/bundle.hpp"
+#include "results/bundle/record_difference.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of each run; a run on another machine may differ in every round.
+constexpr std::size_t kMostShown = 10;
+
+struct ReplayArguments {
+  fs::path file, out;
+  std::vector<fs::path> plugin_path;
+  int workers = WorkPool::available_cores();
+};
+
+// What came of the runs so far.
+struct Tally {
+  std::size_t runs = 0, same = 0;
+  bool same_build_differed = false;
+  std::vector<std::string> builds;  // each difference of builds once
+};
+
+std::string accuracy_text(const fs::path& run) {
+  const results::Summary summary = results::RunDirectory::open(run).summary();
+  if (summary.final_test_accuracy)
+    return fmt::format("accuracy {:.2f} %", 100 * *summary.final_test_accuracy);
+  return fmt::format("loss {:.6g}", summary.final_test_loss.value_or(0));
+}
+
+void report(const std::string& name, const fs::path& recorded, const fs::path& replayed, Tally& tally) {
+  ++tally.runs;
+  const std::vector<results::RecordDifference> differences = results::record_differences(recorded, replayed);
+  const std::vector<std::string> builds = results::build_differences(recorded, replayed);
+  const std::string build = builds.empty() ? "the same build" : "another build";
+  if (differences.empty()) {
+    ++tally.same;
+    fmt::print("{}: the same bits, by {}\n", name, build);
+  } else {
+    tally.same_build_differed |= builds.empty();
+    fmt::print("{}: {} {}, by {}; {} was recorded, {} came out\n", name, differences.size(),
+               differences.size() == 1 ? "value differs" : "values differ", build, accuracy_text(recorded),
+               accuracy_text(replayed));
+    for (std::size_t i = 0; i < std::min(kMostShown, differences.size()); ++i) {
+      fmt::print("  {}\n", describe(differences[i]));
+    }
+    if (differences.size() > kMostShown) fmt::print("  and {} more\n", differences.size() - kMostShown);
+  }
+  for (const std::string& line : builds) {
+    if (std::find(tally.builds.begin(), tally.builds.end(), line) == tally.builds.end()) {
+      tally.builds.push_back(line);
+    }
+  }
+}
+
+int run_replay(const ReplayArguments& arguments) {
+  const TemporaryFolder unpacked;
+  const TemporaryFolder thrown_away;
+  const results::Manifest manifest = results::unpack_bundle(arguments.file, unpacked.path());
+  const fs::path out = arguments.out.empty() ? thrown_away.path() : arguments.out;
+  const PluginHost host = load_plugins(arguments.plugin_path);
+  const Catalog catalog = make_catalog(host);
+  Tally tally;
+  for (const results::BundledRun& bundled : manifest.runs) {
+    const fs::path recorded = unpacked.path() / bundled.folder;
+    const std::vector<GridPoint> points = read_grid(recorded / results::kExperimentFile, {}, catalog);
+    const std::vector<PlannedCell> cells = plan_cells(points);
+    RunOptions options;
+    options.out = (out / bundled.folder).parent_path();
+    options.workers = arguments.workers;
+    if (!run_cells(cells, host, options, stop_on_signal())) {
+      fmt::print(stderr, "Stopped; a replay starts over the next time.\n");
+      return kInterrupted;
+    }
+    report(bundled.folder, recorded, options.out / cells.front().folder(), tally);
+  }
+  for (const std::string& line : tally.builds) fmt::print("another build: {}\n", line);
+  fmt::print("{} of {} {} came out with the same bits\n", tally.same, tally.runs,
+             tally.runs == 1 ? "run" : "runs");
+  if (!tally.same_build_differed) return kSuccess;
+  throw Error(Complaint{.place = {.file = arguments.file.string()},
+                        .found = "the same build gave other bits than are recorded",
+                        .remedy = "The records were edited, or the data or a library that is no part of "
+                                  "fedarena changed; `fedarena verify` checks the records by themselves."});
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("replay", "Run the runs of a bundle again and compare them bit by bit.");
+  const auto arguments = std::make_shared<ReplayArguments>();
+  command->add_option("FILE", arguments->file, "a bundle, made by `fedarena bundle`")->required();
+  command->add_option("--out", arguments->out, "folder that keeps the new run directories; default none");
+  command
+      ->add_option("--workers", arguments->workers,
+                   "threads, by default one a core; changes the time, never the result")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  add_plugin_path(*command, arguments->plugin_path);
+  command->callback([arguments, &action] { action = [arguments] { return run_replay(*arguments); }; });
+}
+
+}  // namespace fedarena

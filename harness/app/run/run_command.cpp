@@ -1,0 +1,143 @@
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/pool.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/run/experiment_options.hpp"
+#include "harness/app/run/plugins.hpp"
+#include "harness/app/stop_on_signal.hpp"
+#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/tuning.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/dry_run.hpp"
+#include "harness/runner/run_experiment.hpp"
+#include "harness/runner/plan/tune.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+struct RunArguments {
+  ExperimentOptions experiment;
+  std::filesystem::path out;
+  int workers = WorkPool::available_cores();
+  std::string device;
+  std::vector<std::string> only;
+  int jobs = 1;
+  double memory = 0;
+  double state_memory = static_cast<double>(kStateMemory) / kGiB;
+  bool resume = false;
+  bool dry_run = false;
+};
+
+int stopped() {
+  fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
+  return kInterrupted;
+}
+
+RunOptions options_of(const RunArguments& arguments, const std::string& name) {
+  RunOptions options;
+  options.out = arguments.out.empty() ? std::filesystem::path("runs") / name : arguments.out;
+  options.workers = arguments.workers;
+  options.jobs = arguments.jobs;
+  options.memory = static_cast<std::int64_t>(arguments.memory * kGiB);
+  options.state_memory = static_cast<std::int64_t>(arguments.state_memory * kGiB);
+  options.resume = arguments.resume;
+  return options;
+}
+
+void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginHost& host,
+                        const RunOptions& options) {
+  const RunOptions trials = trial_options(options);
+  fmt::print("Tuning: {} trials of each algorithm ({}, seed {}), in {}\n{}", plan.trials, plan.search,
+             plan.seed, trials.out.string(), describe_run(plan_cells(plan.points), host, trials));
+  fmt::print("\nThen {} cells with the settings of the best trials, in {}; each takes as long as a trial.\n",
+             cells, options.out.string());
+}
+
+int run_experiments(const RunArguments& arguments) {
+  const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  std::vector<std::string> overrides = arguments.experiment.overrides;
+  if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
+  const Catalog catalog = make_catalog(host);
+  const std::filesystem::path& file = arguments.experiment.file;
+  const std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
+  const auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
+  if (tuning && !arguments.only.empty())
+    throw Error(Complaint{.place = {"--only " + arguments.only.front()},
+                          .found = "only a part of a file with [tuning] is asked for",
+                          .remedy = "Leave it out: each algorithm is run with the best of all its trials"});
+  std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
+  const RunOptions options = options_of(arguments, points.front().experiment.name);
+  if (arguments.dry_run) {
+    if (tuning)
+      describe_tuned_run(*tuning, cells.size(), host, options);
+    else
+      fmt::print("{}", describe_run(cells, host, options));
+    return kSuccess;
+  }
+  const std::atomic<bool>& stop = stop_on_signal();
+  std::optional<TunedExperiment> tuned;
+  if (tuning) {
+    tuned = tune(points.front(), *tuning, host, options, stop);
+    if (!tuned) return stopped();
+    cells = tuned->cells();
+  }
+  if (!run_cells(cells, host, options, stop)) return stopped();
+  fmt::print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n", options.out.string());
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("run", "Run an experiment file: every algorithm with every seed.");
+  const auto arguments = std::make_shared<RunArguments>();
+  add_experiment_options(*command, arguments->experiment);
+  command->add_option("--out", arguments->out,
+                      "folder for the run directories; default runs/NAME, with a profile runs/NAME-PROFILE");
+  command
+      ->add_option("--workers", arguments->workers,
+                   "threads, by default one a core; changes the time, never the result")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "cells that run at once, on the same workers; changes the time, never the result")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  command
+      ->add_option("--memory", arguments->memory,
+                   "GiB for the data and all cells that run at once; default most of what is free")
+      ->check(positive_number());
+  command
+      ->add_option("--state-memory", arguments->state_memory,
+                   "GiB for what the clients of a cell remember between rounds, by default 0.25; more than "
+                   "that lies in its run directory; changes no result")
+      ->check(positive_number());
+  command
+      ->add_option("--only", arguments->only,
+                   "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
+                   "must fit")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
+      ->type_name("NAME")
+      ->check(one_of({"cpu", "cuda"}));
+  command->add_flag("--resume", arguments->resume,
+                    "keep finished cells, continue unfinished ones, begin the others");
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "say what would be run, with sizes and times, and what is finished; write nothing");
+  command->callback([arguments, &action] { action = [arguments] { return run_experiments(*arguments); }; });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,224 @@
+#include "harness/config/grid/tuning.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "fedarena/base/stream.hpp"
+
+#include "harness/config/grid/combinations.hpp"
+#include "harness/config/syntax/file_text.hpp"
+#include "harness/config/sections/reader.hpp"
+#include "harness/config/sections/tuning_section.hpp"
+
+namespace fedarena {
+namespace {
+
+using namespace config;
+
+// For each trial: more are needed only where there are hardly as many different ones.
+constexpr std::size_t kMostDraws = 1000;
+
+struct Trial {
+  Swept swept;
+  Experiment experiment;
+  AlgorithmEntry entry;
+};
+
+// An algorithm may lack a setting that [training] or [privacy] gives to all, or give its own.
+bool is_heeded(const AlgorithmEntry& entry, std::string_view path, const std::string& text) {
+  const auto gives = [&](std::string_view section, const Settings& settings) {
+    return std::any_of(settings.begin(), settings.end(), [&](const auto& setting) {
+      return setting.first == path.substr(section.size()) && plain_text(setting.second) == text;
+    });
+  };
+  constexpr std::string_view kTraining = "training.", kPrivacy = "privacy.";
+  if (path.starts_with(kTraining)) return gives(kTraining, entry.settings);
+  if (path.starts_with(kPrivacy)) return gives(kPrivacy, entry.privacy.settings);
+  return true;  // its own
+}
+
+class Trials {
+ public:
+  explicit Trials(const FileVariant& variant)
+      : variant_(variant),
+        document_(document_of(variant)),
+        section_(read_tuning_section(document_, variant.specs)) {
+    for (const Dimension& dimension : section_.dimensions) counts_.push_back(dimension.values.size());
+  }
+
+  TuningPlan plan() {
+    const Experiment first = read_at(Indices(counts_.size(), 0));
+    if (first.evaluation.validation_fraction <= 0)
+      complain({.place = section_.place,
+                .found = "trials are judged by validation examples, and there are none",
+                .remedy = "set validation_fraction in [evaluation] to a number above 0"});
+    TuningPlan plan{section_.keys.search, section_.keys.seed, section_.keys.trials, {}};
+    for (std::size_t algorithm = 0; algorithm < first.algorithms.size(); ++algorithm) {
+      std::vector<Trial> trials = section_.random() ? some_of(algorithm, first) : all_of(algorithm);
+      if (!section_.random()) check_number(trials, plan.trials);
+      plan.trials = static_cast<std::int64_t>(trials.size());
+      for (Trial& trial : trials) add(plan, std::move(trial));
+    }
+    return plan;
+  }
+
+ private:
+  // The shared dimensions and the algorithm's own.
+  Indices dimensions_of(std::size_t algorithm) const {
+    Indices dimensions;
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+      if (section_.dimensions[index].algorithm.value_or(algorithm) == algorithm) dimensions.push_back(index);
+    }
+    return dimensions;
+  }
+
+  Swept swept_at(const Indices& at, const Indices& of) const {
+    Swept swept;
+    for (const std::size_t index : of) {
+      for (auto& pair : swept_by(section_.dimensions[index], at[index])) swept.push_back(std::move(pair));
+    }
+    std::sort(swept.begin(), swept.end());
+    return swept;
+  }
+
+  Experiment read_at(const Indices& at) const {
+    Indices all;
+    std::vector<std::string> places;
+    for (std::size_t index = 0; index < at.size(); ++index) {
+      all.push_back(index);
+      add_places(places, section_.dimensions[index], at[index]);
+    }
+    try {
+      Document document = document_of(variant_);
+      for (const std::size_t index : all)
+        apply_value(document, section_.dimensions[index], at[index], variant_.specs);
+      return experiment_of(variant_, std::move(document));
+    } catch (const Error& error) {
+      rethrow_at_point(error, places, swept_at(at, all));
+    }
+  }
+
+  // The trial's name holds what the algorithm heeds: what it does not would be told as chosen.
+  Trial trial_at(const Indices& at, std::size_t algorithm) const {
+    Trial trial{swept_at(at, dimensions_of(algorithm)), read_at(at), {}};
+    trial.entry = std::move(trial.experiment.algorithms[algorithm]);
+    std::erase_if(trial.swept,
+                  [&](const auto& pair) { return !is_heeded(trial.entry, pair.first, pair.second); });
+    if (trial.swept.empty())
+      complain(
+          {.place = section_.place,
+           .found = fmt::format("[{}] gives {} nothing", kTuning, trial.entry.label),
+           .allowed = "as many trials for every algorithm",
+           .remedy = fmt::format("give it values: \"algorithms.{}.KEY\" = [values]", trial.entry.label)});
+    return trial;
+  }
+
+  static bool is_new(const std::vector<Trial>& trials, const Trial& trial) {
+    return std::none_of(trials.begin(), trials.end(),
+                        [&](const Trial& other) { return other.entry == trial.entry; });
+  }
+
+  // Different combinations may be the same to the algorithm.
+  std::vector<Trial> all_of(std::size_t algorithm) const {
+    const Indices dimensions = dimensions_of(algorithm);
+    std::size_t product = 1;
+    for (const std::size_t dimension : dimensions) {
+      product *= counts_[dimension];
+      if (product > kMostPoints)
+        complain({.place = section_.dimensions[dimension].place,
+                  .found = fmt::format("up to here, there are {} combinations", product),
+                  .allowed = fmt::format("at most {}", kMostPoints)});
+    }
+    std::vector<Trial> trials;
+    for (const Indices& at : all_combinations(counts_, dimensions)) {
+      Trial trial = trial_at(at, algorithm);
+      if (is_new(trials, trial)) trials.push_back(std::move(trial));
+    }
+    return trials;
+  }
+
+  // The first of them do not depend on how many there are. Of a range, all algorithms get the same values.
+  std::vector<Trial> some_of(std::size_t algorithm, const Experiment& experiment) const {
+    const std::string& label = experiment.algorithms[algorithm].label;
+    const auto wanted = static_cast<std::size_t>(section_.keys.trials);
+    Stream stream({.seed = static_cast<std::uint64_t>(section_.keys.seed),
+                   .purpose = Purpose::kTuning,
+                   .index = stable_hash("algorithms." + label)});
+    std::vector<Trial> trials;
+    std::set<Indices> seen;
+    for (std::size_t draws = 0; trials.size() < wanted; ++draws) {
+      if (draws == kMostDraws * wanted)
+        complain({.place = section_.trials_place,
+                  .found = fmt::format("{} trials, and {} has {} different combinations of values", wanted,
+                                       label, trials.size()),
+                  .allowed = fmt::format("at most {}", trials.size()),
+                  .remedy = "list more values, or give a range"});
+      Indices at(counts_.size(), 0);
+      for (const std::size_t dimension : dimensions_of(algorithm))
+        at[dimension] = section_.drawn[dimension] ? trials.size() : stream.below(counts_[dimension]);
+      if (!seen.insert(at).second) continue;
+      Trial trial = trial_at(at, algorithm);
+      if (is_new(trials, trial)) trials.push_back(std::move(trial));
+    }
+    return trials;
+  }
+
+  // Of a grid: `wanted` is what the file says or the algorithms before got, 0 without either.
+  void check_number(const std::vector<Trial>& trials, std::int64_t wanted) const {
+    const auto number = static_cast<std::int64_t>(trials.size());
+    if (wanted == 0 || wanted == number) return;
+    const bool given = section_.keys.trials != 0;
+    complain(
+        {.place = given ? section_.trials_place : section_.place,
+         .found = fmt::format("{} has {} different combinations of values, {} {}", trials.front().entry.label,
+                              number, given ? "trials is" : "those before it have", wanted),
+         .allowed = "as many trials for every algorithm",
+         .remedy = fmt::format("write search = \"random\" and trials = {}, or give other lists",
+                               std::min(number, wanted))});
+  }
+
+  void add(TuningPlan& plan, Trial trial) const {
+    auto point = std::find_if(plan.points.begin(), plan.points.end(),
+                              [&](const GridPoint& candidate) { return candidate.swept == trial.swept; });
+    if (point == plan.points.end()) {
+      trial.experiment.seeds = {section_.keys.seed};
+      trial.experiment.algorithms.clear();
+      point = plan.points.insert(point, {point_name(trial.swept), trial.swept, std::move(trial.experiment)});
+    }
+    point->experiment.algorithms.push_back(std::move(trial.entry));
+  }
+
+  const FileVariant& variant_;
+  Document document_;
+  TuningSection section_;
+  Indices counts_;  // of the values of each dimension
+};
+
+std::optional<TuningPlan> plan_of(const FileVariant& variant) {
+  Document document = document_of(variant);
+  const Section* tuning = find_section(document, kTuning);
+  // Another form is refused with those of other sections.
+  if (tuning == nullptr || tuning->form != Section::Form::kTable) return std::nullopt;
+  if (find_section(document, kSweep) == nullptr) return Trials(variant).plan();
+  complain({.place = tuning->place,
+            .found = fmt::format("[{}] beside [{}]", kTuning, kSweep),
+            .remedy = fmt::format(
+                "tune at one point of the grid: take [{}] out, and give its values with --set", kSweep)});
+}
+
+}  // namespace
+
+std::optional<TuningPlan> read_tuning(const std::filesystem::path& file,
+                                      const std::vector<std::string>& overrides, const Catalog& catalog,
+                                      const std::optional<std::string>& profile) {
+  return parse_tuning(file_text(file), file.string(), overrides, catalog, profile);
+}
+
+std::optional<TuningPlan> parse_tuning(std::string_view text, const std::string& file_name,
+                                       const std::vector<std::string>& overrides, const Catalog& catalog,
+                                       const std::optional<std::string>& profile) {
+  return under_profiles(text, file_name, overrides, catalog, profile, plan_of);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,97 @@
+#include "harness/config/sections/experiment.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/config/sections/catalog.hpp"
+#include "harness/config/sections/sections.hpp"
+
+namespace fedarena {
+namespace {
+
+std::string line(const std::string& key, const Value& value) {
+  return fmt::format("{} = {}\n", key, to_text(value));
+}
+
+std::string lines(const std::vector<config::Key>& keys, const void* part) {
+  std::string text;
+  for (const config::Key& key : keys) text += line(key.field.name, key.field.load(part));
+  return text;
+}
+
+std::string lines(const Settings& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings) text += line(name, value);
+  return text;
+}
+
+}  // namespace
+
+std::int64_t Experiment::cohort_size(std::int64_t clients) const {
+  FEDARENA_CHECK(clients, >=, 1);
+  if (cohort.fraction > 0) {
+    // Rounded, because 0.29 * 100 is a little less than 29.
+    return std::clamp<std::int64_t>(std::llround(cohort.fraction * static_cast<double>(clients)), 1, clients);
+  }
+  if (cohort.size > clients) {
+    throw Error(Complaint{.found = fmt::format("a cohort of {} clients", cohort.size),
+                          .allowed = fmt::format("an integer from 0 to {}", clients)});
+  }
+  return cohort.size == 0 ? clients : cohort.size;
+}
+
+const CatalogEntry* find_entry(const std::vector<CatalogEntry>& entries, const std::string& name) {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const CatalogEntry& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+const Value& setting(const Settings& settings, const std::string& name) {
+  const auto found =
+      std::find_if(settings.begin(), settings.end(), [&](const auto& pair) { return pair.first == name; });
+  if (found == settings.end()) throw Bug(fmt::format("no setting \"{}\"", name));
+  return found->second;
+}
+
+std::string to_toml(const Experiment& experiment) {
+  using Kind = config::SectionSpec::Kind;
+  std::string text = "# Every setting of the experiment, defaults included.\n";
+  Experiment source = experiment;
+  const Catalog nothing;  // names and settings are in the experiment
+  for (const config::SectionSpec& spec : config::sections(nothing)) {
+    const std::string header = fmt::format("\n{}\n", spec.header());
+    if (spec.kind == Kind::kFixed) text += header + lines(spec.keys, spec.part(source));
+    if (spec.kind == Kind::kChoice) {
+      const auto* choice = static_cast<const Choice*>(spec.part(source));
+      text += header + lines(spec.keys, choice) + lines(choice->settings);
+    }
+    // [training] has gone into the algorithms.
+    if (spec.kind == Kind::kAlgorithms) {
+      for (const AlgorithmEntry& entry : source.algorithms) {
+        text += header + lines(spec.keys, &entry) + lines(entry.settings);
+        for (const config::SectionSpec& own : spec.own) {
+          const Choice& choice = entry.*own.own_choice;
+          text += fmt::format("\n{}\n", own.header()) + lines(own.keys, &choice) + lines(choice.settings);
+        }
+      }
+    }
+  }
+  return text;
+}
+
+Experiment cell(const Experiment& experiment, const AlgorithmEntry& algorithm, std::int64_t seed) {
+  const bool listed = std::find(experiment.algorithms.begin(), experiment.algorithms.end(), algorithm) !=
+                      experiment.algorithms.end();
+  const bool seeded =
+      std::find(experiment.seeds.begin(), experiment.seeds.end(), seed) != experiment.seeds.end();
+  FEDARENA_CHECK(listed, ==, true);
+  FEDARENA_CHECK(seeded, ==, true);
+  Experiment result = experiment;
+  result.seeds = {seed};
+  result.algorithms = {algorithm};
+  return result;
+}
+
+}  // namespace fedarena

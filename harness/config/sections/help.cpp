@@ -1,0 +1,89 @@
+#include "harness/config/sections/help.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "harness/config/sections/sections.hpp"
+
+namespace fedarena {
+namespace {
+
+using config::Key;
+using config::SectionSpec;
+
+using Row = std::array<std::string, 5>;  // name, type, default, allowed, sentence
+
+Row row(const Key& key) {
+  const std::string type = type_name(key.field.fallback);
+  std::string allowed = key.allowed();
+  // The type has a column of its own.
+  if (allowed.starts_with(type)) allowed.erase(0, type.size() + (allowed.size() > type.size() ? 1 : 0));
+  return {key.field.name, type.substr(type.find(' ') + 1),
+          key.required ? "required" : to_text(key.field.fallback), allowed.empty() ? "any" : allowed,
+          key.field.doc};
+}
+
+// One long list of names should not push every sentence off the screen.
+constexpr std::size_t kWidestColumn = 40;
+
+std::string aligned(const std::vector<Row>& rows, std::size_t indent) {
+  std::array<std::size_t, 5> widths{};
+  for (const Row& cells : rows) {
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      if (cells[column].size() <= kWidestColumn)
+        widths[column] = std::max(widths[column], cells[column].size());
+    }
+  }
+  std::string text;
+  for (const Row& cells : rows) {
+    std::string line(indent, ' ');
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      line += fmt::format("{:{}}  ", cells[column], widths[column]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string aligned(const std::vector<Field>& fields, std::size_t indent) {
+  std::vector<Row> rows;
+  for (const Field& field : fields) rows.push_back(row({.field = field}));
+  return aligned(rows, indent);
+}
+
+std::string keys_help(const SectionSpec& spec) {
+  std::vector<Row> rows;
+  for (const Key& key : spec.keys) rows.push_back(row(key));
+  return fmt::format("\n{}  {}\n", spec.header(), spec.doc) + aligned(rows, 2);
+}
+
+std::string section_help(const SectionSpec& spec) {
+  std::string text = keys_help(spec);
+  if (spec.kind == SectionSpec::Kind::kTraining || spec.entries == nullptr) return text;
+  for (const CatalogEntry& entry : *spec.entries) {
+    text += fmt::format("\n  {} = \"{}\"  {}\n", spec.keys.front().field.name, entry.name, entry.summary);
+    if (!entry.requires_policy.empty()) {
+      text += fmt::format("    Requires the privacy policy \"{}\".\n", entry.requires_policy);
+    }
+    text += aligned(entry.fields, 4);
+  }
+  // Their choices are listed in the section of the same key.
+  for (const SectionSpec& own : spec.own) text += keys_help(own);
+  return text;
+}
+
+}  // namespace
+
+std::string experiment_help(const Catalog& catalog) {
+  std::string text =
+      "An experiment file is TOML. Below: every key with its type, its default, what is allowed, and what it "
+      "means.\n"
+      "On the command line, --set section.key=value, --set algorithms.LABEL.key=value and\n"
+      "--set algorithms.LABEL.privacy.key=value replace what a file says.\n";
+  for (const SectionSpec& spec : config::sections(catalog)) text += section_help(spec);
+  return text;
+}
+
+std::string fields_help(const std::vector<Field>& fields) { return aligned(fields, 0); }
+
+}  // namespace fedarena

@@ -1,0 +1,251 @@
+#include "harness/config/sections/reader.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/config/grid/overrides.hpp"
+#include "harness/config/sections/own_section.hpp"
+#include "harness/config/sections/table_reading.hpp"
+#include "harness/config/sections/unknown.hpp"
+
+namespace fedarena::config {
+namespace {
+
+using Kind = SectionSpec::Kind;
+
+class Reader {
+ public:
+  Reader(Document document, std::string file, const std::vector<SectionSpec>& specs)
+      : document_(std::move(document)), file_(std::move(file)), specs_(specs) {}
+
+  Experiment read() {
+    for (const Section& section : document_) check_form(section);
+    for (const SectionSpec& spec : specs_) {
+      if (spec.required() && find_section(document_, spec.name) == nullptr) complain_missing(spec);
+    }
+    for (const SectionSpec& spec : specs_) {
+      if (spec.kind == Kind::kFixed) read_keys(table(spec), spec, specs_, spec.part(experiment_));
+      if (spec.kind == Kind::kChoice) read_choice(table(spec), spec);
+      if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
+    }
+    check_cohort();
+    check_stopping();
+    return std::move(experiment_);
+  }
+
+ private:
+  void check_form(const Section& section) const {
+    const auto spec = std::find_if(specs_.begin(), specs_.end(), [&](const SectionSpec& candidate) {
+      return candidate.name == section.name;
+    });
+    if (spec == specs_.end()) {
+      if (section.form == Section::Form::kValue) complain_homeless_key(section.name, section.place, specs_);
+      complain_unknown_section(section.name, section.place, specs_);
+    }
+    const bool repeated = spec->kind == Kind::kAlgorithms;
+    if (section.form == (repeated ? Section::Form::kTables : Section::Form::kTable)) return;
+    const std::string form = section.form == Section::Form::kTable    ? "one section"
+                             : section.form == Section::Form::kTables ? "a list of sections"
+                                                                      : "a value";
+    complain({.place = section.place,
+              .found = fmt::format("\"{}\" is {}", section.name, form),
+              .allowed = repeated ? "a list of sections" : "one section",
+              .remedy = fmt::format("write {}{}", spec->header(),
+                                    repeated ? ", once for each algorithm" : ", once")});
+  }
+
+  [[noreturn]] void complain_missing(const SectionSpec& spec) const {
+    std::vector<std::string> needed;
+    for (const Key& key : spec.keys) {
+      if (key.required) needed.push_back(key.field.name);
+    }
+    complain({.place = {.file = file_},
+              .found = spec.header() + " is missing",
+              .remedy = fmt::format("write {} with {}", spec.header(), join_names(needed))});
+  }
+
+  // The section's settings; an optional section that is not there has none.
+  const Table& table(const SectionSpec& spec) {
+    static const Table kNone{};
+    const Section* section = find_section(document_, spec.name);
+    return section == nullptr ? kNone : section->tables.front();
+  }
+
+  void read_choice(const Table& table, const SectionSpec& spec) {
+    auto& choice = *static_cast<Choice*>(spec.part(experiment_));
+    read_keys(table, spec, specs_, &choice);
+    const CatalogEntry& entry = chosen(spec, choice.name, table.place);
+    choice.settings = filled(entry, given_settings(table, spec, entry, specs_));
+    check_rules(entry, choice.settings, table, {.file = file_});
+  }
+
+  void read_algorithms(const SectionSpec& spec) {
+    const Section& section = *find_section(document_, spec.name);
+    if (section.tables.empty()) complain_missing(spec);
+    for (const Table& table : section.tables) {
+      AlgorithmEntry algorithm;
+      read_keys(table, spec, specs_, &algorithm);
+      chosen(spec, algorithm.name, table.place);
+      if (algorithm.label.empty()) algorithm.label = algorithm.name;
+      experiment_.algorithms.push_back(std::move(algorithm));
+    }
+    check_labels(section);
+    check_training(spec);
+    for (std::size_t index = 0; index < section.tables.size(); ++index) {
+      AlgorithmEntry& algorithm = experiment_.algorithms[index];
+      const CatalogEntry& entry = *find_entry(*spec.entries, algorithm.name);
+      // The algorithm's own come first, and the first of a name is the one that counts.
+      Settings given = given_settings(section.tables[index], spec, entry, specs_);
+      for (const Setting& setting : training()) {
+        const Field* field = find_field(entry.fields, setting.key);
+        if (field != nullptr)
+          given.emplace_back(field->name, checked_setting(setting, *field, algorithm.name));
+      }
+      algorithm.settings = filled(entry, given);
+      check_rules(entry, algorithm.settings, section.tables[index], section.tables[index].place);
+    }
+    for (const SectionSpec& own : spec.own) read_own(section.tables, own);
+    for (std::size_t index = 0; index < section.tables.size(); ++index) {
+      check_required_policy(experiment_.algorithms[index], section.tables[index], spec);
+    }
+  }
+
+  // A section of each algorithm's own, and the section that they share.
+  void read_own(const std::vector<Table>& tables, const SectionSpec& own) {
+    const auto spec = std::find_if(specs_.begin(), specs_.end(),
+                                   [&](const SectionSpec& candidate) { return candidate.name == own.key(); });
+    const auto& shared = *static_cast<const Choice*>(spec->part(experiment_));
+    std::vector<Choice> choices;
+    for (const Table& table : tables) choices.push_back(own_choice(table, own, shared, specs_));
+    check_shared_overrides(table(*spec), shared, own, tables, choices);
+    for (std::size_t index = 0; index < tables.size(); ++index) {
+      experiment_.algorithms[index].*own.own_choice = std::move(choices[index]);
+    }
+  }
+
+  static const Place& label_place(const Table& table) {
+    const Setting* place = &table.settings.front();
+    for (const Setting& setting : table.settings) {
+      if (setting.key == "label") return setting.written.place;
+      if (setting.key == "name") place = &setting;
+    }
+    return place->written.place;
+  }
+
+  void check_labels(const Section& section) const {
+    std::unordered_map<std::string, std::size_t> seen;
+    for (std::size_t index = 0; index < section.tables.size(); ++index) {
+      const std::string& label = experiment_.algorithms[index].label;
+      const auto [first, fresh] = seen.emplace(label, index);
+      if (fresh) continue;
+      complain({.place = label_place(section.tables[index]),
+                .found = fmt::format("two algorithms are labelled {}", in_quotes(label)),
+                .remedy = fmt::format("give one of them another label; the first is at {}",
+                                      label_place(section.tables[first->second]).str())});
+    }
+  }
+
+  const std::vector<Setting>& training() {
+    static const std::vector<Setting> kNone;
+    const Section* section = find_section(document_, "training");
+    return section == nullptr ? kNone : section->tables.front().settings;
+  }
+
+  // Every key of [training] must be of use to somebody.
+  void check_training(const SectionSpec& algorithms) {
+    const std::vector<Setting>& settings = training();
+    if (settings.empty()) return;
+    std::vector<std::string> known;
+    for (const AlgorithmEntry& algorithm : experiment_.algorithms) {
+      add_names(known, find_entry(*algorithms.entries, algorithm.name)->fields);
+    }
+    const auto spec = std::find_if(specs_.begin(), specs_.end(), [](const SectionSpec& candidate) {
+      return candidate.kind == Kind::kTraining;
+    });
+    for (const Setting& setting : settings) {
+      if (std::find(known.begin(), known.end(), setting.key) == known.end()) {
+        complain_unknown_key(setting.key, setting.place, *spec, known, specs_);
+      }
+      if (setting.overridden) check_effect(setting, algorithms);
+    }
+  }
+
+  // A file may give a default that every algorithm replaces; who asks for a value on the command line wants
+  // it.
+  void check_effect(const Setting& setting, const SectionSpec& algorithms) {
+    const std::vector<Table>& tables = find_section(document_, algorithms.name)->tables;
+    for (std::size_t index = 0; index < tables.size(); ++index) {
+      const CatalogEntry& entry = *find_entry(*algorithms.entries, experiment_.algorithms[index].name);
+      const bool own = std::any_of(tables[index].settings.begin(), tables[index].settings.end(),
+                                   [&](const Setting& candidate) { return candidate.key == setting.key; });
+      if (find_field(entry.fields, setting.key) != nullptr && !own) return;
+    }
+    complain({.place = setting.place,
+              .found = fmt::format("no effect: every algorithm that has \"{}\" sets its own", setting.key),
+              .remedy = fmt::format("write algorithms.LABEL.{}=value", setting.key)});
+  }
+
+  void check_cohort() {
+    const Cohort& cohort = experiment_.cohort;
+    Section* section = find_section(document_, "cohort");
+    if (section == nullptr) return;
+    if (cohort.size != 0 && cohort.fraction != 0) {
+      complain({.place = section->tables.front().find("fraction")->place,
+                .found = "both size and fraction are given",
+                .allowed = "one of them",
+                .remedy = "leave one out, or set it to 0"});
+    }
+    const Settings& settings = experiment_.partition.settings;
+    const auto clients = std::find_if(settings.begin(), settings.end(),
+                                      [](const auto& pair) { return pair.first == "clients"; });
+    const auto* count = clients == settings.end() ? nullptr : std::get_if<std::int64_t>(&clients->second);
+    // A partition of 0 clients has as many as the data says.
+    if (count != nullptr && *count > 0 && cohort.size > *count) {
+      complain({.place = section->tables.front().find("size")->written.place,
+                .found = fmt::format("size is {}", cohort.size),
+                .allowed = fmt::format("an integer from 0 to {}, the clients of [partition]", *count)});
+    }
+  }
+
+  void check_stopping() {
+    const Stopping& stopping = experiment_.stopping;
+    if (stopping.improvement > 0 && stopping.patience == 0) {
+      complain({.place = find_section(document_, "stopping")->tables.front().find("improvement")->place,
+                .found = "improvement without patience changes nothing",
+                .remedy = "say how many rounds may pass without it: patience = 10"});
+    }
+    if (experiment_.evaluation.validation_fraction > 0) return;
+    for (const auto& [key, asked] : {std::pair("target_accuracy", stopping.target_accuracy > 0),
+                                     std::pair("patience", stopping.patience > 0)}) {
+      if (!asked) continue;
+      complain({.place = find_section(document_, "stopping")->tables.front().find(key)->place,
+                .found = fmt::format("{} looks at validation examples, and there are none", key),
+                .remedy = "set validation_fraction in [evaluation] to a number above 0"});
+    }
+  }
+
+  Document document_;
+  std::string file_;
+  const std::vector<SectionSpec>& specs_;
+  Experiment experiment_;
+};
+
+}  // namespace
+
+Document document_of(const FileVariant& variant) {
+  Document document = parse_document(variant.text, variant.file);
+  if (variant.profile != nullptr) apply_profile(document, *variant.profile, variant.specs);
+  for (const std::string& text : variant.overrides) apply_override(document, text, variant.specs);
+  return document;
+}
+
+Experiment experiment_of(const FileVariant& variant, Document document) {
+  Experiment experiment = Reader(std::move(document), variant.file, variant.specs).read();
+  if (variant.profile != nullptr) name_after(*variant.profile, experiment, variant.specs);
+  return experiment;
+}
+
+}  // namespace fedarena::config

@@ -1,0 +1,275 @@
+#include "harness/config/sections/sections.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/config/syntax/document.hpp"
+
+namespace fedarena::config {
+namespace {
+
+constexpr std::size_t kLongestFolderName = 100;
+constexpr std::string_view kFolderRule =
+    "letters, digits, '-', '_' and '.', beginning with a letter or digit, at most 100";
+
+std::optional<Objection> unsafe_as_folder(const Value& value) {
+  const auto& text = std::get<std::string>(value);
+  const auto plain = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9');
+  };
+  const bool safe = !text.empty() && text.size() <= kLongestFolderName && plain(text.front()) &&
+                    std::all_of(text.begin(), text.end(), [&](char letter) {
+                      return plain(letter) || letter == '-' || letter == '_' || letter == '.';
+                    });
+  if (safe) return std::nullopt;
+  return Objection{to_text(value) + " is not safe as a folder name"};
+}
+
+std::optional<Objection> empty_or_repeated(const Value& value) {
+  const auto& seeds = std::get<std::vector<std::int64_t>>(value);
+  if (seeds.empty()) return Objection{"seeds is empty"};
+  std::unordered_set<std::int64_t> seen;
+  for (std::size_t index = 0; index < seeds.size(); ++index) {
+    if (!seen.insert(seeds[index]).second)
+      return Objection{fmt::format("seed {} is listed twice", seeds[index]), index};
+  }
+  return std::nullopt;
+}
+
+template <typename Config>
+std::vector<Key> keys_of(const Schema<Config>& schema) {
+  std::vector<Key> keys;
+  for (const Field& field : schema.fields()) keys.push_back({.field = field});
+  return keys;
+}
+
+std::vector<Key> experiment_keys() {
+  auto keys = keys_of(Schema<Experiment>{
+      {"name", &Experiment::name, "Names the experiment and the folder of its runs."},
+      {"seeds", &Experiment::seeds, "One run of every algorithm for each.", Constraint::at_least(0)},
+      {"rounds", &Experiment::rounds, "Rounds of communication in each run.",
+       Constraint::between(1, 1'000'000)},
+      {"device", &Experiment::device, "Where models are trained.", Constraint::one_of({"cpu", "cuda"})},
+      {"dtype", &Experiment::dtype, "The type of the model's weights.",
+       Constraint::one_of({"float32", "float64"})}});
+  keys[0].rule = kFolderRule;
+  keys[0].objection = unsafe_as_folder;
+  keys[1].rule = "a list of integers >= 0, distinct, at least one";
+  keys[1].objection = empty_or_repeated;
+  for (std::size_t index = 0; index < 3; ++index) keys[index].required = true;
+  return keys;
+}
+
+std::vector<Key> cohort_keys() {
+  return keys_of(
+      Schema<Cohort>{{"size", &Cohort::size, "Clients in a round; 0: all of them.", Constraint::at_least(0)},
+                     {"fraction", &Cohort::fraction,
+                      "The part of the clients in a round, instead of the size; 0: the size counts.",
+                      Constraint::between(0, 1)}});
+}
+
+std::vector<Key> evaluation_keys() {
+  return keys_of(Schema<Evaluation>{
+      {"every", &Evaluation::every, "Rounds between evaluations; the last round is always evaluated.",
+       Constraint::at_least(1)},
+      {"validation_fraction", &Evaluation::validation_fraction,
+       "The part of the training examples that no client gets, to validate on; the same for every seed.",
+       Constraint::between(0, 0.9)},
+      {"per_client", &Evaluation::per_client,
+       "Whether each client is also tested on test examples of its own users, or of its own mixture of "
+       "classes."}});
+}
+
+std::vector<Key> tuning_keys() {
+  return keys_of(Schema<TuningKeys>{
+      {"search", &TuningKeys::search, "All combinations of the values, or some of them at random.",
+       Constraint::one_of({"grid", "random"})},
+      {"trials", &TuningKeys::trials, "Runs of each algorithm; 0: all combinations, of a grid.",
+       Constraint::between(0, kMostPoints)},
+      {"seed", &TuningKeys::seed, "What the trials are drawn from and run under.", Constraint::at_least(0)}});
+}
+
+std::vector<Key> stopping_keys() {
+  return keys_of(Schema<Stopping>{
+      {"target_accuracy", &Stopping::target_accuracy,
+       "Stop once the validation accuracy, a fraction, is at least this; 0: no target. Not on regression "
+       "data.",
+       Constraint::between(0, 1)},
+      {"patience", &Stopping::patience,
+       "Stop when this many rounds brought no better validation accuracy, or on regression data loss; 0: "
+       "never.",
+       Constraint::at_least(0)},
+      {"improvement", &Stopping::improvement,
+       "By how much, as a fraction, a round must beat the best one before it to count as better; of a loss, "
+       "which part of it.",
+       Constraint::between(0, 1)}});
+}
+
+std::vector<std::string> names_of(const std::vector<CatalogEntry>& entries) {
+  std::vector<std::string> names;
+  for (const CatalogEntry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
+                             const std::vector<CatalogEntry>& entries) {
+  auto keys = keys_of(Schema<Choice>{{key, &Choice::name, doc, Constraint::one_of(names_of(entries))}});
+  keys[0].required = true;
+  return keys;
+}
+
+std::vector<Key> policy_keys(const std::vector<CatalogEntry>& policies) {
+  auto keys = choice_keys("policy", "What stands between an algorithm and the examples.", policies);
+  keys[0].required = false;
+  keys[0].field.fallback = std::string("none");
+  return keys;
+}
+
+SectionSpec own_privacy(const std::vector<CatalogEntry>& policies) {
+  auto keys = policy_keys(policies);
+  keys[0].field.doc = "The policy of this algorithm; left out: that of [privacy].";
+  keys[0].field.fallback = std::string();
+  return {.name = "algorithms.privacy",
+          .doc =
+              "Below an algorithm, for it alone: settings of its policy. What it leaves out comes from "
+              "[privacy] when the policy is the same, else it is the policy's default.",
+          .kind = SectionSpec::Kind::kChoice,
+          .keys = std::move(keys),
+          .entries = &policies,
+          .own_choice = &AlgorithmEntry::privacy};
+}
+
+std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
+  auto keys = keys_of(Schema<AlgorithmEntry>{
+      {"name", &AlgorithmEntry::name, "The algorithm.", Constraint::one_of(names_of(algorithms))},
+      {"label", &AlgorithmEntry::label,
+       "Names it in tables and folders, once only; left out: the algorithm's name."}});
+  keys[0].required = true;
+  keys[1].rule = kFolderRule;
+  keys[1].objection = unsafe_as_folder;
+  return keys;
+}
+
+void check_reserved(const SectionSpec& spec) {
+  if (spec.entries == nullptr) return;
+  for (const CatalogEntry& entry : *spec.entries) {
+    for (const Field& field : entry.fields) {
+      if (spec.find(field.name) == nullptr && spec.find_own(field.name) == nullptr) continue;
+      throw Error::of("\"{}\" declares a setting \"{}\", which {} needs for itself", entry.name, field.name,
+                      spec.header());
+    }
+  }
+}
+
+}  // namespace
+
+std::string SectionSpec::header() const {
+  if (kind == Kind::kProfiles) return fmt::format("[{}.NAME]", name);
+  return kind == Kind::kAlgorithms ? fmt::format("[[{}]]", name) : fmt::format("[{}]", name);
+}
+
+std::string SectionSpec::key() const { return name.substr(name.rfind('.') + 1); }
+
+const SectionSpec* SectionSpec::find_own(const std::string& key) const {
+  const auto found = std::find_if(own.begin(), own.end(),
+                                  [&](const SectionSpec& candidate) { return candidate.key() == key; });
+  return found == own.end() ? nullptr : &*found;
+}
+
+const Key* SectionSpec::find(const std::string& key) const {
+  const auto found = std::find_if(keys.begin(), keys.end(),
+                                  [&](const Key& candidate) { return candidate.field.name == key; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+bool SectionSpec::required() const {
+  return std::any_of(keys.begin(), keys.end(), [](const Key& key) { return key.required; });
+}
+
+std::vector<SectionSpec> sections(const Catalog& catalog) {
+  using Kind = SectionSpec::Kind;
+  std::vector<SectionSpec> result;
+  result.push_back({.name = "experiment",
+                    .doc = "What is run, how often and where.",
+                    .keys = experiment_keys(),
+                    .part = [](Experiment& experiment) { return &experiment; }});
+  result.push_back({.name = "data",
+                    .doc = "The examples.",
+                    .kind = Kind::kChoice,
+                    .keys = choice_keys("name", "The data set.", catalog.datasets),
+                    .part = [](Experiment& experiment) { return &experiment.data; },
+                    .entries = &catalog.datasets});
+  result.push_back({.name = "partition",
+                    .doc = "How the examples are dealt to the clients.",
+                    .kind = Kind::kChoice,
+                    .keys = choice_keys("kind", "The way of dealing.", catalog.partitions),
+                    .part = [](Experiment& experiment) { return &experiment.partition; },
+                    .entries = &catalog.partitions});
+  result.push_back({.name = "model",
+                    .doc = "What is trained.",
+                    .kind = Kind::kChoice,
+                    .keys = choice_keys("name", "The model.", catalog.models),
+                    .part = [](Experiment& experiment) { return &experiment.model; },
+                    .entries = &catalog.models});
+  result.push_back({.name = "cohort",
+                    .doc = "Which clients take part in a round.",
+                    .keys = cohort_keys(),
+                    .part = [](Experiment& experiment) { return &experiment.cohort; }});
+  result.push_back({.name = "evaluation",
+                    .doc = "When the model is tested, and on what.",
+                    .keys = evaluation_keys(),
+                    .part = [](Experiment& experiment) { return &experiment.evaluation; }});
+  result.push_back({.name = "stopping",
+                    .doc = "Rules that end a run early, by validation examples alone.",
+                    .keys = stopping_keys(),
+                    .part = [](Experiment& experiment) { return &experiment.stopping; }});
+  result.push_back({.name = "privacy",
+                    .doc = "The privacy policy; the ledger computes epsilon, no file can state it.",
+                    .kind = Kind::kChoice,
+                    .keys = policy_keys(catalog.policies),
+                    .part = [](Experiment& experiment) { return &experiment.privacy; },
+                    .entries = &catalog.policies});
+  result.push_back(
+      {.name = "training",
+       .doc = "Hyper-parameters for every listed algorithm that has them; its own entry goes first.",
+       .kind = Kind::kTraining,
+       .keys = {},
+       .entries = &catalog.algorithms});
+  result.push_back({.name = "algorithms",
+                    .doc = "One such section for each algorithm that is compared.",
+                    .kind = Kind::kAlgorithms,
+                    .keys = algorithm_keys(catalog.algorithms),
+                    .entries = &catalog.algorithms,
+                    .own = {own_privacy(catalog.policies)}});
+  result.push_back({.name = std::string(kSweep),
+                    .doc =
+                        "Values to combine into a grid, each \"section.key\" = [values] with the path in "
+                        "quotes; every combination is run. \"section\" = [{key = value}] takes tables, and "
+                        "\"algorithms.LABEL.key\" concerns that algorithm alone.",
+                    .kind = Kind::kSweep,
+                    .keys = {}});
+  result.push_back({.name = std::string(kTuning),
+                    .doc =
+                        "Values among which every algorithm's settings are chosen, by as many trials each on "
+                        "validation examples, before it is run under the seeds: \"training.key\" or "
+                        "\"algorithms.LABEL.key\" = [values] with the path in quotes, or, for a random "
+                        "search, {from = 0.001, to = 1.0, scale = \"log\"}.",
+                    .kind = Kind::kTuning,
+                    .keys = tuning_keys()});
+  result.push_back({.name = std::string(kProfiles),
+                    .doc =
+                        "Overrides under a name, each \"section.key\" = value with the path in quotes; run "
+                        "--profile NAME applies them, before --set, and appends -NAME to the "
+                        "experiment's name.",
+                    .kind = Kind::kProfiles,
+                    .keys = {}});
+  for (const SectionSpec& spec : result) check_reserved(spec);
+  return result;
+}
+
+}  // namespace fedarena::config

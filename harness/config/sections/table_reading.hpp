@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fedarena/base/schema.hpp"
+
+#include "harness/config/syntax/document.hpp"
+#include "harness/config/sections/sections.hpp"
+
+namespace fedarena::config {
+
+/// The setting's value, checked against a field of a catalog entry. A value that equals the default passes
+/// even when it lies outside of the range. `owner`, where there is one, goes into the message.
+Value checked_setting(const Setting& setting, const Field& field, const std::string& owner = "");
+
+/// Stores every key that the section itself declares into `into`, the default where it is not given. Other
+/// keys are left to `given_settings`; a section of fixed keys has none, and Error is thrown.
+void read_keys(const Table& table, const SectionSpec& spec, const std::vector<SectionSpec>& specs,
+               void* into);
+
+/// The catalog entry of that name; Error at the place when the section offers none.
+const CatalogEntry& chosen(const SectionSpec& spec, const std::string& name, const Place& place);
+
+/// The entry's settings that the table gives, checked one by one. Error for keys that nobody declared.
+Settings given_settings(const Table& table, const SectionSpec& spec, const CatalogEntry& entry,
+                        const std::vector<SectionSpec>& specs);
+
+/// Every setting of the entry: the given one, else the one of `inherited`, else the default.
+Settings filled(const CatalogEntry& entry, const Settings& given, const Settings& inherited = {});
+
+/// Applies the rules of the entry that span settings. Their Errors get the place of the table, or that of the
+/// last override in it; a table that is not in the file has the place `elsewhere`.
+void check_rules(const CatalogEntry& entry, const Settings& settings, const Table& table,
+                 const Place& elsewhere);
+
+/// Adds the names of the fields that are not among the names.
+void add_names(std::vector<std::string>& names, const std::vector<Field>& fields);
+
+}  // namespace fedarena::config

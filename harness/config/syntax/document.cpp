@@ -1,0 +1,230 @@
+#include "harness/config/syntax/document.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <tuple>
+
+#include <toml++/toml.h>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/config/syntax/lexing.hpp"
+#include "harness/config/syntax/utf8.hpp"
+
+namespace fedarena::config {
+namespace {
+
+constexpr std::size_t kLongestMessagePart = 1000;
+constexpr std::size_t kLongestSlip = 100;
+
+Place place_of(const toml::source_region& region, const std::string& file) {
+  return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+toml::table parse_toml(std::string_view text, const std::string& file) {
+  check_text(text, file);
+  try {
+    return toml::parse(text, std::string_view(file));
+  } catch (const toml::parse_error& error) {
+    std::string description(error.description());
+    std::replace_if(
+        description.begin(), description.end(), [](char letter) { return letter >= 0 && letter < 0x20; },
+        ' ');
+    complain({.place = place_of(error.source(), file), .found = "not TOML: " + description});
+  }
+}
+
+std::string kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "a boolean";
+    case toml::node_type::date:
+      return "a date";
+    case toml::node_type::time:
+      return "a time";
+    case toml::node_type::date_time:
+      return "a date and time";
+    case toml::node_type::none:
+      break;
+  }
+  return "nothing";
+}
+
+Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 2);
+Written written(const toml::node& node, const std::string& file, bool with_items = true);
+
+// One more than can be swept, so that too many show.
+std::vector<Written> items_of(const toml::array& array, const std::string& file) {
+  std::vector<Written> items;
+  for (const toml::node& node : array) {
+    if (items.size() > kMostPoints) break;
+    items.push_back(written(node, file, false));
+    if (const auto* table = node.as_table()) {
+      items.back().table = std::make_shared<Table>(table_of(*table, items.back().place, file, 1));
+    }
+  }
+  return items;
+}
+
+Written written_list(const toml::array& array, const std::string& file, bool with_items) {
+  Written result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
+  if (with_items) result.items = items_of(array, file);
+  std::vector<std::int64_t> numbers;
+  for (const toml::node& node : array) {
+    const auto* number = node.as_integer();
+    if (number == nullptr) {
+      result.place = place_of(node.source(), file);
+      result.kind = "a list with " + kind_of(node) + " in it";
+      result.elements.clear();
+      return result;
+    }
+    numbers.push_back(number->get());
+    const Place element = place_of(node.source(), file);
+    result.elements.emplace_back(element.line, element.column);
+  }
+  result.value = std::move(numbers);
+  return result;
+}
+
+Written written(const toml::node& node, const std::string& file, bool with_items) {
+  if (const auto* array = node.as_array()) return written_list(*array, file, with_items);
+  Written result{.place = place_of(node.source(), file), .value = {}, .kind = kind_of(node)};
+  if (const auto* flag = node.as_boolean()) result.value = flag->get();
+  if (const auto* number = node.as_integer()) result.value = number->get();
+  if (const auto* number = node.as_floating_point()) result.value = number->get();
+  if (const auto* text = node.as_string()) result.value = text->get();
+  return result;
+}
+
+bool earlier(const Place& left, const Place& right) {
+  return std::tie(left.line, left.column) < std::tie(right.line, right.column);
+}
+
+// `below`: how many levels of tables within the table are kept. Two are one more than any section needs, so
+// that a table where a profile has a value is told apart.
+Table table_of(const toml::table& table, const Place& place, const std::string& file, int below) {
+  Table result{place, {}};
+  for (auto&& [key, node] : table) {
+    Setting setting{std::string(key.str()), place_of(key.source(), file), written(node, file)};
+    if (const auto* inner = node.as_table(); inner != nullptr && below > 0) {
+      setting.written.table = std::make_shared<Table>(table_of(*inner, setting.place, file, below - 1));
+    }
+    result.settings.push_back(std::move(setting));
+  }
+  std::sort(result.settings.begin(), result.settings.end(),
+            [](const Setting& left, const Setting& right) { return earlier(left.place, right.place); });
+  return result;
+}
+
+Section section_of(const toml::key& key, const toml::node& node, const std::string& file) {
+  Section section{.name = std::string(key.str()), .place = place_of(key.source(), file), .tables = {}};
+  const toml::array* array = node.as_array();
+  const bool tables = array != nullptr && std::all_of(array->begin(), array->end(),
+                                                      [](const toml::node& item) { return item.is_table(); });
+  if (const toml::table* table = node.as_table()) {
+    section.tables.push_back(table_of(*table, section.place, file));
+  } else if (tables) {
+    section.form = Section::Form::kTables;
+    for (const toml::node& item : *array) {
+      section.tables.push_back(table_of(*item.as_table(), place_of(item.source(), file), file));
+    }
+  } else {
+    section.form = Section::Form::kValue;
+  }
+  return section;
+}
+
+// Puts a value and all in it at another place.
+void move_to(const Place& place, Written& moved) {
+  moved.place = place;
+  moved.elements.clear();
+  for (Written& item : moved.items) move_to(place, item);
+  if (moved.table == nullptr) return;
+  moved.table->place = place;
+  for (Setting& setting : moved.table->settings) {
+    setting.place = place;
+    move_to(place, setting.written);
+  }
+}
+
+bool is_bare_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+    return std::isalnum(letter) != 0 ||
+           std::string_view("-_.+/:").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+const Setting* Table::find(std::string_view key) const {
+  for (const Setting& setting : settings) {
+    if (setting.key == key) return &setting;
+  }
+  return nullptr;
+}
+
+Setting* Table::find(std::string_view key) {
+  return const_cast<Setting*>(static_cast<const Table&>(*this).find(key));
+}
+
+Section* find_section(Document& document, std::string_view name) {
+  for (Section& section : document) {
+    if (section.name == name) return &section;
+  }
+  return nullptr;
+}
+
+Document parse_document(std::string_view text, const std::string& file) {
+  const toml::table root = parse_toml(text, file);
+  Document document;
+  for (auto&& [key, node] : root) document.push_back(section_of(key, node, file));
+  std::sort(document.begin(), document.end(),
+            [](const Section& left, const Section& right) { return earlier(left.place, right.place); });
+  return document;
+}
+
+Written parse_value(std::string_view text, const Place& place) {
+  const std::string line = "value = " + std::string(text);
+  try {
+    const toml::table table = parse_toml(line, place.file);
+    // A line break in the text could bring further keys.
+    if (table.size() == 1 && text.find('\n') == std::string_view::npos) {
+      Written result = written(*table.get("value"), place.file);
+      move_to(place, result);
+      return result;
+    }
+  } catch (const Error&) {
+    if (is_bare_word(text)) return {.place = place, .value = std::string(text), .kind = "a string"};
+  }
+  complain(
+      {.place = place,
+       .found = in_quotes(text) + " is no value",
+       .allowed = "a value as TOML writes it, such as 5, 0.1, true, \"text\" or [1, 2]; or a bare word"});
+}
+
+void complain(Complaint complaint) {
+  for (std::string* part :
+       {&complaint.place.file, &complaint.found, &complaint.allowed, &complaint.nearest}) {
+    *part = shortened(*part, kLongestMessagePart);
+  }
+  throw Error(std::move(complaint));
+}
+
+std::string in_quotes(std::string_view name) { return to_text(Value(std::string(name))); }
+
+std::string nearest_to(std::string_view found, const std::vector<std::string>& names) {
+  return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);
+}
+
+}  // namespace fedarena::config

@@ -1,0 +1,260 @@
+#include "harness/gradients/engine/gradients.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <dlfcn.h>
+#include <limits>
+#include <malloc.h>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/gradients/engine/input_gradient.hpp"
+#include "harness/gradients/engine/per_example.hpp"
+
+namespace fedarena {
+namespace {
+
+// Numbers that the forward pass of a micro-batch may write. Measured with the ConvNet on 32x32 images (0.56
+// million an example): 8 examples train at 386 a second and core, 4 at 373, 16 at 352 and 32 at 270.
+constexpr std::int64_t kActivationsInCache = 5'000'000;
+constexpr std::int64_t kLargestMicroBatch = 256;
+// A GPU wants all the work at once; this bounds its memory.
+constexpr std::int64_t kGpuMicroBatch = 512;
+// Results kept before they are folded; bounds memory for huge batches.
+constexpr std::int64_t kMicroBatchesPerFold = 64;
+
+// The second pass needs no sums, so that two workers can share a micro-batch that is alone.
+constexpr std::int64_t kPartsOfTheOnlyMicroBatch = 2;
+
+std::int64_t choose_micro_batch(const Model& model) {
+  if (model.options().device().is_cuda()) return kGpuMicroBatch;
+  const auto fit =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, kActivationsInCache / model.activations()));
+  return std::min<std::int64_t>(kLargestMicroBatch, static_cast<std::int64_t>(std::bit_floor(fit)));
+}
+
+Batch slice(const Batch& batch, std::int64_t begin, std::int64_t end) {
+  return {batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
+}
+
+// Examples [begin, end) of a batch, a part of a micro-batch.
+struct Part {
+  std::int64_t begin, end;
+  std::int64_t micro_batch;  // its position among the others
+  std::int64_t first, size;  // its examples
+};
+
+// Cuts every micro-batch of [0, count) into so many parts of about the same size.
+std::vector<Part> cut(std::int64_t count, std::int64_t micro_batch, std::int64_t parts) {
+  std::vector<Part> result;
+  for (std::int64_t first = 0; first < count; first += micro_batch) {
+    const std::int64_t size = std::min(micro_batch, count - first);
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const std::int64_t begin = first + size * part / parts, end = first + size * (part + 1) / parts;
+      if (begin < end) result.push_back({begin, end, first / micro_batch, first, size});
+    }
+  }
+  return result;
+}
+
+// The size of `count` examples' micro-batches, at most `largest`: where there are several, an even number of
+// about the same size (but for single ones among many small ones), so that two workers end together.
+std::int64_t balanced_micro_batch(std::int64_t count, std::int64_t largest) {
+  if (count <= largest) return largest;
+  const std::int64_t pairs = (count + 2 * largest - 1) / (2 * largest);
+  return (count + 2 * pairs - 1) / (2 * pairs);
+}
+
+// Runs `compute` on every micro-batch of [0, count) on the pool and hands the results to `fold` in order.
+template <typename Result>
+void for_each_micro_batch(const WorkPool& pool, std::int64_t count, std::int64_t size,
+                          const std::function<Result(std::int64_t, std::int64_t)>& compute,
+                          const std::function<void(Result&)>& fold) {
+  const std::int64_t pieces = (count + size - 1) / size;
+  for (std::int64_t first = 0; first < pieces; first += kMicroBatchesPerFold) {
+    std::vector<Result> results(static_cast<std::size_t>(std::min(kMicroBatchesPerFold, pieces - first)));
+    const auto one = [&](std::size_t index) {
+      const std::int64_t begin = (first + static_cast<std::int64_t>(index)) * size;
+      results[index] = compute(begin, std::min(count, begin + size));
+    };
+    if (results.size() == 1) {
+      one(0);
+    } else {
+      pool.for_each(results.size(), one);
+    }
+    for (Result& result : results) fold(result);
+  }
+}
+
+std::vector<std::int64_t> counts_of(const torch::Tensor& classes, std::int64_t size) {
+  const torch::Tensor counts = torch::bincount(classes, {}, size).to(torch::kCPU);
+  return {counts.data_ptr<std::int64_t>(), counts.data_ptr<std::int64_t>() + size};
+}
+
+ClassCounts count_classes(const torch::Tensor& predicted, const torch::Tensor& targets,
+                          std::int64_t classes) {
+  return {.examples = counts_of(targets, classes),
+          .predicted = counts_of(predicted, classes),
+          .correct = counts_of(targets.masked_select(predicted.eq(targets)), classes)};
+}
+
+void add(const std::vector<std::int64_t>& more, std::vector<std::int64_t>& sums) {
+  sums.resize(std::max(sums.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+}
+
+}  // namespace
+
+GradientEngine::GradientEngine(const Model& model, const WorkPool& pool, std::int64_t traced_activations)
+    : model_(model),
+      pool_(pool),
+      micro_batch_(choose_micro_batch(model)),
+      traced_micro_batches_(
+          std::max<std::int64_t>(1, traced_activations / (model.activations() * micro_batch_))) {}
+
+// Mean over [0, count) from the means over micro-batches.
+Params GradientEngine::fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const {
+  if (count <= micro_batch_) return gradient(0, count);
+  struct Term {
+    Params gradient;
+    std::int64_t examples = 0;
+  };
+  Params mean = zeros_like(at);
+  for_each_micro_batch<Term>(
+      pool_, count, balanced_micro_batch(count, micro_batch_),
+      [&](std::int64_t begin, std::int64_t end) {
+        return Term{gradient(begin, end), end - begin};
+      },
+      [&](Term& term) {
+        mean.add_scaled(static_cast<double>(term.examples) / static_cast<double>(count), term.gradient);
+      });
+  return mean;
+}
+
+Params GradientEngine::mean_gradient(const Params& at, std::int64_t count, const BatchSource& source) const {
+  FEDARENA_CHECK(count, >=, 1);
+  meter_.add({.gradients = count});
+  const Weights weights(model_, at);
+  return fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
+    return mean_by_rules(weights, source(begin, end));
+  });
+}
+
+torch::Tensor GradientEngine::input_gradient(const Params& at, const Batch& batch,
+                                             const Compute::Slope& slope) const {
+  const std::int64_t count = batch.size();
+  FEDARENA_CHECK(count, >=, 1);
+  meter_.add({.gradients = count, .second_passes = count});
+  const bool by_rules = has_second_pass(model_);
+  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
+  const std::vector<Part> parts = cut(count, size, by_rules && count <= size ? kPartsOfTheOnlyMicroBatch : 1);
+  std::vector<Trace> traces(by_rules ? std::min(parts.back().micro_batch + 1, traced_micro_batches_) : 0);
+  const Weights weights(model_, at);
+  const Params gradient = fold_means(at, count, [&](std::int64_t begin, std::int64_t end) {
+    const auto index = static_cast<std::size_t>(begin / size);
+    return mean_by_rules(weights, slice(batch, begin, end), index < traces.size() ? &traces[index] : nullptr);
+  });
+  const Params direction = slope(gradient);
+  FEDARENA_CHECK(direction.layout()->fingerprint(), ==, at.layout()->fingerprint());
+
+  std::optional<SecondPass> second;
+  if (by_rules) second.emplace(model_, at, direction, traces.front(), pool_);
+  // Of the mean loss over the part's micro-batch.
+  const auto compute = [&](const Part& part) {
+    const auto index = static_cast<std::size_t>(part.micro_batch);
+    if (index < traces.size()) {
+      return second->run(traces[index].examples(part.begin - part.first, part.end - part.first), part.size);
+    }
+    const Batch examples = slice(batch, part.begin, part.end);
+    if (!by_rules) return input_gradient_by_autograd(model_, at, direction, examples);
+    Trace trace;  // the first pass has left none
+    mean_by_rules(weights, examples, &trace);
+    return second->run(trace, examples.size()) *
+           (static_cast<double>(examples.size()) / static_cast<double>(part.size));
+  };
+  torch::Tensor result = torch::empty_like(batch.inputs);
+  pool_.for_each(parts.size(), [&](std::size_t index) {
+    const Part& part = parts[index];
+    const double share = static_cast<double>(part.size) / static_cast<double>(count);
+    result.narrow(0, part.begin, part.end - part.begin).copy_(compute(part) * share);
+  });
+  return result;
+}
+
+ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_norm, std::int64_t count,
+                                                const BatchSource& source) const {
+  FEDARENA_CHECK(clip_norm, >=, 0);
+  FEDARENA_CHECK(count, >=, 0);
+  require_per_example_gradients(model_.architecture());
+  meter_.add({.gradients = count});
+  const Weights weights(model_, at);
+  ClippedSum total{.sum = zeros_like(at), .examples = count};
+  for_each_micro_batch<ClippedSum>(
+      pool_, count, balanced_micro_batch(count, micro_batch_),
+      [&](std::int64_t begin, std::int64_t end) {
+        return clipped_by_rules(weights, clip_norm, source(begin, end));
+      },
+      [&](ClippedSum& part) {
+        total.sum += part.sum;
+        total.clipped += part.clipped;
+      });
+  return total;
+}
+
+Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
+  meter_.add({.evaluations = count});
+  Score total;
+  for_each_micro_batch<Score>(
+      pool_, count, micro_batch_,
+      [&](std::int64_t begin, std::int64_t end) {
+        const torch::NoGradGuard no_graph;
+        const Batch batch = source(begin, end);
+        const torch::Tensor outputs = model_.forward(at, batch.inputs);
+        Score part;
+        part.examples = end - begin;
+        part.loss_sum = model_.losses(outputs, batch.targets).to(torch::kFloat64).sum().item<double>();
+        if (!batch.targets.is_floating_point()) {
+          part.by_class = count_classes(outputs.argmax(1), batch.targets, outputs.size(1));
+          part.correct = std::reduce(part.by_class.correct.begin(), part.by_class.correct.end());
+        }
+        return part;
+      },
+      [&](Score& part) {
+        total.loss_sum += part.loss_sum;
+        total.correct += part.correct;
+        total.examples += part.examples;
+        add(part.by_class.examples, total.by_class.examples);
+        add(part.by_class.predicted, total.by_class.predicted);
+        add(part.by_class.correct, total.by_class.correct);
+      });
+  return total;
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  // By default glibc hands blocks of this size back to the system at once and gets them again, page by page,
+  // for the next layer. Measured with a 32-channel ConvNet: 500,000 page faults became 2,000 and a third of
+  // the time went.
+  constexpr int kNeverTrim = std::numeric_limits<int>::max();
+  constexpr int kLargestOnHeap = 1 << 30;
+  mallopt(M_TRIM_THRESHOLD, kNeverTrim);
+  mallopt(M_MMAP_THRESHOLD, kLargestOnHeap);
+#endif
+}
+
+void use_one_torch_thread() {
+  at::set_num_threads(1);
+  // OpenBLAS has threads of its own that LibTorch does not govern; several workers that call it at once would
+  // wait for each other's (measured: 12 times slower). It is there or not depending on the LibTorch, so it is
+  // asked by name.
+  if (void* symbol = dlsym(RTLD_DEFAULT, "openblas_set_num_threads")) {
+    reinterpret_cast<void (*)(int)>(symbol)(1);
+  }
+}
+
+}  // namespace fedarena

@@ -1,0 +1,83 @@
+#include "harness/gradients/engine/pass.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+namespace fedarena {
+Trace Trace::examples(std::int64_t begin, std::int64_t end) const {
+  const auto part = [&](const torch::Tensor& tensor) {
+    return tensor.defined() ? tensor.narrow(0, begin, end - begin) : tensor;
+  };
+  Trace result{{}, part(outputs)};
+  for (const Seen& step : steps) {
+    result.steps.push_back(step);
+    result.steps.back().inputs = part(step.inputs);
+    result.steps.back().deltas = part(step.deltas);
+  }
+  return result;
+}
+
+std::int64_t Trace::numel() const {
+  std::int64_t count = outputs.numel();
+  for (const Seen& step : steps) {
+    count += step.inputs.numel() + (step.deltas.defined() ? step.deltas.numel() : 0);
+  }
+  return count;
+}
+
+bool has_rules(const Model& model) {
+  const auto& layers = model.architecture().layers;
+  return model.options().device().is_cpu() && std::all_of(layers.begin(), layers.end(), has_rule);
+}
+
+void Pass::run(const Batch& batch, Trace* trace) {
+  torch::Tensor value = batch.inputs.contiguous();
+  const std::span<const Layer> all = weights_.model().architecture().layers;
+  std::span<const Layer> rest = all;
+  while (!rest.empty()) {
+    const std::span<const Layer> layers =
+        rest.first(layers_of_next_rule(rest, batch.size(), trace != nullptr));
+    const LayerWeights& weights = weights_.of(all.size() - rest.size());
+    rest = rest.subspan(layers.size());
+    steps_.push_back({make_rule(layers, weights, value, want_), weights.first, weights.end});
+    if (trace != nullptr) trace->steps.push_back({layers, weights.first, weights.end, value, {}});
+    value = steps_.back().rule->forward(value).contiguous();
+  }
+  if (trace != nullptr) trace->outputs = value;
+  torch::Tensor deltas = loss_deltas(value, batch.targets);
+  if (want_ == Want::kSum) deltas = deltas / static_cast<double>(batch.size());  // of the mean
+  for (std::size_t index = steps_.size(); index-- > 0;) {
+    const bool wanted = steps_[index].first > 0;
+    deltas = deltas.contiguous();
+    if (trace != nullptr) trace->steps[index].deltas = deltas;
+    deltas = steps_[index].rule->backward(deltas, wanted);
+    if (!deltas.defined()) break;
+  }
+}
+
+Lengths Pass::lengths(std::int64_t examples) const {
+  Lengths result(static_cast<std::size_t>(examples));
+  for (const Step& step : steps_) step.rule->add_lengths(result);
+  return result;
+}
+
+void Pass::add_sum(std::span<const double> factors, const Params& sum) const {
+  for (const Step& step : steps_) {
+    std::vector<torch::Tensor> sums;
+    for (std::size_t index = step.first; index < step.end; ++index) sums.push_back(sum[index]);
+    step.rule->add_sum(factors, sums);
+  }
+}
+
+// Gradient of each example's own loss in its outputs.
+torch::Tensor Pass::loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const {
+  const bool labels = !targets.is_floating_point();
+  const torch::Tensor wanted =
+      labels ? at::one_hot(targets, weights_.model().num_classes()).to(outputs.scalar_type()) : targets;
+  if (weights_.model().architecture().loss == Loss::kCrossEntropy) return at::softmax(outputs, 1) - wanted;
+  return outputs - wanted;
+}
+
+}  // namespace fedarena

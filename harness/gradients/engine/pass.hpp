@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "fedarena/model.hpp"
+
+#include "harness/gradients/rules/rule.hpp"
+#include "harness/gradients/rules/weights.hpp"
+
+namespace fedarena {
+
+/// What one rule was given in a pass over some examples, for a second pass.
+struct Seen {
+  std::span<const Layer> layers;
+  std::size_t first_parameter = 0, end_parameter = 0;
+  torch::Tensor inputs;
+  torch::Tensor deltas;  ///< gradients in the outputs; undefined before the first layer with parameters
+};
+struct Trace {
+  std::vector<Seen> steps;
+  torch::Tensor outputs;
+
+  /// Of examples [begin, end) alone; shares memory.
+  Trace examples(std::int64_t begin, std::int64_t end) const;
+  /// Numbers that it holds.
+  std::int64_t numel() const;
+};
+
+/// Whether all of the model's layers have rules and it is on the CPU.
+bool has_rules(const Model& model);
+
+/// One pass of the rules over a micro-batch, on this thread.
+class Pass {
+ public:
+  Pass(const Weights& weights, Want want) : weights_(weights), want_(want) {}
+
+  /// Leaves every rule with its gradients: of the mean loss under Want::kSum, of each example's own loss
+  /// otherwise. Fills `trace`, where there is one.
+  void run(const Batch& batch, Trace* trace = nullptr);
+
+  Lengths lengths(std::int64_t examples) const;
+  void add_sum(std::span<const double> factors, const Params& sum) const;
+
+ private:
+  struct Step {
+    std::unique_ptr<Rule> rule;
+    std::size_t first, end;  // its parameters
+  };
+
+  torch::Tensor loss_deltas(const torch::Tensor& outputs, const torch::Tensor& targets) const;
+
+  const Weights& weights_;
+  Want want_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,129 @@
+#include "harness/gradients/engine/per_example.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/overload.hpp"
+
+#include "harness/gradients/engine/pass.hpp"
+
+namespace fedarena {
+namespace {
+
+// What factors below one lack: more than the relative error of a norm, a factor and a rounded product
+// together.
+double slack(torch::ScalarType type) { return type == torch::kFloat32 ? 0x1p-19 : 0x1p-40; }
+
+// Bounds within which rules are exact enough. Squares, products and scaled deltas then neither overflow nor
+// lose digits to underflow that a contribution of norm clip_norm would miss.
+constexpr double kLargest = 1e15;
+constexpr double kSmallestBound = 1e-15;
+// Scaled deltas are rounded, which moves a gradient by 2^-24 of its reach. Up to this reach it is less than
+// slack().
+constexpr double kLargestReach = 16;
+
+}  // namespace
+
+void require_per_example_gradients(const Architecture& architecture) {
+  for (const Layer& layer : architecture.layers) {
+    if (!std::holds_alternative<BatchNorm>(layer)) continue;
+    throw Error(Complaint{
+        .found =
+            "the model normalises over batches (BatchNorm), so one example's gradient depends on the other "
+            "examples of its batch, and clipping it does not bound what an example can change",
+        .remedy = "Use GroupNorm, which normalises each example by itself."});
+  }
+}
+
+std::string per_example_warning(const Model& model) {
+  std::string names;
+  for (const Layer& layer : model.architecture().layers) {
+    const auto* custom = std::get_if<Custom>(&layer);
+    if (custom == nullptr || names.find("\"" + custom->name + "\"") != std::string::npos) continue;
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", custom->name);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "No rule for per-example gradients of {}: they are taken one example at a time, several times slower",
+      names);
+}
+
+ClippedSum clipped_one_by_one(const Model& model, const Params& at, double clip_norm, const Batch& batch) {
+  ClippedSum result{.sum = zeros_like(at), .examples = batch.size()};
+  torch::Tensor sum = torch::zeros_like(at.flat(), torch::kFloat64);
+  for (std::int64_t i = 0; i < batch.size(); ++i) {
+    const Params gradient = model.gradient(at, {batch.inputs.narrow(0, i, 1), batch.targets.narrow(0, i, 1)});
+    const torch::Tensor exact = gradient.flat().to(torch::kFloat64);
+    const auto largest = exact.numel() == 0 ? 0.0 : exact.abs().max().item<double>();
+    if (largest == 0) continue;
+    if (!std::isfinite(largest)) {
+      ++result.clipped;
+      continue;
+    }
+    // Of norm between one and the root of the number of parameters, whatever the gradient's own magnitude.
+    const torch::Tensor scaled = exact / largest;
+    const auto norm = scaled.norm().item<double>();
+    const double bound = (1 - slack(at.flat().scalar_type())) * clip_norm;
+    result.clipped += norm * largest > clip_norm;
+    if (norm * largest <= bound) {
+      sum += exact;
+    } else {
+      sum.add_(scaled, bound / norm);
+    }
+  }
+  result.sum.flat().copy_(sum);
+  return result;
+}
+
+ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batch& batch) {
+  const Model& model = weights.model();
+  const Params& at = weights.at();
+  if (!has_rules(model) || clip_norm < kSmallestBound) {
+    return clipped_one_by_one(model, at, clip_norm, batch);
+  }
+  const torch::NoGradGuard no_graph;
+  Pass pass(weights, Want::kPerExample);
+  pass.run(batch);
+  const Lengths lengths = pass.lengths(batch.size());
+
+  ClippedSum result{.sum = zeros_like(at), .examples = batch.size()};
+  const double bound = (1 - slack(at.flat().scalar_type())) * clip_norm;
+  std::vector<double> factors;
+  std::vector<std::int64_t> extreme;
+  for (std::size_t i = 0; i < lengths.squared.size(); ++i) {
+    const double norm = std::sqrt(lengths.squared[i]);
+    // Written so that NaN is extreme.
+    const bool ordinary =
+        norm <= kLargest && lengths.inputs[i] <= kLargest && lengths.reach[i] <= kLargestReach * norm;
+    if (!ordinary) extreme.push_back(static_cast<std::int64_t>(i));
+    factors.push_back(!ordinary ? 0 : norm <= bound ? 1 : bound / norm);
+    result.clipped += ordinary && norm > clip_norm;
+  }
+  pass.add_sum(factors, result.sum);
+  if (!extreme.empty()) {
+    const ClippedSum rest = clipped_one_by_one(model, at, clip_norm, batch.select(torch::tensor(extreme)));
+    result.sum += rest.sum;
+    result.clipped += rest.clipped;
+  }
+  return result;
+}
+
+Params mean_by_rules(const Weights& weights, const Batch& batch, Trace* trace) {
+  if (!has_rules(weights.model())) return weights.model().gradient(weights.at(), batch);
+  const torch::NoGradGuard no_graph;
+  Pass pass(weights, Want::kSum);
+  pass.run(batch, trace);
+  Params mean = zeros_like(weights.at());
+  pass.add_sum(std::vector<double>(static_cast<std::size_t>(batch.size()), 1.0), mean);
+  return mean;
+}
+
+}  // namespace fedarena

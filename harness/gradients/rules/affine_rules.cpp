@@ -1,0 +1,262 @@
+// Affine maps and convolutions: gradients are products of inputs and deltas, so their norms need not hold
+// them.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "harness/gradients/rules/convolution.hpp"
+#include "harness/gradients/kernels/kernels.hpp"
+#include "harness/gradients/kernels/lanes.hpp"
+#include "harness/gradients/rules/rule.hpp"
+
+namespace fedarena {
+namespace {
+
+std::vector<double> to_vector(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.to(torch::kFloat64).contiguous();
+  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
+}
+
+// The gradient of one example's weight is an outer product, whose norm is the product of two norms
+// (Goodfellow 2015); the weighted sum is one matrix product.
+class LinearRule final : public Rule {
+ public:
+  explicit LinearRule(std::vector<torch::Tensor> parameters) : parameters_(std::move(parameters)) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    inputs_ = inputs;
+    return at::addmm(parameters_[1], inputs, parameters_[0].t());
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    deltas_ = deltas;
+    return wanted ? at::mm(deltas, parameters_[0]) : torch::Tensor();
+  }
+  void add_lengths(Lengths& lengths) const override {
+    const std::vector<double> inputs = kernels::squared_norms(inputs_);
+    const std::vector<double> deltas = kernels::squared_norms(deltas_);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      lengths.squared[i] += (inputs[i] + 1) * deltas[i];  // the bias has input one
+      lengths.inputs[i] += std::sqrt(inputs[i]);
+      lengths.reach[i] += std::sqrt(inputs[i] * deltas[i]);
+    }
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    const Scaled scaled = scale_examples(factors, inputs_, deltas_);
+    sums[0].addmm_(scaled.deltas.t(), scaled.inputs);
+    sums[1].add_(scaled.deltas.sum(0));
+  }
+
+ private:
+  std::vector<torch::Tensor> parameters_;
+  torch::Tensor inputs_, deltas_;
+};
+
+class Conv2dRule : public Rule {
+ public:
+  explicit Conv2dRule(std::unique_ptr<const Convolution> convolution)
+      : convolution_(std::move(convolution)) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    inputs_ = inputs;
+    return convolution_->outputs(inputs);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    const Convolution::Deltas prepared = convolution_->prepare(deltas);
+    take(prepared);
+    return wanted ? convolution_->input_deltas(inputs_, prepared) : torch::Tensor();
+  }
+
+ protected:
+  // What the rule wants of the gradients in weight and bias.
+  virtual void take(const Convolution::Deltas& deltas) = 0;
+
+  const Convolution& convolution() const { return *convolution_; }
+  const torch::Tensor& inputs() const { return inputs_; }
+
+ private:
+  std::unique_ptr<const Convolution> convolution_;
+  torch::Tensor inputs_;
+};
+
+// All examples at once.
+class SummedConv2d final : public Conv2dRule {
+ public:
+  using Conv2dRule::Conv2dRule;
+
+  void add_sum(std::span<const double> /*factors*/, std::span<const torch::Tensor> sums) const override {
+    convolution().add(gradient_.weight, sums[0]);
+    sums[1].add_(gradient_.bias);
+  }
+
+ private:
+  void take(const Convolution::Deltas& deltas) override {
+    gradient_ = convolution().gradient(inputs(), deltas);
+  }
+
+  Convolution::Gradient gradient_;
+};
+
+// Holds every example's gradient and reads it twice, for its norm while it is in cache and for the sum.
+class HeldConv2d final : public Conv2dRule {
+ public:
+  using Conv2dRule::Conv2dRule;
+
+  void add_lengths(Lengths& lengths) const override {
+    const std::vector<double> biases = kernels::squared_norms(biases_);
+    // Transformed inputs overflow before a convolution of them does.
+    const std::vector<double> inputs = kernels::squared_norms(this->inputs());
+    for (std::size_t i = 0; i < squared_.size(); ++i) {
+      lengths.squared[i] += squared_[i] + biases[i];
+      lengths.inputs[i] += std::sqrt(inputs[i]);
+    }
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    const torch::Tensor weight = at::zeros_like(weights_[0]);
+    kernels::add_weighted_sum(factors, weights_, weight);
+    convolution().add(weight, sums[0]);
+    kernels::add_weighted_sum(factors, biases_, sums[1]);
+  }
+
+ private:
+  void take(const Convolution::Deltas& deltas) override {
+    convolution().weight_gradients(inputs(), deltas, [this](torch::Tensor weight) {
+      squared_.push_back(kernels::squared_norm(weight));
+      weights_.push_back(std::move(weight));
+    });
+    biases_ = deltas.plain.sum({2, 3});
+  }
+
+  std::vector<torch::Tensor> weights_;
+  std::vector<double> squared_;
+  torch::Tensor biases_;
+};
+
+// Ghost norms (Li et al. 2022; Bu et al. 2022): the squared norm of sum over positions t of d_t u_t' is the
+// sum over s, t of <u_s, u_t> <d_s, d_t>. The products are taken in double, because what cancels between
+// positions would leave single precision with rounding alone. The sum is a second pass over the weights with
+// scaled deltas.
+class GhostConv2d final : public Conv2dRule {
+ public:
+  using Conv2dRule::Conv2dRule;
+
+  void add_lengths(Lengths& lengths) const override {
+    const Conv2d& layer = convolution().layer();
+    const torch::Tensor patches =
+        at::im2col(inputs(), {layer.kernel, layer.kernel}, {1, 1}, {layer.padding, layer.padding}, {1, 1})
+            .to(torch::kFloat64);
+    const torch::Tensor deltas = deltas_.flatten(2).to(torch::kFloat64);
+    const torch::Tensor patch_products =
+        at::bmm(patches.transpose(1, 2), patches) + 1;  // the bias' input is one
+    const torch::Tensor delta_products = at::bmm(deltas.transpose(1, 2), deltas);
+    const std::vector<double> squared = to_vector((patch_products * delta_products).sum({1, 2}));
+    const std::vector<double> reach =
+        to_vector((patch_products.diagonal(0, 1, 2) * delta_products.diagonal(0, 1, 2)).sqrt().sum(1));
+    const std::vector<double> input = to_vector(patches.square().sum({1, 2}).sqrt());
+    for (std::size_t i = 0; i < squared.size(); ++i) {
+      lengths.squared[i] += squared[i] < 0 ? 0 : squared[i];  // NaN stays
+      lengths.reach[i] += reach[i];
+      lengths.inputs[i] += input[i];
+    }
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    const Scaled scaled = scale_examples(factors, inputs(), deltas_);
+    if (scaled.inputs.size(0) == 0) return;
+    const Convolution::Gradient gradient =
+        convolution().gradient(scaled.inputs, convolution().prepare(scaled.deltas));
+    convolution().add(gradient.weight, sums[0]);
+    sums[1].add_(gradient.bias);
+  }
+
+ private:
+  void take(const Convolution::Deltas& deltas) override { deltas_ = deltas.plain; }
+
+  torch::Tensor deltas_;
+};
+
+// Few channels: sixteen examples side by side, with the ReLU and the max pooling that follow.
+class LaneConv2d final : public Rule {
+ public:
+  LaneConv2d(std::span<const Layer> layers, std::vector<torch::Tensor> parameters, Want want)
+      : convolution_(std::get<Conv2d>(layers[0]), tail_of_convolution(layers), std::move(parameters[0]),
+                     std::move(parameters[1])),
+        want_(want) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override { return convolution_.forward(inputs); }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return convolution_.backward(deltas, want_ == Want::kPerExample, wanted);
+  }
+  void add_lengths(Lengths& lengths) const override {
+    const std::vector<double> squared = convolution_.squared_norms();
+    for (std::size_t i = 0; i < squared.size(); ++i) lengths.squared[i] += squared[i];
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    convolution_.add_sum(factors, sums[0], sums[1]);
+  }
+
+ private:
+  static kernels::ConvTail tail_of_convolution(std::span<const Layer> layers) {
+    kernels::ConvTail tail{.relu = layers.size() > 1};
+    if (layers.size() > 2) tail.pool = std::get<MaxPool>(layers[2]).size;
+    return tail;
+  }
+
+  kernels::LaneConvolution convolution_;
+  Want want_;
+};
+
+// Whether ghost norms are cheaper than holding gradients. Both cost one product of deltas and patches in all;
+// beyond it, in multiplications of the processor: ghost norms cost products of all pairs of positions, in
+// double at half the rate, and holding costs memory traffic for each weight.
+bool prefer_ghost_norms(const Convolution& convolution, const torch::Tensor& inputs) {
+  // Double is not precise enough for gradients in double that cancel between positions.
+  if (inputs.scalar_type() != torch::kFloat32) return false;
+  const Conv2d& layer = convolution.layer();
+  const std::int64_t positions = (inputs.size(2) + 2 * layer.padding - layer.kernel + 1) *
+                                 (inputs.size(3) + 2 * layer.padding - layer.kernel + 1);
+  const std::int64_t patch = layer.in * layer.kernel * layer.kernel;
+  return 2 * positions * positions * (patch + layer.out) <
+         convolution.traffic_of_a_weight() * patch * layer.out;
+}
+
+}  // namespace
+
+Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
+                      const torch::Tensor& deltas) {
+  const bool plain = std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == 1; });
+  if (plain) return {inputs, deltas};
+  std::vector<std::int64_t> kept;
+  std::vector<double> kept_factors;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if (factors[i] == 0) continue;
+    kept.push_back(static_cast<std::int64_t>(i));
+    kept_factors.push_back(factors[i]);
+  }
+  const bool all = kept.size() == factors.size();
+  const torch::Tensor positions = torch::tensor(kept, torch::kInt64);
+  const torch::Tensor rows = all ? deltas : deltas.index_select(0, positions);
+  std::vector<std::int64_t> column(static_cast<std::size_t>(deltas.dim()), 1);
+  column[0] = rows.size(0);
+  const torch::Tensor scales = torch::tensor(kept_factors, torch::kFloat64).view(column);
+  return {all ? inputs : inputs.index_select(0, positions),
+          (rows.to(torch::kFloat64) * scales).to(deltas.scalar_type())};
+}
+
+std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters) {
+  return std::make_unique<LinearRule>(std::move(parameters));
+}
+
+std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
+                                       const torch::Tensor& inputs, Want want) {
+  const auto& layer = std::get<Conv2d>(layers[0]);
+  if (kernels::prefer_lanes(layer, inputs.size(0))) {
+    return std::make_unique<LaneConv2d>(layers, weights.parameters, want);
+  }
+  std::unique_ptr<const Convolution> convolution = make_convolution(layer, weights, inputs);
+  if (want == Want::kSum) return std::make_unique<SummedConv2d>(std::move(convolution));
+  if (prefer_ghost_norms(*convolution, inputs)) return std::make_unique<GhostConv2d>(std::move(convolution));
+  return std::make_unique<HeldConv2d>(std::move(convolution));
+}
+
+}  // namespace fedarena

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "fedarena/layers.hpp"
+
+#include "harness/gradients/rules/weights.hpp"
+
+namespace fedarena {
+
+/// A way to compute a convolution and its gradients, on examples of one shape. Tensors are contiguous and on
+/// the CPU: inputs [n, in, h, w], deltas (gradients in the outputs) [n, out, h', w'].
+class Convolution {
+ public:
+  /// Deltas, and what gradients in inputs and in the weight both want of them.
+  struct Deltas {
+    torch::Tensor plain;
+    torch::Tensor tiles;  ///< transformed; undefined where nothing goes by tiles
+  };
+  /// Gradients in weight and bias; the weight's may lie in any order, which `add` knows.
+  struct Gradient {
+    torch::Tensor weight, bias;
+  };
+
+  explicit Convolution(const Conv2d& layer) : layer_(layer) {}
+  virtual ~Convolution() = default;
+  Convolution(const Convolution&) = delete;
+  Convolution& operator=(const Convolution&) = delete;
+
+  const Conv2d& layer() const { return layer_; }
+  virtual torch::Tensor outputs(const torch::Tensor& inputs) const = 0;
+  virtual Deltas prepare(const torch::Tensor& deltas) const = 0;
+  virtual torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const = 0;
+  /// Summed over the examples.
+  virtual Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const = 0;
+  /// The weight's of each example, one take(gradient) after the other, each while it is in a cache.
+  virtual void weight_gradients(const torch::Tensor& inputs, const Deltas& deltas,
+                                const std::function<void(torch::Tensor)>& take) const = 0;
+  /// weight += gradient
+  virtual void add(const torch::Tensor& gradient, const torch::Tensor& weight) const = 0;
+  /// What one example's gradient costs beyond its part of the sum, in multiplications a weight.
+  virtual std::int64_t traffic_of_a_weight() const = 0;
+
+ private:
+  Conv2d layer_;
+};
+
+/// By tiles where they pay for such inputs (winograd.hpp), by patches where those are small (patches.hpp), by
+/// LibTorch elsewhere; `weights` outlive it.
+std::unique_ptr<const Convolution> make_convolution(const Conv2d& layer, const LayerWeights& weights,
+                                                    const torch::Tensor& inputs);
+
+}  // namespace fedarena

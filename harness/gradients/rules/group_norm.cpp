@@ -1,0 +1,158 @@
+// Group normalisation, with the ReLU and the average pooling that follow it while a plane is in the innermost
+// cache.
+#include <vector>
+
+#include <ATen/Dispatch.h>
+
+#include "harness/gradients/rules/norm_planes.hpp"
+
+namespace fedarena::kernels {
+namespace {
+
+template <typename T>
+inline void normalise_plane(const T* in, std::int64_t count, T mean, T scale, T shift, bool relu, T* out) {
+  if (relu) {
+    // As LibTorch has it: NaN and minus zero stay.
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T value = normalised(in[i], mean, scale, shift);
+      out[i] = value < 0 ? T(0) : value;
+    }
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = normalised(in[i], mean, scale, shift);
+  }
+}
+
+template <typename T>
+struct Forward {
+  const T *in, *weight, *bias;
+  T *out, *mean, *inverse;
+  T* scratch;  // a plane, for pooling
+
+  void run(const Extent& extent, const Tail& tail, double epsilon) {
+    for (std::int64_t group = 0; group < extent.groups; ++group) {
+      const T* x = in + group * extent.group();
+      if (group + 1 < extent.groups) prefetch(x + extent.group(), extent.plane);
+      const Moments<T> moments = moments_of(x, extent.group(), epsilon);
+      mean[group] = moments.mean;
+      inverse[group] = moments.inverse_deviation;
+      const std::int64_t first = extent.first_channel(group);
+      for (std::int64_t c = 0; c < extent.channels; ++c, x += extent.plane, out += extent.pooled_plane) {
+        normalise_plane(x, extent.plane, moments.mean, inverse[group] * weight[first + c], bias[first + c],
+                        tail.relu, tail.pool == 0 ? out : scratch);
+        if (tail.pool != 0) pool_plane<T>(scratch, extent.height, extent.width, tail.pool, out);
+      }
+    }
+  }
+};
+
+template <typename T>
+struct Backward {
+  const T *in, *delta, *weight, *bias, *mean, *inverse;
+  T *out, *weight_row, *bias_row;
+  T* scratch;  // a group, for the gradients in what was normalised
+
+  // Those of channel c of a group, at `place` in scratch, from those in the tail's outputs.
+  const T* through_tail(const Extent& extent, const Tail& tail, const T* x, std::int64_t group,
+                        std::int64_t channel, const T* from, T* place) const {
+    if (tail.pool != 0) {
+      unpool_plane(from, extent.height, extent.width, tail.pool, place);
+      from = place;
+    }
+    if (!tail.relu) return from;
+    const T centre = mean[group];
+    const T scale = inverse[group] * weight[channel];
+    const T shift = bias[channel];
+    for (std::int64_t i = 0; i < extent.plane; ++i) {
+      place[i] = normalised(x[i], centre, scale, shift) <= 0 ? T(0) : from[i];
+    }
+    return place;
+  }
+
+  void run(const Extent& extent, const Tail& tail) {
+    const std::int64_t plane = extent.plane;
+    const auto size = static_cast<double>(extent.group());
+    const bool direct = !tail.relu && tail.pool == 0;
+    for (std::int64_t group = 0; group < extent.groups; ++group) {
+      const T centre = mean[group];
+      const T deviation = inverse[group];
+      const std::int64_t first = extent.first_channel(group);
+      const T* scales = weight + first;
+      const T* group_in = in + group * extent.group();
+      const T* group_delta = delta + group * extent.channels * extent.pooled_plane;
+      double sum = 0;      // of weight * delta
+      double product = 0;  // of weight * delta * (input - mean)
+      for (std::int64_t c = 0; c < extent.channels; ++c) {
+        const T* x = group_in + c * plane;
+        if (c + 1 < extent.channels || group + 1 < extent.groups) prefetch(x + plane, plane);
+        const T* d = through_tail(extent, tail, x, group, first + c, group_delta + c * extent.pooled_plane,
+                                  scratch + c * plane);
+        const double slope =
+            sum_of<T>(plane, [x, d, centre](std::int64_t i) { return d[i] * (x[i] - centre); });
+        const double total = sum_of<T>(plane, [d](std::int64_t i) { return d[i]; });
+        *weight_row++ = static_cast<T>(slope * static_cast<double>(deviation));
+        *bias_row++ = static_cast<T>(total);
+        product += slope * static_cast<double>(scales[c]);
+        sum += total * static_cast<double>(scales[c]);
+      }
+      const auto along =
+          static_cast<T>(product / size * static_cast<double>(deviation) * static_cast<double>(deviation));
+      const auto constant = static_cast<T>(sum / size);
+      for (std::int64_t c = 0; c < extent.channels; ++c, out += plane) {
+        const T* x = group_in + c * plane;
+        const T* d = (direct ? group_delta : scratch) + c * plane;
+        const T scale = scales[c];
+        for (std::int64_t i = 0; i < plane; ++i) {
+          out[i] = deviation * (scale * d[i] - constant - (x[i] - centre) * along);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Normalised group_norm(const torch::Tensor& inputs, const GroupNorm& layer, const torch::Tensor& weight,
+                      const torch::Tensor& bias, const Tail& tail) {
+  const Extent extent(inputs, layer, tail);
+  const std::vector<std::int64_t> moments{inputs.size(0), layer.groups};
+  Normalised result{torch::empty(extent.outputs(inputs, tail), inputs.options()),
+                    torch::empty(moments, inputs.options()), torch::empty(moments, inputs.options())};
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm", [&] {
+    std::vector<scalar_t> scratch(tail.pool == 0 ? 0 : static_cast<std::size_t>(extent.plane));
+    Forward<scalar_t> forward{.in = inputs.data_ptr<scalar_t>(),
+                              .weight = weight.data_ptr<scalar_t>(),
+                              .bias = bias.data_ptr<scalar_t>(),
+                              .out = result.outputs.data_ptr<scalar_t>(),
+                              .mean = result.mean.data_ptr<scalar_t>(),
+                              .inverse = result.inverse_deviation.data_ptr<scalar_t>(),
+                              .scratch = scratch.data()};
+    run_vectorised([&] { forward.run(extent, tail, layer.epsilon); });
+  });
+  return result;
+}
+
+NormGradient group_norm_backward(const torch::Tensor& deltas, const torch::Tensor& inputs,
+                                 const Normalised& forward, const GroupNorm& layer,
+                                 const torch::Tensor& weight, const torch::Tensor& bias, const Tail& tail) {
+  const Extent extent(inputs, layer, tail);
+  const std::vector<std::int64_t> rows{inputs.size(0), layer.channels};
+  NormGradient result{torch::empty_like(inputs), torch::empty(rows, inputs.options()),
+                      torch::empty(rows, inputs.options())};
+  AT_DISPATCH_FLOATING_TYPES(inputs.scalar_type(), "group_norm_backward", [&] {
+    std::vector<scalar_t> scratch(static_cast<std::size_t>(extent.channels * extent.plane));
+    Backward<scalar_t> backward{.in = inputs.data_ptr<scalar_t>(),
+                                .delta = deltas.data_ptr<scalar_t>(),
+                                .weight = weight.data_ptr<scalar_t>(),
+                                .bias = bias.data_ptr<scalar_t>(),
+                                .mean = forward.mean.data_ptr<scalar_t>(),
+                                .inverse = forward.inverse_deviation.data_ptr<scalar_t>(),
+                                .out = result.inputs.data_ptr<scalar_t>(),
+                                .weight_row = result.weight.data_ptr<scalar_t>(),
+                                .bias_row = result.bias.data_ptr<scalar_t>(),
+                                .scratch = scratch.data()};
+    run_vectorised([&] { backward.run(extent, tail); });
+  });
+  return result;
+}
+
+}  // namespace fedarena::kernels

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "fedarena/model.hpp"
+
+#include "harness/gradients/kernels/kernels.hpp"
+#include "harness/gradients/rules/weights.hpp"
+
+namespace fedarena {
+
+/// What is known of each example's gradient before any of it is summed; one entry an example.
+struct Lengths {
+  explicit Lengths(std::size_t examples) : squared(examples), inputs(examples), reach(examples) {}
+
+  std::vector<double> squared;  ///< squared norm of the gradient
+  std::vector<double> inputs;   ///< norms of inputs, summed over affine maps and convolutions
+  /// Sum over layers whose gradients are never held and their positions of |input| * |delta|: what the norms
+  /// of their gradients would add up to if nothing cancelled, and the scale of rounding.
+  std::vector<double> reach;
+};
+
+/// What a rule is wanted for.
+enum class Want {
+  kSum,         ///< the sum of gradients over the micro-batch
+  kPerExample,  ///< norms, then a sum with a factor an example
+};
+
+/// One layer in one pass over a micro-batch: forward, backward, then norms and sums of its parameters'
+/// gradients. On the CPU, without autograd. Calls come in the order below, once each.
+class Rule {
+ public:
+  Rule() = default;
+  virtual ~Rule() = default;
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+
+  /// Outputs from contiguous inputs [n, ...]; keeps what the rest needs.
+  virtual torch::Tensor forward(const torch::Tensor& inputs) = 0;
+  /// Gradients in the inputs from those in the outputs, each example's of its own loss. `wanted`: whether
+  /// anything before this layer has parameters; otherwise the result may be undefined.
+  virtual torch::Tensor backward(const torch::Tensor& deltas, bool wanted) = 0;
+  /// Adds this layer's part. For Want::kPerExample.
+  virtual void add_lengths(Lengths& /*lengths*/) const {}
+  /// sums[p] += sum over examples of factors[i] * gradient of parameter p; an example whose factor is zero
+  /// adds nothing, not even NaN. Under Want::kSum all factors are one.
+  virtual void add_sum(std::span<const double> /*factors*/, std::span<const torch::Tensor> /*sums*/) const {}
+};
+
+/// Whether there is a rule for that kind of layer.
+bool has_rule(const Layer& layer);
+
+/// How many of the layers from layers[0] on, at least one, the next rule takes on so many examples, so that
+/// memory is passed over once: a normalisation takes the ReLU and the average pooling after it, and, unless
+/// what each layer is given is to be `traced`, a convolution with few channels the ReLU and the max pooling.
+/// Either way the bits are those of one layer after the other.
+std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t examples, bool traced);
+
+/// What follows the normalisation layers[0] in its rule.
+kernels::Tail tail_of(std::span<const Layer> layers);
+
+/// The rule of those layers, which have one, for those inputs; `weights` are those of layers[0] and outlive
+/// the rule.
+std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeights& weights,
+                                const torch::Tensor& inputs, Want want);
+
+/// Sums of products of a layer's inputs and deltas, for the rules of affine maps and convolutions: the
+/// examples whose factor is not zero, with deltas that are scaled and rounded once.
+struct Scaled {
+  torch::Tensor inputs, deltas;
+};
+Scaled scale_examples(std::span<const double> factors, const torch::Tensor& inputs,
+                      const torch::Tensor& deltas);
+
+std::unique_ptr<Rule> make_linear_rule(std::vector<torch::Tensor> parameters);
+/// layers[0] is a Conv2d.
+std::unique_ptr<Rule> make_conv2d_rule(std::span<const Layer> layers, const LayerWeights& weights,
+                                       const torch::Tensor& inputs, Want want);
+
+}  // namespace fedarena

@@ -1,0 +1,197 @@
+// Layers with few or no parameters; their per-example gradients are held.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+#include <ATen/ATen.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/overload.hpp"
+
+#include "harness/gradients/kernels/kernels.hpp"
+#include "harness/gradients/kernels/lanes.hpp"
+#include "harness/gradients/rules/rule.hpp"
+
+namespace fedarena {
+namespace {
+
+class ReluRule final : public Rule {
+ public:
+  torch::Tensor forward(const torch::Tensor& inputs) override { return outputs_ = at::relu(inputs); }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return wanted ? at::threshold_backward(deltas, outputs_, 0) : torch::Tensor();
+  }
+
+ private:
+  torch::Tensor outputs_;
+};
+
+class FlattenRule final : public Rule {
+ public:
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    shape_ = inputs.sizes().vec();
+    return inputs.flatten(1);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return wanted ? deltas.view(shape_) : torch::Tensor();
+  }
+
+ private:
+  std::vector<std::int64_t> shape_;
+};
+
+class AveragePoolRule final : public Rule {
+ public:
+  explicit AveragePoolRule(const AveragePool& layer) : size_(layer.size) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    height_ = inputs.size(2);
+    width_ = inputs.size(3);
+    return kernels::average_pool(inputs, size_);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return wanted ? kernels::average_pool_adjoint(deltas, size_, height_, width_) : torch::Tensor();
+  }
+
+ private:
+  std::int64_t size_, height_ = 0, width_ = 0;
+};
+
+class MaxPoolRule final : public Rule {
+ public:
+  explicit MaxPoolRule(const MaxPool& layer) : size_(layer.size) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    inputs_ = inputs;
+    return kernels::max_pool(inputs, size_);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool wanted) override {
+    return wanted ? kernels::max_pool_adjoint(inputs_, deltas, size_) : torch::Tensor();
+  }
+
+ private:
+  std::int64_t size_;
+  torch::Tensor inputs_;
+};
+
+class GroupNormRule final : public Rule {
+ public:
+  GroupNormRule(const GroupNorm& layer, std::vector<torch::Tensor> parameters, const kernels::Tail& tail)
+      : layer_(layer), parameters_(std::move(parameters)), tail_(tail) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    inputs_ = inputs;
+    forward_ = kernels::group_norm(inputs, layer_, parameters_[0], parameters_[1], tail_);
+    return std::exchange(forward_.outputs, torch::Tensor());
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool /*wanted*/) override {
+    gradient_ = kernels::group_norm_backward(deltas, inputs_, forward_, layer_, parameters_[0],
+                                             parameters_[1], tail_);
+    return std::exchange(gradient_.inputs, torch::Tensor());
+  }
+  void add_lengths(Lengths& lengths) const override {
+    const std::vector<double> weights = kernels::squared_norms(gradient_.weight);
+    const std::vector<double> biases = kernels::squared_norms(gradient_.bias);
+    for (std::size_t i = 0; i < weights.size(); ++i) lengths.squared[i] += weights[i] + biases[i];
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    kernels::add_weighted_sum(factors, gradient_.weight, sums[0]);
+    kernels::add_weighted_sum(factors, gradient_.bias, sums[1]);
+  }
+
+ private:
+  GroupNorm layer_;
+  std::vector<torch::Tensor> parameters_;
+  kernels::Tail tail_;
+  torch::Tensor inputs_;
+  kernels::Normalised forward_;
+  kernels::NormGradient gradient_;
+};
+
+// The gradient of one example is held as the table's rows that the example has looked up: rows_[i][k] is the
+// gradient of row indices_[i][k].
+class EmbeddingRule final : public Rule {
+ public:
+  EmbeddingRule(const Embedding& layer, std::vector<torch::Tensor> parameters)
+      : layer_(layer), parameters_(std::move(parameters)) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    positions_ = embedding_indices(layer_, inputs);
+    return at::embedding(parameters_[0], positions_);
+  }
+  torch::Tensor backward(const torch::Tensor& deltas, bool /*wanted*/) override {
+    const torch::Tensor positions = positions_.flatten(1);
+    const torch::Tensor vectors = deltas.reshape({deltas.size(0), -1, layer_.dimension});
+    for (std::int64_t i = 0; i < deltas.size(0); ++i) {
+      const auto [indices, places, counts] =
+          at::unique_dim(positions[i], /*dim=*/0, /*sorted=*/true, /*return_inverse=*/true);
+      indices_.push_back(indices);
+      rows_.push_back(
+          at::zeros({indices.size(0), layer_.dimension}, deltas.options()).index_add_(0, places, vectors[i]));
+    }
+    return {};
+  }
+  void add_lengths(Lengths& lengths) const override {
+    for (std::size_t i = 0; i < rows_.size(); ++i) lengths.squared[i] += kernels::squared_norm(rows_[i]);
+  }
+  void add_sum(std::span<const double> factors, std::span<const torch::Tensor> sums) const override {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (factors[i] == 0) continue;
+      const torch::Tensor scaled = rows_[i].to(torch::kFloat64).mul_(factors[i]).to(rows_[i].scalar_type());
+      torch::Tensor(sums[0]).index_add_(0, indices_[i], scaled);
+    }
+  }
+
+ private:
+  Embedding layer_;
+  std::vector<torch::Tensor> parameters_;
+  torch::Tensor positions_;
+  std::vector<torch::Tensor> indices_, rows_;
+};
+
+}  // namespace
+
+bool has_rule(const Layer& layer) {
+  return !std::holds_alternative<BatchNorm>(layer) && !std::holds_alternative<Custom>(layer);
+}
+
+std::size_t layers_of_next_rule(std::span<const Layer> layers, std::int64_t examples, bool traced) {
+  const auto follows = [&](std::size_t index, auto kind) {
+    return index < layers.size() && std::holds_alternative<decltype(kind)>(layers[index]);
+  };
+  if (std::holds_alternative<GroupNorm>(layers[0])) {
+    return !follows(1, Relu{}) ? 1 : follows(2, AveragePool{}) ? 3 : 2;
+  }
+  const auto* conv = std::get_if<Conv2d>(layers.data());
+  if (conv == nullptr || traced || !kernels::prefer_lanes(*conv, examples)) return 1;
+  return !follows(1, Relu{}) ? 1 : follows(2, MaxPool{}) ? 3 : 2;
+}
+
+kernels::Tail tail_of(std::span<const Layer> layers) {
+  kernels::Tail tail{.relu = layers.size() > 1};
+  if (layers.size() > 2) tail.pool = std::get<AveragePool>(layers[2]).size;
+  return tail;
+}
+
+std::unique_ptr<Rule> make_rule(std::span<const Layer> layers, const LayerWeights& weights,
+                                const torch::Tensor& inputs, Want want) {
+  using Made = std::unique_ptr<Rule>;
+  return std::visit(
+      Overload{[&](const Conv2d&) -> Made { return make_conv2d_rule(layers, weights, inputs, want); },
+               [&](const Linear&) -> Made { return make_linear_rule(weights.parameters); },
+               [&](const GroupNorm& norm) -> Made {
+                 return std::make_unique<GroupNormRule>(norm, weights.parameters, tail_of(layers));
+               },
+               [&](const Embedding& embedding) -> Made {
+                 return std::make_unique<EmbeddingRule>(embedding, weights.parameters);
+               },
+               [&](const AveragePool& pool) -> Made { return std::make_unique<AveragePoolRule>(pool); },
+               [&](const MaxPool& pool) -> Made { return std::make_unique<MaxPoolRule>(pool); },
+               [](const Relu&) -> Made { return std::make_unique<ReluRule>(); },
+               [](const Flatten&) -> Made { return std::make_unique<FlattenRule>(); },
+               [](const auto&) -> Made { throw Bug("a layer without a per-example rule"); }},
+      layers[0]);
+}
+
+}  // namespace fedarena

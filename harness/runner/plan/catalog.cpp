@@ -1,0 +1,45 @@
+#include "harness/runner/plan/catalog.hpp"
+
+#include "datasets/registry.hpp"
+#include "harness/models/zoo.hpp"
+#include "harness/oracle/policies.hpp"
+#include "partitions/partition.hpp"
+
+namespace fedarena {
+
+Catalog make_catalog(const PluginHost& host) {
+  Catalog catalog;
+  for (const std::string& name : dataset_names()) {
+    catalog.datasets.push_back(
+        {.name = name,
+         .summary = dataset_summary(name),
+         .fields = dataset_fields(name),
+         .check = [name](const Settings& settings) { check_dataset(name, settings); }});
+  }
+  for (const std::string& kind : partition_names()) {
+    catalog.partitions.push_back(
+        {.name = kind,
+         .summary = partition_summary(kind),
+         .fields = partition_fields(kind),
+         .check = [kind](const Settings& settings) { check_partition_settings(kind, settings); }});
+  }
+  for (const ModelInfo& model : model_zoo()) {
+    catalog.models.push_back({.name = model.name, .summary = model.summary, .fields = model.fields});
+  }
+  for (const AlgorithmInfo& algorithm : host.registry().algorithms()) {
+    catalog.algorithms.push_back({.name = algorithm.name,
+                                  .summary = algorithm.description.summary,
+                                  .fields = algorithm.fields,
+                                  .requires_policy = algorithm.description.requires_policy});
+  }
+  for (const PolicyInfo& policy : policies()) {
+    catalog.policies.push_back({.name = policy.name,
+                                .summary = policy.summary,
+                                .fields = policy.fields,
+                                .requires_policy = {},
+                                .check = [make = policy.make](const Settings& settings) { make(settings); }});
+  }
+  return catalog;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "harness/config/sections/catalog.hpp"
+#include "harness/loader/plugin_host.hpp"
+
+namespace fedarena {
+
+/// What experiments can choose from: every data set, partition and model of this program, and the algorithms
+/// of the plugins that were loaded.
+Catalog make_catalog(const PluginHost& host);
+
+}  // namespace fedarena

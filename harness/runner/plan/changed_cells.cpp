@@ -1,0 +1,108 @@
+#include "harness/runner/plan/changed_cells.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/record/resolved_settings.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/table/tuning_text.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostChanges = 5;
+constexpr std::size_t kMostCells = 3;
+
+// "experiment.rounds was 3, now 4", and the cells that it concerns.
+using Changes = std::map<std::string, std::vector<std::string>>;
+
+void add_changes(Changes& changes, const std::string& before, const std::string& now,
+                 const std::string& cell) {
+  const auto had = results::resolved_settings(before);
+  const auto has = results::resolved_settings(now);
+  for (const auto& [key, value] : had) {
+    const auto found = has.find(key);
+    if (found == has.end()) {
+      changes[fmt::format("{} was {}, now it is gone", key, value)].push_back(cell);
+    } else if (found->second != value) {
+      changes[fmt::format("{} was {}, now {}", key, value, found->second)].push_back(cell);
+    }
+  }
+  for (const auto& [key, value] : has) {
+    if (!had.contains(key)) changes[fmt::format("{} is new: {}", key, value)].push_back(cell);
+  }
+  if (had == has) changes["its text differs"].push_back(cell);
+}
+
+void add_tuning_change(Changes& changes, const results::Summary& before, const PlannedCell& now) {
+  const std::string was = results::search_text(before.tuning);
+  const std::string is = results::search_text(now.tuning);
+  if (was != is) changes[fmt::format("tuning was {}, now {}", was, is)].push_back(now.folder().string());
+}
+
+std::string cells_text(std::vector<std::string> cells) {
+  const std::size_t count = cells.size();
+  cells.resize(std::min(count, kMostCells));
+  std::string text = count == 1 ? "cell " : fmt::format("{} cells: ", count);
+  text += fmt::format("{}", fmt::join(cells, ", "));
+  if (count > kMostCells) text += fmt::format(" and {} more", count - kMostCells);
+  return text;
+}
+
+[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes) {
+  std::string text;
+  std::size_t told = 0;
+  for (const auto& [change, cells] : changes) {
+    if (told == kMostChanges) break;
+    text += fmt::format("{}{} ({})", told++ == 0 ? "" : "; ", change, cells_text(cells));
+  }
+  if (changes.size() > told) text += fmt::format("; and {} more", changes.size() - told);
+  throw Error(Complaint{
+      .place = {place.string()},
+      .found = fmt::format("runs here belong to another experiment: {}", text),
+      .remedy = "Undo the change, give another folder with --out, or remove the folders of these cells to "
+                "run them again; --only runs others."});
+}
+
+}  // namespace
+
+void refuse_existing_run(const fs::path& run) {
+  throw Error(Complaint{.place = {run.string()},
+                        .found = "there is a run in this folder already",
+                        .remedy =
+                            "Pass --resume to keep what is finished and continue the rest, or give another "
+                            "folder with --out."});
+}
+
+void check_same_experiment(const fs::path& run, const std::string& recorded, const std::string& toml) {
+  if (recorded == toml) return;
+  Changes changes;
+  add_changes(changes, recorded, toml, run.filename().string());
+  refuse_changed(run.parent_path(), changes);
+}
+
+void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, bool resume) {
+  Changes changes;
+  for (const PlannedCell& cell : cells) {
+    const fs::path path = out / cell.folder();
+    // A folder that cannot be looked at cannot be written to; that is said when it is tried.
+    std::error_code ignored;
+    if (!resume && fs::exists(path, ignored)) refuse_existing_run(path);
+    if (!fs::exists(path / results::kSummaryFile, ignored)) continue;
+    const auto run = results::RunDirectory::open(path);
+    const std::string before = run.read_file(results::kExperimentFile);
+    const std::string now = to_toml(cell.experiment());
+    if (before != now) add_changes(changes, before, now, cell.folder().string());
+    add_tuning_change(changes, run.summary(), cell);
+  }
+  if (!changes.empty()) refuse_changed(out, changes);
+}
+
+}  // namespace fedarena

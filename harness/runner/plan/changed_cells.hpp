@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/runner/plan/planned_cell.hpp"
+
+namespace fedarena {
+
+/// Looks at the folders of all cells before hours are spent on the first. Without `resume`, a folder that
+/// holds a run is an Error. With it, runs of another experiment are: one that says which settings were
+/// changed since, from what to what, and which cells they concern.
+void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem::path& out, bool resume);
+
+/// Throws that Error for one run directory and the experiment that it should be of, as a file, unless it is.
+void check_same_experiment(const std::filesystem::path& run, const std::string& recorded,
+                           const std::string& toml);
+
+/// Throws the Error of a folder that holds a run already.
+[[noreturn]] void refuse_existing_run(const std::filesystem::path& run);
+
+}  // namespace fedarena

@@ -1,0 +1,93 @@
+#include "harness/runner/plan/planned_cell.hpp"
+
+#include <algorithm>
+#include <fnmatch.h>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "harness/oracle/policies.hpp"
+
+namespace fedarena {
+namespace {
+
+// Longer lists of names are no help.
+constexpr std::size_t kMostNames = 30;
+
+std::string last_folder(const PlannedCell& cell) {
+  return fmt::format("{}-seed-{}", cell.algorithm->label, cell.seed);
+}
+
+// What a pattern may stand for, the short ones first.
+std::vector<std::string> names_of(const PlannedCell& cell) {
+  std::vector<std::string> names{cell.algorithm->label, fmt::format("seed-{}", cell.seed)};
+  for (const auto& [path, value] : cell.point->swept) names.push_back(fmt::format("{}={}", path, value));
+  names.push_back(cell.point->name);
+  names.push_back(last_folder(cell));
+  names.push_back(cell.folder().string());
+  return names;
+}
+
+bool matches(const PlannedCell& cell, const std::string& pattern) {
+  const std::vector<std::string> names = names_of(cell);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+}
+
+[[noreturn]] void refuse(const std::vector<PlannedCell>& cells, const std::string& pattern) {
+  std::vector<std::string> known;
+  std::string allowed;
+  for (const PlannedCell& cell : cells) {
+    for (const std::string& name : names_of(cell)) {
+      if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const bool folder = name == cell.folder().string() || name == last_folder(cell);
+      if (!folder && known.size() < kMostNames) allowed += (allowed.empty() ? "" : ", ") + name;
+      known.push_back(name);
+    }
+    if (known.size() > 10 * kMostNames) break;
+  }
+  throw Error(Complaint{.place = {.file = "--only " + pattern},
+                        .found = "no cell is of that name",
+                        .allowed = allowed,
+                        .nearest = nearest_name(pattern, known),
+                        .remedy = "patterns take * and ?, and of several each must fit"});
+}
+
+}  // namespace
+
+std::filesystem::path PlannedCell::folder() const {
+  return std::filesystem::path(point->name) / last_folder(*this);
+}
+
+bool PlannedCell::may_end_early() const {
+  const PrivacyPolicy policy = make_policy(algorithm->privacy.name, algorithm->privacy.settings);
+  const Accounting* accounting = fedarena::accounting(policy);
+  const Stopping& rule = point->experiment.stopping;
+  return (accounting != nullptr && accounting->budget > 0) || rule.target_accuracy > 0 || rule.patience > 0;
+}
+
+std::string PlannedCell::name() const {
+  return fmt::format("{}{}{}, seed {}", point->name, point->name.empty() ? "" : ", ", algorithm->label, seed);
+}
+
+Experiment PlannedCell::experiment() const { return cell(point->experiment, *algorithm, seed); }
+
+std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std::vector<std::string>& only) {
+  std::vector<PlannedCell> cells;
+  // Seeds are no dimension of a sweep, so that all points have the same.
+  for (const std::int64_t seed : points.front().experiment.seeds) {
+    for (const GridPoint& point : points) {
+      for (const AlgorithmEntry& algorithm : point.experiment.algorithms)
+        cells.push_back({&point, &algorithm, seed});
+    }
+  }
+  for (const std::string& pattern : only) {
+    std::vector<PlannedCell> kept;
+    std::copy_if(cells.begin(), cells.end(), std::back_inserter(kept),
+                 [&](const PlannedCell& cell) { return matches(cell, pattern); });
+    if (kept.empty()) refuse(cells, pattern);
+    cells = std::move(kept);
+  }
+  return cells;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/config/sections/read.hpp"
+#include "results/record/tuning.hpp"
+
+namespace fedarena {
+
+/// One cell of a grid: an algorithm with one seed at one point.
+struct PlannedCell {
+  const GridPoint* point = nullptr;
+  const AlgorithmEntry* algorithm = nullptr;  ///< of the point's experiment
+  std::int64_t seed = 0;
+  std::optional<results::Tuning> tuning = {};  ///< what chose the settings, if anything did
+
+  /// The run directory below the experiment's: "fedavg-seed-1", below the point's where there is a sweep.
+  std::filesystem::path folder() const;
+  /// For people: "partition.alpha=0.1, fedavg, seed 1".
+  std::string name() const;
+  /// Whether a budget or a rule of [stopping] may end it before its last round.
+  bool may_end_early() const;
+  /// The cell as an experiment of its own.
+  Experiment experiment() const;
+};
+
+/// The cells of all points: seeds outside, algorithms inside. `only`: patterns with * and ?, all of which a
+/// cell must match, each by its folder, the last part of it, its point, a setting of the sweep, its label or
+/// its seed ("seed-1"). Throws Error when no cell does. The points must outlive the cells.
+std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points,
+                                    const std::vector<std::string>& only = {});
+
+}  // namespace fedarena

@@ -1,0 +1,149 @@
+#include "harness/runner/plan/shared_inputs.hpp"
+
+#include <fmt/ranges.h>
+#include <torch/cuda.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "datasets/hold_out.hpp"
+#include "datasets/registry.hpp"
+#include "harness/models/zoo.hpp"
+#include "harness/runner/plan/partition_input.hpp"
+#include "partitions/feature_skew.hpp"
+#include "partitions/test_shares.hpp"
+
+namespace fedarena {
+namespace {
+
+// The next cells are mostly of the same partitions.
+constexpr std::size_t kRecent = 8;
+
+torch::TensorOptions tensor_options(const Experiment& experiment) {
+  if (experiment.device == "cuda" && !torch::cuda::is_available()) {
+    throw Error(
+        Complaint{.found = "the device \"cuda\" is asked for, but LibTorch sees no GPU",
+                  .remedy = "Use --device cpu, or configure with a CUDA build of LibTorch (see README.md)."});
+  }
+  return torch::TensorOptions()
+      .dtype(experiment.dtype == "float64" ? torch::kFloat64 : torch::kFloat32)
+      .device(experiment.device == "cuda" ? torch::kCUDA : torch::kCPU);
+}
+
+ModelInput model_input(const Dataset& dataset) {
+  const Examples& train = dataset.train;
+  const bool regression = dataset.classes == 0;
+  return {.shape = train.inputs.sizes().slice(1).vec(),
+          .outputs = regression ? train.targets.size(1) : dataset.classes,
+          .regression = regression};
+}
+
+std::int64_t bytes_of(const Examples& examples) {
+  const auto bytes = [](const torch::Tensor& tensor) {
+    return tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0;
+  };
+  return bytes(examples.inputs) + bytes(examples.targets) +
+         static_cast<std::int64_t>(examples.users.size() * sizeof(std::int64_t));
+}
+
+// What tells data sets apart: two experiments that hold out different parts share none.
+std::string data_key(const Experiment& experiment) {
+  return fmt::format("{}\n{}", choice_text(experiment.data), experiment.evaluation.validation_fraction);
+}
+
+Dataset load(const Experiment& experiment) {
+  Dataset dataset = load_dataset(experiment.data.name, experiment.data.settings, default_search_path());
+  if (experiment.evaluation.validation_fraction > 0) {
+    hold_out(dataset, experiment.evaluation.validation_fraction);
+  }
+  return dataset;
+}
+
+// What has no meaning without classes is refused, not left out.
+void check_regression(const Experiment& experiment) {
+  if (experiment.stopping.target_accuracy == 0) return;
+  throw Error(Complaint{.found = fmt::format("[stopping] target_accuracy is about accuracy, but the data set "
+                                             "\"{}\" is a regression",
+                                             experiment.data.name),
+                        .remedy = "leave it out; patience looks at the validation loss"});
+}
+
+}  // namespace
+
+std::string choice_text(const Choice& choice) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : choice.settings)
+    parts.push_back(fmt::format("{} = {}", name, to_text(value)));
+  return parts.empty() ? choice.name : fmt::format("{} ({})", choice.name, fmt::join(parts, ", "));
+}
+
+std::string describe_data(const Experiment& experiment) {
+  std::string text = describe_dataset(experiment.data.name, experiment.data.settings);
+  const double held_out = experiment.evaluation.validation_fraction;
+  if (held_out == 0) return text;
+  if (text.ends_with(')')) {
+    text.pop_back();
+    text += ", ";
+  } else {
+    text += " (";
+  }
+  return text + fmt::format("validation_fraction = {})", to_text(held_out));
+}
+
+const Dataset& SharedInputs::dataset(const Experiment& experiment) {
+  const std::lock_guard lock(mutex_);
+  auto& dataset = datasets_[data_key(experiment)];
+  if (dataset == nullptr) dataset = std::make_unique<const Dataset>(load(experiment));
+  if (dataset->classes == 0) check_regression(experiment);
+  return *dataset;
+}
+
+const Model& SharedInputs::model(const Experiment& experiment) {
+  const std::lock_guard lock(mutex_);
+  const Dataset& data = dataset(experiment);
+  auto& model = models_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), choice_text(experiment.model),
+                                    experiment.device, experiment.dtype)];
+  if (model == nullptr) {
+    model = std::make_unique<const Model>(
+        build_model(experiment.model.name, experiment.model.settings, model_input(data)),
+        tensor_options(experiment));
+  }
+  return *model;
+}
+
+std::shared_ptr<const Dealt> SharedInputs::dealt(const Experiment& experiment, std::int64_t seed) {
+  const std::lock_guard lock(mutex_);
+  const Dataset& data = dataset(experiment);
+  const Choice& how = experiment.partition;
+  auto& kept = dealt_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), choice_text(how), seed,
+                                  experiment.evaluation.per_client)];
+  std::shared_ptr<const Dealt> dealt = kept.lock();
+  if (dealt != nullptr) return dealt;
+  const PartitionInput input = partition_input(data.train, data.classes);
+  const auto stream = static_cast<std::uint64_t>(seed);
+  Partition partition = make_partition(how.name, how.settings, input, stream);
+  check_feature_skew(feature_skew(how.name, how.settings), model_input(data).shape,
+                     static_cast<std::int64_t>(partition.size()));
+  PartitionCard card = partition_card(how.name, how.settings, stream, partition, input);
+  Partition client_tests;
+  if (experiment.evaluation.per_client) {
+    client_tests = deal_test_examples(partition, input, partition_input(data.test, data.classes), stream);
+  }
+  dealt =
+      std::make_shared<const Dealt>(Dealt{std::move(partition), std::move(card), std::move(client_tests)});
+  kept = dealt;
+  recent_.push_back(dealt);
+  if (recent_.size() > kRecent) recent_.pop_front();
+  return dealt;
+}
+
+std::int64_t SharedInputs::data_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& [key, dataset] : datasets_) {
+    if (dataset == nullptr) continue;
+    for (const Examples* part : {&dataset->train, &dataset->test, &dataset->validation})
+      bytes += bytes_of(*part);
+  }
+  return bytes;
+}
+
+}  // namespace fedarena

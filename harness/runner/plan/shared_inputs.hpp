@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "fedarena/model.hpp"
+
+#include "datasets/dataset.hpp"
+#include "harness/config/sections/experiment.hpp"
+#include "partitions/card.hpp"
+
+namespace fedarena {
+
+/// How the examples of an experiment are dealt under one seed.
+struct Dealt {
+  Partition partition;
+  PartitionCard card;
+  Partition client_tests;  ///< each client's test examples; empty unless the experiment tests clients
+};
+
+/// What cells share, each made when it is first asked for: data sets and models once, partitions for as long
+/// as a cell holds one and a little longer. Safe to call from several threads.
+class SharedInputs {
+ public:
+  /// With the validation examples that the experiment holds out. Throws Error when it is not there.
+  const Dataset& dataset(const Experiment& experiment);
+  /// Throws Error when it does not fit the data, or its device is not there.
+  const Model& model(const Experiment& experiment);
+  /// Throws Error when the examples cannot be dealt so.
+  std::shared_ptr<const Dealt> dealt(const Experiment& experiment, std::int64_t seed);
+  /// Bytes of all data sets.
+  std::int64_t data_bytes() const;
+
+ private:
+  std::recursive_mutex mutex_;
+  std::map<std::string, std::unique_ptr<const Dataset>> datasets_;
+  std::map<std::string, std::unique_ptr<const Model>> models_;
+  std::map<std::string, std::weak_ptr<const Dealt>> dealt_;
+  std::deque<std::shared_ptr<const Dealt>> recent_;
+};
+
+/// The data set with the settings that are not defaults, and what is held out of it: rows of a table that
+/// differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction = 0.1)".
+std::string describe_data(const Experiment& experiment);
+
+/// "classes (clients = 5, classes_per_client = 2)".
+std::string choice_text(const Choice& choice);
+
+}  // namespace fedarena

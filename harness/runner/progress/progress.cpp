@@ -1,0 +1,127 @@
+#include "harness/runner/progress/progress.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "results/text/duration_text.hpp"
+
+namespace fedarena {
+namespace {
+
+std::string score_text(const std::optional<double>& accuracy, const std::optional<double>& loss) {
+  if (accuracy) return fmt::format("accuracy {:.2f} %", 100 * *accuracy);
+  if (loss) return fmt::format("loss {:.4g}", *loss);
+  return {};
+}
+
+}  // namespace
+
+Progress::Progress(std::FILE* output, const Work& work) : line_(output), work_(work) {}
+
+void Progress::begin_cell(const std::string& name, std::int64_t done, std::int64_t rounds) {
+  const std::lock_guard lock(mutex_);
+  at_work_[name] = {.round = done, .rounds = rounds};
+  rounds_found_ += done;
+  draw();
+}
+
+void Progress::client_done(const std::string& name, std::int64_t done, std::int64_t clients) {
+  const std::lock_guard lock(mutex_);
+  Cell& cell = at_work_[name];
+  cell.clients_done = std::max(cell.clients_done, done);  // threads may report out of order
+  cell.clients = clients;
+  draw();
+}
+
+void Progress::round_done(const std::string& name, const results::RoundRecord& record) {
+  const std::lock_guard lock(mutex_);
+  Cell& cell = at_work_[name];
+  cell.round = record.round;
+  cell.clients_done = 0;
+  if (std::string text = score_text(record.test_accuracy, record.test_loss); !text.empty()) {
+    cell.score = std::move(text);
+  }
+  ++rounds_run_;
+  examples_ += record.examples;
+  train_seconds_ += record.train_seconds;
+  seconds_ += record.train_seconds + record.evaluation_seconds;
+  draw();
+}
+
+void Progress::end_cell(const std::string& name, const results::Summary& summary, bool ran) {
+  const std::lock_guard lock(mutex_);
+  ++cells_done_;
+  at_work_.erase(name);
+  // What a budget left undone will not be run either.
+  rounds_found_ += ran ? summary.rounds - summary.rounds_done : summary.rounds;
+  line_.say(fmt::format("[{}/{}] {}: {} {}, test {}, {}{}", cells_done_, work_.cells, name,
+                        summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
+                        score_text(summary.final_test_accuracy, summary.final_test_loss),
+                        results::duration_text(summary.seconds), ran ? "" : " (finished before)"));
+}
+
+void Progress::say(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  line_.say(line);
+}
+
+std::string Progress::time_left() const {
+  if (rounds_run_ == 0) return "time left unknown";
+  const std::int64_t left = work_.rounds - rounds_found_ - rounds_run_;
+  // The seconds of cells that run at once are the same seconds.
+  const auto at_once = static_cast<double>(std::max<std::size_t>(1, at_work_.size()));
+  const double seconds = seconds_ / static_cast<double>(rounds_run_) * static_cast<double>(left) / at_once;
+  return fmt::format("{}{} left", work_.may_end_early ? "at most " : "", results::duration_text(seconds));
+}
+
+void Progress::draw() {
+  line_.draw([this](std::size_t room) { return line_within(room); });
+}
+
+std::string Progress::round_text(const std::string& name, const Cell& cell) {
+  // The round in progress, except right after one ended.
+  const std::int64_t round = cell.clients_done > 0 || cell.round == 0 ? cell.round + 1 : cell.round;
+  return fmt::format("{}: round {}/{}", name, round, cell.rounds);
+}
+
+// What is told, the most important first.
+std::vector<std::string> Progress::parts() const {
+  std::vector<std::string> texts;
+  const auto part = [&](bool known, const std::string& text) {
+    if (known) texts.push_back(", " + text);
+  };
+  const std::string speed =
+      fmt::format("{:.0f} examples/s", static_cast<double>(examples_) *
+                                           static_cast<double>(std::max<std::size_t>(1, at_work_.size())) /
+                                           train_seconds_);
+  if (at_work_.size() != 1) {
+    texts.push_back(fmt::format("[{}/{}] {} cells at work", cells_done_, work_.cells, at_work_.size()));
+    part(true, time_left());
+    part(train_seconds_ > 0, speed);
+    for (const auto& [name, cell] : at_work_) texts.push_back("; " + round_text(name, cell));
+    return texts;
+  }
+  const auto& [name, cell] = *at_work_.begin();
+  texts.push_back(fmt::format("[{}/{}] {}", cells_done_ + 1, work_.cells, name));
+  texts.push_back(round_text("", cell));
+  part(true, time_left());
+  part(train_seconds_ > 0, speed);
+  part(!cell.score.empty(), cell.score);
+  part(cell.clients_done > 0, fmt::format("client {}/{}", cell.clients_done, cell.clients));
+  return texts;
+}
+
+std::string Progress::line_within(std::size_t room) const {
+  const std::vector<std::string> texts = parts();
+  std::string line;
+  for (const std::string& text : texts) {
+    if (line.size() + text.size() <= room) line += text;
+  }
+  return line.empty() ? texts.front().substr(0, room) : line;
+}
+
+}  // namespace fedarena

@@ -1,0 +1,165 @@
+#include "harness/runner/record/cell_record.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "harness/runner/plan/changed_cells.hpp"
+#include "harness/simulation/synthetic_batch.hpp"
+#include "results/record/roc_file.hpp"
+#include "results/audit/state_privacy.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Clock = std::chrono::steady_clock;
+
+// Between checkpoints; a crash loses at most this much work.
+constexpr std::chrono::seconds kCheckpointInterval{30};
+// Large ones come less often, so that writing them takes at most 2 % of the time.
+constexpr int kCheckpointShare = 50;
+
+results::RunDirectory open_same_run(const fs::path& path, const std::string& toml) {
+  results::RunDirectory run = results::RunDirectory::open(path);
+  check_same_experiment(path, run.read_file(results::kExperimentFile), toml);
+  return run;
+}
+
+}  // namespace
+
+CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
+                       results::Summary plan, bool resume,
+                       const std::optional<results::RecordedPartition>& partition)
+    : summary_(std::move(plan)), due_(Clock::now() + kCheckpointInterval) {
+  const std::string toml = to_toml(cell);
+  std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
+  const fs::path marker = path / results::kSummaryFile;
+  if (fs::exists(marker, ignored)) {
+    if (!resume) refuse_existing_run(path);
+    open(path, toml);
+    if (finished()) return;
+  }
+  fs::create_directories(path, ignored);
+  lock_.emplace(path);
+  if (fs::exists(marker, ignored)) {
+    open(path, toml);  // again: its last writer may just have ended
+  } else {
+    directory_ = results::RunDirectory::create(path, toml, environment_json, summary_,
+                                               partition ? to_json_text(*partition) : "");
+  }
+}
+
+void CellRecord::open(const fs::path& path, const std::string& toml) {
+  directory_ = open_same_run(path, toml);
+  summary_ = directory_->summary();
+}
+
+void CellRecord::restore(Simulation& simulation) {
+  if (directory_->has(results::kCheckpointFile)) {
+    const std::string bytes = directory_->read_file(results::kCheckpointFile);
+    try {
+      simulation.restore(std::as_bytes(std::span(bytes)));
+    } catch (const Error& error) {
+      if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
+      throw Error(Complaint{.place = {(directory_->path() / results::kCheckpointFile).string()},
+                            .found = error.complaint().found,
+                            .remedy = "Remove the run directory to run this cell again from the start."});
+    }
+  }
+  directory_->truncate_rounds(simulation.rounds_done());
+  write_summary(results::kRunning);
+}
+
+void CellRecord::append(const results::RoundRecord& record, Simulation& simulation) {
+  if (const Batch& synthetic = simulation.synthetic(); synthetic.inputs.defined()) {
+    directory_->synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
+  }
+  write_scores(record);
+  directory_->append(record);
+  summary_.rounds_done = record.round;
+  // A round under noise that cannot be drawn again must not be run again: both answers would be out.
+  const bool once = !simulation.repeatable();
+  if (once || Clock::now() >= due_) checkpoint(simulation);
+}
+
+void CellRecord::write_scores(const results::RoundRecord& record) const {
+  if (!record.client_scores.empty()) directory_->write_client_scores({record.round, record.client_scores});
+}
+
+void CellRecord::checkpoint(Simulation& simulation) {
+  const auto start = Clock::now();
+  simulation.checkpoint([&](const Bytes& bytes) {
+    directory_->write_file_atomically(results::kCheckpointFile,
+                                      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  });
+  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
+  write_summary(summary_.state);
+  const auto end = Clock::now();
+  due_ = end + std::max<Clock::duration>(kCheckpointInterval, kCheckpointShare * (end - start));
+}
+
+void CellRecord::interrupt(Simulation& simulation) {
+  checkpoint(simulation);
+  write_summary(results::kInterrupted);
+}
+
+void CellRecord::evaluate_last_round(const Simulation& simulation) {
+  results::RoundRecord last = directory_->rounds().back();
+  if (last.test_loss) return;
+  simulation.evaluate(last);
+  write_scores(last);
+  directory_->replace_last(last);
+}
+
+void CellRecord::write(const results::TestRoc& roc) const { results::write_roc(*directory_, roc); }
+
+void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
+  checkpoint(simulation);
+  evaluate_last_round(simulation);  // planned as one in the middle when the budget ended the run
+  double client_rounds = 0;
+  std::vector<results::EvaluatedRound> evaluated;
+  const std::vector<results::RoundRecord> rounds = directory_->rounds();
+  summary_.examples = 0;
+  summary_.cost = results::total_cost(rounds);
+  for (const results::RoundRecord& record : rounds) {
+    *summary_.examples += record.examples;
+    summary_.uplink_bytes += record.uplink_bytes;
+    summary_.downlink_bytes += record.downlink_bytes;
+    summary_.seconds += record.train_seconds + record.evaluation_seconds;
+    client_rounds += static_cast<double>(record.clients);
+    summary_.final_test_accuracy = record.test_accuracy;
+    summary_.final_test_loss = record.test_loss;
+    if (record.per_client) evaluated.push_back({record.round, *record.per_client});
+    if (record.client_errors) summary_.client_errors = record.client_errors;
+  }
+  if (!evaluated.empty()) {
+    summary_.per_client = evaluated.back().clients;
+    summary_.best_round = results::best_over_rounds(evaluated);
+  }
+  results::state_privacy(summary_, simulation.ledger());
+  if (!simulation.finished()) {
+    if (stopped.empty()) {
+      summary_.privacy->stopped = results::kStoppedByBudget;
+    } else {
+      summary_.stopped = stopped;
+    }
+  }
+  if (client_rounds > 0) {  // every sampled cohort may have been empty
+    summary_.uplink_bytes_per_client_round = static_cast<double>(summary_.uplink_bytes) / client_rounds;
+    summary_.downlink_bytes_per_client_round = static_cast<double>(summary_.downlink_bytes) / client_rounds;
+  }
+  write_summary(results::kFinished);
+  std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read
+  fs::remove(directory_->path() / results::kClientStatesFile, ignored);
+}
+
+void CellRecord::write_summary(std::string_view state) {
+  summary_.state = state;
+  summary_.rounds_done = directory_->rounds_recorded();
+  directory_->write_summary(summary_);
+}
+
+}  // namespace fedarena

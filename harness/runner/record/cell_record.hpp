@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harness/config/sections/experiment.hpp"
+#include "harness/runner/record/folder_lock.hpp"
+#include "harness/simulation/simulation.hpp"
+#include "results/record/partition_file.hpp"
+#include "results/statistics/roc.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena {
+
+/// The run directory of one cell while it runs: appends rounds, checkpoints, and ends in a summary.
+class CellRecord {
+ public:
+  /// Opens or makes the directory. `plan`: the cell's summary as far as it is known before the first round.
+  /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and
+  /// when another process is at it. `partition`: its card, written when the directory is made.
+  CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
+             results::Summary plan, bool resume,
+             const std::optional<results::RecordedPartition>& partition = std::nullopt);
+
+  /// The summary on disk; its state tells whether anything is left to do.
+  const results::Summary& summary() const { return summary_; }
+  bool finished() const { return summary_.state == results::kFinished; }
+  /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it.
+  void restore(Simulation& simulation);
+  /// Writes the round down, its synthetic set and its clients' scores before it, and a checkpoint when the
+  /// last one is some time ago; at once when the simulation could not repeat the round.
+  void append(const results::RoundRecord& record, Simulation& simulation);
+  /// Leaves a resumable run.
+  void interrupt(Simulation& simulation);
+  /// The rounds written down, in order.
+  std::vector<results::RoundRecord> rounds() const { return directory_->rounds(); }
+  /// Writes the last model's characteristics down, before finish().
+  void write(const results::TestRoc& roc) const;
+  /// Leaves a finished run: after the last round, or after the one where a rule ended it (`stopped` names
+  /// it), or after the one before which the budget was spent. What clients remember in a file goes.
+  void finish(Simulation& simulation, const std::string& stopped = {});
+
+ private:
+  void open(const std::filesystem::path& path, const std::string& toml);
+  void checkpoint(Simulation& simulation);
+  void write_scores(const results::RoundRecord& record) const;
+  void evaluate_last_round(const Simulation& simulation);
+  void write_summary(std::string_view state);
+
+  results::Summary summary_;
+  std::optional<FolderLock> lock_;  // none on a finished run, which is only read
+  std::optional<results::RunDirectory> directory_;
+  std::chrono::steady_clock::time_point due_;  // the next checkpoint
+};
+
+}  // namespace fedarena

@@ -1,0 +1,108 @@
+#include "harness/runner/record/environment.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sys/utsname.h>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <torch/types.h>
+#include <torch/version.h>
+
+#include "fedarena/plugin.hpp"
+
+#include "harness/digest/sha256.hpp"
+#include "results/record/durable_file.hpp"
+
+namespace fedarena {
+namespace {
+
+// Reference BLAS reaches 1 to 3, a tuned one 20 to 150 on any processor of the last ten years.
+constexpr double kSlowGflops = 6;
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+// The library that answers BLAS calls, as the process has it mapped.
+std::string blas_library() {
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t slash = line.find('/');
+    if (slash == std::string::npos) continue;
+    const std::string path = line.substr(slash);
+    const std::string name = path.substr(path.rfind('/') + 1);
+    for (const char* known : {"libopenblas", "libmkl", "libblis", "libblas", "libatlas"}) {
+      if (name.rfind(known, 0) == 0) return path;
+    }
+  }
+  return "built into LibTorch";
+}
+
+std::string digest_of(const std::filesystem::path& file) { return sha256_of(results::read_whole_file(file)); }
+
+double measure_gflops() {
+  constexpr std::int64_t kSize = 384;
+  const torch::Tensor left = torch::ones({kSize, kSize});
+  const torch::Tensor right = torch::ones({kSize, kSize});
+  double best = 0;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    const auto start = std::chrono::steady_clock::now();
+    torch::mm(left, right);
+    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
+    best = std::max(best, 2.0 * kSize * kSize * kSize / taken.count());
+  }
+  return best;
+}
+
+}  // namespace
+
+Environment observe_environment(const PluginHost& host, int workers, const std::string& device) {
+  utsname system{};
+  uname(&system);
+  Environment result;
+  result.blas = blas_library();
+  result.blas_gflops = measure_gflops();
+  nlohmann::json plugins = nlohmann::json::array();
+  for (const PluginReport& report : host.reports()) {
+    if (!report.problem.empty()) continue;
+    plugins.push_back({{"name", report.name},
+                       {"version", report.version},
+                       {"sha256", digest_of(report.library)},
+                       {"algorithms", report.algorithms}});
+  }
+  const nlohmann::json document{
+      {"fedarena", FEDARENA_VERSION},
+      {"commit", FEDARENA_COMMIT},
+      {"program_sha256", digest_of("/proc/self/exe")},
+      {"compiler", FEDARENA_COMPILER},
+      {"libtorch", TORCH_VERSION},
+      {"sdk_abi", kPluginAbi},
+      {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+      {"processor", processor_name()},
+      {"cores", std::thread::hardware_concurrency()},
+      {"workers", workers},
+      {"device", device},
+      {"blas", result.blas},
+      {"blas_gflops_one_thread", result.blas_gflops},
+      {"plugins", plugins},
+  };
+  result.json = document.dump(1) + "\n";
+  return result;
+}
+
+std::string slow_blas_warning(const Environment& environment) {
+  if (environment.blas_gflops >= kSlowGflops) return {};
+  return fmt::format(
+      "warning: matrix products run at {:.1f} GFLOP/s on one core ({}); a tuned BLAS is ten times faster.\n"
+      "  Install OpenBLAS (Debian and Ubuntu: apt-get install libopenblas-dev) and run again.",
+      environment.blas_gflops, environment.blas);
+}
+
+}  // namespace fedarena

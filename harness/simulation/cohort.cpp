@@ -1,0 +1,52 @@
+#include "harness/simulation/cohort.hpp"
+
+#include <numeric>
+
+namespace fedarena {
+
+std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t size) {
+  if (size == population) {
+    std::vector<std::int64_t> everyone(static_cast<std::size_t>(population));
+    std::iota(everyone.begin(), everyone.end(), 0);
+    return everyone;
+  }
+  Stream stream({.seed = seed, .round = round, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
+  return stream.sample_without_replacement(population, size);
+}
+
+std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t expected_size) {
+  Stream stream({.seed = seed, .round = round, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
+  const double rate = static_cast<double>(expected_size) / static_cast<double>(population);
+  std::vector<std::int64_t> cohort;
+  for (std::int64_t client = 0; client < population; ++client) {
+    if (stream.uniform() < rate) cohort.push_back(client);
+  }
+  return cohort;
+}
+
+Params CohortUplink::weighted(Key<Params> key, std::span<const double> weights) const {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(sum > 0)) throw Error::of("no client of the cohort has any weight in the mean of \"{}\"", key.name);
+  Params mean = zeros_like(messages_.front()[key]);
+  for (std::size_t index = 0; index < messages_.size(); ++index) {
+    mean.add_scaled(weights[index] / sum, messages_[index][key]);
+  }
+  return mean;
+}
+
+Params CohortUplink::mean(Key<Params> key) const {
+  return weighted(key, std::vector<double>(messages_.size(), 1.0));
+}
+
+Params CohortUplink::mean(Key<Params> key, Key<std::int64_t> weight) const {
+  std::vector<double> weights;
+  for (const Message& message : messages_) {
+    FEDARENA_CHECK(message[weight], >=, 0);
+    weights.push_back(static_cast<double>(message[weight]));
+  }
+  return weighted(key, weights);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "fedarena/base/pool.hpp"
+#include "fedarena/params.hpp"
+
+#include "datasets/dataset.hpp"
+#include "harness/gradients/engine/gradients.hpp"
+#include "harness/oracle/example_reader.hpp"
+#include "partitions/partition.hpp"
+#include "results/record/record.hpp"
+
+namespace fedarena {
+
+/// Tests a model on all test examples, on those held out for validation, and on each client's test examples.
+/// References must outlive it.
+class Evaluator {
+ public:
+  struct Setting {
+    const Dataset& dataset;
+    const ExampleReader& reader;
+    const GradientEngine& engine;
+    const WorkPool& pool;
+    const std::atomic<bool>& stop;  ///< set on Ctrl-C: evaluations then throw Interrupted
+    /// Each client's test examples, or nullptr when clients are not tested; a client may have none.
+    const Partition* client_tests = nullptr;
+    std::function<InputSkew(std::int64_t client)> test_skew =
+        {};  ///< what a client's test inputs are changed by; empty: nothing
+  };
+
+  explicit Evaluator(Setting setting) : setting_(std::move(setting)) {}
+
+  /// Writes into the record what the model does on all of them. The test set as a whole is read as it is, a
+  /// client's examples as the client sees them.
+  void evaluate(const Params& params, results::RoundRecord& record) const;
+
+ private:
+  Score score(const Params& params, const Examples& examples) const;
+  results::ClientScore client_score(const Params& params, std::int64_t client) const;
+
+  Setting setting_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,325 @@
+#include "harness/simulation/simulation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "fedarena/base/overload.hpp"
+
+#include "harness/oracle/exact_oracle.hpp"
+#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/private_uplink.hpp"
+#include "harness/oracle/record_oracle.hpp"
+#include "harness/simulation/checkpoint.hpp"
+#include "harness/simulation/cohort.hpp"
+#include "harness/simulation/cost_meter.hpp"
+#include "harness/simulation/observed_means.hpp"
+#include "harness/simulation/synthetic_batch.hpp"
+
+namespace fedarena {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Puts things back when a round does not complete.
+class Rollback {
+ public:
+  Rollback(Params& params, Message& state, double& clip_norm)
+      : params_(params),
+        state_(state),
+        clip_norm_(clip_norm),
+        old_params_(params),
+        old_state_(state),
+        old_clip_norm_(clip_norm) {}
+  ~Rollback() {
+    if (committed_) return;
+    clip_norm_ = old_clip_norm_;
+    params_ = std::move(old_params_);
+    state_ = std::move(old_state_);
+  }
+  Rollback(const Rollback&) = delete;
+  Rollback& operator=(const Rollback&) = delete;
+  void commit() { committed_ = true; }
+
+ private:
+  Params& params_;
+  Message& state_;
+  double& clip_norm_;
+  Params old_params_;
+  Message old_state_;
+  double old_clip_norm_;
+  bool committed_ = false;
+};
+
+AccountSettings account_settings_of(const PrivacyPolicy& policy) {
+  const Accounting* accounting = fedarena::accounting(policy);
+  return accounting == nullptr ? AccountSettings() : static_cast<const AccountSettings&>(*accounting);
+}
+
+}  // namespace
+
+Simulation::Simulation(const SimulationSetup& setup)
+    : setup_(setup),
+      reader_(setup.dataset, setup.model.options()),
+      engine_(setup.model, setup.pool),
+      evaluator_({.dataset = setup_.dataset,
+                  .reader = reader_,
+                  .engine = engine_,
+                  .pool = setup_.pool,
+                  .stop = setup_.stop,
+                  .client_tests = setup_.client_tests,
+                  .test_skew =
+                      [this](std::int64_t client) { return skew_of(client, setup_.dataset.train.size()); }}),
+      compute_(engine_, setup.stop),
+      oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
+                      setup_.dataset.classes},
+      client_states_(setup_.states),
+      ledger_(unit(setup_.policy)),
+      odometer_(account_settings_of(setup_.policy)) {
+  if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
+  Stream weights(
+      {.seed = setup_.seed, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
+  params_ = setup_.model.initial(weights);
+  for (std::size_t client = 0; client < setup_.partition.size(); ++client) {
+    ledger_.add_client(static_cast<std::int64_t>(client),
+                       static_cast<std::int64_t>(setup_.partition[client].size()));
+  }
+  Batch unused;
+  Observations unseen;
+  Server server = server_view(0, unused, unseen);
+  setup_.algorithm.start(server);
+}
+
+Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observations& observed) {
+  return {.round = round,
+          .rounds = setup_.rounds,
+          .population = static_cast<std::int64_t>(setup_.partition.size()),
+          .params = params_,
+          .state = server_state_,
+          .model = setup_.model,
+          .compute = compute_,
+          .streams = Streams(setup_.seed, round, kServer).for_algorithm(),
+          .synthetic = synthetic,
+          .observed = observed};
+}
+
+std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
+  const auto population = static_cast<std::int64_t>(setup_.partition.size());
+  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  if (policy != nullptr && policy->sampling == kPoisson) {
+    return sample_cohort(setup_.seed, round, population, setup_.cohort_size);
+  }
+  return choose_cohort(setup_.seed, round, population, setup_.cohort_size);
+}
+
+InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
+  const ClientFeatures features =
+      setup_.features.of(client, static_cast<std::int64_t>(setup_.partition.size()));
+  return {.degrees = features.degrees,
+          .noise = features.noise,
+          .seed = setup_.seed,
+          .client = client,
+          .first = first};
+}
+
+std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
+  const std::vector<std::int64_t>& shard = setup_.partition[static_cast<std::size_t>(client)];
+  torch::Tensor positions = torch::tensor(shard, torch::kInt64);
+  MeteredOracle::Setting setting = oracle_setting_;
+  setting.skew = skew_of(client, 0);
+  if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
+    return std::make_unique<RecordOracle>(setting, std::move(positions), streams, *policy);
+  }
+  return std::make_unique<ExactOracle>(setting, std::move(positions), streams);
+}
+
+Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
+                                                 const Message& downlink) const {
+  LocalResult result;
+  Message state;
+  if (const ClientStates::State known = client_states_.get(client)) {
+    state = decode(*known, setup_.model.layout(), setup_.model.options().device());
+  }
+  const Streams streams(setup_.seed, round, client);
+  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
+  Client view{.id = client,
+              .round = round,
+              .rounds = setup_.rounds,
+              .oracle = *oracle,
+              .state = state,
+              .model = setup_.model,
+              .compute = compute_,
+              .streams = streams.for_algorithm(),
+              .observed = result.observed};
+  const Bytes bytes = encode(setup_.algorithm.train(view, downlink));
+  result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
+  result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
+  if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
+  result.accesses = oracle->accesses();
+  result.examples = oracle->gradient_examples();
+  return result;
+}
+
+void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
+  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  if (policy == nullptr) {
+    setup_.algorithm.aggregate(server, CohortUplink(std::move(uplinks)));
+    return;
+  }
+  const PrivateUplink uplink({.policy = *policy,
+                              .clip_norm = clip_norm_,
+                              .expected_cohort = setup_.cohort_size,
+                              .population = server.population,
+                              .streams = Streams(setup_.seed, server.round, kServer),
+                              .zeros = zeros_like(params_)},
+                             std::move(uplinks));
+  setup_.algorithm.aggregate(server, uplink);
+  ledger.record_population(server.round, uplink.accesses());
+  if (policy->as_if_cohort > 0) ledger.record_as_if(server.round, uplink.as_if_accesses());
+  clip_norm_ = uplink.next_clip_norm();
+}
+
+// Saves the work of a round that is bound to be withheld: when all rounds so far made the same accesses, so
+// will the next one.
+void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
+  const Accounting* accounting = fedarena::accounting(setup_.policy);
+  if (accounting == nullptr || accounting->budget == 0) return;
+  const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
+    return segments.size() == 1 ? &segments.front().accesses : nullptr;
+  };
+  Ledger forecast = ledger_;
+  for (const std::int64_t client : cohort) {
+    if (const auto* accesses = same_again(ledger_.clients().at(client).segments)) {
+      forecast.record(round, client, RoundAccesses(*accesses));
+    }
+  }
+  if (const auto* accesses = same_again(ledger_.population())) {
+    forecast.record_population(round, RoundAccesses(*accesses));
+  }
+  check_budget(forecast);
+}
+
+void Simulation::check_budget(const Ledger& ledger) const {
+  const Accounting* accounting = fedarena::accounting(setup_.policy);
+  if (accounting == nullptr || accounting->budget == 0) return;
+  // Written so that what is unproven, or no number, counts as too much.
+  const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
+  if (epsilon && *epsilon <= accounting->budget) return;
+  if (round_ > 0) throw BudgetSpent();
+  throw Error(Complaint{
+      .found =
+          fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",
+                      accounting->budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
+      .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
+                "budget"});
+}
+
+Bytes Simulation::next_downlink() {
+  Batch unused;
+  Observations unseen;
+  const Server server = server_view(round_ + 1, unused, unseen);
+  return encode(setup_.algorithm.broadcast(server));
+}
+
+results::RoundRecord Simulation::next_round() {
+  const auto start = Clock::now();
+  const std::int64_t round = round_ + 1;
+  const std::vector<std::int64_t> cohort = cohort_of(round);
+  check_forecast(round, cohort);
+  const CostMeter meter(setup_.model, engine_, compute_);
+  Rollback rollback(params_, server_state_, clip_norm_);
+  Batch synthetic;
+  Observations observed;
+  Server server = server_view(round, synthetic, observed);
+
+  const Bytes downlink_bytes = encode(setup_.algorithm.broadcast(server));
+  const Message downlink = decode(downlink_bytes, setup_.model.layout(), setup_.model.options().device());
+  std::vector<LocalResult> local(cohort.size());
+  std::atomic<std::int64_t> done = 0;
+  setup_.pool.for_each(cohort.size(), [&](std::size_t index) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    local[index] = train_client(cohort[index], round, downlink);
+    if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
+  });
+
+  results::RoundRecord record;
+  record.round = round;
+  record.clients = static_cast<std::int64_t>(cohort.size());
+  record.downlink_bytes = static_cast<std::int64_t>(downlink_bytes.size() * cohort.size());
+  std::vector<Message> uplinks;
+  Ledger ledger = ledger_;
+  for (std::size_t index = 0; index < cohort.size(); ++index) {
+    record.uplink_bytes += local[index].uplink_bytes;
+    record.examples += local[index].examples;
+    ledger.record(round, cohort[index], local[index].accesses);
+    if (unit(setup_.policy) != Unit::kClient) observed.add(local[index].observed);
+    uplinks.push_back(std::move(local[index].uplink));
+  }
+  aggregate(server, std::move(uplinks), ledger);
+  synthetic = in_pixels(synthetic, reader_, setup_.model);
+  check_budget(ledger);
+  if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
+  record.observed = observed_means(observed);
+  record.cost = meter.cost();
+  record.train_seconds = seconds_since(start);
+  if (round % setup_.evaluate_every == 0 || round == setup_.rounds) {
+    const auto evaluation_start = Clock::now();
+    evaluate(record);
+    record.evaluation_seconds = seconds_since(evaluation_start);
+  }
+
+  std::vector<std::pair<std::int64_t, ClientStates::State>> states;
+  for (std::size_t index = 0; index < cohort.size(); ++index) {
+    if (local[index].state != nullptr) states.emplace_back(cohort[index], std::move(local[index].state));
+  }
+  client_states_.put(states);  // the last thing that may fail
+  rollback.commit();
+  ledger_ = std::move(ledger);
+  synthetic_ = std::move(synthetic);
+  round_ = round;
+  return record;
+}
+
+bool Simulation::repeatable() const {
+  const Accounting* accounting = fedarena::accounting(setup_.policy);
+  return accounting == nullptr || accounting->noise_source == kStreamNoise;
+}
+
+void Simulation::evaluate(results::RoundRecord& record) const { evaluator_.evaluate(params_, record); }
+
+Bytes Simulation::save() const {
+  return pack_checkpoint(
+      {round_, params_, server_state_, client_states_.content(), clip_norm_, ledger_.to_json()});
+}
+
+void Simulation::checkpoint(const std::function<void(const Bytes&)>& write) {
+  write(save());
+  client_states_.checkpointed();
+}
+
+void Simulation::restore(std::span<const std::byte> bytes) {
+  Checkpoint checkpoint = unpack_checkpoint(bytes, setup_.model);
+  if (checkpoint.round > setup_.rounds) {
+    throw Error::of("the checkpoint is of round {}, this run has {} rounds", checkpoint.round, setup_.rounds);
+  }
+  Ledger ledger = Ledger::from_json(checkpoint.ledger);
+  if (ledger.unit() != ledger_.unit()) throw Error::of("the checkpoint is of another privacy policy");
+  const auto shard = [](const auto& entry) { return std::pair(entry.first, entry.second.examples); };
+  if (!std::ranges::equal(ledger.clients(), ledger_.clients(), {}, shard, shard)) {
+    throw Error::of("the checkpoint is of another partition: its clients hold other numbers of examples");
+  }
+  client_states_.restore(std::move(checkpoint.client_states));
+  round_ = checkpoint.round;
+  params_ = std::move(checkpoint.params);
+  server_state_ = std::move(checkpoint.server_state);
+  clip_norm_ = checkpoint.clip_norm;
+  ledger_ = std::move(ledger);
+  synthetic_ = {};
+}
+
+}  // namespace fedarena

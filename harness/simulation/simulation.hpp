@@ -1,0 +1,128 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/odometer.hpp"
+#include "fedarena/algorithm.hpp"
+#include "fedarena/base/pool.hpp"
+
+#include "datasets/dataset.hpp"
+#include "harness/gradients/engine/gradients.hpp"
+#include "harness/oracle/metered_oracle.hpp"
+#include "harness/oracle/policies.hpp"
+#include "harness/simulation/client_states.hpp"
+#include "harness/simulation/evaluation.hpp"
+#include "harness/simulation/public_compute.hpp"
+#include "harness/wire/wire.hpp"
+#include "partitions/feature_skew.hpp"
+#include "partitions/partition.hpp"
+#include "results/record/record.hpp"
+
+namespace fedarena {
+
+/// One algorithm with one seed. References must outlive the simulation.
+struct SimulationSetup {
+  const Dataset& dataset;
+  const Partition& partition;
+  const Model& model;
+  const Algorithm& algorithm;
+  const WorkPool& pool;
+  const std::atomic<bool>& stop;  ///< set on Ctrl-C: the round in progress then throws Interrupted
+  std::uint64_t seed = 0;
+  std::int64_t rounds = 1;
+  std::int64_t cohort_size = 1;     ///< clients in each round; their expected number when they are sampled
+  std::int64_t evaluate_every = 1;  ///< rounds between evaluations; the last round is always evaluated
+  std::function<void(std::int64_t clients_done, std::int64_t clients)> on_client =
+      {};  ///< called from any thread
+  PrivacyPolicy policy = NoPolicy{};
+  const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
+  FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
+  ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
+};
+
+/// The round was not published, because it would have spent more than the policy's budget.
+class BudgetSpent : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the privacy budget is spent"; }
+};
+
+/// Runs a federated algorithm round by round, in memory but for what clients remember beyond its room. A
+/// round either completes or leaves no trace.
+class Simulation {
+ public:
+  explicit Simulation(const SimulationSetup& setup);
+
+  /// Cohort, broadcast, local training, aggregation and, when due, evaluation. Throws BudgetSpent instead of
+  /// a round that would overspend: a privacy filter (Lecuyer 2021), which continues only while the RDP of all
+  /// accesses, chosen adaptively as they may be, converts to no more than the budget at some order.
+  results::RoundRecord next_round();
+  /// What the next round sends to each client, encoded.
+  Bytes next_downlink();
+  std::int64_t rounds_done() const { return round_; }
+  bool finished() const { return round_ == setup_.rounds; }
+  /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
+  bool repeatable() const;
+  /// Adds the current model's test results to a record.
+  void evaluate(results::RoundRecord& record) const;
+
+  const Params& params() const { return params_; }
+  const Ledger& ledger() const { return ledger_; }
+  /// What the algorithm trained the last completed round's model on in place of examples (in_pixels).
+  /// Undefined tensors when it names nothing, and after restore().
+  const Batch& synthetic() const { return synthetic_; }
+
+  /// All that the next round depends on, as bytes with a checksum; client states in a file by their places
+  /// there, and the file is on disk when it returns.
+  Bytes save() const;
+  /// Hands what save() returns to `write`, which brings it to disk as the only checkpoint. The file of client
+  /// states then stays as that checkpoint needs it until the next one.
+  void checkpoint(const std::function<void(const Bytes&)>& write);
+  /// Continues from saved bytes of a simulation with the same setup. Error when they are damaged or foreign.
+  void restore(std::span<const std::byte> bytes);
+
+ private:
+  struct LocalResult {
+    Message uplink;
+    ClientStates::State state;  // nullptr when the client remembers nothing
+    RoundAccesses accesses;
+    std::int64_t uplink_bytes = 0;
+    std::int64_t examples = 0;
+    Observations observed;
+  };
+
+  Server server_view(std::int64_t round, Batch& synthetic, Observations& observed);
+  std::vector<std::int64_t> cohort_of(std::int64_t round) const;
+  // Of examples that are numbered from `first` on: those for testing follow those for training.
+  InputSkew skew_of(std::int64_t client, std::int64_t first) const;
+  std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
+  LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
+  // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
+  void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
+  void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
+  void check_budget(const Ledger& ledger) const;
+
+  SimulationSetup setup_;
+  ExampleReader reader_;
+  GradientEngine engine_;
+  Evaluator evaluator_;
+  PublicCompute compute_;
+  MeteredOracle::Setting oracle_setting_;
+  std::int64_t round_ = 0;
+  Params params_;
+  Message server_state_;
+  ClientStates client_states_;
+  Ledger ledger_;
+  Odometer odometer_;
+  double clip_norm_ = 0;  // of the policy "client", where it may adapt
+  Batch synthetic_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,153 @@
+#include "harness/simulation/state_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <iterator>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/simulation/checksum.hpp"
+#include "results/record/durable_file.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void fail_damaged(const fs::path& path, const std::string& found) {
+  throw Error(Complaint{.place = {path.string()},
+                        .found = found,
+                        .remedy = "Remove the run directory to run this cell again from the start."});
+}
+
+}  // namespace
+
+StateFile StateFile::create(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) results::fail_on_file(path, "cannot be written", errno);
+  return {path, descriptor};
+}
+
+StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT) fail_damaged(path, "is missing, and the checkpoint needs it");
+  if (descriptor < 0) results::fail_on_file(path, "cannot be opened", errno);
+  StateFile file(path, descriptor);
+  std::ranges::sort(kept, {}, &Extent::offset);
+  for (const Extent& extent : kept) {
+    if (extent.size == 0) continue;  // takes no room, wherever it is
+    if (extent.offset < file.end_ || extent.offset > kLargest || extent.size > kLargest - extent.offset) {
+      fail_damaged(path, "the checkpoint's list of what it holds is wrong");
+    }
+    if (extent.offset > file.end_) file.gaps_[file.end_] = extent.offset - file.end_;
+    file.end_ = extent.offset + extent.size;
+  }
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0) results::fail_on_file(path, "cannot be read", errno);
+  if (static_cast<std::uint64_t>(status.st_size) < file.end_) {
+    fail_damaged(path, fmt::format("is cut short: it has {} bytes of {} that the checkpoint needs",
+                                   status.st_size, file.end_));
+  }
+  return file;
+}
+
+StateFile::StateFile(StateFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      end_(other.end_),
+      gaps_(std::move(other.gaps_)) {}
+
+StateFile& StateFile::operator=(StateFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(end_, other.end_);
+  std::swap(gaps_, other.gaps_);
+  return *this;
+}
+
+StateFile::~StateFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::uint64_t StateFile::room_for(std::uint64_t size) const {
+  const auto gap = std::ranges::find_if(gaps_, [&](const auto& entry) { return entry.second >= size; });
+  return gap == gaps_.end() ? end_ : gap->first;
+}
+
+void StateFile::take(std::uint64_t offset, std::uint64_t size) {
+  if (offset == end_) {
+    end_ += size;
+    return;
+  }
+  const auto gap = gaps_.find(offset);
+  const std::uint64_t left = gap->second - size;
+  gaps_.erase(gap);
+  if (left > 0) gaps_[offset + size] = left;
+}
+
+Extent StateFile::write(std::span<const std::byte> bytes) {
+  const Extent extent{room_for(bytes.size()), bytes.size(), checksum_of_words(bytes)};
+  std::uint64_t offset = extent.offset;
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) results::fail_on_file(path_, "cannot be written", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  take(extent.offset, extent.size);
+  return extent;
+}
+
+Bytes StateFile::read(const Extent& extent) const {
+  Bytes bytes(extent.size);
+  std::span<std::byte> left(bytes);
+  std::uint64_t offset = extent.offset;
+  while (!left.empty()) {
+    const ssize_t count = ::pread(descriptor_, left.data(), left.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) results::fail_on_file(path_, "cannot be read", errno);
+    if (count == 0) fail_damaged(path_, fmt::format("is cut short: it ends at byte {}", offset));
+    left = left.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  if (checksum_of_words(bytes) != extent.checksum) {
+    fail_damaged(path_, fmt::format("is damaged: the checksum of its {} bytes from {} on does not match",
+                                    extent.size, extent.offset));
+  }
+  return bytes;
+}
+
+void StateFile::release(const Extent& extent) {
+  if (extent.size == 0) return;
+  auto gap = gaps_.emplace(extent.offset, extent.size).first;
+  if (const auto next = std::next(gap); next != gaps_.end() && next->first == gap->first + gap->second) {
+    gap->second += next->second;
+    gaps_.erase(next);
+  }
+  if (gap != gaps_.begin()) {
+    const auto before = std::prev(gap);
+    if (before->first + before->second == gap->first) {
+      before->second += gap->second;
+      gaps_.erase(gap);
+      gap = before;
+    }
+  }
+  if (gap->first + gap->second == end_) {
+    end_ = gap->first;
+    gaps_.erase(gap);
+  }
+}
+
+void StateFile::sync() const {
+  if (::fdatasync(descriptor_) != 0) results::fail_on_file(path_, "cannot be written", errno);
+}
+
+}  // namespace fedarena

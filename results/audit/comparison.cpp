@@ -1,0 +1,83 @@
+#include "results/audit/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Far below what any table prints, far above what libraries and processors disagree by.
+constexpr double kClose = 1e-9;
+// What is left of numbers of size one when they are equal: thousands of their roundings.
+constexpr double kRounding = 1e-12;
+
+bool are_close(double left, double right) {
+  if (left == right || (std::isnan(left) && std::isnan(right))) return true;
+  return std::abs(left - right) <= kClose * std::max(std::abs(left), std::abs(right));
+}
+
+std::string shown(std::optional<double> number) { return number ? exact_number(*number) : "none"; }
+
+std::string shown(const std::optional<Claim>& claim) {
+  if (!claim) return "none";
+  return claim->epsilon ? exact_number(*claim->epsilon) : fmt::format("unproven ({})", claim->unproven);
+}
+
+}  // namespace
+
+void Comparison::result(bool equal, const std::string& field, const std::string& recorded,
+                        const std::string& recomputed) {
+  ++verification_.values;
+  if (!equal) verification_.differences.push_back({file_, field, one_line(recorded), one_line(recomputed)});
+}
+
+void Comparison::text(const std::string& field, const std::string& recorded, const std::string& recomputed) {
+  result(recorded == recomputed, field, fmt::format("\"{}\"", recorded), fmt::format("\"{}\"", recomputed));
+}
+
+void Comparison::integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed) {
+  result(recorded == recomputed, field, std::to_string(recorded), std::to_string(recomputed));
+}
+
+void Comparison::number(const std::string& field, double recorded, double recomputed) {
+  const bool equal = recorded == recomputed || (std::isnan(recorded) && std::isnan(recomputed));
+  result(equal, field, shown(recorded), shown(recomputed));
+}
+
+void Comparison::number(const std::string& field, std::optional<double> recorded,
+                        std::optional<double> recomputed) {
+  if (recorded && recomputed) return number(field, *recorded, *recomputed);
+  result(!recorded && !recomputed, field, shown(recorded), shown(recomputed));
+}
+
+void Comparison::close(const std::string& field, double recorded, double recomputed) {
+  result(are_close(recorded, recomputed), field, shown(recorded), shown(recomputed));
+}
+
+void Comparison::close(const std::string& field, std::optional<double> recorded,
+                       std::optional<double> recomputed) {
+  if (recorded && recomputed) return close(field, *recorded, *recomputed);
+  result(!recorded && !recomputed, field, shown(recorded), shown(recomputed));
+}
+
+void Comparison::close_among(double mean, const std::string& field, std::optional<double> recorded,
+                             std::optional<double> recomputed) {
+  const double rounding = kRounding * std::abs(mean);
+  if (recorded && recomputed && std::abs(*recorded - *recomputed) <= rounding) recomputed = recorded;
+  close(field, recorded, recomputed);
+}
+
+void Comparison::claim(const std::string& field, const std::optional<Claim>& recorded,
+                       const std::optional<Claim>& recomputed) {
+  const bool both = recorded && recomputed;
+  const bool numbers = both && recorded->epsilon && recomputed->epsilon;
+  const bool equal = numbers ? are_close(*recorded->epsilon, *recomputed->epsilon) : recorded == recomputed;
+  result(equal, field, shown(recorded), shown(recomputed));
+}
+
+}  // namespace fedarena::results

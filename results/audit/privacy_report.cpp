@@ -1,0 +1,190 @@
+#include "results/audit/privacy_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "fedarena/accounting/account.hpp"
+#include "fedarena/accounting/pure.hpp"
+#include "fedarena/accounting/rdp.hpp"
+#include "fedarena/accounting/unproven.hpp"
+
+#include "results/record/durable_file.hpp"
+#include "results/record/environment_file.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/audit/state_privacy.hpp"
+#include "results/audit/worst_case.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoPart = std::numeric_limits<double>::quiet_NaN();
+// Any order tells whether a divergence is infinite at all orders.
+constexpr double kSomeOrder = 2;
+
+// Equal events together, in the order in which they came first.
+std::vector<EventShare> kinds_of(const std::vector<Access>& accesses) {
+  std::vector<EventShare> kinds;
+  std::map<std::vector<Access>, std::size_t> places;
+  for (const Access& access : accesses) {
+    const auto [place, added] = places.emplace(std::vector<Access>{{access.event, 1}}, kinds.size());
+    if (added) kinds.push_back({.event = access.event, .count = 0, .part = kNoPart});
+    kinds[place->second].count += access.count;
+  }
+  return kinds;
+}
+
+// What the accesses cost: at that order, or without order (0: as a pure epsilon). Infinity for an exact
+// access.
+double cost(const Access& kind, double order, RdpAccountant& accountant) {
+  if (std::holds_alternative<ExactAccess>(kind.event)) return kInfinity;
+  const auto count = static_cast<double>(kind.count);
+  if (std::isinf(order)) return count * pure_epsilon(kind.event);
+  const std::vector<double>& orders = accountant.orders();
+  const auto at = std::find(orders.begin(), orders.end(), order == 0 ? kSomeOrder : order);
+  if (at == orders.end()) return kNoPart;
+  return count * accountant.curve(kind.event)[static_cast<std::size_t>(at - orders.begin())];
+}
+
+void set_parts(ClientGroup& group, const AccountSettings& settings) {
+  if (!group.rdp || !group.rdp->epsilon) return;
+  RdpAccountant accountant(rdp_orders(settings.orders));
+  std::vector<double> costs;
+  try {
+    for (const EventShare& kind : group.events) {
+      const std::vector<Access> assumed = as_assumed({{kind.event, kind.count}}, settings);
+      costs.push_back(cost(assumed.front(), group.order, accountant));
+    }
+  } catch (const Unproven&) {
+    return;  // beside an exact access, which decides
+  }
+  double total = 0;
+  for (const double each : costs) total += each;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    const bool infinite = std::isinf(costs[i]);
+    group.events[i].part = std::isinf(total) ? (infinite ? kInfinity : 0) : total > 0 ? costs[i] / total : 0;
+  }
+}
+
+// Clients with equal accesses and rounds, in the order of their first.
+std::vector<ClientGroup> groups_of_clients(const Ledger& ledger) {
+  std::vector<ClientGroup> groups;
+  std::map<std::pair<std::vector<Access>, std::int64_t>, std::size_t> places;
+  for (const auto& [client, record] : ledger.clients()) {
+    // A ledger that protects nobody charges nothing, but what happened can be told.
+    const std::vector<Access> accesses =
+        ledger.unit() == Unit::kNothing ? Ledger::accesses_of(record.segments) : ledger.charged(client);
+    const std::int64_t rounds = Ledger::participations_of(record.segments);
+    const auto [place, added] = places.emplace(std::pair(accesses, rounds), groups.size());
+    if (added) groups.push_back({.clients = {}, .rounds = rounds, .rdp = {}, .events = kinds_of(accesses)});
+    groups[place->second].clients.push_back(client);
+  }
+  return groups;
+}
+
+void set_examples(ClientGroup& group, const Ledger& ledger) {
+  group.examples_least = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [client, record] : ledger.clients()) {
+    if (!group.clients.empty() && !std::binary_search(group.clients.begin(), group.clients.end(), client)) {
+      continue;
+    }
+    group.examples_least = std::min(group.examples_least, record.examples);
+    group.examples_most = std::max(group.examples_most, record.examples);
+  }
+  group.examples_least = std::min(group.examples_least, group.examples_most);
+}
+
+std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary) {
+  std::vector<ClientGroup> groups = client_groups(ledger);
+  if (!summary.privacy) return groups;
+  const AccountSettings& settings = summary.privacy->settings;
+  const Account account = fedarena::account(ledger, settings);
+  std::map<std::int64_t, const ClientAccount*> accounts;
+  for (const ClientAccount& client : account.clients) accounts[client.client] = &client;
+  for (ClientGroup& group : groups) {
+    const ClientAccount& one = *accounts.at(group.clients.empty() ? -1 : group.clients.front());
+    group.rdp = one.rdp;
+    group.order = one.order;
+    set_parts(group, settings);
+  }
+  return groups;
+}
+
+// The name of the algorithm's plugin; empty where the record does not say.
+std::string plugin_name(const RunDirectory& run, const std::string& algorithm) {
+  if (!run.has(kEnvironmentFile)) return {};
+  const Json environment = Json::parse(run.read_file(kEnvironmentFile), nullptr, false);
+  if (!environment.is_object()) return {};
+  const Json plugin = plugin_of(environment, algorithm);
+  return plugin.contains("name") && plugin["name"].is_string() ? plugin["name"].get<std::string>() : "";
+}
+
+}  // namespace
+
+Ledger read_ledger(const std::filesystem::path& run) {
+  const std::string file = (run / kLedgerFile).string();
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(file, failure)) {
+    throw Error(Complaint{.place = {.file = file},
+                          .found = "is not there, so that nothing is known of what happened to private data",
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "A run writes it with its first checkpoint; let it go on."});
+  }
+  try {
+    return Ledger::from_json(read_whole_file(file));
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    if (complaint.place.file.empty()) complaint.place.file = file;
+    throw Error(std::move(complaint));
+  }
+}
+
+Ledger read_ledger(const RunDirectory& run) { return read_ledger(run.path()); }
+
+std::vector<ClientGroup> client_groups(const Ledger& ledger) {
+  std::vector<ClientGroup> groups;
+  if (ledger.unit() == Unit::kClient) {
+    groups.push_back({.clients = {},
+                      .rounds = Ledger::participations_of(ledger.population()),
+                      .rdp = {},
+                      .events = kinds_of(Ledger::accesses_of(ledger.population()))});
+  } else {
+    groups = groups_of_clients(ledger);
+  }
+  for (ClientGroup& group : groups) set_examples(group, ledger);
+  return groups;
+}
+
+PrivacyReport privacy_report(const RunDirectory& run) {
+  const Ledger ledger = read_ledger(run);
+  PrivacyReport report;
+  report.path = run.path();
+  report.summary = run.summary();
+  if (name(ledger.unit()) != report.summary.policy) {
+    throw Error(Complaint{.place = {.file = (run.path() / kLedgerFile).string()},
+                          .found = fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"",
+                                               name(ledger.unit()), report.summary.policy),
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "The files belong to different runs, or were edited."});
+  }
+  state_privacy(report.summary, ledger);
+  report.plugin = plugin_name(run, report.summary.algorithm);
+  report.groups = groups_of(ledger, report.summary);
+  if (const PrivacyClaim* claim = report.summary.privacy ? &*report.summary.privacy : nullptr) {
+    if (const std::optional<Ledger> worst = worst_case(ledger, claim->most_accesses)) {
+      const Account account = fedarena::account(*worst, claim->settings);
+      report.worst_rdp = account.rdp;
+      report.worst_pld = account.pld;
+    }
+  }
+  report.exact = exact_findings(ledger);
+  return report;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
+
+#include "results/audit/exact_findings.hpp"
+#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena::results {
+
+/// All accesses of one kind to the data of one unit.
+struct EventShare {
+  Event event;
+  std::int64_t count = 0;
+  double part = 0;  ///< of the whole Rényi divergence (or pure epsilon) that decides epsilon, from 0 to 1;
+                    ///< infinity for what alone makes epsilon infinite; nan where there is no epsilon
+};
+
+/// Clients to whose data the same happened.
+struct ClientGroup {
+  std::vector<std::int64_t> clients;  ///< ascending; empty for all at once, where clients are the unit
+  std::int64_t examples_least = 0, examples_most = 0;
+  std::int64_t rounds = 0;   ///< in which they took part
+  std::optional<Claim> rdp;  ///< none under the policy "none"
+  double order = 0;          ///< that decides it; infinity: the sum of pure epsilons does
+  std::vector<EventShare> events;
+};
+
+/// Why a run's epsilon is what it is.
+struct PrivacyReport {
+  std::filesystem::path path;
+  Summary summary;     ///< with the claim of the ledger, also of a run that is not finished
+  std::string plugin;  ///< that registered the algorithm; empty where the run did not record it
+  std::vector<ClientGroup> groups;
+  /// Had each client made the accesses that the algorithm's settings allow at most; none where they were made
+  /// or where settings bound nothing.
+  std::optional<Claim> worst_rdp, worst_pld;
+  std::vector<ExactFinding> exact;  ///< by client and round; under a policy that promises privacy only
+};
+
+/// Reads a run and computes its claim from its ledger. Throws Error when a record is broken, or when there is
+/// no ledger yet.
+PrivacyReport privacy_report(const RunDirectory& run);
+
+/// What happened to the clients of a ledger, without epsilons.
+std::vector<ClientGroup> client_groups(const Ledger& ledger);
+
+/// What a run claims, as (head, sentence); the head is empty where a line goes on. `claim` is a finished
+/// run's.
+std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim);
+
+/// The clients of a group: "0-4, 7", or "all".
+std::string clients_text(const ClientGroup& group);
+
+/// For a terminal.
+std::string render_text(const PrivacyReport& report);
+
+/// One JSON object.
+std::string render_json(const PrivacyReport& report);
+
+/// The ledger of a run, or of the run directory at a path. An Error names the file.
+Ledger read_ledger(const RunDirectory& run);
+Ledger read_ledger(const std::filesystem::path& run);
+
+}  // namespace fedarena::results

@@ -1,0 +1,215 @@
+#include "results/audit/verify.hpp"
+
+#include <charconv>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "results/audit/comparison.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+#include "results/record/resolved_settings.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the rounds of a run add up to.
+struct Totals {
+  std::int64_t uplink_bytes = 0, downlink_bytes = 0, client_rounds = 0;
+  double seconds = 0;
+  std::optional<double> loss, accuracy;  // of the last round
+};
+
+Totals totals_of(std::span<const RoundRecord> rounds) {
+  Totals totals;
+  for (const RoundRecord& round : rounds) {
+    totals.uplink_bytes += round.uplink_bytes;
+    totals.downlink_bytes += round.downlink_bytes;
+    totals.client_rounds += round.clients;
+    totals.seconds += round.train_seconds + round.evaluation_seconds;
+    totals.loss = round.test_loss;
+    totals.accuracy = round.test_accuracy;
+  }
+  return totals;
+}
+
+double per_client_round(std::int64_t bytes, std::int64_t client_rounds) {
+  return client_rounds == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(client_rounds);
+}
+
+void verify_totals(const Summary& summary, const Totals& totals, Comparison& compare) {
+  compare.integer("uplink_bytes", summary.uplink_bytes, totals.uplink_bytes);
+  compare.integer("downlink_bytes", summary.downlink_bytes, totals.downlink_bytes);
+  compare.number("uplink_bytes_per_client_round", summary.uplink_bytes_per_client_round,
+                 per_client_round(totals.uplink_bytes, totals.client_rounds));
+  compare.number("downlink_bytes_per_client_round", summary.downlink_bytes_per_client_round,
+                 per_client_round(totals.downlink_bytes, totals.client_rounds));
+  compare.number("seconds", summary.seconds, totals.seconds);
+  compare.number("final_test_loss", summary.final_test_loss, totals.loss);
+  compare.number("final_test_accuracy", summary.final_test_accuracy, totals.accuracy);
+}
+
+void verify_costs(const Summary& summary, std::span<const RoundRecord> rounds, Comparison& compare) {
+  if (!summary.examples) return;  // an older record
+  std::int64_t examples = 0;
+  for (const RoundRecord& round : rounds) examples += round.examples;
+  compare.integer("examples", *summary.examples, examples);
+  const std::optional<Cost> total = total_cost(rounds);
+  compare.result(summary.cost.has_value() == total.has_value(), "gradients",
+                 summary.cost ? "a number" : "absent", total ? "a number" : "absent");
+  if (!summary.cost || !total) return;
+  compare.integer("gradients", summary.cost->gradients, total->gradients);
+  compare.integer("operations", summary.cost->operations, total->operations);
+  compare.result(summary.cost->at_least == total->at_least, "operations_at_least",
+                 summary.cost->at_least ? "true" : "absent", total->at_least ? "true" : "absent");
+}
+
+// Accuracy without loss, evaluations at rounds that were not planned, and cohorts larger than the federation.
+void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, std::int64_t every,
+                   Comparison& compare) {
+  for (const RoundRecord& round : rounds) {
+    const std::string field = fmt::format("round {}", round.round);
+    const bool last = summary.state == kFinished && round.round == summary.rounds_done;
+    const bool due = round.round % every == 0 || round.round == summary.rounds || last;
+    compare.result(round.test_loss.has_value() == due, field + " test_loss",
+                   round.test_loss ? "a number" : "null", due ? "a number" : "null");
+    compare.result(!round.test_accuracy || round.test_loss, field + " test_accuracy", "a number", "null");
+    compare.result(round.clients <= summary.clients, field + " clients", std::to_string(round.clients),
+                   fmt::format("at most {}", summary.clients));
+  }
+}
+
+class Settings {
+ public:
+  Settings(const RunDirectory& run, Verification& verification)
+      : settings_(resolved_settings(run.read_file(kExperimentFile))),
+        compare_(verification, run.path() / kExperimentFile) {}
+
+  std::string of(const std::string& key) const {
+    const auto found = settings_.find(key);
+    return found == settings_.end() ? "missing" : found->second;
+  }
+  void text(const std::string& key, const std::string& expected) { compare_.text(key, of(key), expected); }
+  void number(const std::string& key, double expected) {
+    const std::string text = of(key);
+    double number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool read = failure == std::errc() && end == text.data() + text.size();
+    compare_.result(read && number == expected, key, text, exact_number(expected));
+  }
+  // What a sweep gives. An algorithm need not heed training settings and policies that are shared.
+  void swept(const std::string& path, const std::string& label, const std::string& expected) {
+    if (path.starts_with("training.") || path.starts_with("privacy.")) return;
+    value(own_key(path, label), expected);
+  }
+  // What tuning chose, which stands at the algorithm.
+  void chosen(const std::string& path, const std::string& label, const std::string& expected) {
+    constexpr std::string_view kTraining = "training.";
+    std::string key = own_key(path, label);
+    if (path.starts_with(kTraining)) key = "algorithms." + path.substr(kTraining.size());
+    if (path.starts_with("privacy.")) key = "algorithms." + path;
+    value(key, expected);
+  }
+
+ private:
+  // Where the settings of one algorithm stand in the experiment of one run.
+  static std::string own_key(const std::string& path, const std::string& label) {
+    for (const std::string& own :
+         {fmt::format("algorithms.{}.", label), fmt::format("algorithms.\"{}\".", label)}) {
+      if (path.starts_with(own)) return "algorithms." + path.substr(own.size());
+    }
+    return path;
+  }
+  void value(const std::string& key, const std::string& expected) {
+    double value = 0;
+    const auto [end, failure] = std::from_chars(expected.data(), expected.data() + expected.size(), value);
+    if (failure == std::errc() && end == expected.data() + expected.size()) {
+      number(key, value);
+    } else {
+      text(key, expected);
+    }
+  }
+
+  std::map<std::string, std::string> settings_;
+  Comparison compare_;
+};
+
+// The summary says which experiment it belongs to.
+void verify_experiment(const Summary& summary, Settings& experiment) {
+  experiment.text("experiment.name", summary.experiment);
+  experiment.text("experiment.seeds", fmt::format("[{}]", summary.seed));
+  experiment.number("experiment.rounds", static_cast<double>(summary.rounds));
+  // The settings that are not defaults follow the name.
+  experiment.text("data.name", summary.dataset.substr(0, summary.dataset.find(" (")));
+  experiment.text("algorithms.name", summary.algorithm);
+  experiment.text("algorithms.label", summary.label);
+  for (const auto& [name, value] : summary.algorithm_parameters) {
+    const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+    experiment.text("algorithms." + name, quoted ? value.substr(1, value.size() - 2) : value);
+  }
+  for (const auto& [path, value] : summary.sweep) experiment.swept(path, summary.label, value);
+  if (summary.tuning) {
+    for (const auto& [path, value] : summary.tuning->chosen) experiment.chosen(path, summary.label, value);
+  }
+  // What is written below the algorithm goes before what is written for all.
+  const std::string section =
+      experiment.of("algorithms.privacy.policy") != "missing" ? "algorithms.privacy." : "privacy.";
+  experiment.text(section + "policy", summary.policy);
+  if (!summary.privacy) return;
+  const AccountSettings& settings = summary.privacy->settings;
+  experiment.number(section + "delta", settings.delta);
+  experiment.text(section + "orders", settings.orders);
+  experiment.text(section + "conversion", settings.conversion);
+  experiment.text(section + "assume", settings.assume);
+  experiment.number(section + "budget", summary.privacy->budget);
+}
+
+}  // namespace
+
+Verification verify_run(const fs::path& path) {
+  const RunDirectory run = RunDirectory::open(path);
+  const Summary summary = run.summary();
+  std::vector<RoundRecord> rounds = run.rounds();
+  Verification verification;
+  Comparison compare(verification, path / kSummaryFile);
+  if (summary.state == kRunning) {
+    // Rounds after the last checkpoint are run again.
+    verification.notes.push_back(
+        fmt::format("is running, or crashed; only the {} rounds of its last checkpoint are checked",
+                    summary.rounds_done));
+    compare.result(static_cast<std::int64_t>(rounds.size()) >= summary.rounds_done, "rounds_done",
+                   std::to_string(summary.rounds_done), fmt::format("at most {}", rounds.size()));
+    if (static_cast<std::int64_t>(rounds.size()) > summary.rounds_done) {
+      rounds.resize(static_cast<std::size_t>(summary.rounds_done));
+    }
+  } else {
+    compare.integer("rounds_done", summary.rounds_done, static_cast<std::int64_t>(rounds.size()));
+  }
+  if (summary.state == kFinished) {
+    verify_totals(summary, totals_of(rounds), compare);
+    verify_costs(summary, rounds, compare);
+  }
+  verify_clients(run, summary, rounds, verification);
+  verify_roc(run, verification);
+  verify_partition(run, summary, verification);
+  Settings experiment(run, verification);
+  verify_experiment(summary, experiment);
+  std::int64_t every = 1;
+  const std::string text = experiment.of("evaluation.every");
+  std::from_chars(text.data(), text.data() + text.size(), every);
+  Comparison compare_rounds(verification, path / kRoundsFile);
+  verify_rounds(summary, rounds, std::max<std::int64_t>(every, 1), compare_rounds);
+  verify_privacy(run, summary, rounds, verification);
+  return verification;
+}
+
+std::string describe(const Difference& difference) {
+  return fmt::format("{}: {} is {}; recomputed: {}", difference.file.string(), difference.field,
+                     difference.recorded, difference.recomputed);
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/record/find_runs.hpp"
+
+namespace fedarena::results {
+
+/// A recorded value that is not what its run's records give.
+struct Difference {
+  std::filesystem::path file;
+  std::string field;
+  std::string recorded;
+  std::string recomputed;
+  bool operator==(const Difference&) const = default;
+};
+
+/// What a verification found.
+struct Verification {
+  std::int64_t values = 0;  ///< how many were recomputed and compared
+  std::vector<Difference> differences;
+  std::vector<std::string> notes;  ///< what could not be checked of the run, and why
+};
+
+/// Recomputes what a run's summary and rounds state from the records below them: totals, means and final
+/// values from the rounds, every epsilon from the ledger, names and numbers from the experiment; and whether
+/// ledger and rounds speak of the same rounds and clients. Epsilons may differ by 1e-9 relative, because
+/// another processor rounds differently; nothing else may differ. Throws Error for a record that cannot be
+/// read.
+Verification verify_run(const std::filesystem::path& path);
+
+/// Compares the cells of make_table() for these runs with those that the rounds and ledgers of its finished
+/// runs give.
+Verification verify_table(std::span<const FoundRun> runs);
+
+/// "FILE: FIELD is X; recomputed: Y".
+std::string describe(const Difference& difference);
+
+}  // namespace fedarena::results

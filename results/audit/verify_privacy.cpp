@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/accounting/odometer.hpp"
+
+#include "results/audit/comparison.hpp"
+#include "results/text/number_format.hpp"
+#include "results/audit/privacy_report.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/audit/state_privacy.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Segments = std::vector<Ledger::Segment>;
+
+std::int64_t last_round(const Ledger& ledger) {
+  std::int64_t last = 0;
+  const auto look_at = [&](const Segments& segments) {
+    if (!segments.empty()) last = std::max(last, segments.back().last_round);
+  };
+  for (const auto& [client, record] : ledger.clients()) look_at(record.segments);
+  look_at(ledger.population());
+  return last;
+}
+
+// How many clients took part in each round, as far as segments tell: for certain, and at most.
+struct Presence {
+  std::vector<std::int64_t> least, most;
+
+  Presence(const Ledger& ledger, std::size_t rounds) : least(rounds + 2, 0), most(rounds + 2, 0) {
+    for (const auto& [client, record] : ledger.clients()) {
+      for (const Ledger::Segment& segment : record.segments) {
+        const std::int64_t length = segment.last_round - segment.first_round + 1;
+        add(most, segment.first_round, segment.last_round);
+        if (segment.participations == length) {
+          add(least, segment.first_round, segment.last_round);
+        } else {
+          add(least, segment.first_round, segment.first_round);
+          add(least, segment.last_round, segment.last_round);
+        }
+      }
+    }
+    for (std::vector<std::int64_t>* steps : {&least, &most}) {
+      for (std::size_t i = 1; i < steps->size(); ++i) (*steps)[i] += (*steps)[i - 1];
+    }
+  }
+
+ private:
+  static void add(std::vector<std::int64_t>& steps, std::int64_t first, std::int64_t last) {
+    const auto size = static_cast<std::int64_t>(steps.size());
+    if (first < size) ++steps[static_cast<std::size_t>(first)];
+    if (last + 1 < size) --steps[static_cast<std::size_t>(last + 1)];
+  }
+};
+
+void verify_participation(const Ledger& ledger, const Summary& summary, std::span<const RoundRecord> rounds,
+                          Comparison& compare) {
+  const auto done = static_cast<std::int64_t>(rounds.size());
+  std::int64_t cohorts = 0;
+  for (const RoundRecord& round : rounds) cohorts += round.clients;
+  std::int64_t total = 0;
+  for (const auto& [client, record] : ledger.clients()) total += Ledger::participations_of(record.segments);
+  compare.text("unit", std::string(name(ledger.unit())), summary.policy);
+  compare.integer("clients", static_cast<std::int64_t>(ledger.clients().size()), summary.clients);
+  compare.integer("participations of all clients", total, cohorts);
+  const std::int64_t last = last_round(ledger);
+  compare.result(last <= done, "last round", std::to_string(last), fmt::format("at most {}", done));
+  if (ledger.unit() == Unit::kClient) {
+    compare.integer("rounds of the population", Ledger::participations_of(ledger.population()), done);
+  }
+  const Presence presence(ledger, rounds.size());
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const std::int64_t least = presence.least[i + 1];
+    const std::int64_t most = presence.most[i + 1];
+    const std::int64_t clients = rounds[i].clients;
+    // What the ledger holds must fit the cohort that the round recorded.
+    compare.result(least <= clients && clients <= most, fmt::format("clients in round {}", i + 1),
+                   least == most ? std::to_string(least) : fmt::format("{} to {}", least, most),
+                   std::to_string(clients));
+  }
+}
+
+void verify_rounds(const Ledger& ledger, const Summary& summary, std::span<const RoundRecord> rounds,
+                   Comparison& compare) {
+  if (!summary.privacy) {
+    for (const RoundRecord& round : rounds) {
+      compare.number(fmt::format("round {} epsilon", round.round), round.epsilon, std::nullopt);
+    }
+    return;
+  }
+  const Odometer odometer(summary.privacy->settings);
+  for (const RoundRecord& round : rounds) {
+    const std::string field = fmt::format("round {} epsilon", round.round);
+    const auto [fewest, most] = ledger.after_round(round.round);
+    const std::optional<double> low = odometer.epsilon(fewest).epsilon;
+    const std::optional<double> high = fewest == most ? low : odometer.epsilon(most).epsilon;
+    if (low == high || !low || !high || !round.epsilon) {
+      compare.close(field, round.epsilon, high);
+    } else {
+      const double slack = 1e-9 * *high;
+      compare.result(*round.epsilon >= *low - slack && *round.epsilon <= *high + slack, field,
+                     exact_number(*round.epsilon),
+                     fmt::format("{} to {}", exact_number(*low), exact_number(*high)));
+    }
+  }
+}
+
+void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& compare) {
+  Summary again = summary;
+  state_privacy(again, ledger);
+  const PrivacyClaim& recorded = *summary.privacy;
+  const PrivacyClaim& claim = *again.privacy;
+  compare.text("adjacency", recorded.adjacency, claim.adjacency);
+  compare.result(recorded.assumed == claim.assumed, "assumed", recorded.assumed ? "true" : "false",
+                 claim.assumed ? "true" : "false");
+  compare.claim("epsilon_rdp", recorded.rdp, claim.rdp);
+  compare.close("order", recorded.order, claim.order);
+  compare.claim("epsilon_pld", recorded.pld, claim.pld);
+  compare.claim("as_if_epsilon_rdp", recorded.as_if_rdp, claim.as_if_rdp);
+  compare.claim("as_if_epsilon_pld", recorded.as_if_pld, claim.as_if_pld);
+  compare.text("exact_access", recorded.exact_access, claim.exact_access);
+  compare.text("declared_public", recorded.declared_public, claim.declared_public);
+  if (recorded.budget > 0 && claim.rdp && claim.rdp->epsilon) {
+    compare.result(*claim.rdp->epsilon <= recorded.budget, "budget", exact_number(recorded.budget),
+                   fmt::format("at least the epsilon {}", exact_number(*claim.rdp->epsilon)));
+  }
+}
+
+}  // namespace
+
+void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
+                    Verification& verification) {
+  if (!run.has(kLedgerFile) && summary.state != kFinished) {
+    verification.notes.emplace_back("has no ledger yet, so that no epsilon is checked");
+    return;
+  }
+  const Ledger ledger = read_ledger(run);
+  Comparison compare_ledger(verification, run.path() / kLedgerFile);
+  verify_participation(ledger, summary, rounds, compare_ledger);
+  if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared
+  Comparison compare_rounds(verification, run.path() / kRoundsFile);
+  verify_rounds(ledger, summary, rounds, compare_rounds);
+  if (!summary.privacy) {
+    verification.notes.emplace_back("policy none, which claims no epsilon, and none is recorded");
+  } else if (summary.state == kFinished) {
+    Comparison compare_summary(verification, run.path() / kSummaryFile);
+    verify_claim(ledger, summary, compare_summary);
+  }
+}
+
+}  // namespace fedarena::results

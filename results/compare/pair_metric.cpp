@@ -1,0 +1,57 @@
+#include "results/compare/pair_metric.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/text/number_format.hpp"
+#include "results/record/regression_error.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+[[noreturn]] void refuse(const FoundRun& run, const std::string& reason) {
+  throw Error(Complaint{.place = {},
+                        .found = fmt::format("{} has {}", run.path.string(), reason),
+                        .allowed = {},
+                        .nearest = {},
+                        .remedy = "--metric chooses another number, --labels other rows"});
+}
+
+}  // namespace
+
+PairMetric::PairMetric(const std::optional<RoundMetric>& metric, std::span<const ComparedRow* const> rows)
+    : from_rounds_(metric.has_value()) {
+  const bool any_accuracy = std::any_of(rows.begin(), rows.end(), [](const ComparedRow* row) {
+    return row->summary().final_test_accuracy.has_value();
+  });
+  metric_ = metric ? *metric : parse_round_metric(any_accuracy ? "accuracy" : "rmse");
+}
+
+double PairMetric::of(const FoundRun& run) const {
+  if (from_rounds_) {
+    const Reading reading = read_metric(metric_, RunDirectory::open(run.path).rounds());
+    if (!reading.value) refuse(run, reading.missing);
+    return *reading.value;
+  }
+  if (metric_.quantity == Quantity(Measure::kRmse))
+    return root_mean_squared_error(*run.summary->final_test_loss);
+  if (!run.summary->final_test_accuracy) refuse(run, "no accuracy, because its data are for regression");
+  return *run.summary->final_test_accuracy;
+}
+
+std::string PairMetric::spread(double size, double beside) const {
+  return is_fraction() ? percent(size) : measured_beside(beside, size);
+}
+
+std::string PairMetric::difference(double value, double beside) const {
+  std::string size = spread(std::abs(value), beside);
+  if (size.find_first_of("123456789i") == std::string::npos) return size;  // nothing is left to have a sign
+  return (value < 0 ? "-" : "+") + size;
+}
+
+}  // namespace fedarena::results

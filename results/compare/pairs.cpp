@@ -1,0 +1,233 @@
+#include "results/compare/pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "results/statistics/bootstrap.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/compare/pair_notes.hpp"
+#include "results/statistics/paired_differences.hpp"
+#include "results/compare/row_differences.hpp"
+#include "results/statistics/statistics.hpp"
+
+namespace fedarena::results {
+namespace {
+
+[[noreturn]] void refuse(std::string found, std::string remedy) {
+  throw Error(Complaint{
+      .place = {}, .found = std::move(found), .allowed = {}, .nearest = {}, .remedy = std::move(remedy)});
+}
+
+using Rows = std::vector<const ComparedRow*>;
+
+// The rows of these labels.
+Rows chosen(const std::vector<ComparedRow>& rows, const Labels& labels) {
+  std::set<std::string> known;
+  for (const ComparedRow& row : rows) known.insert(row.summary().label);
+  check_labels(labels, known);
+  Rows found;
+  for (const ComparedRow& row : rows) {
+    if (wants(labels, row.summary().label)) found.push_back(&row);
+  }
+  return found;
+}
+
+// Rows that are compared with each other.
+std::vector<Rows> families(const Rows& rows, bool across_grid) {
+  std::vector<Rows> found;
+  for (const ComparedRow* row : rows) {
+    const auto family = std::find_if(found.begin(), found.end(), [&](const Rows& known) {
+      return across_grid || known.front()->key.shared == row->key.shared;
+    });
+    if (family == found.end()) {
+      found.push_back({row});
+    } else {
+      family->push_back(row);
+    }
+  }
+  return found;
+}
+
+// Two rows of a family, and their names in it.
+struct Match {
+  const ComparedRow* left = nullptr;
+  const ComparedRow* right = nullptr;
+  std::string first, second;
+};
+
+std::vector<Match> matches_of(const std::vector<Rows>& families) {
+  std::vector<Match> matches;
+  for (const Rows& family : families) {
+    const std::vector<std::string> names = distinct_names(family);
+    for (std::size_t i = 0; i < family.size(); ++i) {
+      for (std::size_t j = i + 1; j < family.size(); ++j)
+        matches.push_back({family[i], family[j], names[i], names[j]});
+    }
+  }
+  return matches;
+}
+
+// What `across` allows as notes; what it does not as an Error about the first such pair.
+std::vector<std::string> check_differences(const std::vector<Match>& matches,
+                                           const std::set<std::string>& across) {
+  std::vector<std::string> notes;
+  std::set<std::string> needed;
+  std::string first_refused;
+  std::size_t refused = 0;
+  for (const Match& match : matches) {
+    std::string texts;
+    for (const RowDifference& difference : row_differences(*match.left, *match.right)) {
+      if (across.contains(difference.across)) {
+        notes.push_back(fmt::format("{} and {} are compared across {}: {}", match.first, match.second,
+                                    difference.across, difference.text));
+        continue;
+      }
+      needed.insert(difference.across);
+      texts += (texts.empty() ? "" : "; ") + difference.text;
+    }
+    if (texts.empty()) continue;
+    if (refused++ == 0)
+      first_refused = fmt::format("{} and {} differ in {}", match.first, match.second, texts);
+  }
+  if (refused == 0) return notes;
+  if (refused > 1)
+    first_refused +=
+        refused == 2 ? " (and 1 more pair differs)" : fmt::format(" (and {} more pairs differ)", refused - 1);
+  needed.insert(across.begin(), across.end());
+  refuse(std::move(first_refused),
+         fmt::format("--across {} compares them all the same, and says so; --labels A,B compares fewer rows",
+                     fmt::join(needed, ",")));
+}
+
+std::string too_few(std::size_t seeds) {
+  if (seeds == 0) return "no seed in common";
+  return seeds == 1 ? "one seed" : "two seeds";
+}
+
+// Seeds whose result is no number.
+std::string diverged(const Pair& pair) {
+  for (const SeedPair& seed : pair.seeds) {
+    if (std::isfinite(seed.first) && std::isfinite(seed.second)) continue;
+    return fmt::format("{} diverged (seed {})", std::isfinite(seed.first) ? pair.second : pair.first,
+                       seed.seed);
+  }
+  return {};
+}
+
+// The number of each run, read once however many pairs the run is in.
+class Numbers {
+ public:
+  explicit Numbers(const PairMetric& metric) : metric_(metric) {}
+  double of(const FoundRun& run) {
+    const auto known = numbers_.find(&run);
+    return known != numbers_.end() ? known->second : numbers_[&run] = metric_.of(run);
+  }
+
+ private:
+  const PairMetric& metric_;
+  std::map<const FoundRun*, double> numbers_;
+};
+
+Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
+  Pair pair{
+      .point = across_grid ? Sweep{} : match.left->key.shared, .first = match.first, .second = match.second};
+  std::vector<double> left, right;
+  for (const auto& [seed, run] : match.left->runs) {
+    const auto other = match.right->runs.find(seed);
+    if (other == match.right->runs.end()) {
+      pair.unpaired.push_back(seed);
+      continue;
+    }
+    left.push_back(numbers.of(run));
+    right.push_back(numbers.of(other->second));
+    pair.seeds.push_back({seed, left.back(), right.back()});
+  }
+  for (const auto& [seed, run] : match.right->runs) {
+    if (!match.left->runs.contains(seed)) pair.unpaired.push_back(seed);
+  }
+  std::sort(pair.unpaired.begin(), pair.unpaired.end());
+  pair.no_statement = diverged(pair);
+  if (!pair.no_statement.empty()) return pair;
+  if (pair.seeds.size() < kLeastSeeds) pair.no_statement = too_few(pair.seeds.size());
+  pair.differences = paired_differences(left, right);
+  if (pair.differences.empty()) return pair;
+  pair.mean = mean(pair.differences);
+  pair.deviation = sample_standard_deviation(pair.differences);
+  pair.bootstrap = bootstrap_interval(pair.differences, 1 - kErrorRate);
+  return pair;
+}
+
+void judge(std::vector<Pair>& pairs) {
+  std::vector<std::vector<double>> differences;
+  for (const Pair& pair : pairs) differences.push_back(pair.differences);
+  const std::vector<PairJudgement> judgements = judge_pairs(differences);
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].judgement = judgements[i];
+}
+
+}  // namespace
+
+Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options) {
+  const ComparedRows gathered = gather_rows(folders);
+  const Rows rows = chosen(gathered.rows, options.labels);
+  const bool across_grid = options.across.contains(kAcrossGrid);
+  const std::vector<Rows> all = families(rows, across_grid);
+  const std::vector<Match> matches = matches_of(all);
+  if (matches.empty()) {
+    refuse(rows.empty() ? "there is nothing to compare: no run is finished"
+                        : fmt::format("there is nothing to compare \"{}\" with", rows.front()->plain_name()),
+           all.size() > 1 ? "--across grid compares the points of a grid with each other"
+                          : "name folders with finished runs of two algorithms, or of two settings");
+  }
+  Pairs table{.metric = PairMetric(options.metric, rows)};
+  table.notes = check_differences(matches, options.across);
+  Numbers numbers(table.metric);
+  for (const Match& match : matches) table.pairs.push_back(make_pair(match, numbers, across_grid));
+  judge(table.pairs);
+  table.caption = pairs_caption(rows);
+  for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));
+  for (const Rows& family : all) {
+    if (family.size() > 1) continue;
+    const std::string point = sweep_text(family.front()->key.shared);
+    table.notes.push_back(fmt::format("{} is compared with nothing, because it stands alone {}",
+                                      family.front()->plain_name(),
+                                      point.empty() ? "outside any grid" : "at " + point));
+  }
+  table.notes.insert(table.notes.end(), gathered.notes.begin(), gathered.notes.end());
+  return table;
+}
+
+std::string verdict_text(const Pair& pair, const PairMetric& metric) {
+  switch (pair.judgement.finding) {
+    case Finding::kNoDifference:
+      return "no difference shown";
+    case Finding::kAboveZero:
+      return (metric.higher_is_better() ? pair.first : pair.second) + " is better";
+    case Finding::kBelowZero:
+      return (metric.higher_is_better() ? pair.second : pair.first) + " is better";
+    case Finding::kNoStatement:
+      break;
+  }
+  return pair.no_statement + ": no statement";
+}
+
+std::vector<std::string> pair_keys(const Pairs& pairs) {
+  std::vector<std::string> keys;
+  for (const Pair& pair : pairs.pairs) {
+    for (const auto& setting : pair.point) {
+      const auto differs = [&](const Pair& other) {
+        return std::find(other.point.begin(), other.point.end(), setting) == other.point.end();
+      };
+      if (std::any_of(pairs.pairs.begin(), pairs.pairs.end(), differs)) keys.push_back(setting.first);
+    }
+  }
+  std::sort(keys.begin(), keys.end(), natural_less);
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+}  // namespace fedarena::results

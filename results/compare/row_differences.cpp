@@ -1,0 +1,141 @@
+#include "results/compare/row_differences.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "results/text/epsilon_number.hpp"
+#include "results/text/number_format.hpp"
+#include "results/table/tuning_text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Differences = std::vector<RowDifference>;
+
+void add(Differences& differences, const char* across, const std::string& what, const std::string& left,
+         const std::string& right) {
+  if (left == right) return;
+  differences.push_back({across, fmt::format("{}: \"{}\" and \"{}\"", what, left, right)});
+}
+
+// "of seed 3" in the texts of what is compared seed by seed.
+std::string of_seed(const char* what, const Summary& summary) {
+  return fmt::format("{} of seed {}", what, summary.seed);
+}
+
+void compare_partitions(const Summary& left, const Summary& right, Differences& differences) {
+  if (left.partition_id.empty() || right.partition_id.empty()) {
+    add(differences, kAcrossPartition, "partition", left.partition, right.partition);
+  } else {
+    add(differences, kAcrossPartition, of_seed("partition", left), left.partition_id, right.partition_id);
+    add(differences, kAcrossPartition, of_seed("index hash", left), left.partition_hash,
+        right.partition_hash);
+  }
+  add(differences, kAcrossPartition, "number of clients", std::to_string(left.clients),
+      std::to_string(right.clients));
+}
+
+bool nearly_equal(double left, double right) {
+  return left == right || std::abs(left - right) < kEqualEpsilons * std::max(left, right);
+}
+
+bool same_claim(const std::optional<Claim>& left, const std::optional<Claim>& right) {
+  if (!left || !right) return !left && !right;
+  if (!left->epsilon || !right->epsilon) return !left->epsilon && !right->epsilon;
+  return nearly_equal(*left->epsilon, *right->epsilon);
+}
+
+// `number` writes an epsilon.
+std::string claims_text(const std::optional<PrivacyClaim>& claim, std::string (*number)(double)) {
+  if (!claim) return "none";
+  const auto text = [&](const std::optional<Claim>& value) {
+    return !value ? "none" : value->epsilon ? number(*value->epsilon) : "unproven";
+  };
+  std::string both = fmt::format("{} (RDP), {} (PLD)", text(claim->rdp), text(claim->pld));
+  if (claim->as_if_rdp)
+    both += fmt::format(", as if {} (RDP), {} (PLD)", text(claim->as_if_rdp), text(claim->as_if_pld));
+  return both;
+}
+
+// The first respect in which claims of privacy differ other than in epsilon; empty without any.
+std::string different_terms(const Summary& left, const Summary& right) {
+  Differences terms;
+  const auto compare = [&](const char* what, const std::string& one, const std::string& other) {
+    add(terms, kAcrossEpsilon, what, one, other);
+  };
+  compare("privacy policy", left.policy, right.policy);
+  const PrivacyClaim first = left.privacy.value_or(PrivacyClaim{});
+  const PrivacyClaim second = right.privacy.value_or(PrivacyClaim{});
+  compare("unit of privacy", first.unit, second.unit);
+  compare("adjacency", first.adjacency, second.adjacency);
+  compare("delta", short_number(first.settings.delta), short_number(second.settings.delta));
+  compare("orders of RDP", first.settings.orders, second.settings.orders);
+  compare("conversion of RDP", first.settings.conversion, second.settings.conversion);
+  compare("assumption of the accountant", first.settings.assume, second.settings.assume);
+  return terms.empty() ? "" : terms.front().text;
+}
+
+bool same_epsilons(const std::optional<PrivacyClaim>& left, const std::optional<PrivacyClaim>& right) {
+  if (!left || !right) return !left && !right;
+  return same_claim(left->rdp, right->rdp) && same_claim(left->pld, right->pld) &&
+         same_claim(left->as_if_rdp, right->as_if_rdp) && same_claim(left->as_if_pld, right->as_if_pld);
+}
+
+void compare_privacy(const Summary& left, const Summary& right, Differences& differences) {
+  const std::string terms = different_terms(left, right);
+  if (terms.empty() && same_epsilons(left.privacy, right.privacy)) return;
+  // The nearest numbers: those that are rounded up may read the same.
+  differences.push_back(
+      {kAcrossEpsilon,
+       fmt::format("{}{}epsilon of seed {}: {} and {}", terms, terms.empty() ? "" : ", ", left.seed,
+                   claims_text(left.privacy, epsilon_number), claims_text(right.privacy, epsilon_number))});
+}
+
+// What all seeds of a row share.
+void compare_settings(const Summary& left, const Summary& right, Differences& differences) {
+  add(differences, kAcrossData, "data set", left.dataset, right.dataset);
+  add(differences, kAcrossData, "note on the data", left.dataset_note, right.dataset_note);
+  add(differences, kAcrossModel, "model", left.model, right.model);
+  add(differences, kAcrossModel, "number of parameters", std::to_string(left.parameters),
+      std::to_string(right.parameters));
+  add(differences, kAcrossRounds, "planned rounds", std::to_string(left.rounds),
+      std::to_string(right.rounds));
+  add(differences, kAcrossTuning, "tuning", trials_text(left.tuning), trials_text(right.tuning));
+}
+
+// The first of each kind: the others mostly follow from it.
+Differences first_of_each_kind(const Differences& all) {
+  Differences first;
+  for (const RowDifference& difference : all) {
+    const auto same_kind = [&](const RowDifference& known) { return known.across == difference.across; };
+    if (std::none_of(first.begin(), first.end(), same_kind)) first.push_back(difference);
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<std::string> across_names() {
+  return {kAcrossData,   kAcrossPartition, kAcrossEpsilon, kAcrossModel,
+          kAcrossRounds, kAcrossTuning,    kAcrossGrid};
+}
+
+std::vector<RowDifference> row_differences(const ComparedRow& left, const ComparedRow& right) {
+  Differences differences;
+  compare_settings(left.summary(), right.summary(), differences);
+  for (const auto& [seed, run] : left.runs) {
+    const auto other = right.runs.find(seed);
+    if (other == right.runs.end()) continue;
+    compare_partitions(*run.summary, *other->second.summary, differences);
+    compare_privacy(*run.summary, *other->second.summary, differences);
+  }
+  return first_of_each_kind(differences);
+}
+
+std::string epsilons_text(const std::optional<PrivacyClaim>& claim) {
+  return claims_text(claim, epsilon_text);
+}
+
+}  // namespace fedarena::results

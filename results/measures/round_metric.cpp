@@ -1,0 +1,196 @@
+#include "results/measures/round_metric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text/number_format.hpp"
+#include "results/record/validation_score.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::array<std::pair<const char*, Moment>, 4> kMoments = {
+    {{"round", Moment::kRound},
+     {"epsilon", Moment::kEpsilon},
+     {"bytes", Moment::kBytes},
+     {"best-validation", Moment::kBestValidation}}};
+
+[[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
+  throw Error(Complaint{.place = {}, .found = found, .allowed = allowed, .nearest = nearest, .remedy = {}});
+}
+
+Moment parse_moment(const std::string& whole, const std::string& text) {
+  std::vector<std::string> keys;
+  for (const auto& [key, moment] : kMoments) {
+    if (text == key) return moment;
+    keys.emplace_back(key);
+  }
+  reject(fmt::format("--metric {}: \"{}\" is unknown", whole, text), join_names(keys),
+         nearest_name(text, keys));
+}
+
+double parse_limit(Moment moment, const std::string& whole, const std::string& text) {
+  double limit = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  const bool number =
+      failure == std::errc() && end == text.data() + text.size() && std::isfinite(limit) && limit >= 0;
+  const bool round = moment == Moment::kRound;
+  if (number && (!round || (limit >= 1 && limit == std::floor(limit)))) return limit;
+  reject(fmt::format("--metric {}: the limit is \"{}\"", whole, text),
+         round ? "a whole number from 1" : "a number from 0", {});
+}
+
+// The last evaluated round for which the condition holds, which is asked round by round in order; nullptr
+// without any.
+template <typename Condition>
+const RoundRecord* last_evaluated(std::span<const RoundRecord> rounds, const Condition& holds) {
+  const RoundRecord* last = nullptr;
+  for (const RoundRecord& round : rounds) {
+    if (holds(round) && round.test_loss) last = &round;
+  }
+  return last;
+}
+
+// The round of that number. It has its costs in any case, but accuracies only when it was evaluated.
+const RoundRecord* numbered(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  for (const RoundRecord& round : rounds) {
+    if (static_cast<double>(round.round) != metric.limit) continue;
+    return round.test_loss || !is_evaluated(metric.quantity) ? &round : nullptr;
+  }
+  return nullptr;
+}
+
+// Of equal ones the first.
+const RoundRecord* best_by_validation(std::span<const RoundRecord> rounds) {
+  const RoundRecord* best = nullptr;
+  for (const RoundRecord& round : rounds) {
+    const std::optional<ValidationScore> score = validation_score(round);
+    if (score && (best == nullptr || score->better_than(*validation_score(*best)))) best = &round;
+  }
+  return best;
+}
+
+const RoundRecord* find_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  switch (metric.moment) {
+    case Moment::kLast:
+      return rounds.empty() ? nullptr : &rounds.back();
+    case Moment::kRound:
+      return numbered(metric, rounds);
+    case Moment::kEpsilon:
+      return last_evaluated(
+          rounds, [&](const RoundRecord& round) { return round.epsilon && *round.epsilon <= metric.limit; });
+    case Moment::kBytes: {
+      double bytes = 0;
+      return last_evaluated(rounds, [&](const RoundRecord& round) {
+        bytes += static_cast<double>(round.uplink_bytes) + static_cast<double>(round.downlink_bytes);
+        return bytes <= metric.limit;
+      });
+    }
+    case Moment::kBestValidation:
+      return best_by_validation(rounds);
+  }
+  throw Bug("a moment without a round");
+}
+
+std::string why_no_round(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  const std::string limit = exact_number(metric.limit);
+  switch (metric.moment) {
+    case Moment::kLast:
+      return "no round";
+    case Moment::kRound:
+      if (metric.limit > static_cast<double>(rounds.size())) return fmt::format("no round {}", limit);
+      return fmt::format("no evaluation of round {}", limit);
+    case Moment::kEpsilon:
+      if (std::ranges::none_of(rounds, [](const RoundRecord& round) { return round.epsilon.has_value(); })) {
+        return "no epsilon";
+      }
+      return fmt::format("no evaluated round with an epsilon of at most {}", limit);
+    case Moment::kBytes:
+      return fmt::format("no evaluated round by which at most {} bytes were sent and received", limit);
+    case Moment::kBestValidation:
+      return "no validation examples";
+  }
+  throw Bug("a moment without a reason");
+}
+
+std::string why_no_value(const Quantity& quantity) {
+  const std::string missing = fmt::format("no {} in the rounds", name_of(quantity));
+  const std::string setting = recorded_with(quantity);
+  return setting.empty() ? missing : fmt::format("{}, which record it with {}", missing, setting);
+}
+
+}  // namespace
+
+RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs) {
+  RoundMetric metric;
+  metric.text = text;
+  const std::size_t at = text.find('@');
+  metric.quantity = parse_quantity("--metric", text.substr(0, at), runs);
+  if (at == std::string::npos) return metric;
+  const std::string rest = text.substr(at + 1);
+  const std::size_t equals = rest.find('=');
+  metric.moment = parse_moment(text, rest.substr(0, equals));
+  if (metric.moment == Moment::kBestValidation) {
+    if (equals == std::string::npos) return metric;
+    reject(fmt::format("--metric {}: it takes no limit", text), text.substr(0, at + 1 + equals), {});
+  }
+  metric.limit = parse_limit(metric.moment, text, equals == std::string::npos ? "" : rest.substr(equals + 1));
+  return metric;
+}
+
+Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+  const RoundRecord* round = find_round(metric, rounds);
+  if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
+  const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
+  const std::optional<double> value = values_of(metric.quantity, rounds.first(count)).back();
+  if (!value) return {.missing = why_no_value(metric.quantity)};
+  return {.value = value, .round = round->round};
+}
+
+std::string heading(const RoundMetric& metric) {
+  std::string what = heading(metric.quantity);
+  switch (metric.moment) {
+    case Moment::kLast:
+      return what;
+    case Moment::kRound:
+      return fmt::format("{} at round {}", what, exact_number(metric.limit));
+    case Moment::kEpsilon:
+      return fmt::format("{} at epsilon ≤ {}", what, exact_number(metric.limit));
+    case Moment::kBytes:
+      return fmt::format("{} at ≤ {}", what, human_bytes(metric.limit));
+    case Moment::kBestValidation:
+      return what + " at best validation";
+  }
+  throw Bug("a moment without a heading");
+}
+
+std::string describe(const RoundMetric& metric) {
+  const std::string what = describe(metric.quantity);
+  const std::string limit = exact_number(metric.limit);
+  switch (metric.moment) {
+    case Moment::kLast:
+      return what + " after the last round";
+    case Moment::kRound:
+      return fmt::format("{} after round {}", what, limit);
+    case Moment::kEpsilon:
+      return fmt::format("{} after the last evaluated round whose epsilon (RDP) is at most {}", what, limit);
+    case Moment::kBytes:
+      return fmt::format(
+          "{} after the last evaluated round by which all clients together had sent and received at most {} "
+          "bytes",
+          what, limit);
+    case Moment::kBestValidation:
+      return what + " after the round that was best on validation examples";
+  }
+  throw Bug("a moment without words");
+}
+
+}  // namespace fedarena::results

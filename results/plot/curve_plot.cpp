@@ -1,0 +1,109 @@
+#include "results/plot/curve_plot.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/plot/curve_script.hpp"
+#include "results/text/number_format.hpp"
+
+namespace fedarena::results {
+namespace {
+
+std::vector<std::string> names_of(const Curves& curves) {
+  std::vector<std::string> names;
+  for (const CurvePanel& panel : curves.panels) {
+    for (const Curve& curve : panel.curves) {
+      if (std::find(names.begin(), names.end(), curve.name) == names.end()) names.push_back(curve.name);
+    }
+  }
+  return names;
+}
+
+void check_logarithms(const Curves& curves, const CurveStyle& style) {
+  for (const CurvePanel& panel : curves.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const CurvePoint& point : curve.points) {
+        if ((!style.log_x || point.x > 0) && (!style.log_y || point.y > 0)) continue;
+        throw Error(Complaint{
+            .found = fmt::format("{} in round {}: a logarithmic axis has no place for {} {}", curve.name,
+                                 point.round, point.x > 0 ? name_of(curves.y) : std::string(curves.x.name),
+                                 short_number(point.x > 0 ? point.y : point.x))});
+      }
+    }
+  }
+}
+
+// Whether x goes in whole steps (rounds) that are so few that gnuplot would mark places between them.
+bool has_few_whole_steps(const Curves& curves) {
+  constexpr double kFewSteps = 10;
+  std::vector<double> places;
+  for (const CurvePanel& panel : curves.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const CurvePoint& point : curve.points) places.push_back(point.x);
+    }
+  }
+  if (places.empty()) return false;
+  const auto [least, most] = std::minmax_element(places.begin(), places.end());
+  return *most - *least <= kFewSteps &&
+         std::all_of(places.begin(), places.end(), [](double x) { return x == std::floor(x); });
+}
+
+// x, y, lower and upper end of the band.
+std::string data_block(const std::string& name, const Curve& curve, bool log_y) {
+  std::string text = fmt::format("{} << END\n", name);
+  for (const CurvePoint& point : curve.points) {
+    const double spread = point.std.value_or(0);
+    double low = point.y - spread;
+    // A band that reaches below zero has no end on a logarithmic axis; the point's own distance upwards,
+    // mirrored there, stays in the picture.
+    if (log_y && low <= 0) low = point.y * point.y / (point.y + spread);
+    text += fmt::format("{} {} {} {}\n", point.x, point.y, low, point.y + spread);
+  }
+  return text + "END\n";
+}
+
+}  // namespace
+
+std::string curves_script(const Curves& curves, const CurveStyle& style, Terminal terminal) {
+  const std::vector<std::string> names = names_of(curves);
+  const std::size_t panels = curves.panels.size();
+  check_distinct(names.size(), kMostCurves, "curves");
+  check_distinct(panels, kMostPanels, "panels");
+  check_logarithms(curves, style);
+  const auto [columns, rows] = panel_grid(panels);
+  std::string script =
+      terminal_lines(terminal, columns == 1 ? 1200 : 900 * columns, rows == 1 ? 800 : 720 * rows);
+  script += axes_lines(std::string(curves.x.heading), heading(curves.y), terminal);
+  if (style.log_x) script += "set logscale x\n";
+  if (!style.log_x && has_few_whole_steps(curves)) script += "set xtics 1\n";
+  if (style.log_y) script += "set logscale y\n";
+  // Bands may leave what a percentage can be.
+  if (is_share(curves.y) && !style.log_y) script += "set yrange [0<*:*<100]\n";
+  if (panels > 1) script += fmt::format("set multiplot layout {},{}\n", rows, columns);
+  int block = 0;
+  for (const CurvePanel& panel : curves.panels) {
+    const std::string& title = panels == 1 ? curves.title : panel.title;
+    // All bands first: none may dim a line.
+    std::vector<std::string> layers, lines;
+    for (const Curve& curve : panel.curves) {
+      const std::string data = fmt::format("$curve{}", ++block);
+      script += data_block(data, curve, style.log_y);
+      const auto number = std::find(names.begin(), names.end(), curve.name) - names.begin();
+      const CurveLook look = look_of(static_cast<std::size_t>(number));
+      if (curve.seeds.size() > 1) layers.push_back(band_layer(data, look));
+      lines.push_back(line_layer(data, look, curve.points.size(), curve.name, terminal));
+    }
+    layers.insert(layers.end(), lines.begin(), lines.end());
+    script += title_line(title, terminal) + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));
+  }
+  if (panels > 1) script += "unset multiplot\n";
+  return script;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,81 @@
+#include "results/plot/curve_script.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Disc, square, triangle up, diamond, triangle down; circle, square and triangle without filling.
+constexpr std::array<int, kCurveMarks> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
+
+// In gnuplot's double quotes.
+std::string wrapped(const std::string& title, Terminal terminal, std::size_t width) {
+  std::string text = quoted(title, terminal);
+  std::size_t line = 0;
+  for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
+    const std::size_t next = std::min(text.find(' ', space + 1), text.size());
+    if (next - line <= width) continue;
+    text.replace(space, 1, "\\n");
+    line = space;
+  }
+  return text;
+}
+
+}  // namespace
+
+CurveLook look_of(std::size_t number) {
+  return {.colour = kCurveColours[number % kCurveColours.size()],
+          .dash = static_cast<int>(number % kCurveDashes) + 1,
+          .mark = kMarks[number % kMarks.size()]};
+}
+
+void check_distinct(std::size_t number, std::size_t most, const std::string& what) {
+  if (number <= most) return;
+  throw Error(Complaint{.found = fmt::format("{} {} cannot be told apart in one picture", number, what),
+                        .allowed = fmt::format("at most {}", most),
+                        .remedy = "Name the folders of fewer runs, or choose rows with --labels."});
+}
+
+std::string band_layer(const std::string& data, const CurveLook& look) {
+  return fmt::format(
+      "  {} using 1:3:4 with filledcurves fillcolor rgb '{}' fillstyle transparent solid 0.18 noborder "
+      "notitle",
+      data, look.colour);
+}
+
+std::string line_layer(const std::string& data, const CurveLook& look, std::size_t points,
+                       const std::string& title, Terminal terminal) {
+  return fmt::format(
+      "  {} using 1:2 with linespoints linecolor rgb '{}' linewidth 2.5 dashtype {} pointtype {} pointsize "
+      "1.2 pointinterval {} title {}",
+      data, look.colour, look.dash, look.mark, std::max<std::size_t>(1, points / kMarksOfCurve),
+      quoted(title, terminal));
+}
+
+std::string axes_lines(const std::string& x, const std::string& y, Terminal terminal) {
+  return fmt::format(
+      "set xlabel {} noenhanced\n"
+      "set ylabel {} noenhanced\n"
+      "set border 3\n"
+      "set tics nomirror out\n"
+      "set grid lt 1 lc rgb '#d8d8d8'\n"
+      "set key below noenhanced Left reverse samplen 4 height 0.5\n",
+      quoted(x, terminal), quoted(y, terminal));
+}
+
+PanelGrid panel_grid(std::size_t panels) {
+  const int columns = panels == 1 ? 1 : panels <= 4 ? 2 : 3;
+  return {.columns = columns, .rows = (static_cast<int>(panels) + columns - 1) / columns};
+}
+
+std::string title_line(const std::string& title, Terminal terminal, std::size_t width) {
+  return fmt::format("set title {} noenhanced font ',{}'\n", wrapped(title, terminal, width),
+                     terminal == kPdfTerminal ? 8 : 16);
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,111 @@
+#include "results/plot/curves.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/plot/curve_values.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/statistics/statistics.hpp"
+#include "results/table/table.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// By round, where a run has both values.
+std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
+                                                            const Quantity& y) {
+  std::map<std::int64_t, std::pair<double, double>> values;
+  const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
+  const DrawnValues over = axis_values(x, rounds);
+  const DrawnValues measured = quantity_values(y, rounds);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (over[i] && measured[i]) values.emplace(rounds[i].round, std::pair(*over[i], *measured[i]));
+  }
+  return values;
+}
+
+Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
+  Curve curve{.name = row_name(row), .seeds = {}, .points = {}};
+  std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
+  for (const SeedResult& seed : row.seeds) {
+    curve.seeds.push_back(seed.seed);
+    for (const auto& [round, values] : values_of(seed, x, y)) {
+      rounds[round].first.push_back(values.first);
+      rounds[round].second.push_back(values.second);
+    }
+  }
+  for (const auto& [round, values] : rounds) {
+    const auto& [over, value] = values;
+    if (over.size() < row.seeds.size()) continue;
+    curve.points.push_back({.round = round,
+                            .x = over_seeds(x, over),
+                            .y = mean(value),
+                            .std = sample_standard_deviation(value)});
+  }
+  return curve;
+}
+
+std::string missing(const CurveAxis& x, const Quantity& y) {
+  return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
+}
+
+}  // namespace
+
+PanelTitles::PanelTitles(const Table& table) : keys_(swept_keys(table)) {
+  for (const SettingPart& part : kSettingParts) {
+    if (varies(table, part)) parts_.push_back(part);
+  }
+}
+
+std::string PanelTitles::of(const Setting& setting) const {
+  std::string title;
+  const auto add = [&](const std::string& part) { title += (title.empty() ? "" : ", ") + part; };
+  for (const SettingPart& part : parts_) add(fmt::format("{} {}", part.name, setting.*part.member));
+  for (const auto& [path, value] : setting.sweep) {
+    if (std::find(keys_.begin(), keys_.end(), path) != keys_.end()) add(fmt::format("{}={}", path, value));
+  }
+  return title;
+}
+
+std::string PanelTitles::of(const Row& row) const {
+  const std::string setting = of(row.setting);
+  return setting.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), setting);
+}
+
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y) {
+  const Table table = make_table(runs);
+  if (table.rows.empty()) {
+    throw Error(Complaint{.found = "no run is finished, so there is nothing to draw",
+                          .remedy = "`fedarena list` shows how far runs are."});
+  }
+  Curves curves{.x = x, .y = y, .title = caption(table), .panels = {}, .notes = table.notes};
+  const PanelTitles titles(table);
+  const Setting* last = nullptr;  // rows of one setting stand together
+  for (const Row& row : table.rows) {
+    Curve curve = curve_of(row, x, y);
+    if (curve.points.empty()) {
+      curves.notes.push_back(fmt::format("{}: {}; not drawn", row_name(row), missing(x, y)));
+      continue;
+    }
+    if (last == nullptr || !(*last == row.setting)) {
+      curves.panels.push_back({.title = titles.of(row.setting), .curves = {}});
+      last = &row.setting;
+    }
+    curves.panels.back().curves.push_back(std::move(curve));
+  }
+  if (curves.panels.empty()) {
+    const std::string setting = recorded_with(y);
+    throw Error(Complaint{.found = fmt::format("{}, in any row", missing(x, y)),
+                          .remedy = setting.empty()
+                                        ? "`fedarena plot --help` lists what else can be drawn."
+                                        : fmt::format("Rounds record {} with {}.", name_of(y), setting)});
+  }
+  return curves;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/measures/curve_axis.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/measures/quantity.hpp"
+#include "results/table/table.hpp"
+
+namespace fedarena::results {
+
+/// One round of a curve.
+struct CurvePoint {
+  std::int64_t round = 0;
+  double x = 0;               ///< over seeds, as its axis says
+  double y = 0;               ///< mean over seeds; percentages for fractions
+  std::optional<double> std;  ///< sample standard deviation of y; none for one seed
+
+  bool operator==(const CurvePoint&) const = default;
+};
+
+/// A row of the table, round by round.
+struct Curve {
+  std::string name;
+  std::vector<std::int64_t> seeds;
+  std::vector<CurvePoint> points;  ///< at least one
+};
+
+/// The curves that may be compared with each other: those of one setting.
+struct CurvePanel {
+  std::string title;  ///< in what its setting differs from the others'; empty for a single panel
+  std::vector<Curve> curves;
+};
+
+struct Curves {
+  CurveAxis x;
+  Quantity y = Measure::kAccuracy;
+  std::string title;  ///< what all panels share
+  std::vector<CurvePanel> panels;
+  std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
+};
+
+/// In what the settings of a table differ.
+class PanelTitles {
+ public:
+  explicit PanelTitles(const Table& table);
+  /// What tells the setting from those of other rows; empty where nothing does.
+  std::string of(const Setting& setting) const;
+  /// The row's name, and that in parentheses.
+  std::string of(const Row& row) const;
+
+ private:
+  std::vector<SettingPart> parts_;
+  std::vector<std::string> keys_;
+};
+
+/// The finished runs as curves, a panel for each setting and a curve for each row of their table. A curve has
+/// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
+/// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be
+/// read or be one row.
+Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y);
+
+}  // namespace fedarena::results

@@ -1,0 +1,100 @@
+#include "results/record/find_runs.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "results/record/durable_file.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/record/problem_line.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+FoundRun read_run(const fs::path& folder) {
+  FoundRun run{.path = folder, .summary = {}, .problem = {}};
+  std::error_code failure;
+  // Reading a pipe of that name would wait for ever.
+  if (!fs::is_regular_file(folder / kSummaryFile, failure)) {
+    run.problem = fmt::format("{}: not a regular file", kSummaryFile);
+    return run;
+  }
+  try {
+    run.summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
+  } catch (const Error& error) {
+    run.problem = problem_line(error);
+  }
+  return run;
+}
+
+void search(const fs::path& folder, std::vector<FoundRun>& found) {
+  std::error_code failure;
+  if (fs::exists(fs::symlink_status(folder / kSummaryFile, failure))) {
+    found.push_back(read_run(folder));
+    return;
+  }
+  fs::directory_iterator entry(folder, failure);
+  while (!failure && entry != fs::directory_iterator()) {
+    std::error_code ignored;
+    if (fs::is_directory(entry->symlink_status(ignored))) search(entry->path(), found);
+    entry.increment(failure);
+  }
+  if (failure) {
+    found.push_back({.path = folder, .summary = {}, .problem = "cannot be listed: " + failure.message()});
+  }
+}
+
+[[noreturn]] void fail(const fs::path& path, std::string found, std::string remedy) {
+  throw Error(Complaint{.place = {.file = path.string()},
+                        .found = std::move(found),
+                        .allowed = {},
+                        .nearest = {},
+                        .remedy = std::move(remedy)});
+}
+
+std::vector<FoundRun> search_root(const fs::path& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (!fs::exists(status))
+    fail(path, "does not exist", "give the output folder of an experiment, such as runs/quickstart");
+  if (!fs::is_directory(status)) {
+    fail(path, "is not a folder",
+         "give the folder of a run, or one that holds runs, such as runs/quickstart");
+  }
+  std::vector<FoundRun> found;
+  const fs::path normal = path.lexically_normal();
+  search(normal.has_filename() ? normal : normal.parent_path(), found);  // "runs/" is "runs"
+  if (found.empty()) {
+    fail(path, fmt::format("holds no run: there is no {} below it", kSummaryFile),
+         "give the output folder of an experiment, or run one first");
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {
+  std::vector<FoundRun> found;
+  for (const fs::path& path : paths) {
+    std::vector<FoundRun> below = search_root(path);
+    std::move(below.begin(), below.end(), std::back_inserter(found));
+  }
+  std::sort(found.begin(), found.end(), [](const FoundRun& left, const FoundRun& right) {
+    return natural_less(left.path.generic_string(), right.path.generic_string());
+  });
+  // One run may lie below two of the paths.
+  std::set<fs::path> seen;
+  std::erase_if(found, [&](const FoundRun& run) {
+    std::error_code failure;
+    const fs::path real = fs::canonical(run.path, failure);
+    return !seen.insert(failure ? run.path : real).second;
+  });
+  return found;
+}
+
+}  // namespace fedarena::results

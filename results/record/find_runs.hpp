@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/record/record.hpp"
+
+namespace fedarena::results {
+
+/// A run directory, or something that looks like one and cannot be read.
+struct FoundRun {
+  std::filesystem::path path;
+  std::optional<Summary> summary;  ///< none when there is a problem
+  std::string problem;             ///< file, field and reason, in one line; empty when there is a summary
+};
+
+/// The run directories (folders with a `summary.json`) at and below each path, each once, in natural order of
+/// their paths. Links to folders below a path are not followed. A broken run comes back with its problem, so
+/// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
+std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
+
+}  // namespace fedarena::results

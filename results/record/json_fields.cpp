@@ -1,0 +1,255 @@
+#include "results/record/json_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::string_view kBroken = "the file is damaged or was edited; restore it, or run this cell again";
+
+// Line and column of a byte of the text, both from 1.
+Place locate(std::string_view text, std::size_t byte, Place place) {
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto lines = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t last = before.rfind('\n');
+  place.line = std::max(place.line, 1) + lines;
+  place.column = static_cast<int>(before.size() - (last == std::string_view::npos ? 0 : last + 1)) + 1;
+  return place;
+}
+
+[[noreturn]] void fail(Place place, std::string found, std::string allowed, std::string remedy) {
+  throw Error(Complaint{.place = std::move(place),
+                        .found = std::move(found),
+                        .allowed = std::move(allowed),
+                        .nearest = {},
+                        .remedy = std::move(remedy)});
+}
+
+std::string excerpt(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  std::string text = one_line(json_text(value, -1));
+  if (text.size() <= kLongest) return text;
+  std::size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a code point
+  return text.substr(0, end) + "...";
+}
+
+bool is_integer(const Json& value, std::int64_t least) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool fits =
+      value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > kMost);
+  return fits && value.get<std::int64_t>() >= least;
+}
+
+bool are_integers(const Json& value, std::int64_t least) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [&](const Json& one) { return is_integer(one, least); });
+}
+
+std::string integers_text(std::int64_t least) {
+  const bool any = least == std::numeric_limits<std::int64_t>::min();
+  return any ? "whole numbers" : fmt::format("whole numbers from {}", least);
+}
+
+}  // namespace
+
+Json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
+}
+
+Json json_number(std::optional<double> value) { return value ? json_number(*value) : Json(nullptr); }
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+JsonFields::JsonFields(std::string_view text, Place place) : place_(std::move(place)) {
+  try {
+    object_ = Json::parse(text);
+  } catch (const Json::parse_error& failure) {
+    fail(locate(text, failure.byte, place_), "not valid JSON", {}, std::string(kBroken));
+  } catch (const Json::exception&) {  // a number beyond the range of a double
+    fail(place_, "holds a number that is out of range", {}, std::string(kBroken));
+  }
+  if (!object_.is_object())
+    fail(place_, "holds " + excerpt(object_), "one JSON object", std::string(kBroken));
+}
+
+const Json& JsonFields::at(const std::string& name) {
+  asked_.push_back(name);
+  const auto found = object_.find(name);
+  if (found == object_.end()) {
+    fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, std::string(kBroken));
+  }
+  return *found;
+}
+
+void JsonFields::reject(const std::string& name, std::string allowed, std::string remedy) const {
+  fail(place_, fmt::format("field \"{}{}\" is {}", within_, name, excerpt(object_.at(name))),
+       std::move(allowed), remedy.empty() ? std::string(kBroken) : std::move(remedy));
+}
+
+std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
+  const Json& value = at(name);
+  if (!is_integer(value, least)) {
+    const bool any = least == std::numeric_limits<std::int64_t>::min();
+    reject(name, any ? "a whole number" : fmt::format("a whole number from {}", least));
+  }
+  return value.get<std::int64_t>();
+}
+
+std::int64_t JsonFields::schema(std::int64_t oldest, std::int64_t newest) {
+  const std::int64_t schema = integer("schema");
+  if (schema < oldest || schema > newest) {
+    reject("schema", oldest == newest ? fmt::format("{}", newest) : fmt::format("{} to {}", oldest, newest),
+           "read it with the version of fedarena that wrote it");
+  }
+  return schema;
+}
+
+double JsonFields::number(const std::string& name) {
+  const Json& value = at(name);
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  reject(name, R"(a number, "nan", "inf" or "-inf")");
+}
+
+double JsonFields::amount(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_number() || !(value.get<double>() >= 0)) reject(name, "a number from 0");
+  return value.get<double>();
+}
+
+double JsonFields::fraction(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {
+    reject(name, "a fraction from 0 to 1");
+  }
+  return value.get<double>();
+}
+
+std::vector<std::optional<double>> JsonFields::fractions(const std::string& name) {
+  const Json& value = at(name);
+  const auto fits = [](const Json& one) {
+    return one.is_null() || (one.is_number() && one.get<double>() >= 0 && one.get<double>() <= 1);
+  };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    reject(name, "a list of fractions from 0 to 1 or null");
+  }
+  std::vector<std::optional<double>> result;
+  for (const Json& one : value) {
+    result.push_back(one.is_null() ? std::nullopt : std::optional(one.get<double>()));
+  }
+  return result;
+}
+
+std::vector<double> JsonFields::amounts(const std::string& name) {
+  const Json& value = at(name);
+  const auto fits = [](const Json& one) { return one.is_number() && one.get<double>() >= 0; };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    reject(name, "a list of numbers from 0");
+  }
+  return value.get<std::vector<double>>();
+}
+
+std::vector<std::int64_t> JsonFields::integers(const std::string& name, std::int64_t least) {
+  const Json& value = at(name);
+  if (!are_integers(value, least)) reject(name, "a list of " + integers_text(least));
+  return value.get<std::vector<std::int64_t>>();
+}
+
+std::vector<std::vector<std::int64_t>> JsonFields::lists_of_integers(const std::string& name,
+                                                                     std::int64_t least) {
+  const Json& value = at(name);
+  const auto fits = [&](const Json& one) { return are_integers(one, least); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
+    reject(name, "a list of lists of " + integers_text(least));
+  }
+  return value.get<std::vector<std::vector<std::int64_t>>>();
+}
+
+JsonFields JsonFields::object(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_object()) reject(name, "an object");
+  JsonFields fields(value, place_);
+  fields.within_ = fmt::format("{}{}.", within_, name);
+  return fields;
+}
+
+std::vector<JsonFields> JsonFields::objects(const std::string& name) {
+  const Json& value = at(name);
+  const auto is_object = [](const Json& one) { return one.is_object(); };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_object)) {
+    reject(name, "a list of objects");
+  }
+  std::vector<JsonFields> result;
+  for (const Json& one : value) result.push_back(JsonFields(one, place_));
+  return result;
+}
+
+std::string JsonFields::text(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_string()) reject(name, "a text");
+  return value.get<std::string>();
+}
+
+bool JsonFields::boolean(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_boolean()) reject(name, "true or false");
+  return value.get<bool>();
+}
+
+std::string JsonFields::choice(const std::string& name, const std::vector<std::string>& allowed) {
+  std::string value = text(name);
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) reject(name, join_names(allowed));
+  return value;
+}
+
+std::vector<std::pair<std::string, std::string>> JsonFields::texts(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_object()) reject(name, "an object of texts");
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) reject(name, "an object of texts");
+    result.emplace_back(key, text.get<std::string>());
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, double>> JsonFields::numbers(const std::string& name) {
+  JsonFields fields = object(name);
+  std::vector<std::pair<std::string, double>> result;
+  for (const auto& [key, number] : fields.object_.items()) result.emplace_back(key, fields.number(key));
+  return result;
+}
+
+bool JsonFields::is_null(const std::string& name) { return at(name).is_null(); }
+
+bool JsonFields::is(const std::string& name, std::string_view text) {
+  const Json& value = at(name);
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+
+bool JsonFields::has(const std::string& name) const { return object_.contains(name); }
+
+void JsonFields::finish() const {
+  for (const auto& [name, value] : object_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
+    throw Error(Complaint{.place = place_,
+                          .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
+                          .allowed = {},
+                          .nearest = nearest_name(name, asked_),
+                          .remedy = std::string(kBroken)});
+  }
+}
+
+}  // namespace fedarena::results

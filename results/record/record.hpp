@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/record/cost.hpp"
+#include "results/record/privacy_claim.hpp"
+#include "results/record/sweep.hpp"
+#include "results/record/test_metrics.hpp"
+#include "results/record/tuning.hpp"
+
+namespace fedarena::results {
+
+/// What one round cost and brought: a line of `rounds.jsonl`.
+struct RoundRecord {
+  std::int64_t round = 1;               ///< from 1
+  std::optional<double> test_loss;      ///< none when the round was not evaluated; may be nan or infinite
+  std::optional<double> test_accuracy;  ///< a fraction from 0 to 1; none when the round was not evaluated
+  std::int64_t clients = 0;             ///< the size of the cohort
+  std::int64_t examples = 0;            ///< gradients of clients' examples that were evaluated in this round
+  std::int64_t uplink_bytes = 0;        ///< serialised buffers, summed over the cohort
+  std::int64_t downlink_bytes = 0;      ///< serialised buffers, summed over the cohort
+  double train_seconds = 0;
+  double evaluation_seconds = 0;
+  std::optional<double>
+      epsilon;  ///< of RDP, after this round; may be infinite; none under the policy "none" or where unproven
+
+  std::optional<ClassMetrics> classes = {};        ///< none on regression data and in older records
+  std::optional<double> validation_loss = {};      ///< none without validation examples
+  std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
+  std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
+  std::optional<ClientErrors> client_errors = {};  ///< the same; on regression data in place of the former
+  std::optional<Cost> cost = {};                   ///< none in older records
+  /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
+  std::vector<std::pair<std::string, double>> observed = {};
+  /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
+  /// `ClientScores`.
+  std::vector<ClientScore> client_scores = {};
+
+  bool operator==(const RoundRecord&) const = default;
+};
+
+/// The state of a run, as `Summary::state` names it.
+inline constexpr std::string_view kRunning = "running";
+inline constexpr std::string_view kInterrupted = "interrupted";
+inline constexpr std::string_view kFinished = "finished";
+
+/// The rules that end a run early, as `Summary::stopped` names them.
+inline constexpr std::string_view kStoppedByTarget = "target";
+inline constexpr std::string_view kStoppedByPatience = "patience";
+
+/// What one cell (one algorithm with one seed) is and brought: `summary.json`.
+struct Summary {
+  std::string experiment;  ///< the experiment's name
+  std::string label;       ///< names the algorithm entry; unique in its experiment
+  std::string algorithm;   ///< the registered name
+  std::string dataset;
+  std::string dataset_note;         ///< what a reader of the table must know about the data, or empty
+  std::string partition;            ///< how examples were dealt to clients, in words
+  std::string partition_id = {};    ///< the same as an exact name; empty in older records
+  std::string partition_hash = {};  ///< of who holds which examples; empty exactly with the id
+  std::string model;
+  Sweep sweep = {};  ///< what the point of a grid gives; empty without one
+  std::int64_t seed = 0;
+  std::int64_t rounds = 1;       ///< planned
+  std::int64_t rounds_done = 0;  ///< equal to `rounds` once finished, unless the budget stopped the run
+  std::int64_t clients = 1;      ///< in the federation
+  std::int64_t parameters = 0;   ///< numbers in the model
+  std::string state = std::string(kRunning);
+  std::optional<double>
+      final_test_accuracy;  ///< of the last round; only when finished; none on regression data
+  /// Of the last round; present exactly when finished. On regression data half the squared distance between
+  /// output and target, averaged.
+  std::optional<double> final_test_loss;
+  std::string policy = "none";                 ///< of privacy: none, record or client
+  std::optional<PrivacyClaim> privacy;         ///< none exactly under the policy "none"
+  std::int64_t uplink_bytes = 0;               ///< of the whole run
+  std::int64_t downlink_bytes = 0;             ///< of the whole run
+  double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
+  double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
+  double seconds = 0;                          ///< of the whole run
+  std::optional<std::int64_t> examples = {};   ///< as in `RoundRecord`, of the whole run; none before its end
+  std::optional<Cost> cost = {};  ///< of the whole run; none unless finished and each round has its own
+  std::string stopped = {};       ///< the rule that ended the run early: one of the two above, or empty
+  std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
+  std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
+  std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data
+  std::optional<Tuning> tuning = {};               ///< none where the experiment file tunes nothing
+  std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct
+
+  bool operator==(const Summary&) const = default;
+};
+
+/// The JSON line of a record, without a line end. A record that could not be read back is a Bug.
+std::string to_json_line(const RoundRecord& record);
+
+/// The JSON text of a summary, with a last line end. A summary that could not be read back is a Bug.
+std::string to_json_text(const Summary& summary);
+
+/// Reads a line of `rounds.jsonl`. Anything but a whole, valid record is an Error at `place`, naming the
+/// field.
+RoundRecord parse_round(std::string_view line, const Place& place);
+
+/// Reads the text of a `summary.json`. Anything but a whole, valid summary is an Error that names `file` and
+/// the field. Also reads the schema before this one, which differs in privacy alone, where no epsilon had to
+/// be computed.
+Summary parse_summary(std::string_view text, const std::string& file);
+
+}  // namespace fedarena::results

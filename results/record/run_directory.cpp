@@ -1,0 +1,207 @@
+#include "results/record/run_directory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "results/record/durable_file.hpp"
+#include "results/record/rounds_file.hpp"
+
+namespace fedarena::results {
+namespace {
+
+struct RoundLines {
+  std::vector<RoundRecord> records;
+  std::vector<std::uintmax_t> ends;
+  std::uintmax_t size = 0;
+};
+
+// Every line ends with a line feed, so that what follows the last one is the torn end of an interrupted
+// write.
+RoundLines read_rounds(const std::filesystem::path& file) {
+  const std::string bytes = read_whole_file(file);
+  RoundLines lines;
+  lines.size = bytes.size();
+  std::size_t begin = 0;
+  for (std::size_t end = bytes.find('\n'); end != std::string::npos; end = bytes.find('\n', begin)) {
+    const auto round = static_cast<std::int64_t>(lines.records.size()) + 1;
+    const Place place{.file = file.string(), .line = static_cast<int>(round)};
+    const RoundRecord record = parse_round(std::string_view(bytes).substr(begin, end - begin), place);
+    if (record.round != round) {
+      throw Error(
+          Complaint{.place = place,
+                    .found = fmt::format("field \"round\" is {}", record.round),
+                    .allowed = fmt::format("{}, one round a line", round),
+                    .nearest = {},
+                    .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
+    }
+    begin = end + 1;
+    lines.records.push_back(record);
+    lines.ends.push_back(begin);
+  }
+  return lines;
+}
+
+// A crash between the first and the last write of create() leaves these; anything else is not ours to
+// overwrite.
+bool is_left_by_create(const std::filesystem::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  if (name == kRoundsFile) {
+    std::error_code failure;
+    return entry.file_size(failure) == 0 && !failure;
+  }
+  static const std::array<std::string, 7> kNames = {kExperimentFile,
+                                                    kEnvironmentFile,
+                                                    kPartitionFile,
+                                                    std::string(kExperimentFile) + ".partial",
+                                                    std::string(kEnvironmentFile) + ".partial",
+                                                    std::string(kPartitionFile) + ".partial",
+                                                    std::string(kSummaryFile) + ".partial"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+void check_free(const std::filesystem::path& path) {
+  std::error_code failure;
+  if (std::filesystem::exists(path / kSummaryFile, failure)) {
+    throw Error(Complaint{.place = {.file = path.string()},
+                          .found = "already holds a run",
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "resume that run, choose another output folder, or remove this one"});
+  }
+  const std::filesystem::directory_iterator entries(path, failure);
+  if (failure) fail_on_file(path, "cannot be listed", failure.value());
+  for (const auto& entry : entries) {
+    if (is_left_by_create(entry)) continue;
+    throw Error(Complaint{.place = {.file = path.string()},
+                          .found = fmt::format("holds \"{}\", which is not part of a new run",
+                                               entry.path().filename().string()),
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "choose another output folder"});
+  }
+}
+
+}  // namespace
+
+std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) {
+  return read_rounds(run / kRoundsFile).records;
+}
+
+RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
+                                  std::string_view environment_json, const Summary& summary,
+                                  std::string_view partition_json) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) fail_on_file(path, "cannot be created", failure.value());
+  check_free(path);
+  RunDirectory run(path);
+  run.write_file_atomically(kExperimentFile, experiment_toml);
+  run.write_file_atomically(kEnvironmentFile, environment_json);
+  // One that a crashed attempt left is replaced or goes: it would be no part of this run.
+  if (partition_json.empty()) {
+    std::filesystem::remove(path / kPartitionFile, failure);
+    if (failure) fail_on_file(path / kPartitionFile, "cannot be removed", failure.value());
+  } else {
+    run.write_file_atomically(kPartitionFile, partition_json);
+  }
+  run.write_file_atomically(kRoundsFile, "");
+  run.write_summary(summary);  // last: a folder without it is not a run yet
+  return run;
+}
+
+RunDirectory RunDirectory::open(const std::filesystem::path& path) {
+  RunDirectory run(path);
+  if (!run.has(kSummaryFile)) {
+    throw Error(Complaint{.place = {.file = path.string()},
+                          .found = fmt::format("holds no run: there is no {} in it", kSummaryFile),
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
+  }
+  run.summary();
+  RoundLines lines = read_rounds(path / kRoundsFile);
+  run.line_ends_ = std::move(lines.ends);
+  run.size_ = lines.size;
+  return run;
+}
+
+Summary RunDirectory::summary() const {
+  return parse_summary(read_file(kSummaryFile), (path_ / kSummaryFile).string());
+}
+
+void RunDirectory::write_summary(const Summary& summary) const {
+  write_file_atomically(kSummaryFile, to_json_text(summary));
+}
+
+std::vector<RoundRecord> RunDirectory::rounds() const { return read_rounds(path_ / kRoundsFile).records; }
+
+void RunDirectory::append(const RoundRecord& record) {
+  cut_rounds(rounds_recorded());  // a torn line
+  add_line(record);
+  synthetic().thin();
+}
+
+void RunDirectory::replace_last(const RoundRecord& record) {
+  FEDARENA_CHECK(record.round, ==, rounds_recorded());
+  cut_rounds(record.round - 1);
+  add_line(record);
+}
+
+void RunDirectory::add_line(const RoundRecord& record) {
+  FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
+  const std::string line = to_json_line(record) + "\n";
+  rewrite_end(path_ / kRoundsFile, size_, size_, line);
+  size_ += line.size();
+  line_ends_.push_back(size_);
+}
+
+void RunDirectory::truncate_rounds(std::int64_t last_round_to_keep) {
+  cut_rounds(last_round_to_keep);
+  synthetic().drop_after(last_round_to_keep);
+}
+
+void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
+  FEDARENA_CHECK(last_round_to_keep, >=, 0);
+  if (last_round_to_keep > rounds_recorded()) {
+    throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
+                          .found = fmt::format("ends at round {}, before round {} of the checkpoint",
+                                               rounds_recorded(), last_round_to_keep),
+                          .allowed = {},
+                          .nearest = {},
+                          .remedy = "lines were lost; remove the folder and run this cell again"});
+  }
+  const std::uintmax_t keep =
+      last_round_to_keep == 0 ? 0 : line_ends_[static_cast<std::size_t>(last_round_to_keep) - 1];
+  if (keep == size_) return;
+  rewrite_end(path_ / kRoundsFile, size_, keep, "");
+  line_ends_.resize(static_cast<std::size_t>(last_round_to_keep));
+  size_ = keep;
+}
+
+std::optional<ClientScores> RunDirectory::client_scores() const {
+  if (!has(kClientsFile)) return std::nullopt;
+  return parse_client_scores(read_file(kClientsFile), (path_ / kClientsFile).string());
+}
+
+void RunDirectory::write_client_scores(const ClientScores& scores) const {
+  write_file_atomically(kClientsFile, to_json_text(scores));
+}
+
+void RunDirectory::write_file_atomically(const std::string& name, std::string_view bytes) const {
+  FEDARENA_CHECK(name.find('/'), ==, std::string::npos);
+  replace_file(path_ / name, bytes);
+}
+
+std::string RunDirectory::read_file(const std::string& name) const {
+  FEDARENA_CHECK(name.find('/'), ==, std::string::npos);
+  return read_whole_file(path_ / name);
+}
+
+bool RunDirectory::has(const std::string& name) const {
+  std::error_code failure;
+  return std::filesystem::is_regular_file(path_ / name, failure);
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/record/client_scores.hpp"
+#include "results/record/record.hpp"
+#include "results/images/synthetic_folder.hpp"
+
+namespace fedarena::results {
+
+inline constexpr const char* kExperimentFile = "experiment.toml";
+inline constexpr const char* kEnvironmentFile = "environment.json";
+inline constexpr const char* kPartitionFile = "partition.json";
+inline constexpr const char* kRoundsFile = "rounds.jsonl";
+inline constexpr const char* kLedgerFile = "ledger.json";
+inline constexpr const char* kClientsFile = "clients.json";
+inline constexpr const char* kRocFile = "roc.json";
+inline constexpr const char* kSummaryFile = "summary.json";
+inline constexpr const char* kCheckpointFile = "checkpoint.bin";
+inline constexpr const char* kClientStatesFile = "client-states.bin";
+
+/// The folder that records one run: one algorithm with one seed. Whatever is written is on disk when a call
+/// returns; a call that fails (disk full, no permission) throws one Error and leaves what was there before.
+/// One writer at a time; readers may look at any moment.
+class RunDirectory {
+ public:
+  /// Makes the folder, with its parents, and an empty record. A folder that already holds a run, or anything
+  /// that is not the start of one, is an Error. `partition_json`: its card, or empty for a record without
+  /// one.
+  static RunDirectory create(const std::filesystem::path& path, std::string_view experiment_toml,
+                             std::string_view environment_json, const Summary& summary,
+                             std::string_view partition_json = {});
+
+  /// Opens the record of a run to read or resume it; changes nothing on disk. A broken record is an Error.
+  static RunDirectory open(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// The summary as it was written last.
+  Summary summary() const;
+  /// Replaces the summary, all or nothing.
+  void write_summary(const Summary& summary) const;
+
+  /// The rounds on disk, 1, 2, 3, ... A torn last line, left by a crash, is not among them; any other damage
+  /// is an Error that names the line.
+  std::vector<RoundRecord> rounds() const;
+  /// The number of whole rounds that this object has read or written.
+  std::int64_t rounds_recorded() const { return static_cast<std::int64_t>(line_ends_.size()); }
+  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. Synthetic
+  /// sets that need not be kept any longer go.
+  void append(const RoundRecord& record);
+  /// Puts another record of the last round in its place.
+  void replace_last(const RoundRecord& record);
+  /// Drops all rounds after `last_round_to_keep` (0 drops all), their synthetic sets and a torn line, to
+  /// resume from a checkpoint of that round. An Error when the record does not reach that far.
+  void truncate_rounds(std::int64_t last_round_to_keep);
+
+  /// What each client's last test said; none where clients are not tested, and in older records. Before its
+  /// round is appended, and after a crash, it may be ahead of the rounds.
+  std::optional<ClientScores> client_scores() const;
+  /// Replaces it, all or nothing. A round's scores are written before the round is appended.
+  void write_client_scores(const ClientScores& scores) const;
+
+  /// What rounds were trained on in place of examples. A round's set is written before the round is appended.
+  SyntheticFolder synthetic() const { return SyntheticFolder(path_); }
+
+  /// Replaces a file of the folder, all or nothing.
+  void write_file_atomically(const std::string& name, std::string_view bytes) const;
+  /// The bytes of a file of the folder.
+  std::string read_file(const std::string& name) const;
+  /// Whether the folder holds this file.
+  bool has(const std::string& name) const;
+
+ private:
+  explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  void cut_rounds(std::int64_t last_round_to_keep);
+  void add_line(const RoundRecord& record);
+
+  std::filesystem::path path_;
+  std::vector<std::uintmax_t> line_ends_;  // where each whole line of the rounds ends
+  std::uintmax_t size_ = 0;                // of the file of rounds, with a torn line
+};
+
+}  // namespace fedarena::results

@@ -1,0 +1,107 @@
+#include "results/record/sweep.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace fedarena::results {
+namespace {
+
+bool is_below(const std::string& path, std::string_view section) {
+  return path.size() > section.size() && path.starts_with(section) && path[section.size()] == '.';
+}
+
+// Whether "name = " begins there.
+bool begins_setting(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+  return end != 0 && end != std::string_view::npos && text.substr(end).starts_with(" = ");
+}
+
+// Where the settings of "mlp (hidden = [200])" begin; the end of the text without any.
+std::size_t opening(std::string_view choice) {
+  const std::size_t open = choice.find(" (");
+  return open == std::string_view::npos || choice.back() != ')' ? choice.size() : open;
+}
+
+// "iid (clients = 10, order = [1, 2])" in its settings; lists hold commas too.
+std::vector<std::string> settings_of(std::string_view choice) {
+  const std::size_t open = opening(choice);
+  if (open == choice.size()) return {};
+  const std::string_view text = choice.substr(open + 2, choice.size() - open - 3);
+  std::vector<std::string> settings;
+  std::size_t begin = 0;
+  for (std::size_t comma = text.find(", "); comma != std::string_view::npos;
+       comma = text.find(", ", comma + 2)) {
+    if (!begins_setting(text.substr(comma + 2))) continue;
+    settings.emplace_back(text.substr(begin, comma - begin));
+    begin = comma + 2;
+  }
+  settings.emplace_back(text.substr(begin));
+  return settings;
+}
+
+}  // namespace
+
+Sweep shared_sweep(const Sweep& sweep) {
+  Sweep shared;
+  for (const auto& pair : sweep) {
+    if (!pair.first.starts_with(kAlgorithmPaths)) shared.push_back(pair);
+  }
+  return shared;
+}
+
+Sweep own_sweep(const Sweep& sweep, const std::string& label) {
+  Sweep own;
+  for (const auto& [path, value] : sweep) {
+    if (!path.starts_with(kAlgorithmPaths)) continue;
+    // The label may stand in quotes, as in an override.
+    for (const std::string& prefix :
+         {fmt::format("{}{}.", kAlgorithmPaths, label), fmt::format("{}\"{}\".", kAlgorithmPaths, label),
+          std::string(kAlgorithmPaths)}) {
+      if (!path.starts_with(prefix)) continue;
+      own.emplace_back(path.substr(prefix.size()), value);
+      break;
+    }
+  }
+  return own;
+}
+
+std::string sweep_text(const Sweep& sweep) {
+  std::string text;
+  for (const auto& [path, value] : sweep)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", path, value);
+  return text;
+}
+
+std::string swept_in(const Sweep& sweep, std::string_view section) {
+  Sweep below;
+  for (const auto& pair : sweep) {
+    if (is_below(pair.first, section)) below.push_back(pair);
+  }
+  return sweep_text(below);
+}
+
+std::string name_of_choice(const std::string& choice) { return choice.substr(0, opening(choice)); }
+
+Sweep settings_of_choice(const std::string& choice) {
+  Sweep settings;
+  for (const std::string& setting : settings_of(choice)) {
+    const std::size_t equals = setting.find(" = ");
+    if (equals != std::string::npos)
+      settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 3));
+  }
+  return settings;
+}
+
+std::string without_swept(const std::string& choice, const Sweep& sweep, std::string_view section) {
+  std::string kept;
+  for (const std::string& setting : settings_of(choice)) {
+    const std::string path = fmt::format("{}.{}", section, setting.substr(0, setting.find(" = ")));
+    const bool swept =
+        std::any_of(sweep.begin(), sweep.end(), [&](const auto& pair) { return pair.first == path; });
+    if (!swept) kept += (kept.empty() ? "" : ", ") + setting;
+  }
+  return name_of_choice(choice) + (kept.empty() ? "" : fmt::format(" ({})", kept));
+}
+
+}  // namespace fedarena::results

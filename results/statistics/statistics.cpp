@@ -1,0 +1,45 @@
+#include "results/statistics/statistics.hpp"
+
+#include <cmath>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Neumaier 1974. Infinite values would turn the compensation into NaN, so they are left to plain addition.
+double compensated_sum(std::span<const double> values) {
+  double sum = 0;
+  double lost = 0;
+  for (const double value : values) {
+    const double next = sum + value;
+    lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+    sum = next;
+  }
+  return std::isfinite(sum) ? sum + lost : sum;
+}
+
+}  // namespace
+
+double mean(std::span<const double> values) {
+  FEDARENA_CHECK(values.size(), >=, 1U);
+  return compensated_sum(values) / static_cast<double>(values.size());
+}
+
+std::optional<double> sample_standard_deviation(std::span<const double> values) {
+  FEDARENA_CHECK(values.size(), >=, 1U);
+  if (values.size() == 1) return std::nullopt;
+  const double centre = mean(values);
+  const auto count = static_cast<double>(values.size());
+  double squares = 0;
+  double residue = 0;  // zero but for the rounding of the mean, whose effect it removes
+  for (const double value : values) {
+    squares += (value - centre) * (value - centre);
+    residue += value - centre;
+  }
+  const double sum_of_squares = squares - residue * residue / count;
+  // max() would turn NaN into 0.
+  return std::sqrt(sum_of_squares < 0 ? 0.0 : sum_of_squares / (count - 1));
+}
+
+}  // namespace fedarena::results

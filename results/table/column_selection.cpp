@@ -1,0 +1,87 @@
+#include "results/table/column_selection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::array<std::pair<const char*, Shown>, 13> kColumns = {
+    {{"rounds", Shown::kRounds},
+     {"seeds", Shown::kSeeds},
+     {"accuracy", Shown::kResult},
+     {"clients", Shown::kClients},
+     {"epsilon", Shown::kEpsilon},
+     {"examples", Shown::kExamples},
+     {"gradients", Shown::kGradients},
+     {"operations", Shown::kOperations},
+     {"uplink", Shown::kUplink},
+     {"downlink", Shown::kDownlink},
+     {"total-uplink", Shown::kTotalUplink},
+     {"total-downlink", Shown::kTotalDownlink},
+     {"seconds", Shown::kSeconds}}};
+
+[[noreturn]] void reject(const std::string& found) {
+  const std::vector<std::string> names = column_names();
+  throw Error(Complaint{.place = {},
+                        .found = "--columns: " + found,
+                        .allowed = join_names(names),
+                        .nearest = {},
+                        .remedy = {}});
+}
+
+Shown parse_column(const std::string& name) {
+  for (const auto& [known, column] : kColumns) {
+    if (name == known) return column;
+  }
+  const std::vector<std::string> names = column_names();
+  throw Error(Complaint{.place = {},
+                        .found = fmt::format("--columns: \"{}\" is unknown", name),
+                        .allowed = join_names(names),
+                        .nearest = nearest_name(name, names),
+                        .remedy = {}});
+}
+
+}  // namespace
+
+std::vector<std::string> column_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, column] : kColumns) names.emplace_back(name);
+  return names;
+}
+
+Selection parse_selection(const std::string& text) {
+  Selection selection;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
+    name.erase(name.find_last_not_of(' ') + 1);
+    const Shown column = parse_column(name);
+    if (shows(selection, column)) reject(fmt::format("\"{}\" is named twice", name));
+    selection.push_back(column);
+    begin = end + 1;
+  }
+  return selection;
+}
+
+Selection default_selection(const Table& table) {
+  Selection selection = {Shown::kRounds, Shown::kSeeds, Shown::kResult};
+  if (any_clients_tested(table)) selection.push_back(Shown::kClients);
+  for (const Shown column : {Shown::kEpsilon, Shown::kUplink, Shown::kDownlink, Shown::kSeconds}) {
+    selection.push_back(column);
+  }
+  return selection;
+}
+
+bool shows(const Selection& selection, Shown column) {
+  return std::find(selection.begin(), selection.end(), column) != selection.end();
+}
+
+}  // namespace fedarena::results

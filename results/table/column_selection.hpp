@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/table/table.hpp"
+
+namespace fedarena::results {
+
+/// What a table for readers may show of a row beside the columns that tell rows apart.
+enum class Shown {
+  kRounds,
+  kSeeds,
+  kResult,   ///< accuracy, RMSE, or the metric that the table was made for
+  kClients,  ///< four columns about the accuracies of single clients
+  kEpsilon,  ///< and what it is an epsilon of
+  kExamples,
+  kGradients,
+  kOperations,
+  kUplink,
+  kDownlink,
+  kTotalUplink,
+  kTotalDownlink,
+  kSeconds
+};
+
+using Selection = std::vector<Shown>;
+
+/// The names of all columns, for `parse_selection` and for help.
+std::vector<std::string> column_names();
+
+/// "accuracy,epsilon,seconds", in the order of the table. An unknown name, or one that comes twice, is an
+/// Error.
+Selection parse_selection(const std::string& text);
+
+/// What is shown when nobody asks for anything else: no costs of computing, and clients where any were
+/// tested.
+Selection default_selection(const Table& table);
+
+/// What these columns mean, for readers of Markdown and LaTeX.
+std::string legend(const Table& table, const Selection& selection);
+
+bool shows(const Selection& selection, Shown column);
+
+}  // namespace fedarena::results

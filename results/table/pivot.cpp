@@ -1,0 +1,130 @@
+#include "results/table/pivot.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/text/number_format.hpp"
+#include "results/table/row_values.hpp"
+#include "results/text/value_order.hpp"
+
+namespace fedarena::results {
+namespace {
+
+struct ByValue {
+  bool operator()(const std::string& left, const std::string& right) const {
+    const int order = compare_values(left, right);
+    return order != 0 ? order < 0 : left < right;
+  }
+  bool operator()(const std::vector<std::string>& left, const std::vector<std::string>& right) const {
+    return std::ranges::lexicographical_compare(left, right, *this);
+  }
+};
+
+std::string resolved(const std::vector<std::string>& keys, const std::string& option,
+                     const std::string& text) {
+  try {
+    if (const auto key = find_row_key(keys, text)) return *key;
+    reject_row_key(keys, text);
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    complaint.found = fmt::format("{}: {}", option, complaint.found);
+    throw Error(std::move(complaint));
+  }
+}
+
+// The settings of a choice that every row of the table has, "clients = 10": they tell nothing apart.
+std::set<std::pair<std::string, std::string>> common_settings(const Table& table, const std::string& key) {
+  std::set<std::pair<std::string, std::string>> common;
+  for (const Row& row : table.rows) {
+    const Sweep settings = settings_of_choice(row_value(row, key).value_or(""));
+    if (&row == &table.rows.front()) common.insert(settings.begin(), settings.end());
+    std::erase_if(
+        common, [&](const auto& setting) { return std::ranges::find(settings, setting) == settings.end(); });
+  }
+  return common;
+}
+
+// The values of a key, as they head lines or columns.
+class Heads {
+ public:
+  Heads(const Table& table, std::string key) : key_(std::move(key)) {
+    if (key_ == "dataset" || key_ == "partition" || key_ == "model") common_ = common_settings(table, key_);
+  }
+
+  std::string of(const Row& row) const {
+    std::string value = row_value(row, key_).value_or(kNothing);
+    if (common_.empty()) return value;
+    std::vector<std::string> kept;
+    for (const auto& [name, setting] : settings_of_choice(value)) {
+      if (!common_.contains({name, setting})) kept.push_back(fmt::format("{} = {}", name, setting));
+    }
+    const std::string name = name_of_choice(value);
+    return kept.empty() ? name : fmt::format("{} ({})", name, fmt::join(kept, ", "));
+  }
+
+  const std::string& key() const { return key_; }
+
+ private:
+  std::string key_;
+  std::set<std::pair<std::string, std::string>> common_;
+};
+
+[[noreturn]] void reject_shared_cell(const PivotLine& line, const std::string& column, const Row& first,
+                                     const Row& second) {
+  throw Error(
+      Complaint{.found = fmt::format("several rows of the table would stand at {}, {}, such as {} and {}",
+                                     fmt::join(line.values, ", "), column, row_name(first), row_name(second)),
+                .remedy = fmt::format("add to --rows what tells them apart: {}",
+                                      fmt::join(keys_that_differ(first, second), ", "))});
+}
+
+}  // namespace
+
+Pivot make_pivot(const Table& table, const PivotKeys& keys) {
+  Pivot pivot;
+  if (table.rows.empty()) return pivot;
+  const std::vector<std::string> known = row_keys(table);
+  std::vector<Heads> heads;
+  for (const std::string& text : keys.rows) heads.emplace_back(table, resolved(known, "--rows", text));
+  const Heads across(table, resolved(known, "--pivot", keys.across));
+  for (const Heads& head : heads) {
+    if (head.key() == across.key() || std::ranges::count(pivot.row_keys, head.key()) > 0)
+      throw Error(Complaint{.found = fmt::format("--rows, --pivot: \"{}\" is named twice", head.key())});
+    pivot.row_keys.push_back(head.key());
+  }
+  pivot.across = across.key();
+
+  std::set<std::string, ByValue> columns;
+  std::set<std::vector<std::string>, ByValue> lines;
+  const auto values_of = [&](const Row& row) {
+    std::vector<std::string> values;
+    for (const Heads& head : heads) values.push_back(head.of(row));
+    return values;
+  };
+  for (const Row& row : table.rows) {
+    columns.insert(across.of(row));
+    lines.insert(values_of(row));
+    pivot.shares = pivot.shares && (!row.result || row.result->share);
+  }
+  pivot.columns.assign(columns.begin(), columns.end());
+  for (const std::vector<std::string>& values : lines)
+    pivot.lines.push_back({.values = values, .cells = std::vector<const Row*>(columns.size(), nullptr)});
+  for (const Row& row : table.rows) {
+    const auto line = std::ranges::find(pivot.lines, values_of(row), &PivotLine::values);
+    const std::string column = across.of(row);
+    const Row*& cell = line->cells[static_cast<std::size_t>(
+        std::distance(pivot.columns.begin(), std::ranges::find(pivot.columns, column)))];
+    if (cell != nullptr) reject_shared_cell(*line, column, *cell, row);
+    cell = &row;
+  }
+  return pivot;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results/table/table.hpp"
+
+namespace fedarena::results {
+
+/// Marks an epsilon that rests on an assumption nobody has proven; explained by a note.
+inline constexpr const char* kAssumedMark = "†";
+
+/// Marks an epsilon of the population that a run stands for; explained by a note.
+inline constexpr const char* kAsIfMark = "*";
+
+/// Marks the rounds of a run that its budget stopped; explained by a note.
+inline constexpr const char* kStoppedMark = "‡";
+
+/// What a reader must know about the epsilons of a table: why one is infinite or unproven, what it assumes or
+/// stands for, what stopped a run, and which epsilons must not be compared. `name` names a row.
+std::vector<std::string> privacy_notes(const Table& table,
+                                       const std::function<std::string(const Row&)>& name);
+
+}  // namespace fedarena::results

@@ -1,0 +1,180 @@
+#include "results/table/row_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+#include "results/record/sweep.hpp"
+#include "results/text/value_order.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// The parts of a setting that are choices: their key, and the path of their name in an experiment file.
+struct ChoicePart {
+  std::string_view key;
+  std::string Setting::*member;
+  std::string_view section;
+  std::string_view name;
+};
+constexpr std::array<ChoicePart, 3> kChoices = {
+    {{"dataset", &Setting::dataset, "data", "data.name"},
+     {"partition", &Setting::partition, "partition", "partition.kind"},
+     {"model", &Setting::model, "model", "model.name"}}};
+
+// Other spellings of keys: of headings, of experiment files, of CSV.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSpellings = {
+    {{"data set", "dataset"},
+     {"data", "dataset"},
+     {"experiment.name", "experiment"},
+     {"epsilon_rdp", "epsilon"},
+     {"n", "seeds"}}};
+
+// What follows from the rest of a row.
+constexpr std::array<std::string_view, 5> kDerived = {"parameters", "seeds", "epsilon", "epsilon_pld",
+                                                      "clients"};
+
+std::string without_quotes(const std::string& text) {
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
+                                                                       : text;
+}
+
+// Keeps the first value of a key.
+class Values {
+ public:
+  void add(const std::string& key, const std::string& value) {
+    if (!find(key)) values_.emplace_back(key, without_quotes(value));
+  }
+  Sweep take() { return std::move(values_); }
+
+ private:
+  bool find(const std::string& key) const {
+    return std::ranges::any_of(values_, [&](const auto& pair) { return pair.first == key; });
+  }
+  Sweep values_;
+};
+
+void add_privacy(const Row& row, Values& values) {
+  values.add("policy", row.policy);
+  if (!row.privacy) return;
+  const auto text_of = [](const std::optional<Claim>& claim) {
+    return claim && claim->epsilon ? epsilon_text(*claim->epsilon) : std::string("unproven");
+  };
+  values.add("epsilon", text_of(row.privacy->rdp));
+  values.add("epsilon_pld", text_of(row.privacy->pld));
+  values.add("delta", short_number(row.privacy->settings.delta));
+  values.add("unit", row.privacy->unit);
+  values.add("adjacency", row.privacy->adjacency);
+}
+
+bool is_choice(const std::string& key) {
+  return std::ranges::any_of(kChoices, [&](const ChoicePart& part) { return part.key == key; });
+}
+
+}  // namespace
+
+Sweep row_values(const Row& row) {
+  Values values;
+  values.add("experiment", row.setting.experiment);
+  for (const ChoicePart& part : kChoices) {
+    const std::string& choice = row.setting.*part.member;
+    values.add(std::string(part.key), choice);
+    values.add(std::string(part.name), name_of_choice(choice));
+    for (const auto& [name, value] : settings_of_choice(choice))
+      values.add(fmt::format("{}.{}", part.section, name), value);
+  }
+  for (const auto& [path, value] : row.setting.sweep) values.add(path, value);
+  values.add("label", row.label);
+  for (const auto& [key, value] : row.own_sweep) values.add(key, value);
+  values.add("algorithm", row.algorithm);
+  for (const auto& [name, value] : row.algorithm_parameters) values.add(name, value);
+  values.add("rounds", std::to_string(row.rounds));
+  values.add("clients", std::to_string(row.clients));
+  values.add("parameters", std::to_string(row.parameters));
+  values.add("seeds", std::to_string(row.seeds.size()));
+  add_privacy(row, values);
+  return values.take();
+}
+
+std::optional<std::string> row_value(const Row& row, const std::string& key) {
+  for (auto& [known, value] : row_values(row)) {
+    if (known == key) return std::move(value);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> row_keys(const Table& table) {
+  std::set<std::string, NaturalOrder> keys;
+  for (const Row& row : table.rows) {
+    for (const auto& [key, value] : row_values(row)) keys.insert(key);
+  }
+  return {keys.begin(), keys.end()};
+}
+
+std::optional<std::string> find_row_key(const std::vector<std::string>& keys, const std::string& text) {
+  const auto known = [&](const std::string& key) { return std::ranges::find(keys, key) != keys.end(); };
+  if (known(text)) return text;
+  for (const auto& [spelling, key] : kSpellings) {
+    if (text == spelling && known(std::string(key))) return std::string(key);
+  }
+  if (text.starts_with(kAlgorithmPaths) && known(text.substr(kAlgorithmPaths.size())))
+    return text.substr(kAlgorithmPaths.size());
+  std::vector<std::string> ends;
+  for (const std::string& key : keys) {
+    if (key.ends_with("." + text)) ends.push_back(key);
+  }
+  if (ends.size() > 1) {
+    throw Error(Complaint{.found = fmt::format("\"{}\" is the end of several keys", text),
+                          .allowed = join_names(ends)});
+  }
+  if (ends.empty()) return std::nullopt;
+  return ends.front();
+}
+
+void reject_row_key(const std::vector<std::string>& keys, const std::string& text) {
+  throw Error(Complaint{.found = fmt::format("no row has a key \"{}\"", text),
+                        .allowed = join_names(keys),
+                        .nearest = nearest_name(text, keys)});
+}
+
+bool has_value(const Row& row, const std::string& key, const std::string& value) {
+  const std::optional<std::string> own = row_value(row, key);
+  if (!own) return false;
+  if (*own == value || (is_choice(key) && name_of_choice(*own) == value)) return true;
+  const std::optional<double> left = as_number(*own), right = as_number(value);
+  return left && right && *left == *right;
+}
+
+std::vector<std::string> keys_that_differ(const Row& left, const Row& right) {
+  std::set<std::string> keys;
+  for (const Row* row : {&left, &right}) {
+    for (const auto& [key, value] : row_values(*row)) keys.insert(key);
+  }
+  std::erase_if(keys, [&](const std::string& key) { return row_value(left, key) == row_value(right, key); });
+  for (const std::string_view key : kDerived) keys.erase(std::string(key));
+  if (keys.contains("label")) {
+    // Other algorithms have other parameters.
+    keys.erase("algorithm");
+    for (const Row* row : {&left, &right}) {
+      for (const auto& [name, value] : row->algorithm_parameters) keys.erase(name);
+      for (const auto& [key, value] : row->own_sweep) keys.erase(key);
+    }
+  }
+  for (const ChoicePart& part : kChoices) {
+    const bool exact = std::ranges::any_of(
+        keys, [&](const std::string& key) { return key.starts_with(std::string(part.section) + "."); });
+    if (exact) keys.erase(std::string(part.key));
+  }
+  return {keys.begin(), keys.end()};
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,91 @@
+#include "results/table/separate_rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "results/table/row_conditions.hpp"
+#include "results/table/row_key.hpp"
+#include "results/record/sweep.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// What a sweep could have given to a run, by paths as a sweep has them.
+struct RunSettings {
+  Summary* summary;
+  Sweep parameters;  // of the algorithm
+  Sweep conditions;  // others that runs of one row share
+};
+
+// Values of a sweep stand without quotes.
+std::string unquoted(std::string_view value) {
+  const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+  return std::string(quoted ? value.substr(1, value.size() - 2) : value);
+}
+
+RunSettings settings_of(FoundRun& run) {
+  RunSettings settings{.summary = &*run.summary, .parameters = {}, .conditions = {}};
+  const std::string own = fmt::format("{}{}.", kAlgorithmPaths, run.summary->label);
+  for (const auto& [name, value] : run.summary->algorithm_parameters)
+    settings.parameters.emplace_back(own + name, unquoted(value));
+  for (const auto& [path, value] : row_conditions(run.path)) {
+    settings.conditions.emplace_back(
+        path.starts_with(kAlgorithmPaths) ? own + path.substr(kAlgorithmPaths.size()) : path,
+        unquoted(value));
+  }
+  return settings;
+}
+
+using Counts = std::map<std::string, std::map<std::string, std::size_t>>;  // of runs, by path and value
+
+Counts count(const std::vector<RunSettings>& row, Sweep RunSettings::*member) {
+  Counts counts;
+  for (const RunSettings& run : row) {
+    for (const auto& [path, value] : run.*member) ++counts[path][value];
+  }
+  return counts;
+}
+
+// Adds the paths in which these runs differ. Records of before there was a condition lack it.
+void add_differing(const std::vector<RunSettings>& row, std::set<std::string>& paths) {
+  for (const auto& [path, values] : count(row, &RunSettings::parameters)) {
+    if (values.begin()->second != row.size()) paths.insert(path);
+  }
+  for (const auto& [path, values] : count(row, &RunSettings::conditions)) {
+    if (values.size() > 1) paths.insert(path);
+  }
+}
+
+void give(const RunSettings& run, const std::set<std::string>& paths) {
+  Sweep& sweep = run.summary->sweep;
+  for (const Sweep* settings : {&run.parameters, &run.conditions}) {
+    for (const auto& [path, value] : *settings) {
+      if (!paths.contains(path)) continue;
+      if (std::ranges::find(sweep, path, &Sweep::value_type::first) == sweep.end())
+        sweep.emplace_back(path, value);
+    }
+  }
+  std::ranges::sort(sweep);
+}
+
+}  // namespace
+
+void separate_by_settings(std::vector<FoundRun>& runs) {
+  std::map<RowKey, std::vector<RunSettings>, RowOrder> rows;
+  for (FoundRun& run : runs) {
+    if (run.summary) rows[key_of(*run.summary)].push_back(settings_of(run));
+  }
+  // By label, so that no row of a label has a dash where another has a value.
+  std::map<std::string, std::set<std::string>> paths;
+  for (const auto& [key, row] : rows) add_differing(row, paths[row.front().summary->label]);
+  for (const auto& [key, row] : rows) {
+    for (const RunSettings& run : row) give(run, paths[run.summary->label]);
+  }
+}
+
+}  // namespace fedarena::results

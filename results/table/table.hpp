@@ -1,0 +1,166 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/table/client_columns.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/table/published.hpp"
+#include "results/measures/round_metric.hpp"
+#include "results/statistics/spread.hpp"
+#include "results/record/tuning.hpp"
+
+namespace fedarena::results {
+
+/// What rows must share to be compared with each other.
+struct Setting {
+  std::string experiment;
+  std::string dataset;
+  std::string partition;
+  std::string model;
+  Sweep sweep = {};  ///< what a grid gives to all algorithms
+
+  bool operator==(const Setting&) const = default;
+};
+
+/// One part of a setting: its name in captions and headings, where it is found, and the section of the
+/// experiment file that it comes from.
+struct SettingPart {
+  std::string_view name;
+  std::string Setting::*member;
+  std::string_view section;
+};
+inline constexpr std::array<SettingPart, 4> kSettingParts = {
+    {{"experiment", &Setting::experiment, "experiment.name"},
+     {"data set", &Setting::dataset, "data"},
+     {"partition", &Setting::partition, "partition"},
+     {"model", &Setting::model, "model"}}};
+
+/// One finished run of a row.
+struct SeedResult {
+  std::int64_t seed = 0;
+  std::filesystem::path path;
+  std::int64_t rounds_done = 0;    ///< fewer than planned where the budget stopped the run
+  std::optional<double> accuracy;  ///< of the last round, a fraction; none on regression data
+  double loss = 0;                 ///< of the last round; may be nan or infinite
+  double seconds = 0;
+  double uplink_bytes = 0;                 ///< per client and round
+  double downlink_bytes = 0;               ///< per client and round
+  std::int64_t uplink_bytes_of_run = 0;    ///< in total
+  std::int64_t downlink_bytes_of_run = 0;  ///< in total
+  std::optional<PrivacyClaim> privacy;     ///< none under the policy "none"
+  std::optional<std::int64_t> examples;    ///< gradients of clients' examples; none in older records
+  std::optional<Cost> cost;                ///< of the run; none in older records
+  std::optional<double> metric = {};       ///< the metric of the table; none without one
+  std::int64_t metric_round = 0;           ///< where it was read; 0 without a value
+};
+
+/// The number by which rows are compared, over seeds.
+struct Result {
+  Spread spread;
+  bool share = true;  ///< a fraction, shown in percent
+  Better better = Better::kMore;
+};
+
+/// One algorithm entry at one point of a grid over its seeds.
+struct Row {
+  Setting setting;
+  std::string label;
+  Sweep own_sweep;  ///< what a grid gives to this algorithm alone, by key
+  std::string algorithm;
+  std::vector<std::pair<std::string, std::string>> algorithm_parameters;
+  std::int64_t rounds = 0;              ///< planned
+  std::int64_t clients = 0;             ///< in the federation
+  std::int64_t parameters = 0;          ///< numbers in the model
+  std::vector<SeedResult> seeds;        ///< at least one, ascending
+  std::optional<double> accuracy_mean;  ///< over seeds; none on regression data
+  std::optional<double> accuracy_std;   ///< sample standard deviation over seeds; none for one seed
+  std::optional<double> rmse_mean;      ///< root mean squared error over seeds; on regression data alone
+  std::optional<double> rmse_std;       ///< sample standard deviation over seeds; none for one seed
+  /// Of the 95 % intervals of those means; none for one seed.
+  std::optional<double> accuracy_half_width = {}, rmse_half_width = {};
+  std::optional<ClientColumns> clients_tested;  ///< none unless every seed tested clients
+  std::string policy;                           ///< of privacy
+  std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"
+  double uplink_bytes = 0;                      ///< per client and round, mean over seeds
+  double downlink_bytes = 0;                    ///< per client and round, mean over seeds
+  double seconds = 0;                           ///< per run, mean over seeds
+  double total_uplink_bytes = 0;                ///< per run, mean over seeds
+  double total_downlink_bytes = 0;              ///< per run, mean over seeds
+  /// Per run, mean over seeds, as `Summary::examples` and `Cost` have it; none unless every seed does.
+  std::optional<double> examples, gradients, operations;
+  bool operations_at_least = false;  ///< whether any seed's operations are a lower bound
+  /// Accuracy, RMSE, or the table's metric; none where a seed lacks the latter.
+  std::optional<Result> result;
+  std::optional<Published> published = {};  ///< what others published of it; `add_published` sets it
+  std::optional<Tuning> tuning = {};  ///< how the settings were chosen; none unless every seed has the same
+  bool best = false;  ///< the best result of its setting, as printed, where rows may be compared
+};
+
+/// The table of a paper: rows in natural order of setting and label, and what a reader must know besides.
+struct Table {
+  std::optional<RoundMetric>
+      metric;  ///< what rows are compared by; none: accuracy, or RMSE, of the last round
+  PlusMinus plus_minus = PlusMinus::kDeviation;     ///< what readers see behind "±"
+  std::vector<std::string> published_sources = {};  ///< by `Published::source`
+  std::vector<Row> rows;
+  std::vector<std::string> notes;  ///< one line each: data notes, what limits a claim of privacy, unequal
+                                   ///< seeds, runs that are not counted and why
+};
+
+/// Gathers finished runs into rows, one for each (setting, label, own sweep). Unfinished and broken runs are
+/// noted, not counted. Runs of one row that differ in more than the seed, or have the same seed, are an Error
+/// that names both directories. The order of `runs` does not matter. A metric is read from the rounds of
+/// every run. With half-widths, a note names the rows of one seed, which have no interval.
+Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric = {},
+                 PlusMinus plus_minus = PlusMinus::kDeviation);
+
+/// Whether the rows differ in this part of their settings by more than what columns of a sweep tell, so that
+/// it needs a column.
+bool varies(const Table& table, const SettingPart& part);
+
+/// What the sweeps of all rows give, in natural order: the paths or keys in which rows differ. Each needs a
+/// column.
+std::vector<std::string> swept_keys(const Table& table);
+
+/// The value of a row at such a path or key; none where the sweep does not concern it.
+std::optional<std::string> swept_value(const Row& row, const std::string& key);
+
+/// The label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
+std::string row_name(const Row& row);
+
+/// The parts of the setting that all rows share, as "Experiment quickstart, data set digits", and of those
+/// that a sweep tells apart what is common; empty without any.
+std::string caption(const Table& table);
+
+/// Whether any row has an accuracy, and whether any has a root mean squared error instead.
+bool any_accuracy(const Table& table);
+bool any_regression(const Table& table);
+
+/// What the row says of its clients in one respect; none where it does not.
+std::optional<Spread> client_spread(const Row& row, const ClientColumn& what);
+
+/// Whether any row tells of its clients.
+bool any_clients_tested(const Table& table);
+
+/// What rows can say of their clients: accuracies, errors where data are for regression, or both.
+std::vector<ClientColumn> client_columns_of(const Table& table);
+
+/// Whether any row claims privacy, so that the table says which and how much.
+bool any_private(const Table& table);
+
+/// Whether any row has a published figure beside its own.
+bool any_published(const Table& table);
+
+/// The rounds that the runs of a row did: "20", or "14-15" where their budgets stopped them at different
+/// ones.
+std::string rounds_done(const Row& row);
+
+}  // namespace fedarena::results

@@ -1,0 +1,59 @@
+#include "results/text/text.hpp"
+
+#include <algorithm>
+
+namespace fedarena::results {
+
+std::size_t display_width(std::string_view text) {
+  const auto starts_code_point = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_code_point));
+}
+
+std::string padded(std::string_view text, std::size_t width, bool right_aligned) {
+  const std::size_t used = display_width(text);
+  const std::string spaces(width > used ? width - used : 0, ' ');
+  return right_aligned ? spaces + std::string(text) : std::string(text) + spaces;
+}
+
+std::string one_line(std::string_view text) {
+  std::string result(text);
+  const auto is_control = [](char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7F; };
+  std::replace_if(result.begin(), result.end(), is_control, ' ');
+  return result;
+}
+
+std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  return widths;
+}
+
+std::string aligned_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                         const std::vector<bool>& right_aligned) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line += padded(cells[i], widths[i], i < right_aligned.size() && right_aligned[i]) + "  ";
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string aligned_lines(const std::vector<std::vector<std::string>>& lines,
+                          const std::vector<bool>& right_aligned) {
+  const std::vector<std::size_t> widths = column_widths(lines);
+  std::string text;
+  for (const auto& cells : lines) text += aligned_line(cells, widths, right_aligned);
+  return text;
+}
+
+void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    std::string& line = notes.emplace_back(one_line(note));
+    while (line.ends_with('.')) line.pop_back();
+  }
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,274 @@
+// Rounds under privacy policies: what the ledger holds of them, and what they answer.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/oracle/noise_source.hpp"
+#include "harness/simulation/checkpoint.hpp"
+#include "harness/simulation/cohort.hpp"
+#include "tests/harness/simulation/private_run.hpp"
+#include "tests/infinity.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Policies = PrivateRuns;
+
+std::optional<double> epsilon_of(const Ledger& ledger) {
+  return Odometer(AccountSettings()).epsilon(ledger).epsilon;
+}
+
+TEST_F(Policies, OnRecordsWriteEveryStepOfEveryParticipant) {
+  Simulation simulation(setup(records_hidden()));
+  Ledger expected(Unit::kRecord);
+  for (const auto& [client, record] : simulation.ledger().clients())
+    expected.add_client(client, record.examples);
+  while (!simulation.finished()) {
+    const results::RoundRecord record = simulation.next_round();
+    for (const std::int64_t client : choose_cohort(4, record.round, 4, 2)) {
+      const auto examples = static_cast<double>(partition[static_cast<std::size_t>(client)].size());
+      expected.record(record.round, client,
+                      RoundAccesses({{SampledGaussian{Sampling::kPoisson, 5 / examples, {1.2}, {}}, 4}}));
+    }
+    EXPECT_EQ(simulation.ledger(), expected);
+    EXPECT_EQ(record.epsilon, epsilon_of(expected));
+    EXPECT_GT(*record.epsilon, 0);
+  }
+}
+
+TEST_F(Policies, OnClientsWriteOneEventARoundForThePopulation) {
+  Simulation simulation(setup(clients_hidden()));
+  while (!simulation.finished()) {
+    const results::RoundRecord record = simulation.next_round();
+    const std::vector<Ledger::Segment> expected{
+        {1, record.round, record.round, {{SampledGaussian{Sampling::kPoisson, 0.5, {1.2}, {}}, 1}}}};
+    EXPECT_EQ(simulation.ledger().population(), expected);
+    EXPECT_TRUE(simulation.ledger().as_if().empty());
+    EXPECT_EQ(record.epsilon, epsilon_of(simulation.ledger()));
+  }
+  // What clients did on their own stays with them: written down, not charged.
+  std::int64_t gradients = 0, participations = 0;
+  for (const auto& [client, record] : simulation.ledger().clients()) {
+    for (const Ledger::Segment& segment : record.segments) {
+      EXPECT_EQ(segment.accesses, (std::vector<Access>{{ExactAccess{"gradient"}, 4}}));
+      gradients += 4 * segment.participations;
+      participations += segment.participations;
+    }
+  }
+  EXPECT_EQ(gradients, algorithm.trained * 4);
+  EXPECT_EQ(participations, algorithm.trained);
+  EXPECT_TRUE(std::isfinite(*epsilon_of(simulation.ledger())));
+}
+
+TEST_F(Policies, WriteTheCountOfAdaptiveClipping) {
+  Simulation simulation(setup(clients_hidden_adaptively()));
+  simulation.next_round();
+  const auto event = std::get<SampledGaussian>(simulation.ledger().population().at(0).accesses.at(0).event);
+  ASSERT_EQ(event.noise_multipliers.size(), 2U);
+  EXPECT_EQ(event.noise_multipliers[1], 10);
+  EXPECT_NEAR(joint_noise_multiplier(event), 1.2, 1e-12);
+}
+
+TEST_F(Policies, CarryTheClipNormToTheNextRound) {
+  Simulation simulation(setup(clients_hidden_adaptively()));
+  const auto clip_norm = [&] { return unpack_checkpoint(simulation.save(), model).clip_norm; };
+  std::set<double> norms{clip_norm()};
+  EXPECT_EQ(clip_norm(), 0.8);
+  while (!simulation.finished()) {
+    simulation.next_round();
+    norms.insert(clip_norm());
+  }
+  EXPECT_EQ(norms.size(), 7U);
+  EXPECT_EQ(simulation.ledger().population().size(), 1U);  // multipliers do not depend on the norm
+}
+
+TEST_F(Policies, WriteBothEventsOfARescaledRun) {
+  ClientPolicy policy = clients_hidden();
+  policy.as_if_cohort = 1'000;
+  policy.as_if_population = 50'000;
+  Simulation simulation(setup(policy));
+  for (int round = 0; round < 3; ++round) simulation.next_round();
+  using Accesses = std::vector<Access>;
+  EXPECT_EQ(simulation.ledger().charged_as_if(),
+            (Accesses{{SampledGaussian{Sampling::kPoisson, 0.02, {1.2}, {}}, 3}}));
+  EXPECT_EQ(simulation.ledger().charged(0),
+            (Accesses{{SampledGaussian{Sampling::kPoisson, 0.5, {1.2 * (2.0 / 1'000)}, {}}, 3}}));
+}
+
+TEST_F(Policies, ClaimNothingWithoutAPolicy) {
+  Simulation simulation(setup(NoPolicy{}));
+  EXPECT_EQ(simulation.next_round().epsilon, std::nullopt);
+  EXPECT_EQ(simulation.ledger().unit(), Unit::kNothing);
+  EXPECT_TRUE(simulation.ledger().population().empty());
+}
+
+TEST_F(Policies, ChargeInfinityForAnExactAccessToRecords) {
+  Simulation simulation(setup(records_hidden()));
+  EXPECT_TRUE(std::isfinite(*simulation.next_round().epsilon));
+  const std::int64_t careless = choose_cohort(4, 2, 4, 2)[1];
+  algorithm.on_train = [&](Client& client) {
+    if (client.id == careless) (void)client.oracle.label_counts();
+  };
+  EXPECT_EQ(simulation.next_round().epsilon, kInfinity);
+  const auto& accesses = simulation.ledger().clients().at(careless).segments.back().accesses;
+  EXPECT_EQ(accesses.back(), (Access{ExactAccess{"label counts"}, 1}));
+}
+
+TEST_F(Policies, ChargeInfinityForRawMessagesOfHiddenClients) {
+  algorithm.on_aggregate = [](Server&, const Uplink& uplink) { (void)uplink.each(); };
+  Simulation hidden_clients(setup(clients_hidden())), hidden_records(setup(records_hidden()));
+  EXPECT_EQ(hidden_clients.next_round().epsilon, kInfinity);
+  // Of hidden records, messages are what is left after the mechanism.
+  EXPECT_TRUE(std::isfinite(*hidden_records.next_round().epsilon));
+}
+
+TEST_F(Policies, ChargeNothingWhenNothingIsAsked) {
+  algorithm.on_aggregate = [](Server&, const Uplink&) {};
+  Simulation simulation(setup(clients_hidden_adaptively()));
+  EXPECT_EQ(simulation.next_round().epsilon, 0);
+  EXPECT_EQ(unpack_checkpoint(simulation.save(), model).clip_norm, 0.8);
+}
+
+TEST_F(Policies, AllowWeightsWhereOnlyRecordsAreHidden) {
+  algorithm.on_aggregate = [](Server& server, const Uplink& uplink) {
+    server.params += uplink.mean(kUpdate, kExamples);
+  };
+  Simulation hidden_records(setup(records_hidden()));
+  EXPECT_NO_THROW(hidden_records.next_round());
+  Simulation hidden_clients(setup(clients_hidden()));
+  const Bytes before = hidden_clients.save();
+  try {
+    hidden_clients.next_round();
+    FAIL() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("weighted by \"examples\" under the policy \"client\""));
+  }
+  EXPECT_EQ(hidden_clients.save(), before);
+}
+
+TEST_F(Policies, SampleClientsOnlyWhereClientsAreHidden) {
+  std::mutex mutex;
+  std::map<std::int64_t, std::vector<std::int64_t>> cohorts;
+  algorithm.on_train = [&](Client& client) {
+    const std::lock_guard lock(mutex);
+    std::vector<std::int64_t>& cohort = cohorts[client.round];
+    cohort.insert(std::upper_bound(cohort.begin(), cohort.end(), client.id), client.id);
+  };
+  for (const PrivacyPolicy& policy : private_policies()) {
+    cohorts.clear();
+    SimulationSetup long_run = setup(policy);
+    long_run.rounds = 40;
+    Simulation simulation(long_run);
+    const auto* clients = std::get_if<ClientPolicy>(&policy);
+    const bool poisson = clients != nullptr && clients->sampling == kPoisson;
+    std::set<std::int64_t> sizes;
+    while (!simulation.finished()) {
+      const results::RoundRecord record = simulation.next_round();
+      sizes.insert(record.clients);
+      EXPECT_EQ(cohorts[record.round],
+                poisson ? sample_cohort(4, record.round, 4, 2) : choose_cohort(4, record.round, 4, 2));
+    }
+    if (poisson) {
+      EXPECT_GT(sizes.size(), 3U);
+    } else {
+      EXPECT_EQ(sizes, std::set<std::int64_t>{2});
+    }
+  }
+}
+
+// Without anyone, a round is noise alone, and costs what every round costs.
+TEST_F(Policies, RunRoundsWithoutClients) {
+  SimulationSetup sparse = setup(clients_hidden());
+  sparse.rounds = 60;
+  sparse.cohort_size = 1;
+  Simulation simulation(sparse);
+  int empty = 0;
+  while (!simulation.finished()) {
+    const Params before = simulation.params();
+    const results::RoundRecord record = simulation.next_round();
+    if (record.clients > 0) continue;
+    ++empty;
+    EXPECT_EQ(record.uplink_bytes, 0);
+    EXPECT_EQ(record.examples, 0);
+    EXPECT_GT(norm(simulation.params() - before), 0);
+  }
+  EXPECT_GT(empty, 5);  // expected 19; fewer by chance: 1e-5
+  EXPECT_EQ(simulation.ledger().population().at(0).participations, 60);
+}
+
+TEST_F(Policies, GiveTheSameBitsForAnyNumberOfWorkers) {
+  for (const PrivacyPolicy& policy : private_policies()) {
+    std::vector<Bytes> saved;
+    for (const int workers : {1, 2, 3}) {
+      const WorkPool some(workers, use_one_torch_thread);
+      Simulation simulation(setup_on(some, 6, 2, policy));
+      while (!simulation.finished()) simulation.next_round();
+      saved.push_back(simulation.save());
+    }
+    EXPECT_EQ(saved[1], saved[0]);
+    EXPECT_EQ(saved[2], saved[0]);
+  }
+}
+
+TEST_F(Policies, RepeatARoundUnlessTheSystemNoisesIt) {
+  RecordPolicy policy = records_hidden();
+  EXPECT_TRUE(Simulation(setup(policy)).repeatable());
+  EXPECT_TRUE(Simulation(setup(NoPolicy{})).repeatable());
+  policy.noise_source = kSystemNoise;
+  Simulation one(setup(policy)), two(setup(policy));
+  EXPECT_FALSE(one.repeatable());
+  EXPECT_EQ(one.next_round().epsilon, two.next_round().epsilon);
+  EXPECT_EQ(one.ledger(), two.ledger());
+  EXPECT_TRUE(one.params().flat().ne(two.params().flat()).all().item<bool>());
+}
+
+TEST_F(Policies, ContinueFromEveryRoundToTheSameBits) {
+  for (const PrivacyPolicy& policy : private_policies()) {
+    Simulation unbroken(setup(policy));
+    std::vector<Bytes> saved{unbroken.save()};
+    while (!unbroken.finished()) {
+      unbroken.next_round();
+      saved.push_back(unbroken.save());
+    }
+    for (std::size_t done = 0; done < saved.size(); ++done) {
+      Simulation resumed(setup(policy));
+      resumed.restore(saved[done]);
+      EXPECT_EQ(resumed.save(), saved[done]);
+      while (!resumed.finished()) resumed.next_round();
+      EXPECT_EQ(resumed.save(), saved.back()) << "from round " << done;
+    }
+  }
+}
+
+TEST_F(Policies, RefuseTheCheckpointsOfOthers) {
+  const std::vector<PrivacyPolicy> all{NoPolicy{}, records_hidden(), clients_hidden()};
+  for (const PrivacyPolicy& theirs : all) {
+    Simulation other(setup(theirs));
+    other.next_round();
+    for (const PrivacyPolicy& mine : all) {
+      if (theirs.index() == mine.index()) continue;
+      Simulation simulation(setup(mine));
+      const Bytes before = simulation.save();
+      try {
+        simulation.restore(other.save());
+        FAIL() << "nothing was refused";
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "the checkpoint is of another privacy policy");
+      }
+      EXPECT_EQ(simulation.save(), before);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,205 @@
+#include "harness/simulation/simulation.hpp"
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/simulation/checkpoint.hpp"
+#include "tests/harness/simulation/small_runs.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr Key<Params> kSimulationModel{"model"};
+constexpr Key<std::int64_t> kVisits{"visits"};
+
+// Adds 1 to every weight each round and counts visits, unless a test replaces one of its parts.
+class Scripted final : public Algorithm {
+ public:
+  void start(Server& server) const override {
+    ++starts;
+    EXPECT_EQ(server.round, 0);
+    server.state.put(kVisits, std::int64_t{0});
+  }
+  Message broadcast(const Server& server) const override { return {{kSimulationModel, server.params}}; }
+  Message train(Client& client, const Message& downlink) const override {
+    if (on_train) on_train(client);
+    client.state.put(kVisits, client.state.get_or(kVisits, std::int64_t{0}) + 1);
+    return {{kSimulationModel, downlink[kSimulationModel]}, {kVisits, client.state[kVisits]}};
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    server.params = uplink.mean(kSimulationModel);
+    server.params.flat().add_(1);
+    server.state.put(kVisits, server.state[kVisits] + uplink.size());
+    if (on_aggregate) on_aggregate(server, uplink);
+  }
+
+  mutable int starts = 0;
+  std::function<void(Client&)> on_train;
+  std::function<void(Server&, const Uplink&)> on_aggregate;
+};
+
+class SimulationTest : public SmallRuns<Scripted> {
+ protected:
+  SimulationTest() : SmallRuns({3, 1, 6}) {}
+  SimulationSetup setup() const { return setup_on(pool, 5, 3); }
+};
+
+TEST_F(SimulationTest, ShowsTheAlgorithmItsRun) {
+  std::mutex mutex;
+  std::set<std::int64_t> clients;
+  algorithm.on_train = [&](Client& client) {
+    const std::lock_guard lock(mutex);
+    clients.insert(client.id);
+    EXPECT_EQ(client.round, 1);
+    EXPECT_EQ(client.rounds, 5);
+    EXPECT_EQ(client.oracle.size(),
+              static_cast<std::int64_t>(partition[static_cast<std::size_t>(client.id)].size()));
+    Stream mine = client.streams(Purpose::kAlgorithm);
+    EXPECT_EQ(mine(), Stream({.seed = 4, .round = 1, .client = client.id, .purpose = Purpose::kAlgorithm})());
+  };
+  algorithm.on_aggregate = [&](Server& server, const Uplink& uplink) {
+    EXPECT_EQ(server.round, 1);
+    EXPECT_EQ(server.rounds, 5);
+    EXPECT_EQ(server.population, 3);
+    EXPECT_EQ(uplink.size(), 3);
+  };
+  Simulation simulation(setup());
+  EXPECT_EQ(algorithm.starts, 1);
+  const results::RoundRecord record = simulation.next_round();
+  EXPECT_EQ(clients, (std::set<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(record.round, 1);
+  EXPECT_EQ(record.clients, 3);
+  EXPECT_EQ(record.examples, 0);
+  EXPECT_EQ(simulation.rounds_done(), 1);
+}
+
+TEST_F(SimulationTest, ScoresTheGlobalModelOnTheTestExamples) {
+  Simulation simulation(setup());
+  const results::RoundRecord record = simulation.next_round();
+  const torch::Tensor outputs = model.forward(simulation.params(), dataset.test.inputs);
+  EXPECT_NEAR(*record.test_loss, model.losses(outputs, dataset.test.targets).mean().item<double>(), 1e-14);
+  EXPECT_DOUBLE_EQ(*record.test_accuracy,
+                   outputs.argmax(1).eq(dataset.test.targets).to(torch::kFloat64).mean().item<double>());
+}
+
+TEST_F(SimulationTest, RemembersWhatClientsRemember) {
+  SimulationSetup partial = setup();
+  partial.cohort_size = 1;
+  Simulation simulation(partial);
+  while (!simulation.finished()) simulation.next_round();
+  const Checkpoint memory = unpack_checkpoint(simulation.save(), model);
+  std::int64_t visits = 0;
+  for (const auto& [client, state] : memory.client_states.held)
+    visits += decode(*state, model.layout())[kVisits];
+  EXPECT_EQ(visits, 5);
+  EXPECT_EQ(memory.server_state[kVisits], 5);
+}
+
+TEST_F(SimulationTest, KeepsNothingOfARoundThatFails) {
+  Simulation simulation(setup());
+  simulation.next_round();
+  const Bytes before = simulation.save();
+  algorithm.on_train = [](Client& client) {
+    (void)client.oracle.exact_batch();
+    client.state.put(kVisits, std::int64_t{100});
+    if (client.id == 1) throw std::runtime_error("in train");
+  };
+  EXPECT_THROW(simulation.next_round(), std::runtime_error);
+  EXPECT_EQ(simulation.save(), before);
+  algorithm.on_train = {};
+  algorithm.on_aggregate = [](Server& server, const Uplink&) {
+    server.params *= 0;
+    server.state.put(kVisits, std::int64_t{-1});
+    throw std::runtime_error("in aggregate");
+  };
+  EXPECT_THROW(simulation.next_round(), std::runtime_error);
+  EXPECT_EQ(simulation.save(), before);
+  EXPECT_EQ(simulation.rounds_done(), 1);
+  algorithm.on_aggregate = {};
+  EXPECT_EQ(simulation.next_round().round, 2);
+}
+
+TEST_F(SimulationTest, ReportsEachClientThatIsDone) {
+  std::mutex mutex;
+  std::multiset<std::int64_t> done;
+  SimulationSetup watched = setup();
+  watched.on_client = [&](std::int64_t clients_done, std::int64_t clients) {
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(clients, 3);
+    done.insert(clients_done);
+  };
+  Simulation simulation(watched);
+  simulation.next_round();
+  EXPECT_EQ(done, (std::multiset<std::int64_t>{1, 2, 3}));
+}
+
+TEST_F(SimulationTest, EvaluatesWhenItIsDueAndAtTheEnd) {
+  SimulationSetup rare = setup();
+  rare.evaluate_every = 2;
+  Simulation simulation(rare);
+  std::vector<bool> evaluated;
+  while (!simulation.finished()) evaluated.push_back(simulation.next_round().test_loss.has_value());
+  EXPECT_EQ(evaluated, (std::vector<bool>{false, true, false, true, true}));
+}
+
+TEST_F(SimulationTest, ListsEveryClientInTheLedger) {
+  SimulationSetup partial = setup();
+  partial.cohort_size = 1;
+  const Simulation simulation(partial);
+  std::vector<std::int64_t> examples;
+  for (const auto& [client, record] : simulation.ledger().clients()) examples.push_back(record.examples);
+  EXPECT_EQ(examples, (std::vector<std::int64_t>{3, 1, 6}));
+}
+
+std::string refusal(Simulation& simulation, const Bytes& bytes) {
+  const Bytes before = simulation.save();
+  try {
+    simulation.restore(bytes);
+  } catch (const Error& error) {
+    EXPECT_EQ(simulation.save(), before);
+    return error.what();
+  }
+  return "none";
+}
+
+TEST_F(SimulationTest, RefusesForeignCheckpointsAndStaysAsItWas) {
+  Simulation simulation(setup());
+  while (!simulation.finished()) simulation.next_round();
+  const Bytes bytes = simulation.save();
+
+  SimulationSetup shorter = setup();
+  shorter.rounds = 4;
+  Simulation brief(shorter);
+  brief.next_round();
+  EXPECT_EQ(refusal(brief, bytes), "the checkpoint is of round 5, this run has 4 rounds");
+
+  const Partition dealt_otherwise{{0, 1}, {2, 3}, {4, 5, 6, 7, 8, 9}}, fewer{{0, 1, 2}, {3}};
+  for (const Partition& other : {dealt_otherwise, fewer}) {
+    const SimulationSetup foreign_setup{.dataset = dataset,
+                                        .partition = other,
+                                        .model = model,
+                                        .algorithm = algorithm,
+                                        .pool = pool,
+                                        .stop = stop,
+                                        .rounds = 5,
+                                        .cohort_size = 2};
+    Simulation foreign(foreign_setup);
+    EXPECT_THAT(refusal(foreign, bytes), ::testing::HasSubstr("of another partition"));
+  }
+
+  Checkpoint spoilt = unpack_checkpoint(bytes, model);
+  spoilt.ledger = "{}";
+  EXPECT_NE(refusal(simulation, pack_checkpoint(spoilt)), "none");
+  EXPECT_EQ(refusal(simulation, bytes), "none");
+}
+
+}  // namespace
+}  // namespace fedarena

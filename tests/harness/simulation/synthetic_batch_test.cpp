@@ -1,0 +1,167 @@
+#include "harness/simulation/synthetic_batch.hpp"
+
+#include <functional>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::message_of;
+
+constexpr Key<Params> kSyntheticBatchModel{"model"};
+
+// Leaves the model alone and names as synthetic what a test gives it.
+class Synthesising final : public Algorithm {
+ public:
+  void start(Server& server) const override { server.synthetic = {torch::ones({1, 3}), torch::zeros({1})}; }
+  Message broadcast(const Server& server) const override { return {{kSyntheticBatchModel, server.params}}; }
+  Message train(Client&, const Message&) const override { return {}; }
+  void aggregate(Server& server, const Uplink&) const override {
+    EXPECT_FALSE(server.synthetic.inputs.defined()) << "left over from another round";
+    if (on_aggregate) on_aggregate(server);
+  }
+
+  std::function<void(Server&)> on_aggregate;
+};
+
+// Inputs are two "images" of three channels and one pixel.
+class SyntheticBatches : public SmallRuns<Synthesising> {
+ protected:
+  SyntheticBatches() : SmallRuns({2, 2}) {
+    model =
+        Model({.input_shape = {3, 1, 1}, .outputs = 2, .layers = {Flatten{}, Linear{3, 2}}}, torch::kFloat64);
+    dataset.train.inputs =
+        torch::tensor({0, 51, 102, 153, 204, 255, 1, 2, 3, 4, 5, 6}, torch::kUInt8).view({4, 3, 1, 1});
+    dataset.test.inputs = dataset.train.inputs;
+    dataset.test.targets = dataset.train.targets;
+    dataset.mean = {0.1, 0.5, 0.25};
+    dataset.deviation = {0.2, 1.0, 0.05};
+  }
+  SimulationSetup setup() const { return setup_on(pool, 9, 2); }
+  Batch examples() const {
+    return ExampleReader(dataset, torch::kFloat64).read(dataset.train, torch::tensor({0, 1}));
+  }
+
+  const torch::Tensor pixels = torch::tensor({0.0F, 0.2F, 0.4F, 0.6F, 0.8F, 1.0F}).view({2, 3, 1, 1});
+};
+
+TEST_F(SyntheticBatches, ArriveInPixelUnits) {
+  algorithm.on_aggregate = [&](Server& server) { server.synthetic = examples(); };
+  Simulation simulation(setup());
+  EXPECT_FALSE(simulation.synthetic().inputs.defined()) << "set in start()";
+  simulation.next_round();
+  const Batch& synthetic = simulation.synthetic();
+  EXPECT_EQ(synthetic.inputs.scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(synthetic.inputs.is_contiguous());
+  EXPECT_TRUE(torch::allclose(synthetic.inputs, pixels, 0, 1e-7)) << synthetic.inputs;
+  EXPECT_TRUE(torch::equal(synthetic.targets, dataset.train.targets.slice(0, 0, 2)));
+}
+
+TEST_F(SyntheticBatches, KeepWhatLiesOutsideTheUnits) {
+  algorithm.on_aggregate = [&](Server& server) {
+    server.synthetic = {torch::full({1, 3, 1, 1}, 30, torch::kFloat64), torch::tensor({1})};
+  };
+  Simulation simulation(setup());
+  simulation.next_round();
+  EXPECT_TRUE(torch::allclose(simulation.synthetic().inputs.flatten(), torch::tensor({6.1F, 30.5F, 1.75F})));
+}
+
+TEST_F(SyntheticBatches, StayAsTheyAreWithoutNormalisation) {
+  dataset.mean.clear();
+  dataset.deviation.clear();
+  const torch::Tensor inputs = torch::tensor({-3.0, 0.5, 7.0}, torch::kFloat64).view({1, 3, 1, 1});
+  algorithm.on_aggregate = [&](Server& server) { server.synthetic = {inputs, torch::tensor({1})}; };
+  Simulation simulation(setup());
+  simulation.next_round();
+  EXPECT_TRUE(torch::equal(simulation.synthetic().inputs, inputs.to(torch::kFloat32)));
+}
+
+TEST_F(SyntheticBatches, BelongToTheRoundThatIsCompleteAlone) {
+  algorithm.on_aggregate = [&](Server& server) { server.synthetic = examples(); };
+  Simulation simulation(setup());
+  simulation.next_round();
+  const auto expect_the_first = [&] {
+    EXPECT_EQ(simulation.rounds_done(), 1);
+    EXPECT_TRUE(torch::allclose(simulation.synthetic().inputs, pixels, 0, 1e-7));
+  };
+  const auto other = [&](Server& server) {
+    server.synthetic = {torch::zeros({1, 3, 1, 1}, torch::kFloat64), torch::tensor({1})};
+  };
+  algorithm.on_aggregate = [&](Server& server) {
+    other(server);
+    throw std::runtime_error("in aggregate");
+  };
+  EXPECT_THROW(simulation.next_round(), std::runtime_error);
+  expect_the_first();
+  algorithm.on_aggregate = [&](Server& server) {
+    other(server);
+    stop = true;  // the evaluation that follows ends the round
+  };
+  EXPECT_THROW(simulation.next_round(), Interrupted);
+  expect_the_first();
+  stop = false;
+  algorithm.on_aggregate = {};
+  simulation.next_round();
+  EXPECT_FALSE(simulation.synthetic().inputs.defined()) << "this round named none";
+}
+
+TEST_F(SyntheticBatches, AreNotPartOfACheckpoint) {
+  Simulation without(setup());
+  without.next_round();
+  algorithm.on_aggregate = [&](Server& server) { server.synthetic = examples(); };
+  Simulation with(setup());
+  with.next_round();
+  EXPECT_EQ(with.save(), without.save());
+  with.restore(without.save());
+  EXPECT_FALSE(with.synthetic().inputs.defined());
+}
+
+TEST_F(SyntheticBatches, AreCopies) {
+  for (const bool normalised : {true, false}) {
+    if (!normalised) dataset.mean.clear(), dataset.deviation.clear();
+    const Batch mine{torch::ones({1, 3, 1, 1}), torch::tensor({1})};
+    const ExampleReader reader(dataset, torch::kFloat32);
+    const Batch kept = in_pixels(mine, reader, model);
+    const Batch before{kept.inputs.clone(), kept.targets.clone()};
+    mine.inputs.zero_();
+    mine.targets.zero_();
+    EXPECT_TRUE(torch::equal(kept.inputs, before.inputs));
+    EXPECT_TRUE(torch::equal(kept.targets, before.targets));
+  }
+}
+
+TEST_F(SyntheticBatches, AreRefusedInAnotherShape) {
+  const auto problem = [&](const Batch& batch) {
+    algorithm.on_aggregate = [&](Server& server) { server.synthetic = batch; };
+    Simulation simulation(setup());
+    std::string message = message_of([&] { simulation.next_round(); });
+    EXPECT_EQ(simulation.rounds_done(), 0);
+    return message;
+  };
+  EXPECT_EQ(problem({torch::ones({2, 1, 3, 1}), torch::tensor({0, 1})}),
+            "the algorithm's synthetic inputs have the shape [2, 1, 3, 1], their targets [2]; the model's "
+            "inputs have "
+            "[n, 3, 1, 1]");
+  EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), torch::tensor({0})}),
+              ::testing::HasSubstr("their targets [1]"));
+  EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), {}}), ::testing::HasSubstr("their targets none"));
+  EXPECT_THAT(problem({{}, torch::tensor({0})}), ::testing::HasSubstr("have the shape none"));
+}
+
+TEST(ToArray, KeepsShapeOrderAndKind) {
+  const results::Array floats = to_array(torch::arange(6, torch::kFloat32).view({2, 3}));
+  EXPECT_EQ(floats, (results::Array{{2, 3}, std::vector<float>{0, 1, 2, 3, 4, 5}}));
+  EXPECT_EQ(to_array(torch::tensor({0.5, -1.0}, torch::kFloat64)),
+            (results::Array{{2}, std::vector<float>{0.5, -1}}));
+  EXPECT_EQ(to_array(torch::tensor({7, -8})), (results::Array{{2}, std::vector<std::int64_t>{7, -8}}));
+}
+
+}  // namespace
+}  // namespace fedarena

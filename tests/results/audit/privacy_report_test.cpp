@@ -1,0 +1,164 @@
+#include "results/audit/privacy_report.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/results/recorded_run.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+PrivacyReport report_of(const Scratch& folder, const RecordedRun::Plan& plan) {
+  return privacy_report(RecordedRun(folder / "run", plan).open());
+}
+
+TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {});
+  ASSERT_THAT(report.groups, SizeIs(2));  // client 2 sat a round out
+  EXPECT_THAT(report.groups[0].clients, ElementsAre(0, 1));
+  EXPECT_EQ(report.groups[0].examples_least, 1000);
+  EXPECT_EQ(report.groups[0].examples_most, 1001);
+  EXPECT_EQ(report.groups[0].rounds, 4);
+  ASSERT_THAT(report.groups[0].events, SizeIs(1));
+  EXPECT_EQ(report.groups[0].events[0].count, 40);
+  EXPECT_DOUBLE_EQ(report.groups[0].events[0].part, 1);
+  EXPECT_THAT(report.groups[1].clients, ElementsAre(2));
+  EXPECT_EQ(report.groups[1].events[0].count, 30);
+  EXPECT_LT(report.groups[1].rdp->epsilon, report.groups[0].rdp->epsilon);
+  EXPECT_EQ(report.groups[0].rdp, report.summary.privacy->rdp) << "the run's epsilon is the largest";
+}
+
+// Of one order, divergences add up: the shares are those of the events alone.
+TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
+  const Scratch folder;
+  const PrivacyReport report =
+      report_of(folder, {.accesses = [](std::int64_t round, std::int64_t) {
+                  return round % 2 == 0 ? private_steps(10, 2) : private_steps(10, 1);
+                }});
+  const std::vector<EventShare>& events = report.groups[0].events;
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0].count, 20);
+  EXPECT_EQ(events[1].count, 20);
+  EXPECT_NEAR(events[0].part + events[1].part, 1, 1e-12);
+  EXPECT_GT(events[0].part, 0.8) << "half the noise costs much more";
+}
+
+TEST(PrivacyReport, NamesThePluginThatReadExactly) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {.accesses = [](std::int64_t round, std::int64_t client) {
+                                           RoundAccesses accesses = private_steps(10);
+                                           if (client == 1 && round == 3) accesses.add(ExactAccess{"loss"});
+                                           return accesses;
+                                         }});
+  EXPECT_EQ(report.plugin, "fedavg");
+  ASSERT_THAT(report.exact, SizeIs(1));
+  EXPECT_EQ(report.exact[0].client, 1);
+  EXPECT_EQ(report.exact[0].first_round, 3);
+  EXPECT_EQ(report.exact[0].access, "loss");
+  EXPECT_TRUE(std::isinf(*report.summary.privacy->rdp->epsilon));
+  const std::string text = render_text(report);
+  EXPECT_THAT(text, HasSubstr("algorithm dp-fedavg of plugin fedavg"));
+  EXPECT_THAT(text, HasSubstr("client 1, round 3: loss, 1 time\n"));
+  EXPECT_THAT(text, HasSubstr("infinite"));
+}
+
+TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
+  const Scratch folder;
+  PrivacyReport report = report_of(folder, {});
+  EXPECT_THAT(render_text(report), Not(HasSubstr("tuning")));
+  EXPECT_FALSE(nlohmann::json::parse(render_json(report)).contains("tuning"));
+  report.summary.tuning = tuned_by(6);
+  EXPECT_THAT(render_text(report), HasSubstr("6 trials, which epsilon does not cover\n"));
+  EXPECT_EQ(nlohmann::json::parse(render_json(report)).at("tuning").at("trials"), 6);
+}
+
+TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {.policy = "client"});
+  ASSERT_THAT(report.groups, SizeIs(1));
+  EXPECT_THAT(report.groups[0].clients, IsEmpty());
+  EXPECT_EQ(report.groups[0].rounds, 4);
+  EXPECT_EQ(report.groups[0].events[0].count, 40);
+  EXPECT_EQ(report.groups[0].rdp, report.summary.privacy->rdp);
+}
+
+TEST(PrivacyReport, ComputesTheClaimOfAnInterruptedRun) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {.finished = false});
+  ASSERT_TRUE(report.summary.privacy->rdp);
+  EXPECT_EQ(report.summary.privacy->rdp->epsilon, report.groups[0].rdp->epsilon);
+  EXPECT_THAT(render_text(report), HasSubstr("interrupted, 3 of 4 rounds"));
+}
+
+TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {.policy = "none", .accesses = [](auto, auto) {
+                                                    RoundAccesses accesses;
+                                                    accesses.add(ExactAccess{"gradient"});
+                                                    return accesses;
+                                                  }});
+  EXPECT_THAT(report.exact, IsEmpty()) << "nothing was promised";
+  const std::string text = render_text(report);
+  EXPECT_THAT(text, HasSubstr("makes no claim"));
+  EXPECT_THAT(text, HasSubstr("4 x  exact access"));
+  EXPECT_THAT(text, Not(HasSubstr("RDP")));
+}
+
+// A method that may stop a round early is accounted for by what it did; papers print what it might have done.
+TEST(PrivacyReport, TellsWhatEveryAllowedAccessWouldCost) {
+  const auto stops_early = [](std::int64_t round, std::int64_t client) {
+    RoundAccesses accesses = private_steps(round == 3 || client == 1 ? 6 : 10);
+    if (client == 2) accesses.add(DeclaredPublic{"classes"});
+    return accesses;
+  };
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {.accesses = stops_early, .most_accesses = 10});
+  const PrivacyReport all = report_of(Scratch(), {.most_accesses = 10});
+  ASSERT_TRUE(report.worst_rdp && report.worst_pld);
+  EXPECT_LT(*report.summary.privacy->rdp->epsilon, *report.worst_rdp->epsilon);
+  EXPECT_DOUBLE_EQ(*report.worst_rdp->epsilon, *all.summary.privacy->rdp->epsilon);
+  EXPECT_DOUBLE_EQ(*report.worst_pld->epsilon, *all.summary.privacy->pld->epsilon);
+  EXPECT_THAT(render_text(report),
+              HasSubstr("at most     10 gradients of a client's examples in a round; had"));
+  EXPECT_FALSE(all.worst_rdp);
+  EXPECT_THAT(render_text(all), HasSubstr("10 gradients of a client's examples in a round, and all"));
+}
+
+TEST(PrivacyReport, KnowsNoWorstCaseWhereSettingsBoundNothing) {
+  const Scratch folder;
+  const PrivacyReport report = report_of(folder, {});
+  EXPECT_FALSE(report.worst_rdp || report.worst_pld);
+  EXPECT_THAT(render_text(report), Not(HasSubstr("at most")));
+}
+
+TEST(PrivacyReport, IsOneJsonObject) {
+  const Scratch folder;
+  const auto json = nlohmann::json::parse(render_json(report_of(folder, {})));
+  EXPECT_EQ(json["policy"], "record");
+  EXPECT_EQ(json["plugin"], "fedavg");
+  EXPECT_EQ(json["groups"][0]["clients"], nlohmann::json({0, 1}));
+  EXPECT_EQ(json["groups"][0]["events"][0]["count"], 40);
+  EXPECT_DOUBLE_EQ(json["groups"][0]["epsilon_rdp"].get<double>(), json["epsilon_rdp"].get<double>());
+}
+
+TEST(PrivacyReport, RefusesARunWithoutALedgerAndOneWithAForeignOne) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
+  EXPECT_THAT(message_of([&] { privacy_report(run.open()); }), HasSubstr("the unit is \"none\""));
+  std::filesystem::remove(run.path() / kLedgerFile);
+  EXPECT_THAT(message_of([&] { privacy_report(run.open()); }), HasSubstr("ledger.json: is not there"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,199 @@
+#include "results/audit/verify.hpp"
+
+#include <cstddef>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/results/recorded_run.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Verify, FindsNothingInWhatTheProgramWrote) {
+  const Scratch folder;
+  for (const std::string policy : {"none", "record", "client"}) {
+    for (const bool finished : {true, false}) {
+      const RecordedRun run(folder / (policy + (finished ? "-finished" : "-interrupted")),
+                            {.policy = policy, .finished = finished});
+      EXPECT_THAT(run.differences(), IsEmpty()) << policy;
+      EXPECT_GT(verify_run(run.path()).values, 25);
+    }
+  }
+}
+
+TEST(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {.policy = "none", .label = "fedavg"});
+  EXPECT_THAT(verify_run(run.path()).notes, ElementsAre(HasSubstr("policy none, which claims no epsilon")));
+}
+
+TEST(Verify, NamesFileFieldAndBothValues) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kSummaryFile, "\"uplink_bytes\": 163840", "\"uplink_bytes\": 163841");
+  EXPECT_THAT(run.differences(), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
+}
+
+// Each number of the summary that is a result, one after the other: off by little, and noticed.
+TEST(Verify, NoticesEveryResultThatIsOff) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  const std::string original = run.open().read_file(kSummaryFile);
+  for (const char* field :
+       {"uplink_bytes", "downlink_bytes", "uplink_bytes_per_client_round", "downlink_bytes_per_client_round",
+        "seconds", "final_test_loss", "final_test_accuracy", "epsilon_rdp", "epsilon_pld", "order"}) {
+    auto document = nlohmann::ordered_json::parse(original);
+    ASSERT_TRUE(document[field].is_number()) << field;
+    if (document[field].is_number_integer()) {
+      document[field] = document[field].get<std::int64_t>() + 1;
+    } else {
+      document[field] = document[field].get<double>() * (1 + 1e-6);
+    }
+    put(run.path() / kSummaryFile, document.dump());
+    const std::vector<std::string> lines = run.differences();
+    ASSERT_THAT(lines, SizeIs(1)) << field;
+    EXPECT_THAT(lines.front(), HasSubstr(std::string("summary.json: ") + field + " is "));
+  }
+}
+
+TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kExperimentFile, "delta = 1e-05", "delta = 1e-06");
+  EXPECT_THAT(run.differences(),
+              ElementsAre("experiment.toml: algorithms.privacy.delta is 1e-06; recomputed: 1e-05"));
+  run.edit(kExperimentFile, "delta = 1e-06", "delta = 1e-05");
+  run.edit(kExperimentFile, "seeds = [1]", "seeds = [2]");
+  run.edit(kExperimentFile, "rate = 0.1", "rate = 0.2");
+  EXPECT_THAT(run.differences(), SizeIs(2));
+}
+
+// The experiment of a RecordedRun has the rate 0.1 and, of privacy, what is the algorithm's own.
+TEST(Verify, NoticesAnotherChoiceThanWhatRan) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  const auto differences = [&](const Sweep& chosen) {
+    RunDirectory directory = run.open();
+    Summary summary = directory.summary();
+    summary.tuning = tuned_by(6, chosen);
+    directory.write_summary(summary);
+    return run.differences();
+  };
+  EXPECT_THAT(differences({{"training.rate", "0.1"}}), IsEmpty());
+  EXPECT_THAT(differences({{"training.rate", "0.2"}}),
+              ElementsAre("experiment.toml: algorithms.rate is 0.1; recomputed: 0.2"));
+  EXPECT_THAT(differences({{"algorithms.dp-fedavg.rate", "1e-1"}}), IsEmpty());
+  EXPECT_THAT(differences({{"algorithms.dp-fedavg.rate", "0.2"}}),
+              ElementsAre("experiment.toml: algorithms.rate is 0.1; recomputed: 0.2"));
+  EXPECT_THAT(differences({{"algorithms.fedprox.rate", "0.1"}}),
+              ElementsAre("experiment.toml: algorithms.fedprox.rate is missing; recomputed: 0.1"));
+  EXPECT_THAT(differences({{"training.momentum", "0.9"}}),
+              ElementsAre("experiment.toml: algorithms.momentum is missing; recomputed: 0.9"));
+
+  run.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.5\n");
+  for (const char* path : {"privacy.clip_norm", "algorithms.dp-fedavg.privacy.clip_norm"}) {
+    EXPECT_THAT(differences({{path, "1.5"}}), IsEmpty());
+    EXPECT_THAT(differences({{path, "2.5"}}),
+                ElementsAre("experiment.toml: algorithms.privacy.clip_norm is 1.5; recomputed: 2.5"));
+  }
+}
+
+TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  RunDirectory directory = run.open();
+  std::vector<RoundRecord> rounds = directory.rounds();
+  directory.truncate_rounds(2);
+  rounds[2].epsilon = *rounds[2].epsilon / 2;
+  directory.append(rounds[2]);
+  directory.append(rounds[3]);
+  const std::vector<std::string> lines = run.differences();
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_THAT(lines.front(), HasSubstr("rounds.jsonl: round 3 epsilon is "));
+}
+
+TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
+  const Scratch folder;
+  // Client 0 alone has the largest epsilon, which is the run's.
+  const RecordedRun run(folder / "run", {.accesses = [](std::int64_t, std::int64_t client) {
+                          return private_steps(client == 0 ? 10 : 5);
+                        }});
+  run.edit(kLedgerFile, "\"count\": 10", "\"count\": 9");
+  EXPECT_THAT(run.differences(), SizeIs(4 + 2)) << "four rounds, and the run by RDP and by PLD";
+}
+
+TEST(Verify, NoticesALedgerOfOtherRounds) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {.finished = false});
+  run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
+           "\"last_round\": 2,\n     \"participations\": 2");
+  EXPECT_THAT(run.differences(),
+              testing::Contains(HasSubstr("ledger.json: participations of all clients is 7; recomputed: 8")));
+  EXPECT_THAT(run.differences(),
+              testing::Contains(HasSubstr("ledger.json: clients in round 3 is 2; recomputed: 3")));
+}
+
+TEST(Verify, NoticesALedgerOfAnotherPolicy) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
+  EXPECT_THAT(run.differences(), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
+}
+
+TEST(Verify, NoticesARoundThatIsGone) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  run.open().truncate_rounds(3);
+  EXPECT_THAT(run.differences(), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
+}
+
+TEST(Verify, RefusesRecordsThatCannotBeRead) {
+  const Scratch folder;
+  const RecordedRun run(folder / "run", {});
+  put(run.path() / kLedgerFile, "{");
+  EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: not a ledger"));
+  std::filesystem::remove(run.path() / kLedgerFile);
+  EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: is not there"));
+}
+
+TEST(Verify, RecomputesTheCellsOfTheTable) {
+  const Scratch folder;
+  const RecordedRun first(folder / "dp-fedavg-seed-1", {});
+  const RecordedRun second(folder / "dp-fedavg-seed-2",
+                           {.seed = 2, .accesses = [](auto, auto) { return private_steps(12); }});
+  std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  const Verification good = verify_table(runs);
+  EXPECT_THAT(good.differences, IsEmpty());
+  EXPECT_EQ(good.values, 10);
+  // The smaller epsilon of the two seeds in place of the larger one.
+  runs[1].summary->privacy->rdp = runs[0].summary->privacy->rdp;
+  const Verification bad = verify_table(runs);
+  ASSERT_THAT(bad.differences, SizeIs(1));
+  EXPECT_EQ(bad.differences[0].field, "dp-fedavg epsilon (RDP)");
+}
+
+// Models that diverged all guess, and the mean of three times 0.1 is no 0.1.
+TEST(Verify, TakesTheRoundingOfEqualSeedsForNoDeviation) {
+  const Scratch folder;
+  for (const std::int64_t seed : {1, 2, 3}) {
+    RecordedRun(folder / fmt::format("fedavg-seed-{}", seed),
+                {.policy = "none", .label = "fedavg", .seed = seed, .accuracy = 0.1});
+  }
+  std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  EXPECT_THAT(verify_table(runs).differences, IsEmpty());
+  runs[1].summary->final_test_accuracy = 0.1 + 1e-9;
+  std::vector<std::string> fields;
+  for (const Difference& difference : verify_table(runs).differences) fields.push_back(difference.field);
+  EXPECT_THAT(fields,
+              ElementsAre("fedavg accuracy", "fedavg accuracy deviation", "fedavg accuracy half-width"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,114 @@
+#include "results/compare/compared_rows.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/results/compare/pair_samples.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::vector<std::string> names_of(const std::vector<FolderRuns>& folders) {
+  const ComparedRows gathered = gather_rows(folders);
+  std::vector<const ComparedRow*> rows;
+  for (const ComparedRow& row : gathered.rows) rows.push_back(&row);
+  return distinct_names(rows);
+}
+
+TEST(ComparedRows, AreRunsThatDifferInTheSeedAlone) {
+  const ComparedRows gathered = gather_rows(
+      std::vector{folder_of({row_of("scaffold", {0.5, 0.6}), row_of("fedavg", {0.4, 0.5, 0.6})})});
+  ASSERT_THAT(gathered.rows, SizeIs(2));
+  EXPECT_EQ(gathered.rows[0].plain_name(), "fedavg");
+  EXPECT_THAT(gathered.rows[0].runs, SizeIs(3));
+  EXPECT_EQ(gathered.rows[1].runs.at(2).summary->final_test_accuracy, 0.6);
+  EXPECT_THAT(gathered.notes, IsEmpty());
+}
+
+TEST(ComparedRows, JoinSeedsOfSeveralFolders) {
+  const auto later = [](Summary& summary) { summary.seed += 2; };
+  const std::vector<FolderRuns> folders = {folder_of({row_of("fedavg", {0.5, 0.6})}),
+                                           folder_of({row_of("fedavg", {0.7}, later, "runs/b")}, "runs/b")};
+  const ComparedRows gathered = gather_rows(folders);
+  ASSERT_THAT(gathered.rows, SizeIs(1));
+  EXPECT_THAT(gathered.rows.front().runs, SizeIs(3));
+}
+
+TEST(ComparedRows, StayApartByFolderWhereTheyDoNotFitTogether) {
+  const auto faster = [](Summary& summary) { summary.algorithm_parameters = {{"rate", "0.5"}}; };
+  EXPECT_THAT(names_of({folder_of({row_of("fedavg", {0.5, 0.6}), row_of("scaffold", {0.5})}),
+                        folder_of({row_of("fedavg", {0.5, 0.6}, faster, "runs/b")}, "runs/b")}),
+              ElementsAre("fedavg (runs/a)", "fedavg (runs/b)", "scaffold"));
+  // The same seeds again are another row, too.
+  EXPECT_THAT(names_of({folder_of({row_of("fedavg", {0.5})}),
+                        folder_of({row_of("fedavg", {0.6}, {[](Summary&) {}}, "runs/b")}, "runs/b")}),
+              ElementsAre("fedavg (runs/a)", "fedavg (runs/b)"));
+}
+
+TEST(ComparedRows, OfOneFolderMustFitTogether) {
+  auto runs = row_of("fedavg", {0.5, 0.6});
+  runs[1].summary->algorithm_parameters = {{"rate", "0.5"}};
+  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }),
+              HasSubstr("belong to one row, \"fedavg\", but differ in rate: \"nothing\" and \"0.5\""));
+  EXPECT_THAT(message_of([&] {
+                gather_rows(std::vector{folder_of({runs}), folder_of({row_of("fedavg", {0.5})}, "runs/b")});
+              }),
+              HasSubstr("belong to one row"));
+}
+
+TEST(ComparedRows, WereTunedTheSameWay) {
+  auto runs = row_of("fedavg", {0.5, 0.6}, [](Summary& summary) { summary.tuning = tuned_by(6); });
+  EXPECT_THAT(gather_rows(std::vector{folder_of({runs})}).rows, SizeIs(1));
+  runs[1].summary->tuning->seconds += 1;  // resumed, so that the trials took longer
+  EXPECT_THAT(gather_rows(std::vector{folder_of({runs})}).rows, SizeIs(1));
+  runs[1].summary->tuning->trials = 12;
+  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }),
+              HasSubstr("belong to one row, \"fedavg\", but differ in tuning: \"6 trials (grid, seed 0): "
+                        "training.rate=0.1\" and \"12 trials (grid, seed 0): training.rate=0.1\""));
+  runs[1].summary->tuning = std::nullopt;
+  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }), HasSubstr("and \"none\""));
+}
+
+TEST(ComparedRows, AreNamedByWhatTellsThemApart) {
+  const auto at_rate = [](const char* rate) {
+    return [rate](Summary& summary) { summary.sweep = {{"training.rate", rate}}; };
+  };
+  const auto with_mu = [](Summary& summary) { summary.sweep = {{"algorithms.fedprox.mu", "0.1"}}; };
+  EXPECT_THAT(
+      names_of({folder_of({row_of("fedavg", {0.5}, at_rate("0.1")), row_of("fedavg", {0.5}, at_rate("0.2")),
+                           row_of("fedprox", {0.5}, with_mu)})}),
+      ElementsAre("fedprox, mu=0.1", "fedavg (training.rate=0.1)", "fedavg (training.rate=0.2)"));
+  const auto on_letters = [](Summary& summary) { summary.dataset = "letters"; };
+  EXPECT_THAT(names_of({folder_of({row_of("fedavg", {0.5}), row_of("fedavg", {0.5}, on_letters)})}),
+              ElementsAre("fedavg (data set digits)", "fedavg (data set letters)"));
+}
+
+TEST(ComparedRows, NoteWhatIsNotCounted) {
+  FolderRuns folder = folder_of({row_of("fedavg", {0.5})});
+  folder.runs.push_back(found(unfinished("fedavg", 2, 12)));
+  folder.runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: not valid JSON"});
+  EXPECT_THAT(gather_rows(std::vector{folder}).notes,
+              ElementsAre("runs/fedavg-seed-2: unfinished (12 of 20 rounds) and not counted",
+                          "runs/x: summary.json: not valid JSON; not counted"));
+}
+
+TEST(ComparedRows, CountARunOnceThatLiesBelowTwoFolders) {
+  const Scratch scratch;
+  scratch.write("runs/fedavg-seed-1/summary.json", to_json_text(finished("fedavg", 1, 0.5)));
+  scratch.write("runs/fedavg-seed-2/summary.json", to_json_text(finished("fedavg", 2, 0.5)));
+  const std::vector<std::filesystem::path> folders = {scratch / "runs/fedavg-seed-2/", scratch / "runs",
+                                                      scratch / "runs"};
+  const std::vector<FolderRuns> found = find_runs_by_folder(folders);
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].folder, scratch / "runs/fedavg-seed-2");
+  ASSERT_THAT(found[1].runs, SizeIs(1));
+  EXPECT_EQ(found[1].runs[0].summary->seed, 1);
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,314 @@
+#include "results/compare/pairs.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "results/write/render_pairs.hpp"
+#include "results/compare/row_differences.hpp"
+#include "tests/results/compare/pair_samples.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+Pairs compare(const std::vector<std::vector<FoundRun>>& rows, const PairOptions& options = {}) {
+  return compare_rows(std::vector{folder_of(rows)}, options);
+}
+
+std::vector<std::string> names(const Pairs& pairs) {
+  std::vector<std::string> found;
+  for (const Pair& pair : pairs.pairs) found.push_back(pair.first + " : " + pair.second);
+  return found;
+}
+
+const std::vector<double> kWorse = {0.60, 0.55, 0.65, 0.58, 0.62};
+const std::vector<double> kBetter = {0.64, 0.58, 0.69, 0.61, 0.65};
+
+std::vector<FoundRun> at_rate(const std::string& label, const char* rate) {
+  return row_of(label, kWorse, [rate](Summary& summary) { summary.sweep = {{"training.rate", rate}}; });
+}
+
+TEST(Pairs, ArePairedBySeed) {
+  const Pairs pairs = compare({row_of("fedavg", kWorse), row_of("scaffold", kBetter)});
+  ASSERT_THAT(pairs.pairs, SizeIs(1));
+  const Pair& pair = pairs.pairs.front();
+  ASSERT_THAT(pair.seeds, SizeIs(5));
+  EXPECT_EQ(pair.seeds[2].seed, 3);
+  EXPECT_EQ(pair.seeds[2].first, 0.65);
+  EXPECT_EQ(pair.seeds[2].second, 0.69);
+  // The differences are 4, 3, 4, 3, 3 points: mean 3.4, variance 0.3, t = 3.4 / sqrt(0.06).
+  EXPECT_NEAR(*pair.mean, -0.034, 1e-11);
+  EXPECT_NEAR(*pair.deviation, std::sqrt(0.3) / 100, 1e-11);
+  EXPECT_NEAR(pair.judgement.t->statistic, -3.4 / std::sqrt(0.06), 1e-8);
+  EXPECT_EQ(pair.judgement.ranks->p, 0.0625);
+  EXPECT_EQ(pair.judgement.holm, pair.judgement.p);
+  EXPECT_EQ(verdict_text(pair, pairs.metric), "scaffold is better");
+}
+
+TEST(Pairs, HaveAWinnerOnEitherSide) {
+  const Pairs pairs = compare({row_of("a", kBetter), row_of("b", kWorse)});
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "a is better");
+}
+
+TEST(Pairs, AreAllOfThePairsOfAFolder) {
+  const Pairs pairs =
+      compare({row_of("fedprox", kWorse), row_of("fedavg", kWorse), row_of("scaffold", kBetter)});
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg : fedprox", "fedavg : scaffold", "fedprox : scaffold"));
+  EXPECT_EQ(verdict_text(pairs.pairs[0], pairs.metric), "no difference shown");
+  // Holm: the two clear pairs are equal, each times 3.
+  EXPECT_NEAR(*pairs.pairs[1].judgement.holm, 3 * *pairs.pairs[1].judgement.p, 1e-15);
+  EXPECT_NEAR(*pairs.pairs[2].judgement.holm, 3 * *pairs.pairs[2].judgement.p, 1e-15);
+  EXPECT_THAT(pairs.notes, Contains("fedavg and fedprox: equal with every seed"));
+}
+
+TEST(Pairs, AreOfTheLabelsThatAreAskedFor) {
+  const std::vector<std::vector<FoundRun>> rows = {row_of("fedprox", kWorse), row_of("fedavg", kWorse),
+                                                   row_of("scaffold", kBetter)};
+  const Pairs pairs = compare(rows, {.labels = {"scaffold", "fedavg"}});
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg : scaffold"));
+  EXPECT_EQ(pairs.pairs.front().judgement.holm, pairs.pairs.front().judgement.p);
+  EXPECT_EQ(
+      message_of([&] {
+        compare(rows, {.labels = {"fedavg", "scafold"}});
+      }),
+      "--labels: no finished run is labelled \"scafold\"; allowed: fedavg, fedprox, scaffold; did you mean "
+      "\"scaffold\"?");
+}
+
+TEST(Pairs, AreOfOneAlgorithmInTwoFolders) {
+  const Pairs pairs = compare_rows(std::vector{folder_of({row_of("fedavg", kWorse)}),
+                                               folder_of({row_of(
+                                                             "fedavg", kBetter, [](Summary&) {}, "runs/b")},
+                                                         "runs/b")},
+                                   {});
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg (runs/a) : fedavg (runs/b)"));
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "fedavg (runs/b) is better");
+}
+
+TEST(Pairs, AreOfOnePointOfAGrid) {
+  const std::vector<std::vector<FoundRun>> rows = {at_rate("fedavg", "0.1"), at_rate("scaffold", "0.1"),
+                                                   at_rate("fedavg", "0.02"), at_rate("scaffold", "0.02"),
+                                                   at_rate("fedavg", "0.5")};
+  const Pairs pairs = compare(rows);
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg : scaffold", "fedavg : scaffold"));
+  EXPECT_THAT(pair_keys(pairs), ElementsAre("training.rate"));
+  EXPECT_EQ(pairs.pairs[0].point.front().second, "0.02");
+  EXPECT_THAT(pairs.notes,
+              Contains("fedavg is compared with nothing, because it stands alone at training.rate=0.5"));
+  const Pairs across = compare(rows, {.across = {kAcrossGrid}});
+  EXPECT_THAT(across.pairs, SizeIs(10));
+  EXPECT_THAT(pair_keys(across), ElementsAre());
+  EXPECT_EQ(names(across).front(), "fedavg (training.rate=0.02) : scaffold (training.rate=0.02)");
+}
+
+TEST(Pairs, NeedTwoRows) {
+  EXPECT_EQ(
+      message_of([] { compare({row_of("fedavg", kWorse)}); }),
+      "there is nothing to compare \"fedavg\" with\n  name folders with finished runs of two algorithms, or "
+      "of two settings");
+  EXPECT_THAT(message_of([] {
+                compare({at_rate("fedavg", "0.1"), at_rate("fedavg", "0.2")});
+              }),
+              HasSubstr("\n  --across grid compares the points of a grid with each other"));
+  EXPECT_THAT(message_of([] {
+                compare_rows(std::vector{FolderRuns{"runs", {found(unfinished("fedavg", 1, 2))}}}, {});
+              }),
+              HasSubstr("there is nothing to compare: no run is finished"));
+}
+
+TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {
+  const auto other = [](Summary& summary) {
+    summary.dataset = "letters";
+    summary.partition_hash = "other";
+  };
+  const std::vector<std::vector<FoundRun>> rows = {row_of("fedavg", kWorse), row_of("fedprox", kWorse),
+                                                   row_of("scaffold", kBetter, other)};
+  EXPECT_EQ(
+      message_of([&] { compare(rows); }),
+      "fedavg and scaffold differ in data set: \"digits\" and \"letters\"; index hash of seed 1: \"hash1\" "
+      "and "
+      "\"other\" (and 1 more pair differs)\n  --across data,partition compares them all the same, and says "
+      "so; --labels A,B compares fewer rows");
+  EXPECT_THAT(message_of([&] { compare(rows, {.across = {kAcrossData}}); }),
+              HasSubstr("fedavg and scaffold differ in index hash of seed 1"));
+  const Pairs pairs = compare(rows, {.across = {kAcrossData, kAcrossPartition}});
+  EXPECT_THAT(pairs.pairs, SizeIs(3));
+  EXPECT_THAT(pairs.notes,
+              Contains("fedavg and scaffold are compared across data: data set: \"digits\" and \"letters\""));
+  EXPECT_THAT(pairs.caption, Not(HasSubstr("digits")));
+}
+
+TEST(Pairs, AreRefusedWhereEpsilonsDiffer) {
+  const std::vector<std::vector<FoundRun>> rows = {row_of("dp-fedavg", kWorse, with_privacy(2)),
+                                                   row_of("dp-fedprox", kBetter, with_privacy(3))};
+  EXPECT_THAT(message_of([&] { compare(rows); }),
+              HasSubstr("\n  --across epsilon compares them all the same"));
+  const Pairs pairs = compare(rows, {.across = {kAcrossEpsilon}});
+  EXPECT_EQ(pairs.caption, "Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds");
+  EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: epsilon of seed 1: 2.0000")));
+}
+
+TEST(Pairs, AreRefusedWhereOneHadMoreTrials) {
+  const auto tuned = [](Summary& summary) { summary.tuning = tuned_by(6); };
+  const std::vector<std::vector<FoundRun>> rows = {row_of("fedavg", kWorse),
+                                                   row_of("fedprox", kBetter, tuned)};
+  EXPECT_EQ(
+      message_of([&] { compare(rows); }),
+      "fedavg and fedprox differ in tuning: \"none\" and \"6 trials\"\n  --across tuning compares them all "
+      "the same, and says so; --labels A,B compares fewer rows");
+  const Pairs pairs = compare(rows, {.across = {kAcrossTuning}});
+  EXPECT_THAT(pairs.notes, Contains("fedavg and fedprox are compared across tuning: tuning: \"none\" and "
+                                    "\"6 trials\""));
+  EXPECT_THAT(pairs.notes, Contains("tuned unequally: fedprox by 6 trials; fedavg not at all"));
+}
+
+TEST(Pairs, NameRowsOfOneLabelThatWereTunedOtherwise) {
+  const auto by = [](std::int64_t trials) {
+    return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };
+  };
+  const Pairs pairs =
+      compare_rows(std::vector{folder_of({row_of("fedavg", kWorse, by(6))}),
+                               folder_of({row_of("fedavg", kWorse, by(12), "runs/b")}, "runs/b")},
+                   {.across = {kAcrossTuning}});
+  EXPECT_THAT(names(pairs), ElementsAre("fedavg (runs/a) : fedavg (runs/b)"));
+  EXPECT_THAT(pairs.notes,
+              Contains("tuned unequally: fedavg (runs/b) by 12 trials; fedavg (runs/a) by 6 trials"));
+}
+
+TEST(Pairs, StateWhatTheyShare) {
+  EXPECT_EQ(compare({row_of("a", kWorse), row_of("b", kBetter)}).caption,
+            "Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds, no privacy");
+  const Pairs pairs =
+      compare({row_of("a", kWorse, with_privacy(2)), row_of("b", kBetter, with_privacy(2.001))});
+  EXPECT_THAT(pairs.caption,
+              HasSubstr(", 20 rounds, epsilon 2.01 (RDP), 2.50 (PLD) at delta 1e-5, unit record, "
+                        "adjacency add-remove"));
+  EXPECT_THAT(pairs.notes,
+              Contains(HasSubstr("partition of digits: iid(clients=10,seed=...): seed 1 index hash "
+                                 "hash1, seed 2 index hash hash2")));
+}
+
+TEST(Pairs, LeaveOutSeedsThatOnlyOneHas) {
+  auto longer = row_of("scaffold", kBetter);
+  longer.erase(longer.begin());
+  const Pairs pairs = compare({row_of("fedavg", {0.6, 0.55, 0.65, 0.58}), longer});
+  const Pair& pair = pairs.pairs.front();
+  ASSERT_THAT(pair.seeds, SizeIs(3));
+  EXPECT_EQ(pair.seeds.front().seed, 2);
+  EXPECT_THAT(pair.unpaired, ElementsAre(1, 5));
+  EXPECT_THAT(pairs.notes,
+              Contains("fedavg and scaffold: not compared, because only one of them has it: seeds 1, 5"));
+}
+
+TEST(Pairs, SayNothingOfFewerThanThreeSeeds) {
+  const auto verdict = [](std::size_t seeds) {
+    const std::vector<double> worse(kWorse.begin(), kWorse.begin() + static_cast<std::ptrdiff_t>(seeds));
+    const Pairs pairs = compare({row_of("a", worse), row_of("b", kBetter)});
+    return verdict_text(pairs.pairs.front(), pairs.metric);
+  };
+  EXPECT_EQ(verdict(1), "one seed: no statement");
+  EXPECT_EQ(verdict(2), "two seeds: no statement");
+  EXPECT_EQ(verdict(3), "b is better");
+  const auto later = [](Summary& summary) { summary.seed += 10; };
+  const Pairs none = compare({row_of("a", kWorse), row_of("b", kBetter, later)});
+  EXPECT_EQ(verdict_text(none.pairs.front(), none.metric), "no seed in common: no statement");
+}
+
+TEST(Pairs, TellWhatSoFewSeedsCannotShow) {
+  const Pairs five = compare({row_of("a", kWorse), row_of("b", kBetter)});
+  EXPECT_THAT(
+      five.notes,
+      Contains("with 5 seeds Wilcoxon's p is at least 0.0625, and no bootstrap interval holds "
+               "the centre of symmetric differences in more than 93.75 % of cases; hence neither decides"));
+  const std::vector<double> six = {0.60, 0.55, 0.65, 0.58, 0.62, 0.61};
+  EXPECT_THAT(compare({row_of("a", six), row_of("b", six)}).notes, Not(Contains(HasSubstr("Wilcoxon"))));
+}
+
+TEST(Pairs, NoteADifferenceWithoutSpread) {
+  const Pairs pairs = compare({row_of("a", {0.3, 0.4, 0.5}), row_of("b", {0.1, 0.2, 0.3})});
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "no difference shown");
+  EXPECT_THAT(pairs.notes,
+              Contains("a and b: the same difference with every seed, so there is no t; the signed "
+                       "ranks decide"));
+}
+
+// Root mean squared errors of 2, 3, 4 and of 1, 2.1, 2.9: less is better.
+TEST(Pairs, OfARegressionCompareItsError) {
+  const auto losses = [](std::vector<double> errors) {
+    return [errors = std::move(errors)](Summary& summary) {
+      const double error = errors[static_cast<std::size_t>(summary.seed) - 1];
+      summary.final_test_accuracy = std::nullopt;
+      summary.final_test_loss = error * error / 2;
+    };
+  };
+  const Pairs pairs =
+      compare({row_of("a", {0, 0, 0}, losses({2, 3, 4})), row_of("b", {0, 0, 0}, losses({1, 2.1, 2.9}))});
+  EXPECT_EQ(pairs.metric.name(), "rmse");
+  EXPECT_NEAR(*pairs.pairs.front().mean, 1, 1e-11);
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
+  EXPECT_THAT(render_pairs_markdown(pairs), HasSubstr("+1.000 ± 0.100"));
+
+  const double nothing = std::nan("");
+  const Pairs diverged =
+      compare({row_of("a", {0, 0, 0}, losses({2, nothing, 4})), row_of("b", {0, 0, 0}, losses({1, 2, 3}))});
+  EXPECT_EQ(verdict_text(diverged.pairs.front(), diverged.metric), "a diverged (seed 2): no statement");
+  EXPECT_FALSE(diverged.pairs.front().judgement.p);
+}
+
+TEST(Pairs, ReadAnotherMetricFromTheRounds) {
+  const Scratch scratch;
+  FolderRuns folder{.folder = scratch.path(), .runs = {}};
+  for (const char* label : {"a", "b"}) {
+    for (std::int64_t seed = 1; seed <= 3; ++seed) {
+      const Summary summary = finished(label, seed, 0.5);
+      const std::string name = fmt::format("{}-{}", label, seed);
+      std::string rounds;
+      for (std::int64_t round = 1; round <= 20; ++round) {
+        RoundRecord record = round_record(round);
+        record.test_loss = *label == 'a' ? 1 + 0.01 * static_cast<double>(seed * round) : 0.5;
+        rounds += to_json_line(record) + "\n";
+      }
+      scratch.write(name + "/summary.json", to_json_text(summary));
+      scratch.write(name + "/rounds.jsonl", rounds);
+      folder.runs.push_back({.path = scratch / name, .summary = summary, .problem = {}});
+    }
+  }
+  const Pairs pairs = compare_rows(std::vector{folder}, {.metric = parse_round_metric("loss@round=10")});
+  EXPECT_NEAR(*pairs.pairs.front().mean, 0.7, 1e-11);
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "b is better");
+  EXPECT_THAT(
+      message_of([&] { compare_rows(std::vector{folder}, {.metric = parse_round_metric("worst-client")}); }),
+      HasSubstr("a-1 has no worst-client"));
+}
+
+// A comparison depends on the runs, not on the order in which they were found.
+TEST(Pairs, AreTheSameForAnyOrderOfTheirRuns) {
+  Stream stream({.seed = 11});
+  std::vector<std::vector<FoundRun>> rows;
+  for (const char* label : {"fedavg", "fedprox", "scaffold"}) {
+    std::vector<double> accuracies(5);
+    for (double& accuracy : accuracies) accuracy = stream.uniform();
+    rows.push_back(row_of(label, accuracies));
+  }
+  const FolderRuns folder = folder_of(rows);
+  const std::string expected = render_pairs_json(compare_rows(std::vector{folder}, {}));
+  for (int trial = 0; trial < 20; ++trial) {
+    FolderRuns shuffled{.folder = folder.folder, .runs = {}};
+    for (const std::int64_t i : stream.permutation(static_cast<std::int64_t>(folder.runs.size())))
+      shuffled.runs.push_back(folder.runs[static_cast<std::size_t>(i)]);
+    ASSERT_EQ(render_pairs_json(compare_rows(std::vector{shuffled}, {})), expected);
+  }
+}
+
+}  // namespace
+}  // namespace fedarena::results

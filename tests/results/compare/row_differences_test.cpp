@@ -1,0 +1,141 @@
+#include "results/compare/row_differences.hpp"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "tests/results/compare/pair_samples.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Change = std::function<void(Summary&)>;
+
+ComparedRow row(
+    const std::string& label, const Change& change = [](Summary&) {}) {
+  return gather_rows(std::vector{folder_of({row_of(label, {0.5, 0.6}, change)})}).rows.front();
+}
+
+// "kind | text" of each difference between a row and a changed one.
+std::vector<std::string> texts(const Change& left, const Change& right) {
+  std::vector<std::string> found;
+  for (const RowDifference& difference : row_differences(row("fedavg", left), row("fedprox", right)))
+    found.push_back(difference.across + " | " + difference.text);
+  return found;
+}
+
+const Change kNothing = [](Summary&) {};
+
+TEST(RowDifferences, OfAlgorithmsAloneAreNone) {
+  EXPECT_THAT(texts(kNothing, kNothing), IsEmpty());
+  EXPECT_THAT(texts(with_privacy(2), with_privacy(2)), IsEmpty());
+}
+
+TEST(RowDifferences, NameDataModelAndRounds) {
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.dataset = "letters"; }),
+              ElementsAre("data | data set: \"digits\" and \"letters\""));
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.dataset_note = "a tenth of it"; }),
+              ElementsAre("data | note on the data: \"\" and \"a tenth of it\""));
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.model = "convnet"; }),
+              ElementsAre("model | model: \"mlp\" and \"convnet\""));
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.parameters = 5; }),
+              ElementsAre("model | number of parameters: \"1000\" and \"5\""));
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.rounds = summary.rounds_done = 40; }),
+              ElementsAre("rounds | planned rounds: \"20\" and \"40\""));
+}
+
+TEST(RowDifferences, LookAtTheNumberOfTrials) {
+  const auto by = [](std::int64_t trials) -> Change {
+    return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };
+  };
+  EXPECT_THAT(texts(by(6), by(12)), ElementsAre("tuning | tuning: \"6 trials\" and \"12 trials\""));
+  EXPECT_THAT(texts(kNothing, by(1)), ElementsAre("tuning | tuning: \"none\" and \"1 trial\""));
+  // Other choices by as many trials are what tuning is for.
+  EXPECT_THAT(texts(by(6),
+                    [&](Summary& summary) {
+                      by(6)(summary);
+                      summary.tuning->chosen = {{"algorithms.fedprox.mu", "0.01"}};
+                      summary.tuning->search = "random";
+                    }),
+              IsEmpty());
+}
+
+TEST(RowDifferences, LookAtThePartitionCardOfEverySeed) {
+  EXPECT_THAT(texts(kNothing,
+                    [](Summary& summary) {
+                      if (summary.seed == 2) summary.partition_hash = "other";
+                    }),
+              ElementsAre("partition | index hash of seed 2: \"hash2\" and \"other\""));
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.partition_id = "classes()"; }),
+              ElementsAre("partition | partition of seed 1: \"iid(clients=10,seed=1)\" and \"classes()\""));
+  EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.clients = 5; }),
+              ElementsAre("partition | number of clients: \"10\" and \"5\""));
+  // Records of before there were cards have words.
+  const Change old = [](Summary& summary) { summary.partition_id = summary.partition_hash = ""; };
+  EXPECT_THAT(texts(kNothing, old), IsEmpty());
+  EXPECT_THAT(texts(kNothing, [&](Summary& summary) { old(summary), summary.partition = "classes"; }),
+              ElementsAre("partition | partition: \"iid\" and \"classes\""));
+}
+
+TEST(RowDifferences, LookAtSeedsThatBothHave) {
+  const Change moved = [](Summary& summary) {
+    if (summary.seed == 2) summary.seed = 3, summary.partition_hash = "other";
+  };
+  EXPECT_THAT(texts(kNothing, moved), IsEmpty());
+}
+
+TEST(RowDifferences, LookAtEverythingThatAnEpsilonIsAbout) {
+  const std::string same = ", epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)";
+  EXPECT_THAT(texts(with_privacy(2), kNothing),
+              ElementsAre("epsilon | privacy policy: \"record\" and \"none\", epsilon of seed 1: 2.0000 "
+                          "(RDP), 2.5000 (PLD) and none"));
+  const auto changed = [](const std::function<void(PrivacyClaim&)>& change) -> Change {
+    return [change](Summary& summary) {
+      with_privacy(2)(summary);
+      change(*summary.privacy);
+    };
+  };
+  const auto difference = [&](const std::function<void(PrivacyClaim&)>& change) {
+    return texts(with_privacy(2), changed(change));
+  };
+  EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.unit = "client"; }),
+              ElementsAre("epsilon | unit of privacy: \"record\" and \"client\"" + same));
+  EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.adjacency = "replace-one"; }),
+              ElementsAre("epsilon | adjacency: \"add-remove\" and \"replace-one\"" + same));
+  EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.settings.delta = 1e-6; }),
+              ElementsAre("epsilon | delta: \"1e-5\" and \"1e-6\"" + same));
+  EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.settings.orders = "default"; }),
+              ElementsAre("epsilon | orders of RDP: \"opacus\" and \"default\"" + same));
+  EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.settings.conversion = "classic"; }),
+              ElementsAre("epsilon | conversion of RDP: \"balle\" and \"classic\"" + same));
+  EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.settings.assume = "poisson"; }),
+              ElementsAre("epsilon | assumption of the accountant: \"nothing\" and \"poisson\"" + same));
+  EXPECT_THAT(
+      difference([](PrivacyClaim& claim) { claim.pld = unproven("2 | 3"); }),
+      ElementsAre(
+          "epsilon | epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), unproven (PLD)"));
+  EXPECT_THAT(
+      difference([](PrivacyClaim& claim) { claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 1}; }),
+      ElementsAre("epsilon | epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD), "
+                  "as if 1.0000 (RDP), 1.0000 (PLD)"));
+}
+
+TEST(RowDifferences, TakeEpsilonsOfOneTargetAsEqual) {
+  EXPECT_THAT(texts(with_privacy(2), with_privacy(1.985)), IsEmpty());
+  EXPECT_THAT(
+      texts(with_privacy(2), with_privacy(1.975)),
+      ElementsAre("epsilon | epsilon of seed 1: 2.0000 (RDP), 2.5000 (PLD) and 1.9750 (RDP), 2.5000 (PLD)"));
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(texts(with_privacy(infinity), with_privacy(infinity)), IsEmpty());
+  EXPECT_THAT(
+      texts(with_privacy(infinity), with_privacy(2)),
+      ElementsAre("epsilon | epsilon of seed 1: inf (RDP), 2.5000 (PLD) and 2.0000 (RDP), 2.5000 (PLD)"));
+  EXPECT_THAT(texts(with_privacy(0), with_privacy(0)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace fedarena::results

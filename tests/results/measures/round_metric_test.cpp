@@ -1,0 +1,290 @@
+// Metrics of single rounds, and tables by them.
+#include "results/measures/round_metric.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "results/write/render.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// Ten rounds of 1,000 bytes up and 3,000 down, evaluated at every second one: accuracy goes up to round 6 and
+// down after it. Epsilon of round r is r / 4.
+std::vector<RoundRecord> ten_rounds(double shift = 0) {
+  std::vector<RoundRecord> rounds;
+  for (std::int64_t round = 1; round <= 10; ++round) {
+    RoundRecord& record = rounds.emplace_back(round_record(round));
+    record.uplink_bytes = 1000;
+    record.downlink_bytes = 3000;
+    record.epsilon = static_cast<double>(round) / 4;
+    record.test_accuracy = record.test_loss = std::nullopt;
+    if (round % 2 == 1) continue;
+    const double best = 0.75 + shift;
+    record.test_accuracy = best - 0.0625 * std::abs(static_cast<double>(round - 6));
+    record.test_loss = 1 - *record.test_accuracy;
+    record.classes = ClassMetrics{.accuracy = {0.5}, .macro_f1 = *record.test_accuracy / 2};
+    record.per_client = ClientMetrics{.tested = 3,
+                                      .accuracy_mean = *record.test_accuracy / 2,
+                                      .accuracy_worst = *record.test_accuracy / 4,
+                                      .macro_f1_mean = *record.test_accuracy / 8};
+  }
+  return rounds;
+}
+
+Reading read(const std::string& text, const std::vector<RoundRecord>& rounds = ten_rounds()) {
+  return read_metric(parse_round_metric(text), rounds);
+}
+
+TEST(RoundMetric, OfTheLastRoundIsNotTheBestOnTest) {
+  EXPECT_EQ(read("accuracy").value, 0.5);
+  EXPECT_EQ(read("accuracy").round, 10);
+  EXPECT_EQ(read("loss").value, 0.5);
+  EXPECT_EQ(read("macro-f1").value, 0.25);
+  EXPECT_EQ(read("client-accuracy").value, 0.25);
+  EXPECT_EQ(read("worst-client").value, 0.125);
+  EXPECT_EQ(read("client-macro-f1").value, 0.0625);
+  EXPECT_EQ(read("client-rmse").value, std::nullopt);
+  std::vector<RoundRecord> errors = ten_rounds();
+  errors[9].client_errors = ClientErrors{.tested = 3, .rmse_mean = 2, .rmse_worst = 5, .rmse_std = 1};
+  EXPECT_EQ(read("client-rmse", errors).value, 2);
+  EXPECT_EQ(read("worst-client-rmse", errors).value, 5);
+}
+
+TEST(RoundMetric, OfAClassIsOfThatClassAlone) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  rounds[9].classes->accuracy = {0.75, std::nullopt, 0.25, 0.5};
+  EXPECT_EQ(read("class:0", rounds).value, 0.75);
+  EXPECT_EQ(read("class:2", rounds).value, 0.25);
+  EXPECT_EQ(read("class:0@round=8", rounds).value, 0.5);
+  EXPECT_EQ(read("worst-class", rounds).value, 0.25) << "classes without test examples are none of them";
+  EXPECT_EQ(read("class:1", rounds).missing, "no class:1 in the rounds") << "it has no test examples";
+  EXPECT_EQ(read("class:4", rounds).missing, "no class:4 in the rounds");
+}
+
+TEST(RoundMetric, OfTheBestMeanOverClientsIsItsLargestSoFar) {
+  EXPECT_EQ(read("bmta").value, 0.375) << "of round 6, which was the best";
+  EXPECT_EQ(read("bmta").round, 10) << "where it was asked";
+  EXPECT_EQ(read("bmta@round=4").value, 0.3125) << "round 6 was yet to come";
+  EXPECT_EQ(read("bmt-f1").value, 0.09375);
+  EXPECT_EQ(read("bmt-f1@round=5").missing, "no evaluation of round 5");
+  std::vector<RoundRecord> untested = ten_rounds();
+  for (RoundRecord& round : untested) round.per_client = std::nullopt;
+  EXPECT_EQ(read("bmta", untested).missing,
+            "no bmta in the rounds, which record it with [evaluation] per_client = true");
+  EXPECT_EQ(describe(parse_round_metric("bmta")),
+            "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples) "
+            "after the last round");
+}
+
+TEST(RoundMetric, OfACostIsWhatWasSpentByThatRound) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  const double round_seconds = rounds[0].train_seconds + rounds[0].evaluation_seconds;
+  EXPECT_EQ(read("total-uplink").value, 10 * 1000 / (1024.0 * 1024));
+  EXPECT_EQ(read("bytes").value, 10 * 4000 / (1024.0 * 1024));
+  EXPECT_EQ(read("seconds@round=5").value, 5 * round_seconds) << "which was not evaluated";
+  EXPECT_EQ(read("seconds@epsilon=1.25").round, 4) << "the round whose accuracy is read";
+  EXPECT_EQ(read("examples@round=2").value, 2 * static_cast<double>(rounds[0].examples));
+  EXPECT_EQ(read("operations").missing, "no operations in the rounds");
+}
+
+TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
+  const Scratch folder;
+  RunDirectory run = RunDirectory::create(folder / "fedlap", "", "{}", finished("fedlap", 1, 0.5));
+  std::vector<RoundRecord> rounds = ten_rounds();
+  for (RoundRecord& round : rounds) {
+    if (round.round < 9) round.observed = {{"radius", 0.5 * static_cast<double>(round.round)}, {"walk", 7}};
+    run.append(round);
+  }
+  const std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  const auto of = [&](const std::string& text) {
+    return read_metric(parse_round_metric(text, runs), rounds);
+  };
+  EXPECT_EQ(of("radius@round=3").value, 1.5);
+  EXPECT_EQ(of("radius@round=9").missing, "no radius in the rounds");
+  EXPECT_THAT(message_of([&] { parse_round_metric("radus", runs); }),
+              HasSubstr("seconds, radius, walk; did you mean \"radius\"?"));
+  EXPECT_THAT(message_of([&] { parse_round_metric("radius"); }),
+              HasSubstr("--metric: \"radius\" is unknown"));
+}
+
+TEST(RoundMetric, OfARoundIsOfThatRoundAlone) {
+  EXPECT_EQ(read("accuracy@round=6").value, 0.75);
+  EXPECT_EQ(read("accuracy@round=4").value, 0.625);
+  EXPECT_EQ(read("accuracy@round=5").value, std::nullopt);
+  EXPECT_EQ(read("accuracy@round=5").missing, "no evaluation of round 5");
+  EXPECT_EQ(read("accuracy@round=11").missing, "no round 11");
+}
+
+TEST(RoundMetric, AtAnEpsilonIsOfTheLastEvaluatedRoundWithin) {
+  EXPECT_EQ(read("accuracy@epsilon=1").round, 4);
+  EXPECT_EQ(read("accuracy@epsilon=1.25").round, 4) << "round 5 is within, but was not evaluated";
+  EXPECT_EQ(read("accuracy@epsilon=1.4999").round, 4);
+  EXPECT_EQ(read("accuracy@epsilon=1.5").round, 6);
+  EXPECT_EQ(read("accuracy@epsilon=100").round, 10);
+  EXPECT_EQ(read("accuracy@epsilon=0.4").missing, "no evaluated round with an epsilon of at most 0.4");
+  std::vector<RoundRecord> open = ten_rounds();
+  for (RoundRecord& round : open) round.epsilon = std::nullopt;
+  EXPECT_EQ(read("accuracy@epsilon=3", open).missing, "no epsilon");
+}
+
+TEST(RoundMetric, AtTheBestValidationLooksAtNoTest) {
+  std::vector<RoundRecord> rounds = ten_rounds();  // best on tests in round 6
+  for (RoundRecord& round : rounds) {
+    if (!round.test_loss) continue;
+    const bool best = round.round == 4 || round.round == 8;
+    round.validation_loss = best ? 3 : 1;  // which counts only without accuracies
+    round.validation_accuracy = best ? 0.9 : 0.5;
+  }
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 4) << "the first of equal ones";
+  EXPECT_EQ(read("accuracy@best-validation", rounds).value, 0.625);
+  EXPECT_EQ(read("worst-client@best-validation", rounds).round, 4);
+  for (RoundRecord& round : rounds) round.validation_accuracy.reset();
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 2) << "the smallest loss";
+  rounds[1].validation_loss = std::nan("");
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 6);
+  EXPECT_EQ(read("accuracy@best-validation").missing, "no validation examples");
+}
+
+TEST(RoundMetric, AtANumberOfBytesCountsBothDirectionsFromTheStart) {
+  EXPECT_EQ(read("accuracy@bytes=8000").round, 2);
+  EXPECT_EQ(read("accuracy@bytes=15999").round, 2);
+  EXPECT_EQ(read("accuracy@bytes=16000").round, 4);
+  EXPECT_EQ(read("accuracy@bytes=1e9").round, 10);
+  EXPECT_EQ(read("accuracy@bytes=7999").missing,
+            "no evaluated round by which at most 7999 bytes were sent and received");
+}
+
+TEST(RoundMetric, ThatARunLacksSaysSo) {
+  EXPECT_EQ(read("rmse").missing, "no rmse in the rounds");
+  std::vector<RoundRecord> older = ten_rounds();
+  for (RoundRecord& round : older) round.classes = std::nullopt;
+  EXPECT_EQ(read("macro-f1", older).missing, "no macro-f1 in the rounds");
+  for (RoundRecord& round : older) round.validation_accuracy = std::nullopt;
+  EXPECT_EQ(read("validation-accuracy", older).missing,
+            "no validation-accuracy in the rounds, which record it with [evaluation] validation_fraction");
+  for (RoundRecord& round : older) round.test_accuracy = std::nullopt;
+  EXPECT_EQ(read("rmse", older).value, 1) << "the root of twice 0.5";
+}
+
+TEST(RoundMetric, IsRefusedWithTheNearestName) {
+  const auto refused = [](const std::string& text) { return message_of([&] { parse_round_metric(text); }); };
+  EXPECT_EQ(
+      refused("acuracy"),
+      "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, worst-class, "
+      "validation-accuracy, client-accuracy, worst-client, client-macro-f1, client-rmse, worst-client-rmse, "
+      "class:K, bmta, bmt-f1, bytes, "
+      "total-uplink, total-downlink, examples, gradients, operations, seconds; did you mean \"accuracy\"?");
+  for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "epsilon", "round"})
+    EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;
+  EXPECT_EQ(refused("accuracy@rounds=3"),
+            "--metric accuracy@rounds=3: \"rounds\" is unknown; allowed: round, epsilon, bytes, "
+            "best-validation; did you mean "
+            "\"round\"?");
+  EXPECT_THAT(refused("accuracy@best"),
+              HasSubstr("\"best\" is unknown; allowed: round, epsilon, bytes, best-validation"));
+  EXPECT_THAT(
+      refused("accuracy@best-validation=3"),
+      HasSubstr("--metric accuracy@best-validation=3: it takes no limit; allowed: accuracy@best-validation"));
+  EXPECT_THAT(refused("accuracy@round"), HasSubstr("the limit is \"\"; allowed: a whole number from 1"));
+  EXPECT_THAT(refused("accuracy@round=0"), HasSubstr("a whole number from 1"));
+  EXPECT_THAT(refused("accuracy@round=2.5"), HasSubstr("a whole number from 1"));
+  EXPECT_THAT(refused("accuracy@epsilon=-1"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused("accuracy@epsilon=inf"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused("accuracy@bytes=1e6MB"), HasSubstr("a number from 0"));
+  EXPECT_THAT(refused(""), HasSubstr("--metric: \"\" is unknown"));
+}
+
+// Two algorithms with two seeds each, on disk.
+class MetricTable : public ::testing::Test {
+ protected:
+  void add(const std::string& label, std::int64_t seed, const std::vector<RoundRecord>& rounds) {
+    Summary summary = finished(label, seed, *rounds.back().test_accuracy);
+    summary.rounds = 10;
+    summary.rounds_done = static_cast<std::int64_t>(rounds.size());
+    if (summary.rounds_done < summary.rounds) summary.stopped = kStoppedByTarget;
+    const auto path = folder_ / fmt::format("{}-seed-{}", label, seed);
+    RunDirectory run = RunDirectory::create(path, "", "{}", summary);
+    for (const RoundRecord& round : rounds) run.append(round);
+  }
+  Table table(const std::string& metric) {
+    const std::vector<FoundRun> runs = find_runs(std::vector{folder_.path()});
+    return make_table(runs, parse_round_metric(metric, runs));
+  }
+
+ private:
+  Scratch folder_;
+};
+
+TEST_F(MetricTable, HasTheMetricInPlaceOfTheAccuracy) {
+  for (const std::int64_t seed : {1, 2}) {
+    const auto shift = 0.0625 * static_cast<double>(seed - 1);
+    add("fedavg", seed, ten_rounds(shift));
+    add("fedprox", seed, ten_rounds(shift - 0.25));
+  }
+  const Table accuracy = table("accuracy@round=6");
+  EXPECT_THAT(render_markdown(accuracy), HasSubstr("| accuracy (%) at round 6 |"));
+  EXPECT_THAT(render_markdown(accuracy), HasSubstr("|        **78.12 ± 4.42** |"));
+  EXPECT_THAT(render_markdown(accuracy),
+              HasSubstr("Accuracy after round 6: mean ± sample standard deviation over seeds."));
+  // Less is better.
+  const Table loss = table("loss@epsilon=1.5");
+  EXPECT_THAT(render_markdown(loss), HasSubstr("| loss at epsilon ≤ 1.5 |"));
+  EXPECT_THAT(render_markdown(loss), HasSubstr("**0.2188 ± 0.0442**"));
+  EXPECT_THAT(render_latex(loss), HasSubstr("& {loss at epsilon $\\leq$ 1.5} &"));
+  EXPECT_THAT(render_latex(loss), HasSubstr("\\bfseries 0.2188 \\pm 0.0442"));
+  EXPECT_THAT(render_csv(loss), HasSubstr(",loss@epsilon=1.5,0.21875,0.04419"));
+  const std::string json = render_json(loss);
+  EXPECT_THAT(json, HasSubstr("\"metric\": \"loss@epsilon=1.5\",\n      \"metric_mean\": 0.21875"));
+  EXPECT_THAT(json, HasSubstr("\"metric\": 0.25,\n          \"metric_round\": 6"));
+}
+
+// Less seconds are better; nobody knows which matching loss is.
+TEST_F(MetricTable, MarksTheBestOnlyWhereOneIs) {
+  std::vector<RoundRecord> rounds = ten_rounds();
+  for (RoundRecord& round : rounds) round.observed = {{"radius", 2}};
+  add("fedavg", 1, rounds);
+  for (RoundRecord& round : rounds) {
+    round.train_seconds /= 2;
+    round.observed = {{"radius", 4}};
+  }
+  add("fedprox", 1, rounds);
+  const Table seconds = table("seconds");
+  EXPECT_FALSE(seconds.rows[0].best);
+  EXPECT_TRUE(seconds.rows[1].best);
+  const Table radius = table("radius");
+  EXPECT_EQ(radius.rows[1].result->spread.mean, 4);
+  EXPECT_FALSE(radius.rows[0].best);
+  EXPECT_FALSE(radius.rows[1].best);
+  EXPECT_THAT(render_markdown(radius), HasSubstr("| radius |"));
+}
+
+TEST_F(MetricTable, LeavesARowEmptyWhereASeedHasNoSuchRound) {
+  for (const std::int64_t seed : {1, 2, 3}) {
+    add("fedavg", seed, ten_rounds());
+    std::vector<RoundRecord> rounds = ten_rounds(-0.25);
+    if (seed > 1) rounds.resize(4);
+    add("fedprox", seed, rounds);
+  }
+  const Table empty = table("accuracy@round=6");
+  EXPECT_EQ(empty.rows[1].result, std::nullopt);
+  EXPECT_FALSE(empty.rows[0].best);
+  EXPECT_THAT(empty.notes,
+              Contains("fedprox: accuracy@round=6 has no value, because seeds 2, 3 have no round 6"));
+  EXPECT_THAT(render_markdown(empty), HasSubstr("|                       - |"));
+  EXPECT_THAT(render_csv(empty), HasSubstr(",accuracy@round=6,,,"));
+}
+
+TEST_F(MetricTable, OfRoundsThatCannotBeReadIsAnError) {
+  add("fedavg", 1, ten_rounds());
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5), "/nowhere")};
+  EXPECT_FALSE(message_of([&] { make_table(runs, parse_round_metric("loss")); }).empty());
+}
+
+}  // namespace
+}  // namespace fedarena::results

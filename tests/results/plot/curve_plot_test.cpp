@@ -1,0 +1,134 @@
+#include "results/plot/curve_plot.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/plot/gnuplot.hpp"
+#include "tests/message_of.hpp"
+#include "tests/results/images/decoded_png.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Curve line(const std::string& name, double first, double last, std::optional<double> std = 2.0) {
+  return {
+      .name = name,
+      .seeds = std ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1},
+      .points = {{.round = 1, .x = 1, .y = first, .std = std}, {.round = 2, .x = 2, .y = last, .std = std}}};
+}
+
+Curves curve_plot_sample() {
+  return {.x = curve_axes().front(),
+          .y = Measure::kAccuracy,
+          .title = "Experiment \"a_b\"",
+          .panels = {{.title = "", .curves = {line("fedavg", 40, 60), line("fedprox", 50, 55)}}},
+          .notes = {}};
+}
+
+TEST(CurvePlot, HoldsPointsAndBands) {
+  const std::string script = curves_script(curve_plot_sample(), {}, kSvgTerminal);
+  EXPECT_THAT(script, HasSubstr("$curve1 << END\n1 40 38 42\n2 60 58 62\nEND\n"));
+  EXPECT_THAT(script, HasSubstr("set title \"Experiment \\\"a_b\\\"\" noenhanced"));
+  EXPECT_THAT(script, HasSubstr("$curve1 using 1:3:4 with filledcurves"));
+  EXPECT_THAT(script, HasSubstr("title \"fedprox\""));
+  EXPECT_THAT(script, HasSubstr("set yrange [0<*:*<100]"));
+  EXPECT_THAT(script, Not(HasSubstr("multiplot")));
+}
+
+TEST(CurvePlot, MarksNothingBetweenTwoRounds) {
+  EXPECT_THAT(curves_script(curve_plot_sample(), {}, kSvgTerminal), HasSubstr("set xtics 1\n"));
+  EXPECT_THAT(curves_script(curve_plot_sample(), {.log_x = true}, kSvgTerminal), Not(HasSubstr("set xtics")));
+  Curves curves = curve_plot_sample();
+  curves.panels[0].curves[0].points.back().x = 1.5;
+  EXPECT_THAT(curves_script(curves, {}, kSvgTerminal), Not(HasSubstr("set xtics")));
+  curves.panels[0].curves[0].points.back().x = 50;
+  EXPECT_THAT(curves_script(curves, {}, kSvgTerminal), Not(HasSubstr("set xtics")));
+}
+
+// A band that is drawn later would dim the lines below it.
+TEST(CurvePlot, DrawsBandsBelowAllLines) {
+  const std::string script = curves_script(curve_plot_sample(), {}, kSvgTerminal);
+  EXPECT_LT(script.rfind("with filledcurves"), script.find("with linespoints"));
+}
+
+TEST(CurvePlot, BreaksLongTitlesBetweenWords) {
+  Curves curves = curve_plot_sample();
+  curves.title = std::string(60, 'a') + " " + std::string(30, 'b') + " " + std::string(10, 'c') + " d";
+  EXPECT_THAT(curves_script(curves, {}, kSvgTerminal),
+              HasSubstr(std::string(30, 'b') + "\\n" + std::string(10, 'c') + " d\" noenhanced"));
+}
+
+TEST(CurvePlot, OfOneSeedHasNoBand) {
+  Curves curves = curve_plot_sample();
+  curves.panels[0].curves = {line("fedavg", 40, 60, std::nullopt)};
+  EXPECT_THAT(curves_script(curves, {}, kSvgTerminal), Not(HasSubstr("filledcurves")));
+}
+
+// Whoever compares panels takes a colour for an algorithm.
+TEST(CurvePlot, GivesACurveTheSameLookInEveryPanel) {
+  Curves curves = curve_plot_sample();
+  curves.panels = {{.title = "model cnn", .curves = {line("fedavg", 1, 2), line("scaffold", 1, 2)}},
+                   {.title = "model mlp", .curves = {line("scaffold", 1, 2)}}};
+  const std::string script = curves_script(curves, {}, kSvgTerminal);
+  EXPECT_THAT(script, HasSubstr("set multiplot layout 1,2\n"));
+  const std::string look = "linecolor rgb '#d55e00' linewidth 2.5 dashtype 2 pointtype 5";
+  EXPECT_THAT(script, HasSubstr("$curve2 using 1:2 with linespoints " + look));
+  EXPECT_THAT(script, HasSubstr("$curve3 using 1:2 with linespoints " + look));
+}
+
+TEST(CurvePlot, RefusesWhatCannotBeToldApart) {
+  Curves curves = curve_plot_sample();
+  for (std::size_t i = 0; i <= kMostCurves; ++i) {
+    curves.panels[0].curves.push_back(line(fmt::format("c{}", i), 1, 2));
+  }
+  EXPECT_THAT(test::message_of([&] { curves_script(curves, {}, kSvgTerminal); }),
+              HasSubstr("19 curves cannot be told apart in one picture"));
+  curves = curve_plot_sample();
+  curves.panels.resize(kMostPanels + 1, curves.panels.front());
+  EXPECT_THAT(test::message_of([&] { curves_script(curves, {}, kSvgTerminal); }), HasSubstr("13 panels"));
+}
+
+TEST(CurvePlot, OnALogarithmicAxisHasPositiveNumbersAlone) {
+  Curves curves = curve_plot_sample();
+  curves.panels[0].curves = {line("fedavg", 1, 2, 4)};
+  // 1 - 4 and 2 - 4 are below zero: 1 / (1 + 4) and 2 * 2 / (2 + 4) as far below as the upper ends are above.
+  EXPECT_THAT(curves_script(curves, {.log_y = true}, kSvgTerminal), HasSubstr("1 1 0.2 5\n2 2 0.66666"));
+  curves.panels[0].curves = {line("fedavg", 0, 2)};
+  EXPECT_THAT(test::message_of([&] { curves_script(curves, {.log_y = true}, kSvgTerminal); }),
+              HasSubstr("fedavg in round 1: a logarithmic axis has no place for accuracy 0"));
+}
+
+TEST(CurvePlot, IsDrawnInItsColours) {
+  const Raster picture = decoded_png(run_gnuplot(curves_script(curve_plot_sample(), {}, kPngTerminal)));
+  std::int64_t blue = 0, orange = 0;
+  for (std::int64_t y = 0; y < picture.height; ++y) {
+    for (std::int64_t x = 0; x < picture.width; ++x) {
+      blue += picture.at(y, x, 0) == 0x00 && picture.at(y, x, 1) == 0x72 && picture.at(y, x, 2) == 0xb2;
+      orange += picture.at(y, x, 0) == 0xd5 && picture.at(y, x, 1) == 0x5e && picture.at(y, x, 2) == 0x00;
+    }
+  }
+  EXPECT_GT(blue, 500);
+  EXPECT_GT(orange, 500);
+}
+
+TEST(CurvePlot, ComesInEveryKindOfFile) {
+  EXPECT_THAT(run_gnuplot(curves_script(curve_plot_sample(), {}, kPdfTerminal)), StartsWith("%PDF"));
+  EXPECT_THAT(run_gnuplot(curves_script(curve_plot_sample(), {}, kSvgTerminal)), HasSubstr(">fedprox</text>"));
+  // As TeX reads it.
+  const std::string tikz = run_gnuplot(curves_script(curve_plot_sample(), {}, kTikzTerminal));
+  EXPECT_THAT(tikz, HasSubstr("\\begin{tikzpicture}"));
+  EXPECT_THAT(tikz, HasSubstr("accuracy (\\%)"));
+  EXPECT_THAT(tikz, HasSubstr("a\\_b"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

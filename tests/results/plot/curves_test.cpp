@@ -1,0 +1,229 @@
+#include "results/plot/curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/plot/curves_json.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const CurveAxis& axis(std::string_view name) {
+  const std::span<const CurveAxis> axes = curve_axes();
+  return *std::find_if(axes.begin(), axes.end(), [&](const CurveAxis& axis) { return axis.name == name; });
+}
+
+class CurvesTest : public ::testing::Test {
+ protected:
+  using Edit = std::function<void(RoundRecord&)>;
+
+  // A finished run with these accuracies in its rounds; none: not evaluated.
+  void record(
+      Summary summary, const std::vector<std::optional<double>>& accuracies,
+      const Edit& edit = [](RoundRecord&) {}) const {
+    summary.rounds_done = std::ssize(accuracies);
+    summary.rounds = summary.rounds_done + (summary.stopped.empty() ? 0 : 1);
+    const auto path =
+        scratch_ / "runs" / (summary.label + "-" + std::to_string(summary.seed) + summary.model);
+    RunDirectory run = RunDirectory::create(path, "", "{}", summary);
+    for (std::size_t index = 0; index < accuracies.size(); ++index) {
+      RoundRecord round = round_record(static_cast<std::int64_t>(index) + 1);
+      round.test_accuracy = accuracies[index];
+      if (!round.test_accuracy) round.test_loss = std::nullopt;
+      edit(round);
+      run.append(round);
+    }
+  }
+
+  Curves curves(std::string_view x = "round", const Quantity& y = Measure::kAccuracy) const {
+    return make_curves(runs(), axis(x), y);
+  }
+
+  std::vector<FoundRun> runs() const {
+    const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
+    return find_runs(folders);
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(CurvesTest, AreMeansWithSampleStandardDeviations) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7});
+  record(finished("fedavg", 2, 0.9), {0.6, 0.9});
+  const Curves drawn = curves();
+  ASSERT_EQ(drawn.panels.size(), 1U);
+  EXPECT_EQ(drawn.panels[0].title, "");
+  ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
+  const Curve& curve = drawn.panels[0].curves[0];
+  EXPECT_EQ(curve.name, "fedavg");
+  EXPECT_THAT(curve.seeds, ElementsAre(1, 2));
+  ASSERT_EQ(curve.points.size(), 2U);
+  EXPECT_EQ(curve.points[1].round, 2);
+  EXPECT_EQ(curve.points[1].x, 2);
+  EXPECT_DOUBLE_EQ(curve.points[0].y, 55);
+  EXPECT_DOUBLE_EQ(*curve.points[0].std, 10 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(curve.points[1].y, 80);
+  EXPECT_DOUBLE_EQ(*curve.points[1].std, 20 / std::sqrt(2.0));
+  EXPECT_THAT(drawn.notes, IsEmpty());
+}
+
+TEST_F(CurvesTest, OfOneSeedHaveNoSpread) {
+  record(finished("fedavg", 1, 0.7), {0.7});
+  EXPECT_EQ(curves().panels[0].curves[0].points[0].std, std::nullopt);
+}
+
+// Bytes and seconds of rounds that were not evaluated count for the later ones.
+TEST_F(CurvesTest, SumWhatARunHasSpentSoFar) {
+  record(finished("fedavg", 1, 0.7), {0.5, std::nullopt, 0.7});
+  const auto points = [&](std::string_view x) { return curves(x).panels[0].curves[0].points; };
+  ASSERT_EQ(points("bytes").size(), 2U);
+  EXPECT_DOUBLE_EQ(points("bytes")[1].x, 3 * (40960.0 + 81920) / (1024 * 1024));
+  EXPECT_DOUBLE_EQ(points("total-uplink")[1].x, 3 * 40960.0 / (1024 * 1024));
+  EXPECT_DOUBLE_EQ(points("total-downlink")[1].x, 3 * 81920.0 / (1024 * 1024));
+  EXPECT_DOUBLE_EQ(points("seconds")[0].x, 1.625);
+  EXPECT_DOUBLE_EQ(points("seconds")[1].x, 4.875);
+  EXPECT_DOUBLE_EQ(points("examples")[1].x, 3 * 640);
+}
+
+// A round that does not say what it cost leaves the cost of all later ones unknown.
+TEST_F(CurvesTest, SumCostsAsFarAsTheyAreKnown) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.6, 0.7, 0.8}, [](RoundRecord& round) {
+    if (round.round != 3) round.cost = Cost{.gradients = 1000, .operations = 7000};
+  });
+  const std::vector<CurvePoint> points = curves("operations").panels[0].curves[0].points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].x, 14000);
+  EXPECT_EQ(curves("gradients").panels[0].curves[0].points[1].x, 2000);
+}
+
+TEST_F(CurvesTest, DrawEveryMeasure) {
+  record(finished("fedavg", 1, 0.7), {0.5}, [](RoundRecord& round) {
+    round.validation_accuracy = 0.25;
+    round.classes = ClassMetrics{.accuracy = {0.5}, .macro_f1 = 0.375};
+  });
+  const auto last = [&](Measure measure) { return curves("round", measure).panels[0].curves[0].points[0].y; };
+  EXPECT_EQ(last(Measure::kLoss), 0.25);
+  EXPECT_EQ(last(Measure::kValidationAccuracy), 25);
+  EXPECT_EQ(last(Measure::kMacroF1), 37.5);
+}
+
+TEST_F(CurvesTest, DrawWhatAlgorithmsObserve) {
+  const auto observe = [](double factor) {
+    return [factor](RoundRecord& round) {
+      if (round.round > 1) round.observed = {{"radius", factor * static_cast<double>(round.round)}};
+    };
+  };
+  record(finished("fedlap", 1, 0.7), {0.5, 0.6, 0.7}, observe(1));
+  record(finished("fedlap", 2, 0.9), {0.5, std::nullopt, 0.9}, observe(3));
+  record(finished("fedavg", 1, 0.7), {0.7});
+  const Curves drawn = curves("round", parse_quantity("--y", "radius", runs()));
+  ASSERT_EQ(drawn.panels.size(), 1U);
+  ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
+  const std::vector<CurvePoint>& points = drawn.panels[0].curves[0].points;
+  ASSERT_EQ(points.size(), 2U) << "also of rounds that were not evaluated";
+  EXPECT_EQ(points[0].round, 2);
+  EXPECT_EQ(points[0].y, 4);
+  EXPECT_DOUBLE_EQ(*points[1].std, 6 / std::sqrt(2.0));
+  EXPECT_THAT(drawn.notes,
+              Contains(HasSubstr("fedavg: no round in which every seed has both round and radius")));
+  const std::string message = message_of([&] { parse_quantity("--y", "radus", runs()); });
+  EXPECT_THAT(message, HasSubstr("--y: \"radus\" is unknown"));
+  EXPECT_THAT(message, HasSubstr("seconds, radius"));
+  EXPECT_THAT(message, HasSubstr("did you mean \"radius\""));
+}
+
+TEST_F(CurvesTest, NeverUnderstateAnEpsilon) {
+  const auto spend = [](double factor) {
+    return [factor](RoundRecord& round) { round.epsilon = factor * static_cast<double>(round.round); };
+  };
+  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, spend(0.5));
+  record(finished_privately("dp-fedavg", 2, 0.7), {0.5, 0.7}, spend(0.75));
+  const Curves over = curves("epsilon");
+  EXPECT_DOUBLE_EQ(over.panels[0].curves[0].points[1].x, 1.5);
+}
+
+TEST_F(CurvesTest, LeaveOutWhatCannotBeDrawn) {
+  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) {
+    round.epsilon = round.round == 1 ? 1 : std::numeric_limits<double>::infinity();
+  });
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7});
+  const Curves drawn = curves("epsilon");
+  ASSERT_EQ(drawn.panels[0].curves.size(), 1U);
+  EXPECT_EQ(drawn.panels[0].curves[0].points.size(), 1U);
+  EXPECT_THAT(drawn.notes, testing::Contains("fedavg: no round in which every seed has both epsilon and "
+                                             "accuracy; not drawn"));
+}
+
+TEST_F(CurvesTest, SayWhichSettingRecordsWhatNoRunHas) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7}, [](RoundRecord& round) { round.per_client.reset(); });
+  EXPECT_THAT(message_of([&] { curves("round", Measure::kWorstClient); }),
+              HasSubstr("Rounds record worst-client with [evaluation] per_client = true."));
+}
+
+TEST_F(CurvesTest, HaveOnlyRoundsThatEverySeedReached) {
+  const auto stopped = [](std::int64_t seed) {
+    Summary summary = finished("fedavg", seed, 0.7);
+    summary.stopped = kStoppedByPatience;
+    return summary;
+  };
+  record(stopped(1), {0.5, std::nullopt, 0.7, 0.8});
+  record(stopped(2), {0.6, 0.6, 0.8, std::nullopt});
+  std::vector<std::int64_t> rounds;
+  const Curves drawn = curves();
+  ASSERT_THAT(drawn.panels[0].curves[0].seeds, ElementsAre(1, 2));
+  for (const CurvePoint& point : drawn.panels[0].curves[0].points) rounds.push_back(point.round);
+  EXPECT_THAT(rounds, ElementsAre(1, 3));
+}
+
+TEST_F(CurvesTest, OfOtherSettingsHaveOtherPanels) {
+  const auto with_model = [](const std::string& label, const std::string& model) {
+    Summary summary = finished(label, 1, 0.7);
+    summary.model = model;
+    return summary;
+  };
+  record(with_model("fedavg", "cnn"), {0.5});
+  record(with_model("fedprox", "cnn"), {0.6});
+  record(with_model("fedavg", "mlp"), {0.7});
+  const Curves drawn = curves();
+  ASSERT_EQ(drawn.panels.size(), 2U);
+  EXPECT_EQ(drawn.title, "Experiment quickstart, data set digits, partition iid");
+  EXPECT_EQ(drawn.panels[0].title, "model cnn");
+  EXPECT_EQ(drawn.panels[0].curves.size(), 2U);
+  EXPECT_EQ(drawn.panels[1].title, "model mlp");
+}
+
+TEST_F(CurvesTest, RefuseWhatHasNothingToDraw) {
+  record(unfinished("fedavg", 1, 1), {0.5});
+  EXPECT_THAT(message_of([&] { curves(); }), HasSubstr("no run is finished"));
+  record(finished("fedprox", 1, 0.7), {0.5});
+  EXPECT_THAT(message_of([&] { curves("epsilon"); }), HasSubstr("has both epsilon and accuracy, in any row"));
+  EXPECT_THAT(curves().notes, ElementsAre(HasSubstr("fedavg: seed 1 is unfinished")));
+}
+
+TEST_F(CurvesTest, AsJsonHoldEveryPoint) {
+  record(finished("fedavg", 1, 0.7), {0.5, 0.75});
+  const auto json = nlohmann::json::parse(curves_json(curves()));
+  EXPECT_EQ(json["y"], "accuracy");
+  const auto& curve = json["panels"][0]["curves"][0];
+  EXPECT_EQ(curve["name"], "fedavg");
+  EXPECT_EQ(curve["points"][1], nlohmann::json({{"round", 2}, {"x", 2.0}, {"y", 75.0}, {"std", nullptr}}));
+}
+
+}  // namespace
+}  // namespace fedarena::results

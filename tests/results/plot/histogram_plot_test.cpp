@@ -1,0 +1,76 @@
+#include "results/plot/histogram_plot.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "results/plot/gnuplot.hpp"
+#include "tests/results/images/decoded_png.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Four bins from -1 to 1.5 with these shares.
+const PixelHistogram kHistogram{.edges = {-1, -0.375, 0.25, 0.875, 1.5},
+                                .shares = {0.125, 0.5, 0.25, 0.0625}};
+
+TEST(HistogramScript, HasABoxForEveryBinInPercent) {
+  const std::string script = histogram_script(kHistogram, kSvgTerminal);
+  EXPECT_THAT(script, HasSubstr("\n-0.6875 12.5\n-0.0625 50\n0.5625 25\n1.1875 6.25\ne\n"));
+  EXPECT_THAT(script, HasSubstr("set xrange [-1:1.5]\n"));
+  EXPECT_THAT(script, HasSubstr("set boxwidth 0.625 absolute\n"));
+}
+
+TEST(HistogramScript, MarksTheLimitsOfClippingThatAreInSight) {
+  EXPECT_THAT(histogram_script(kHistogram, kPngTerminal), HasSubstr("from 0, graph 0 to 0, graph 1"));
+  EXPECT_THAT(histogram_script(kHistogram, kPngTerminal), HasSubstr("from 1, graph 0 to 1, graph 1"));
+  const PixelHistogram inside{.edges = {0.25, 0.5, 0.75}, .shares = {0.5, 0.5}};
+  EXPECT_THAT(histogram_script(inside, kPngTerminal), Not(HasSubstr("arrow")));
+  EXPECT_THAT(histogram_script(inside, kPngTerminal), Not(HasSubstr("limits of clipping")));
+}
+
+TEST(Gnuplot, DrawsAnSvgWithItsLabels) {
+  const std::string picture = run_gnuplot(histogram_script(kHistogram, kSvgTerminal));
+  EXPECT_THAT(picture, HasSubstr("<svg"));
+  EXPECT_THAT(picture, HasSubstr("pixel value before clipping (0: black, 1: white)"));
+  EXPECT_THAT(picture, HasSubstr("share of pixels in a bin (%)"));
+  EXPECT_THAT(picture, HasSubstr("limits of clipping"));
+  EXPECT_THAT(picture, HasSubstr("</svg>"));
+}
+
+TEST(Gnuplot, DrawsAPng) {
+  const Raster picture = decoded_png(run_gnuplot(histogram_script(kHistogram, kPngTerminal)));
+  EXPECT_EQ(picture.width, 1200);
+  EXPECT_EQ(picture.height, 720);
+  std::size_t blue = 0;
+  for (std::size_t i = 0; i + 2 < picture.samples.size(); i += 3) {
+    blue +=
+        picture.samples[i] == 0 && picture.samples[i + 1] == 0x72 && picture.samples[i + 2] == 0xB2 ? 1 : 0;
+  }
+  EXPECT_GT(blue, 50'000U) << "the boxes";
+}
+
+TEST(Gnuplot, RepeatsWhatGnuplotSaysOfABadScript) {
+  EXPECT_THAT(message_of([] { run_gnuplot("plot nothing_like_this\n"); }),
+              ::testing::AllOf(HasSubstr("gnuplot failed: "), HasSubstr("nothing_like_this")));
+}
+
+TEST(Gnuplot, IsAskedForWhenItIsNotInstalled) {
+  const Scratch folder;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder.path().c_str(), 1);
+  const std::string message = message_of([] { run_gnuplot("plot x\n"); });
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(
+      message,
+      "gnuplot, which draws the plots, is not installed\n"
+      "  Install it (Debian and Ubuntu: apt-get install gnuplot-nox), or plot the output of --format json.");
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,147 @@
+// What runs took to compute: in rounds.jsonl and summary.json, in tables, and how `verify` adds it up.
+#include "results/record/cost.hpp"
+
+#include <gmock/gmock.h>
+
+#include "results/write/render.hpp"
+#include "results/audit/verify.hpp"
+#include "tests/results/recorded_run.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+RoundRecord counted_round(std::int64_t round, const Cost& cost) {
+  RoundRecord record = round_record(round);
+  record.cost = cost;
+  return record;
+}
+
+Summary counted(const std::string& label, std::int64_t seed, std::int64_t examples, const Cost& cost) {
+  Summary summary = finished(label, seed, 0.5);
+  summary.examples = examples;
+  summary.cost = cost;
+  return summary;
+}
+
+TEST(Cost, OfARunIsTheSumOverItsRounds) {
+  const std::vector<RoundRecord> rounds = {counted_round(1, {700, 5000, false}),
+                                           counted_round(2, {640, 3000, true}),
+                                           counted_round(3, {640, 3000, false})};
+  EXPECT_EQ(total_cost(rounds), (Cost{1980, 11000, true}));
+  EXPECT_EQ(total_cost(std::vector{rounds[0], rounds[2]}), (Cost{1340, 8000, false}));
+  // Rounds of an older program that a newer one resumed.
+  EXPECT_EQ(total_cost(std::vector{rounds[0], round_record(2)}), std::nullopt);
+}
+
+TEST(Cost, ComesBackFromRoundsAndSummaries) {
+  for (const bool at_least : {false, true}) {
+    const RoundRecord record = counted_round(3, {700, 5'000'000'000, at_least});
+    EXPECT_EQ(parse_round(to_json_line(record), {}), record);
+    const Summary summary = counted("fedavg", 1, 640, {700, 5'000'000'000, at_least});
+    EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
+  }
+  Summary without = finished("fedavg", 1, 0.5);
+  without.examples = 640;
+  EXPECT_EQ(parse_summary(to_json_text(without), ""), without);
+  EXPECT_THAT(to_json_line(counted_round(3, {700, 5000, false})), Not(HasSubstr("at_least")));
+}
+
+TEST(Cost, IsRefusedWhereItCannotBe) {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    std::string line = to_json_line(counted_round(3, {700, 5000, true}));
+    line.replace(line.find(from), from.size(), to);
+    return message_of([&] { parse_round(line, {.file = "rounds.jsonl", .line = 3}); });
+  };
+  EXPECT_THAT(refused(R"("gradients":700)", R"("gradients":639)"),
+              HasSubstr(R"(field "gradients" is 639; allowed: a whole number from 640)"));
+  EXPECT_THAT(refused(R"("operations":5000)", R"("operations":-1)"), HasSubstr("a whole number from 0"));
+  EXPECT_THAT(refused(R"("operations":5000,)", ""), HasSubstr(R"("operations" is missing)"));
+  EXPECT_THAT(refused(R"("gradients":700,)", ""), HasSubstr(R"(field "operations" is unknown)"));
+}
+
+TEST(Cost, StandsInTablesOnRequestAlone) {
+  const Table table = make_table(std::vector{found(counted("fedavg", 1, 640, {640, 1'234'500'000, false})),
+                                             found(counted("fedavg", 2, 650, {650, 1'300'000'000, false})),
+                                             found(counted("feddm", 1, 12'800, {20'000, 99'960, true})),
+                                             found(counted("feddm", 2, 12'800, {20'000, 99'960, false})),
+                                             found(finished("old", 1, 0.5)), found(finished("old", 2, 0.5))});
+  EXPECT_THAT(render_markdown(table), Not(HasSubstr("gradients")));
+  const Selection selection = parse_selection("gradients,operations,examples,total-downlink");
+  EXPECT_EQ(render_markdown(table, selection),
+            R"(Experiment quickstart, data set digits, partition iid, model mlp.
+
+| algorithm | gradients | operations | examples | total downlink |
+|:----------|----------:|-----------:|---------:|---------------:|
+| fedavg    |       645 |     1.27 G |      645 |       1.56 MiB |
+| feddm     |    20.0 k |    ≥ 100 k |   12.8 k |       1.56 MiB |
+| old       |         - |          - |        - |       1.56 MiB |
+
+Examples: gradients that the oracle took of clients' examples, one for each time an example is used. Gradients: of single examples, clients' and public or synthetic ones, as the harness took them. Operations: floating-point, of gradients, second derivatives and losses, counted from the model (multiplications and additions of convolutions and affine maps); ≥: a plugin computed more by itself. These are sums over a run, evaluation left out; k, M, G, T, P: 10^3 to 10^15. Total downlink: bytes of all clients in a run.
+)");
+  EXPECT_THAT(render_latex(table, selection),
+              HasSubstr("feddm & 20.0 k & $\\geq$ 100 k & 12.8 k & 1.56 MiB"));
+  EXPECT_THAT(render_latex(table, selection), HasSubstr("affine maps); $\\geq$: a plugin"));
+}
+
+TEST(Cost, IsAlwaysInWhatProgramsRead) {
+  const Table table = make_table(std::vector{found(counted("feddm", 1, 640, {700, 5000, true})),
+                                             found(counted("feddm", 2, 641, {702, 5000, false}))});
+  EXPECT_THAT(render_csv(table), HasSubstr(",640.5,701,5000,true,819200,1638400,"));
+  const std::string json = render_json(table);
+  EXPECT_THAT(json, HasSubstr("\"examples\": 640.5,\n      \"gradients\": 701,\n      \"operations\": 5000,\n"
+                              "      \"operations_at_least\": true,"));
+  EXPECT_THAT(json, HasSubstr("\"examples\": 641,\n          \"gradients\": 702,\n          \"operations\": "
+                              "5000,\n          \"operations_at_least\": false"));
+}
+
+// A run whose rounds were counted.
+class CountedRun {
+ public:
+  explicit CountedRun(const std::filesystem::path& path) : run(path, {.policy = "none"}) {
+    RunDirectory directory = run.open();
+    const std::vector<RoundRecord> rounds = directory.rounds();
+    directory.truncate_rounds(0);
+    for (RoundRecord round : rounds) {
+      round.cost = Cost{700, 5000, false};
+      directory.append(round);
+    }
+    Summary summary = directory.summary();
+    summary.examples = 4 * 640;
+    summary.cost = Cost{4 * 700, 4 * 5000, false};
+    directory.write_summary(summary);
+  }
+
+  RecordedRun run;
+};
+
+TEST(Cost, IsVerified) {
+  const Scratch folder;
+  const CountedRun counted(folder / "run");
+  EXPECT_THAT(counted.run.differences(), IsEmpty());
+  const std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+  EXPECT_THAT(verify_table(runs).differences, IsEmpty());
+  counted.run.edit(kSummaryFile, "\"examples\": 2560", "\"examples\": 2561");
+  EXPECT_THAT(counted.run.differences(), ElementsAre("summary.json: examples is 2561; recomputed: 2560"));
+  EXPECT_THAT(verify_table(find_runs(std::vector{folder.path()})).differences, ::testing::SizeIs(1));
+  counted.run.edit(kSummaryFile, "\"examples\": 2561", "\"examples\": 2560");
+  counted.run.edit(kSummaryFile, "\"gradients\": 2800", "\"gradients\": 2799");
+  counted.run.edit(kSummaryFile, "\"operations\": 20000", "\"operations\": 20001");
+  EXPECT_THAT(counted.run.differences(), ElementsAre("summary.json: gradients is 2799; recomputed: 2800",
+                                                     "summary.json: operations is 20001; recomputed: 20000"));
+}
+
+TEST(Cost, VerificationNoticesALowerBoundThatIsPassedOffAsExact) {
+  const Scratch folder;
+  const CountedRun counted(folder / "run");
+  counted.run.edit(kRoundsFile, "\"operations\":5000", "\"operations\":5000,\"operations_at_least\":true");
+  EXPECT_THAT(counted.run.differences(),
+              ElementsAre("summary.json: operations_at_least is absent; recomputed: true"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

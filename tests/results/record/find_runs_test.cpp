@@ -1,0 +1,94 @@
+#include "results/record/find_runs.hpp"
+
+#include <sys/stat.h>
+
+#include <gmock/gmock.h>
+
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace fs = std::filesystem;
+
+void make_run(const fs::path& path, std::int64_t seed) {
+  RunDirectory::create(path, "", "{}", finished("fedavg", seed, 0.5));
+}
+
+std::vector<std::string> names(const std::vector<FoundRun>& runs) {
+  std::vector<std::string> result;
+  for (const FoundRun& run : runs) result.push_back(run.path.filename().string());
+  return result;
+}
+
+TEST(FindRuns, FindsRunsAtAnyDepthInNaturalOrder) {
+  const Scratch folder;
+  for (const int seed : {10, 2, 1})
+    make_run(folder / ("runs/quickstart/fedavg-seed-" + std::to_string(seed)), seed);
+  make_run(folder / "runs/another/deep/er/fedprox-seed-1", 1);
+  fs::create_directories(folder / "runs/empty");
+  const auto runs = find_runs(std::vector{folder / "runs"});
+  EXPECT_THAT(names(runs), ElementsAre("fedprox-seed-1", "fedavg-seed-1", "fedavg-seed-2", "fedavg-seed-10"));
+  EXPECT_EQ(runs.back().summary, finished("fedavg", 10, 0.5));
+  EXPECT_THAT(runs.back().problem, IsEmpty());
+}
+
+TEST(FindRuns, ARunMayBeGivenItself) {
+  const Scratch folder;
+  make_run(folder / "a", 1);
+  EXPECT_THAT(names(find_runs(std::vector{folder / "a"})), ElementsAre("a"));
+  EXPECT_THAT(names(find_runs(std::vector{folder / "a/"})), ElementsAre("a"));
+}
+
+TEST(FindRuns, ReturnsEachRunOnce) {
+  const Scratch folder;
+  make_run(folder / "runs/a", 1);
+  make_run(folder / "runs/b", 2);
+  fs::create_directory_symlink(folder / "runs", folder / "link");
+  const std::vector paths = {folder / "runs/b", folder / "runs", folder / "runs/../runs/a", folder / "link"};
+  EXPECT_THAT(find_runs(paths), ::testing::SizeIs(2));
+}
+
+TEST(FindRuns, DoesNotFollowLinksThatCouldLoop) {
+  const Scratch folder;
+  make_run(folder / "runs/a", 1);
+  fs::create_directory_symlink(folder / "runs", folder / "runs/again");
+  EXPECT_THAT(names(find_runs(std::vector{folder / "runs"})), ElementsAre("a"));
+}
+
+TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
+  const Scratch folder;
+  make_run(folder / "runs/good", 1);
+  make_run(folder / "runs/broken", 2);
+  put(folder / "runs/broken/summary.json", "{\"schema\": 1}");
+  fs::create_directories(folder / "runs/foreign/summary.json");
+  fs::create_directories(folder / "runs/pipe");
+  ASSERT_EQ(::mkfifo((folder / "runs/pipe/summary.json").c_str(), 0600), 0);
+  const auto runs = find_runs(std::vector{folder / "runs"});
+  ASSERT_THAT(names(runs), ElementsAre("broken", "foreign", "good", "pipe"));
+  EXPECT_FALSE(runs[0].summary);
+  EXPECT_EQ(runs[0].problem, "summary.json: field \"experiment\" is missing");
+  EXPECT_EQ(runs[1].problem, "summary.json: not a regular file");
+  EXPECT_TRUE(runs[2].summary);
+  EXPECT_EQ(runs[3].problem, "summary.json: not a regular file");
+}
+
+TEST(FindRuns, SaysWhenThereIsNothingToFind) {
+  const Scratch folder;
+  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder / "none"}); }),
+              HasSubstr("none: does not exist\n  give"));
+  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder.path()}); }), HasSubstr("holds no run"));
+  put(folder / "file", "");
+  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder / "file"}); }), HasSubstr("is not a folder"));
+  make_run(folder / "a", 1);
+  EXPECT_THAT(message_of([&] {
+                find_runs(std::vector{folder / "a", folder / "none"});
+              }),
+              HasSubstr("does not exist"));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,262 @@
+#include <array>
+#include <functional>
+#include <limits>
+
+#include "fedarena/base/stream.hpp"
+
+#include "results/record/json_fields.hpp"
+#include "results/table/list.hpp"
+#include "results/write/render.hpp"
+#include "results/record/roc_file.hpp"
+#include "results/record/run_directory.hpp"
+#include "tests/results/record/partition_sample.hpp"
+#include "tests/results/samples.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Reader = std::function<void(const std::string&)>;
+
+// Only a valid record or an Error may come out of damaged bytes; anything else ends the test.
+void survives(const Reader& read, const std::string& bytes) {
+  try {
+    read(bytes);
+  } catch (const Error&) {
+  } catch (const std::exception& other) {
+    ADD_FAILURE() << other.what() << " from:\n" << bytes;
+  }
+}
+
+void mutate(const std::string& whole, const Reader& read) {
+  for (std::size_t length = 0; length < whole.size(); ++length) survives(read, whole.substr(0, length));
+  constexpr std::array<char, 12> kBytes = {'\0', '\n', '"', '{', '}', '[', ',', '-', '9', 'e', '\\', '\xC3'};
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const char byte : kBytes) {
+      std::string changed = whole;
+      changed[at] = byte;
+      survives(read, changed);
+    }
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = whole;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      survives(read, changed);
+    }
+    survives(read, std::string(whole).erase(at, 1));
+    survives(read, std::string(whole).insert(at, 1, '9'));
+  }
+  Stream stream({.seed = 3});
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::string changed = whole;
+    for (int i = 0; i < 4; ++i) changed[stream.below(changed.size())] = static_cast<char>(stream.below(256));
+    survives(read, changed);
+  }
+}
+
+TEST(Mutation, DamagedSummariesAreErrors) {
+  Summary summary = stopped_by_budget("fedavg", 1, 0.5);
+  summary.privacy->as_if_rdp = unproven("no bound");
+  summary.privacy->as_if_pld = Claim{.epsilon = 0.5};
+  summary.algorithm_parameters = {{"lr", "0.1"}};
+  summary.examples = 640;
+  summary.cost = Cost{700, 5000, true};
+  summary.tuning = tuned_by(6);
+  mutate(to_json_text(summary), [](const std::string& bytes) {
+    const Summary read = parse_summary(bytes, "summary.json");
+    const Table table = make_table(std::vector{found(read)});
+    render_markdown(table);
+    render_latex(table);
+    render_csv(table);
+    render_json(table);
+    EXPECT_EQ(parse_summary(to_json_text(read), ""), read);
+  });
+}
+
+TEST(Mutation, DamagedScoresOfClientsAreErrors) {
+  const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
+  mutate(to_json_text(scores), [](const std::string& bytes) {
+    const ClientScores read = parse_client_scores(bytes, "clients.json");
+    EXPECT_EQ(parse_client_scores(to_json_text(read), ""), read);
+  });
+}
+
+TEST(Mutation, DamagedCharacteristicsAreErrors) {
+  // One class, because every byte of the file is damaged in two dozen ways.
+  const std::vector<double> scores = {3, 2, 2, 1};
+  const std::vector<std::int64_t> labels = {0, 0, 1, 1};
+  const TestRoc roc{.examples = 4, .classes = {class_roc(scores, labels, 0)}};
+  mutate(to_json_text(roc), [](const std::string& bytes) {
+    const TestRoc read = parse_roc(bytes, "roc.json");
+    EXPECT_EQ(parse_roc(to_json_text(read), ""), read);
+  });
+}
+
+TEST(Mutation, DamagedPartitionsAreErrors) {
+  RecordedPartition partition = three_clients();
+  partition.noise = {0, 0.5, 1};
+  partition.rotations = {0, 90, 0};
+  mutate(to_json_text(partition), [](const std::string& bytes) {
+    const RecordedPartition read = parse_partition(bytes, "partition.json");
+    EXPECT_EQ(parse_partition(to_json_text(read), ""), read);
+  });
+}
+
+// Everything that a reader can be shown of one run.
+std::string shown(const Summary& summary) {
+  const std::vector<FoundRun> runs = {found(summary)};
+  const Table table = make_table(runs);
+  return render_json(table) + render_markdown(table) + render_list(runs);
+}
+
+// No field of a finished run can be changed, taken away or contradicted without being refused or seen.
+TEST(Mutation, EveryFieldOfASummaryMatters) {
+  std::vector<Summary> samples(6, finished_privately("fedavg", 1, 0.5));
+  samples[0] = finished("fedavg", 1, 0.5);
+  samples[1] = stopped_by_budget("fedavg", 1, 0.5);
+  samples[2].privacy->exact_access = "fedavg: loss of client 3, round 1";
+  samples[2].privacy->rdp = samples[2].privacy->pld =
+      Claim{.epsilon = std::numeric_limits<double>::infinity()};
+  samples[2].privacy->order = 0;
+  samples[3].privacy->pld = unproven("no bound");
+  samples[4].privacy->settings.assume = "poisson";
+  samples[4].privacy->assumed = true;
+  samples[5].privacy->as_if_rdp = samples[5].privacy->as_if_pld = Claim{.epsilon = 0.5};
+  int refused = 0;
+  int seen = 0;
+  for (Summary& summary : samples) {
+    summary.algorithm_parameters = {{"lr", "0.1"}};
+    const std::string before = shown(summary);
+    const Json whole = Json::parse(to_json_text(summary));
+    for (const auto& [name, value] : whole.items()) {
+      std::vector<Json> others = {nullptr,
+                                  true,
+                                  false,
+                                  0,
+                                  1,
+                                  -1,
+                                  7,
+                                  0.25,
+                                  1e300,
+                                  "",
+                                  "inf",
+                                  "nan",
+                                  "unproven",
+                                  "none",
+                                  "record",
+                                  "client",
+                                  "add-remove",
+                                  "replace-one",
+                                  "poisson",
+                                  "classic",
+                                  "balle",
+                                  "budget",
+                                  "running",
+                                  "finished",
+                                  "x",
+                                  Json::object(),
+                                  Json::array()};
+      others.push_back(Json{{"lr", "0.2"}});
+      for (const Json& other : others) {
+        if (other == value) continue;
+        Json changed = whole;
+        changed[name] = other;
+        try {
+          const Summary read = parse_summary(changed.dump(), "");
+          if (read.state != kFinished) continue;
+          EXPECT_NE(shown(read), before) << name << " = " << other;
+          ++seen;
+        } catch (const Error&) {
+          ++refused;
+        }
+      }
+      Json shorter = whole;
+      shorter.erase(name);
+      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
+    }
+  }
+  EXPECT_GT(seen, 500);
+  EXPECT_GT(refused, 1500);
+}
+
+// The field as a whole may be missing, as in runs that nothing tuned; what it holds may not.
+TEST(Mutation, EveryFieldOfATuningMatters) {
+  int refused = 0;
+  int seen = 0;
+  for (const std::string_view criterion : {kByValidationAccuracy, kByValidationLoss}) {
+    Summary summary = finished_privately("fedavg", 1, 0.5);
+    summary.tuning = tuned_by(6);
+    summary.tuning->criterion = criterion;
+    const std::string before = shown(summary);
+    const Json whole = Json::parse(to_json_text(summary));
+    for (const auto& [name, value] : whole["tuning"].items()) {
+      for (const Json& other : {Json(nullptr),
+                                Json(true),
+                                Json(0),
+                                Json(1),
+                                Json(-1),
+                                Json(7),
+                                Json(0.25),
+                                Json(1e300),
+                                Json(""),
+                                Json("inf"),
+                                Json("-inf"),
+                                Json("nan"),
+                                Json("grid"),
+                                Json("random"),
+                                Json("validation loss"),
+                                Json("validation accuracy"),
+                                Json::object(),
+                                Json::array(),
+                                Json{{"training.rate", "0.2"}},
+                                Json{{"training.rate", 0.1}},
+                                Json{{"algorithms.fedavg.rate", "0.1"}}}) {
+        if (other == value) continue;
+        Json changed = whole;
+        changed["tuning"][name] = other;
+        try {
+          EXPECT_NE(shown(parse_summary(changed.dump(), "")), before) << name << " = " << other;
+          ++seen;
+        } catch (const Error&) {
+          ++refused;
+        }
+      }
+      Json shorter = whole;
+      shorter["tuning"].erase(name);
+      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
+    }
+    Json without = whole;
+    without.erase("tuning");
+    EXPECT_NE(shown(parse_summary(without.dump(), "")), before);
+  }
+  EXPECT_GT(seen, 30);
+  EXPECT_GT(refused, 200);
+}
+
+TEST(Mutation, DamagedRoundsAreErrors) {
+  RoundRecord record = round_record(3);
+  record.epsilon = 2.5;
+  mutate(to_json_line(record), [](const std::string& bytes) {
+    const RoundRecord read = parse_round(bytes, {.file = "rounds.jsonl", .line = 3});
+    EXPECT_EQ(parse_round(to_json_line(read), {}), read);
+  });
+}
+
+TEST(Mutation, DamagedFilesOfRoundsAreErrorsOrTorn) {
+  const Scratch folder;
+  RunDirectory run = RunDirectory::create(folder / "a", "", "{}", unfinished("fedavg", 1, 0));
+  for (int round = 1; round <= 3; ++round) run.append(round_record(round));
+  const std::string whole = run.read_file(kRoundsFile);
+  const auto read = [&](const std::string& bytes) {
+    put(folder / "a/rounds.jsonl", bytes);
+    EXPECT_LE(RunDirectory::open(folder / "a").rounds().size(), 3U);
+  };
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    read(whole.substr(0, length));  // torn at any byte: never an Error
+    std::string changed = whole;
+    changed[length] = static_cast<char>(changed[length] ^ 0x10);
+    survives(read, changed);
+  }
+}
+
+}  // namespace
+}  // namespace fedarena::results

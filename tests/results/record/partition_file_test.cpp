@@ -1,0 +1,147 @@
+#include "results/record/partition_file.hpp"
+
+#include <cmath>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/results/record/partition_sample.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+RecordedPartition skewed() {
+  RecordedPartition partition = three_clients();
+  partition.noise = {0, 0.05, 0.1};
+  partition.rotations = {0, 90, 0};
+  return partition;
+}
+
+std::string refusal(const std::function<void(json&)>& damage) {
+  json changed = json::parse(to_json_text(skewed()));
+  damage(changed);
+  return message_of([&] { parse_partition(changed.dump(), "runs/a/partition.json"); });
+}
+
+TEST(PartitionFile, ReadsWhatItWrote) {
+  EXPECT_EQ(parse_partition(to_json_text(skewed()), ""), skewed());
+  EXPECT_EQ(parse_partition(to_json_text(three_clients()), ""), three_clients());
+  RecordedPartition regression = three_clients();
+  regression.class_counts.clear();
+  regression.label_entropy.clear();
+  EXPECT_EQ(parse_partition(to_json_text(regression), ""), regression);
+}
+
+// Programs read it, from here and from `fedarena partition --format json`.
+TEST(PartitionFile, IsOneLineOfCompactJson) {
+  RecordedPartition partition = skewed();
+  partition.label_entropy = {0.5, 0.25, 0};
+  EXPECT_EQ(to_json_text(partition),
+            R"j({"schema":1,"id":"classes(clients=3,seed=1)","kind":"classes","dataset":"digits","seed":1,)j"
+            R"j("index_hash":"0123456789abcdef","clients":3,"sizes":[1000,1001,1002],)j"
+            R"j("label_entropy":[0.5,0.25,0.0],"class_counts":[[500,500],[1,1000],[0,1002]],)j"
+            R"j("noise":[0.0,0.05,0.1],"rotations":[0,90,0]})j"
+            "\n");
+}
+
+TEST(PartitionFile, EntropyIsInNats) {
+  EXPECT_DOUBLE_EQ(label_entropy({7, 7}), std::log(2.0));
+  EXPECT_DOUBLE_EQ(label_entropy({1, 0, 3}), 0.25 * std::log(4.0) + 0.75 * std::log(4.0 / 3));
+  EXPECT_EQ(label_entropy({0, 9}), 0);
+  EXPECT_EQ(label_entropy({0, 0}), 0);
+}
+
+TEST(PartitionFile, IsOnDiskInItsRun) {
+  const Scratch folder;
+  const Summary summary = finished("fedavg", 1, 0.5);
+  EXPECT_EQ(read_partition(RunDirectory::create(folder / "old", "", "{}", summary)), std::nullopt);
+  const RunDirectory run = RunDirectory::create(folder / "a", "", "{}", summary, to_json_text(skewed()));
+  EXPECT_EQ(read_partition(run), skewed());
+  put(folder / "a/partition.json", "{");
+  EXPECT_THAT(message_of([&] { read_partition(run); }),
+              AllOf(HasSubstr("a/partition.json"), HasSubstr("not valid JSON")));
+}
+
+TEST(PartitionFile, OfAnAttemptThatCrashedIsNotKept) {
+  const Scratch folder;
+  const Summary summary = finished("fedavg", 1, 0.5);
+  for (const char* left : {"partition.json", "partition.json.partial"}) {
+    std::filesystem::create_directories(folder / left);
+    put(folder / left / left, "{");
+    EXPECT_EQ(read_partition(RunDirectory::create(folder / left, "", "{}", summary, to_json_text(skewed()))),
+              skewed());
+    EXPECT_FALSE(std::filesystem::exists(folder / left / "partition.json.partial"));
+  }
+  std::filesystem::create_directories(folder / "without");
+  put(folder / "without/partition.json", "{");
+  EXPECT_EQ(read_partition(RunDirectory::create(folder / "without", "", "{}", summary)), std::nullopt);
+}
+
+TEST(PartitionFile, EveryFieldMustBeThere) {
+  const json whole = json::parse(to_json_text(skewed()));
+  for (const auto& [name, value] : whole.items()) {
+    EXPECT_THAT(refusal([&](json& card) { card.erase(name); }),
+                HasSubstr("runs/a/partition.json: field \"" + name + "\" is missing"));
+    EXPECT_THAT(refusal([&](json& card) { card[name] = true; }), HasSubstr("field \"" + name + "\" is true"));
+  }
+  EXPECT_THAT(refusal([](json& card) { card["owner"] = 1; }), HasSubstr("field \"owner\" is unknown"));
+}
+
+TEST(PartitionFile, DamageNamesTheField) {
+  EXPECT_THAT(refusal([](json& card) { card["schema"] = 2; }), HasSubstr("\"schema\" is 2; allowed: 1"));
+  EXPECT_THAT(refusal([](json& card) { card["seed"] = -1; }), HasSubstr("\"seed\" is -1"));
+  for (const char* hash : {"0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF"}) {
+    EXPECT_THAT(refusal([&](json& card) { card["index_hash"] = hash; }),
+                HasSubstr("allowed: 16 hexadecimal digits"));
+  }
+  EXPECT_THAT(refusal([](json& card) { card["clients"] = 0; }), HasSubstr("\"clients\" is 0"));
+  EXPECT_THAT(refusal([](json& card) { card["clients"] = 4; }),
+              AllOf(HasSubstr("\"sizes\""), HasSubstr("a number for each of 4 clients")));
+  EXPECT_THAT(refusal([](json& card) { card["sizes"][1] = -1; }),
+              AllOf(HasSubstr("\"sizes\""), HasSubstr("allowed: a list of whole numbers from 0")));
+  EXPECT_THAT(refusal([](json& card) { card["sizes"][1] = 0.5; }), HasSubstr("\"sizes\""));
+  EXPECT_THAT(refusal([](json& card) { card["sizes"][1] = 9223372036854775808U; }), HasSubstr("\"sizes\""));
+}
+
+TEST(PartitionFile, ListsFitEachOther) {
+  EXPECT_THAT(refusal([](json& card) { card["class_counts"].erase(0); }),
+              HasSubstr("allowed: a list for each of 3 clients, or no list"));
+  EXPECT_THAT(refusal([](json& card) {
+                card["class_counts"][1] = {1, 2, 3};
+              }),
+              HasSubstr("allowed: lists of the same classes, at least one"));
+  EXPECT_THAT(refusal([](json& card) {
+                card["class_counts"] = {json::array(), json::array(), json::array()};
+              }),
+              HasSubstr("allowed: lists of the same classes, at least one"));
+  EXPECT_THAT(refusal([](json& card) { card["class_counts"][2][1] = -2; }),
+              HasSubstr("allowed: a list of lists of whole numbers from 0"));
+  EXPECT_THAT(refusal([](json& card) { card["class_counts"] = json::array(); }),
+              AllOf(HasSubstr("\"label_entropy\""), HasSubstr("allowed: 0 numbers")));
+  EXPECT_THAT(refusal([](json& card) { card["label_entropy"].erase(0); }),
+              HasSubstr("allowed: 3 numbers, as many as \"class_counts\" has lists"));
+  EXPECT_THAT(refusal([](json& card) { card["label_entropy"][0] = -0.5; }),
+              AllOf(HasSubstr("\"label_entropy\""), HasSubstr("allowed: a list of numbers from 0")));
+  EXPECT_THAT(refusal([](json& card) { card["noise"].erase(0); }),
+              HasSubstr("allowed: a number for each of 3 clients, or none"));
+  EXPECT_THAT(refusal([](json& card) { card["rotations"] = json::array(); }),
+              HasSubstr("allowed: 3 numbers, as many as \"noise\" has"));
+  EXPECT_THAT(refusal([](json& card) { card["rotations"][0] = "90"; }),
+              AllOf(HasSubstr("\"rotations\""), HasSubstr("allowed: a list of whole numbers")));
+}
+
+TEST(PartitionFile, WhatCannotBeReadBackIsABug) {
+  EXPECT_THROW(to_json_text(RecordedPartition()), Bug);
+  RecordedPartition partition = three_clients();
+  partition.sizes.pop_back();
+  EXPECT_THROW(to_json_text(partition), Bug);
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,254 @@
+#include "results/record/run_directory.hpp"
+
+#include <cstdint>
+#include <sys/stat.h>
+
+#include <gmock/gmock.h>
+
+#include "results/record/durable_file.hpp"
+#include "tests/results/record/file_size_limit.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+RunDirectory create(const fs::path& path) {
+  return RunDirectory::create(path, "[experiment]\n", "{}\n", unfinished("fedavg", 1, 0));
+}
+
+RunDirectory with_rounds(const fs::path& path, int rounds) {
+  RunDirectory run = create(path);
+  for (int round = 1; round <= rounds; ++round) run.append(round_record(round));
+  return run;
+}
+
+void add_bytes(const fs::path& file, std::string_view bytes) {
+  std::ofstream(file, std::ios::app | std::ios::binary) << bytes;
+}
+
+TEST(RunDirectory, HoldsWhatItWasGiven) {
+  const Scratch folder;
+  RunDirectory run = create(folder / "runs/quickstart/fedavg-seed-1");
+  EXPECT_EQ(run.read_file(kExperimentFile), "[experiment]\n");
+  EXPECT_EQ(run.read_file(kEnvironmentFile), "{}\n");
+  EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));
+  EXPECT_TRUE(run.rounds().empty());
+  run.append(round_record(1));
+  run.append(round_record(2));
+  EXPECT_EQ(run.rounds(), (std::vector{round_record(1), round_record(2)}));
+  EXPECT_EQ(run.rounds_recorded(), 2);
+  run.write_summary(finished("fedavg", 1, 0.5));
+  EXPECT_EQ(run.summary().state, kFinished);
+}
+
+TEST(RunDirectory, OpensWhereItWasLeft) {
+  const Scratch folder;
+  with_rounds(folder / "a", 2);
+  RunDirectory run = RunDirectory::open(folder / "a");
+  EXPECT_EQ(run.rounds_recorded(), 2);
+  run.append(round_record(3));
+  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 3U);
+}
+
+TEST(RunDirectory, HoldsFilesOfAnyBytes) {
+  const Scratch folder;
+  const RunDirectory run = create(folder / "a");
+  const std::string bytes("\0\xFF\r\n", 4);
+  EXPECT_FALSE(run.has(kCheckpointFile));
+  run.write_file_atomically(kCheckpointFile, "older and longer");
+  run.write_file_atomically(kCheckpointFile, bytes);
+  EXPECT_TRUE(run.has(kCheckpointFile));
+  EXPECT_EQ(run.read_file(kCheckpointFile), bytes);
+  EXPECT_FALSE(run.has(std::string(kCheckpointFile) + ".partial"));
+  EXPECT_THROW(run.write_file_atomically("../escape", ""), Bug);
+}
+
+TEST(RunDirectory, NeverOverwritesARunOrForeignFiles) {
+  const Scratch folder;
+  create(folder / "a");
+  EXPECT_THAT(message_of([&] { create(folder / "a"); }), HasSubstr("already holds a run\n  resume that run"));
+  fs::create_directory(folder / "b");
+  put(folder / "b/thesis.tex", "years of work");
+  EXPECT_THAT(message_of([&] { create(folder / "b"); }),
+              HasSubstr("holds \"thesis.tex\", which is not part of a new run"));
+  with_rounds(folder / "c", 1);
+  fs::remove(folder / "c/summary.json");
+  EXPECT_THAT(message_of([&] { create(folder / "c"); }), HasSubstr("holds \"rounds.jsonl\""));
+}
+
+TEST(RunDirectory, StartsAgainAfterACrashWithinCreate) {
+  const Scratch folder;
+  create(folder / "a");
+  fs::rename(folder / "a/summary.json", folder / "a/summary.json.partial");
+  EXPECT_EQ(create(folder / "a").rounds_recorded(), 0);
+  EXPECT_FALSE(fs::exists(folder / "a/summary.json.partial"));
+}
+
+TEST(RunDirectory, RoundsFollowEachOther) {
+  const Scratch folder;
+  RunDirectory run = with_rounds(folder / "a", 1);
+  EXPECT_THROW(run.append(round_record(1)), Bug);
+  EXPECT_THROW(run.append(round_record(3)), Bug);
+}
+
+TEST(RunDirectory, DropsATornLastLine) {
+  const Scratch folder;
+  const std::string line = to_json_line(round_record(3));
+  for (std::size_t length = 1; length <= line.size(); length += 10) {
+    const fs::path path = folder / std::to_string(length);
+    with_rounds(path, 2);
+    add_bytes(path / kRoundsFile, line.substr(0, length));
+    RunDirectory run = RunDirectory::open(path);
+    EXPECT_EQ(run.rounds().size(), 2U);
+    EXPECT_EQ(run.rounds_recorded(), 2);
+    run.append(round_record(3));
+    EXPECT_EQ(RunDirectory::open(path).rounds().back(), round_record(3));
+  }
+}
+
+TEST(RunDirectory, OpeningChangesNothing) {
+  const Scratch folder;
+  RunDirectory run = with_rounds(folder / "a", 1);
+  add_bytes(folder / "a/rounds.jsonl", "{\"round\":");
+  const std::string before = run.read_file(kRoundsFile);
+  RunDirectory::open(folder / "a");
+  EXPECT_EQ(run.read_file(kRoundsFile), before);
+}
+
+TEST(RunDirectory, GoesBackToTheRoundOfACheckpoint) {
+  const Scratch folder;
+  with_rounds(folder / "a", 5);
+  add_bytes(folder / "a/rounds.jsonl", "torn");
+  RunDirectory run = RunDirectory::open(folder / "a");
+  run.truncate_rounds(5);
+  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 5U);
+  run.truncate_rounds(2);
+  EXPECT_EQ(run.rounds().size(), 2U);
+  run.append(round_record(3));
+  EXPECT_EQ(run.rounds().size(), 3U);
+  run.truncate_rounds(0);
+  EXPECT_EQ(run.read_file(kRoundsFile), "");
+  run.append(round_record(1));
+  EXPECT_EQ(run.rounds().size(), 1U);
+}
+
+TEST(RunDirectory, PutsAnotherRecordOfTheLastRoundInItsPlace) {
+  const Scratch folder;
+  RunDirectory run = with_rounds(folder / "a", 2);
+  RoundRecord other = round_record(2);
+  other.test_loss = 0.125;
+  run.replace_last(other);
+  EXPECT_EQ(run.rounds(), (std::vector{round_record(1), other}));
+  EXPECT_THROW(run.replace_last(round_record(1)), Bug);
+  EXPECT_THROW(run.replace_last(round_record(3)), Bug);
+  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 2U);
+}
+
+TEST(RunDirectory, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
+  const Scratch folder;
+  RunDirectory run = with_rounds(folder / "a", 2);
+  EXPECT_THAT(message_of([&] { run.truncate_rounds(3); }),
+              HasSubstr("rounds.jsonl: ends at round 2, before round 3 of the checkpoint"));
+}
+
+TEST(RunDirectory, NamesTheLineOfOtherDamage) {
+  const Scratch folder;
+  with_rounds(folder / "a", 1);
+  add_bytes(folder / "a/rounds.jsonl", "{}\n");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
+              HasSubstr("rounds.jsonl:2: field \"round\" is missing"));
+  with_rounds(folder / "b", 1);
+  add_bytes(folder / "b/rounds.jsonl", to_json_line(round_record(3)) + "\n");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "b"); }),
+              HasSubstr("rounds.jsonl:2: field \"round\" is 3; allowed: 2, one round a line"));
+}
+
+TEST(RunDirectory, SaysWhatIsMissing) {
+  const Scratch folder;
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "none"); }),
+              HasSubstr("holds no run: there is no summary.json"));
+  const RunDirectory run = create(folder / "a");
+  EXPECT_THAT(message_of([&] { run.read_file(kLedgerFile); }),
+              HasSubstr("a/ledger.json: cannot be read: No such file or directory"));
+  fs::remove(folder / "a/rounds.jsonl");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
+              HasSubstr("rounds.jsonl: cannot be read"));
+  RunDirectory appending = run;
+  EXPECT_THAT(message_of([&] { appending.append(round_record(1)); }),
+              HasSubstr("rounds.jsonl: cannot be written"));
+  EXPECT_THAT(message_of([&] { run.read_file("."); }), HasSubstr("Is a directory"));
+}
+
+TEST(RunDirectory, NoticesASecondWriter) {
+  const Scratch folder;
+  RunDirectory first = with_rounds(folder / "a", 1);
+  RunDirectory second = RunDirectory::open(folder / "a");
+  first.append(round_record(2));
+  EXPECT_THAT(message_of([&] { second.append(round_record(2)); }),
+              HasSubstr("another program writes to this run"));
+}
+
+TEST(RunDirectory, SaysWhereItCannotBeMade) {
+  const Scratch folder;
+  put(folder / "file", "");
+  EXPECT_THAT(message_of([&] { create(folder / "file/a"); }),
+              HasSubstr("file/a: cannot be created: Not a directory"));
+  EXPECT_THAT(message_of([&] { create(folder / "file"); }), HasSubstr("file: cannot be"));
+  EXPECT_THAT(message_of([&] { create("/proc/fedarena-results"); }), HasSubstr("cannot be created"));
+}
+
+TEST(RunDirectory, KeepsTheOldSummaryWhenTheDiskIsFull) {
+  const Scratch folder;
+  const RunDirectory run = create(folder / "a");
+  std::string message;
+  {
+    const FileSizeLimit limit(100);
+    message = message_of([&] { run.write_summary(finished("fedavg", 1, 0.5)); });
+  }
+  EXPECT_THAT(message, HasSubstr("summary.json: cannot be written: File too large\n  free some space there"));
+  EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));
+  EXPECT_FALSE(run.has(std::string(kSummaryFile) + ".partial"));
+}
+
+TEST(RunDirectory, KeepsWholeRoundsWhenTheDiskIsFull) {
+  const Scratch folder;
+  for (const bool torn : {false, true}) {
+    const fs::path path = folder / (torn ? "torn" : "whole");
+    with_rounds(path, 2);
+    if (torn) add_bytes(path / kRoundsFile, "{\"round\":3,");
+    RunDirectory run = RunDirectory::open(path);
+    {
+      const FileSizeLimit limit(to_json_line(round_record(1)).size() * 2 + 50);
+      EXPECT_THAT(message_of([&] { run.append(round_record(3)); }),
+                  HasSubstr("rounds.jsonl: cannot be written"));
+    }
+    EXPECT_EQ(run.rounds().size(), 2U);
+    run.append(round_record(3));  // the same object goes on once there is space
+    EXPECT_EQ(run.rounds().size(), 3U);
+  }
+}
+
+TEST(RunDirectory, RefusesABrokenSummary) {
+  const Scratch folder;
+  create(folder / "a");
+  put(folder / "a/summary.json", "{}");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
+              HasSubstr("summary.json: field \"schema\" is missing"));
+}
+
+TEST(ReplaceFile, ReplacesNothingButFiles) {
+  const Scratch scratch;
+  const auto refused = testing::HasSubstr("is no regular file, which could be replaced");
+  EXPECT_THAT(message_of([&] { replace_file(scratch.path(), "text"); }), refused);
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(message_of([&] { replace_file(scratch / "pipe", "text"); }), refused);
+  EXPECT_TRUE(std::filesystem::is_fifo(scratch / "pipe"));
+  replace_file(scratch.write("file", "old"), "text");
+  EXPECT_EQ(read_whole_file(scratch / "file"), "text");
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,72 @@
+#include "results/table/column_selection.hpp"
+
+#include <gmock/gmock.h>
+
+#include "results/write/render.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Table column_selection_sample() { return make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))}); }
+
+TEST(ColumnSelection, KeepsTheGivenOrder) {
+  EXPECT_THAT(parse_selection("seconds,accuracy, epsilon "),
+              ElementsAre(Shown::kSeconds, Shown::kResult, Shown::kEpsilon));
+  EXPECT_THAT(
+      render_markdown(column_selection_sample(), parse_selection("seconds,accuracy,epsilon")),
+      HasSubstr("| algorithm | seconds | accuracy (%) | epsilon (RDP) | epsilon (PLD) | delta | unit   "
+                "| adjacency  |\n"));
+}
+
+TEST(ColumnSelection, KnowsEveryNameThatItOffers) {
+  std::string all;
+  for (const std::string& name : column_names()) all += (all.empty() ? "" : ",") + name;
+  EXPECT_EQ(parse_selection(all).size(), column_names().size());
+  EXPECT_THAT(render_markdown(column_selection_sample(), parse_selection(all)),
+              HasSubstr("|   uplink | downlink | total uplink | total downlink | seconds |"));
+}
+
+TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
+  const auto refused = [](const std::string& text) { return message_of([&] { parse_selection(text); }); };
+  const std::string names =
+      "rounds, seeds, accuracy, clients, epsilon, examples, gradients, operations, uplink, downlink, "
+      "total-uplink, total-downlink, seconds";
+  EXPECT_EQ(refused("accuracy,gradient"),
+            "--columns: \"gradient\" is unknown; allowed: " + names + "; did you mean \"gradients\"?");
+  EXPECT_EQ(refused("seconds,seconds"), "--columns: \"seconds\" is named twice; allowed: " + names);
+  EXPECT_THAT(refused(""), HasSubstr("--columns: \"\" is unknown"));
+  EXPECT_THAT(refused("accuracy,"), HasSubstr("--columns: \"\" is unknown"));
+}
+
+TEST(ColumnSelection, DefaultsToNoCostsOfComputing) {
+  const Table table = column_selection_sample();
+  EXPECT_EQ(render_markdown(table),
+            render_markdown(table, parse_selection("rounds,seeds,accuracy,epsilon,uplink,downlink,seconds")));
+  EXPECT_EQ(render_latex(table),
+            render_latex(table, parse_selection("rounds,seeds,accuracy,epsilon,uplink,downlink,seconds")));
+}
+
+TEST(ColumnSelection, ShowsDashesForClientsThatNobodyTested) {
+  EXPECT_THAT(render_markdown(column_selection_sample(), parse_selection("clients")),
+              HasSubstr("|           - |                - |        - |          - |"));
+}
+
+TEST(ColumnSelection, IsExplainedByALegendOfItsColumnsAlone) {
+  const Table table = column_selection_sample();
+  const auto legend_of = [&](const std::string& columns) { return legend(table, parse_selection(columns)); };
+  EXPECT_EQ(legend_of("seconds"), "Seconds: per run.");
+  EXPECT_EQ(legend_of("uplink"), "Uplink: bytes per client and round.");
+  EXPECT_EQ(legend_of("downlink"), "Downlink: bytes per client and round.");
+  EXPECT_EQ(legend_of("total-downlink,total-uplink"),
+            "Total uplink and total downlink: bytes of all clients in a run.");
+  EXPECT_EQ(legend_of("seeds"), "");
+  EXPECT_THAT(legend_of("examples"), Not(HasSubstr("Operations")));
+}
+
+}  // namespace
+}  // namespace fedarena::results

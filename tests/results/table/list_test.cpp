@@ -1,0 +1,45 @@
+#include "results/table/list.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+TEST(List, AlignsWhatItShows) {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.71234)),
+                                found(unfinished("fedprox-long", 10, 3))};
+  runs.push_back(
+      {.path = "runs/broken", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
+  EXPECT_EQ(render_list(runs),
+            R"(run                        experiment  algorithm     seed  state        rounds  accuracy
+runs/fedavg-seed-1         quickstart  fedavg           1  finished      20/20   71.23 %
+runs/fedprox-long-seed-10  quickstart  fedprox-long    10  interrupted    3/20
+runs/broken                broken: summary.json: field "seed" is missing
+)");
+}
+
+TEST(List, SaysWhatABudgetStoppedAndTheErrorOfARegression) {
+  Summary regression = stopped_by_budget("fedavg", 1, 0.5);
+  regression.final_test_accuracy = std::nullopt;
+  EXPECT_EQ(render_list(std::vector{found(regression)}),
+            R"(run                 experiment  algorithm  seed  state              rounds    accuracy
+runs/fedavg-seed-1  quickstart  fedavg        1  finished (budget)   15/20  RMSE 1.000
+)");
+}
+
+TEST(List, OfNothingIsItsHeading) {
+  EXPECT_EQ(render_list({}), "run  experiment  algorithm  seed  state  rounds  accuracy\n");
+}
+
+TEST(List, SaysWhatEndedARunEarly) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  summary.stopped = kStoppedByTarget;
+  EXPECT_THAT(render_list(std::vector{found(summary)}), testing::HasSubstr(" finished (target) "));
+  EXPECT_THAT(render_list(std::vector{found(stopped_by_budget("dp-fedavg", 1, 0.5))}),
+              testing::HasSubstr(" finished (budget) "));
+}
+
+}  // namespace
+}  // namespace fedarena::results

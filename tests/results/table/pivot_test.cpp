@@ -1,0 +1,155 @@
+// One number of a table as a matrix.
+#include "results/table/pivot.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two seeds of two algorithms at three alphas; fedprox is better at 0.1 alone, and lacks alpha = 10.
+std::vector<FoundRun> pivot_grid() {
+  std::vector<FoundRun> runs;
+  for (const std::string alpha : {"0.1", "1.0", "10"}) {
+    for (const std::string label : {"fedavg", "fedprox"}) {
+      if (alpha == "10" && label == "fedprox") continue;
+      for (const std::int64_t seed : {1, 2}) {
+        const double ahead = label == "fedprox" ? (alpha == "0.1" ? 0.1 : -0.1) : 0;
+        Summary summary = finished(label, seed, 0.5 + ahead + 0.01 * static_cast<double>(seed));
+        summary.partition = "dirichlet (clients = 10, alpha = " + alpha + ")";
+        summary.sweep = {{"partition.alpha", alpha}};
+        runs.push_back(found(summary, "alpha-" + alpha));
+      }
+    }
+  }
+  return runs;
+}
+
+TEST(Pivot, HasALineForEachValueAndAColumnForEachOther) {
+  const Table table = make_table(pivot_grid());
+  EXPECT_EQ(render_pivot_markdown(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"})),
+            R"(Experiment quickstart, data set digits, partition dirichlet (clients = 10), model mlp.
+
+| partition.alpha |           fedavg |          fedprox |
+|:----------------|-----------------:|-----------------:|
+| 0.1             |     51.50 ± 0.71 | **61.50 ± 0.71** |
+| 1.0             | **51.50 ± 0.71** |     41.50 ± 0.71 |
+| 10              |     51.50 ± 0.71 |                - |
+
+Accuracy after the last round: mean ± sample standard deviation over seeds. In percent. Columns: label. Bold: the best of its setting.
+)");
+}
+
+TEST(Pivot, CanBeTurned) {
+  const Table table = make_table(pivot_grid());
+  const Pivot pivot = make_pivot(table, {.rows = {"algorithm"}, .across = "partition.alpha"});
+  EXPECT_THAT(pivot.columns, ElementsAre("0.1", "1.0", "10"));
+  EXPECT_THAT(render_pivot_markdown(table, pivot),
+              HasSubstr("| fedprox   | **61.50 ± 0.71** |     41.50 ± 0.71 |            - |\n"));
+}
+
+TEST(Pivot, OrdersNumbersAsNumbers) {
+  std::vector<FoundRun> runs = pivot_grid();
+  for (FoundRun& run : runs) {
+    if (run.summary->sweep[0].second != "10") continue;
+    run.summary->sweep[0].second = "0.02";
+    run.summary->partition = "dirichlet (clients = 10, alpha = 0.02)";
+  }
+  const Table table = make_table(runs);
+  EXPECT_THAT(make_pivot(table, {.rows = {"label"}, .across = "alpha"}).columns,
+              ElementsAre("0.02", "0.1", "1.0"));
+}
+
+TEST(Pivot, NamesChoicesWithoutWhatAllRowsShare) {
+  const Table table = make_table(pivot_grid());
+  const Pivot pivot = make_pivot(table, {.rows = {"partition"}, .across = "label"});
+  EXPECT_THAT(pivot.lines[0].values, ElementsAre("dirichlet (alpha = 0.1)"));
+  EXPECT_EQ(pivot.lines.size(), 3U);
+}
+
+TEST(Pivot, WritesRawNumbersAsCsv) {
+  const Table table = make_table(pivot_grid());
+  const std::string csv = render_pivot_csv(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"}));
+  EXPECT_THAT(
+      csv,
+      HasSubstr("partition.alpha,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,fedprox mean,"));
+  EXPECT_THAT(csv, HasSubstr("\n10,0.515,0.00707106781186548"));
+  EXPECT_THAT(csv, HasSubstr(",2,,,,\n"));
+}
+
+TEST(Pivot, AlignsInLatex) {
+  const Table table = make_table(pivot_grid());
+  const std::string latex =
+      render_pivot_latex(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"}));
+  EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lS[table-format=2.2(3)]S[table-format=2.2(3)]}"));
+  EXPECT_THAT(latex, HasSubstr("partition.alpha & {fedavg} & {fedprox} \\\\"));
+  EXPECT_THAT(latex, HasSubstr("1.0 & \\bfseries 51.50 \\pm 0.71 & 41.50 \\pm 0.71 \\\\"));
+  EXPECT_THAT(latex, HasSubstr("10 & 51.50 \\pm 0.71 & {-} \\\\"));
+}
+
+TEST(Pivot, ShowsIntervalsAndPublishedFiguresToo) {
+  Table table = make_table(pivot_grid(), {}, PlusMinus::kHalfWidth);
+  References references{.file = "refs.toml", .sources = {{.text = "Doe", .metric = {.text = "accuracy"}}}};
+  references.figures.push_back({.place = {},
+                                .keys = {{.name = "alpha", .value = "0.1", .place = {}},
+                                         {.name = "label", .value = "fedavg", .place = {}}},
+                                .mean = 45.25});
+  add_published(table, references);
+  const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
+  EXPECT_THAT(render_pivot_markdown(table, pivot),
+              HasSubstr("| partition.alpha |           fedavg | fedavg, published |"));
+  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("|     51.50 ± 6.35 |             45.25 |"));
+  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("- published: Doe\n"));
+  EXPECT_THAT(render_pivot_csv(table, pivot), HasSubstr("fedavg seeds,fedavg published,fedprox mean"));
+  EXPECT_THAT(render_pivot_csv(table, pivot), HasSubstr(",2,0.4525,"));
+}
+
+// A cell never stands for several rows, whichever it would be.
+TEST(Pivot, RefusesACellOfSeveralRowsAndSaysWhatTellsThemApart) {
+  const Table table = make_table(pivot_grid());
+  const auto refused = [&](const PivotKeys& keys) { return message_of([&] { make_pivot(table, keys); }); };
+  EXPECT_EQ(refused({.rows = {"dataset"}, .across = "label"}),
+            "several rows of the table would stand at digits, fedavg, such as fedavg and fedavg\n  add to "
+            "--rows what "
+            "tells them apart: partition.alpha");
+  EXPECT_THAT(refused({.rows = {"alpha"}, .across = "dataset"}),
+              HasSubstr("such as fedavg and fedprox\n  add to --rows "
+                        "what tells them apart: label"));
+}
+
+TEST(Pivot, RefusesKeysThatThereAreNot) {
+  const Table table = make_table(pivot_grid());
+  const auto refused = [&](const PivotKeys& keys) { return message_of([&] { make_pivot(table, keys); }); };
+  EXPECT_THAT(refused({.rows = {"alhpa"}, .across = "label"}),
+              HasSubstr("--rows: no row has a key \"alhpa\"; allowed: "));
+  EXPECT_THAT(refused({.rows = {"alpha"}, .across = "lable"}),
+              ::testing::AllOf(HasSubstr("--pivot: no row has a key \"lable\""),
+                               HasSubstr("did you mean \"label\"?")));
+  EXPECT_EQ(refused({.rows = {"alpha", "partition.alpha"}, .across = "label"}),
+            "--rows, --pivot: \"partition.alpha\" is named twice");
+  EXPECT_EQ(refused({.rows = {"label"}, .across = "label"}), "--rows, --pivot: \"label\" is named twice");
+}
+
+TEST(Pivot, OfNothingFinishedSaysSo) {
+  const Table table = make_table({});
+  const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
+  EXPECT_EQ(render_pivot_markdown(table, pivot), "No finished run.\n");
+  EXPECT_EQ(render_pivot_latex(table, pivot), "% No finished run.\n");
+  EXPECT_EQ(render_pivot_csv(table, pivot), "");
+}
+
+TEST(Pivot, SaysWhereEpsilonsAre) {
+  const Table table = make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))});
+  const Pivot pivot = make_pivot(table, {.rows = {"dataset", "epsilon"}, .across = "label"});
+  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("| digits  | 2.79    |     50.00 |"));
+  EXPECT_THAT(render_pivot_markdown(table, pivot), HasSubstr("Epsilons are in the table without --pivot."));
+  EXPECT_THAT(render_pivot_markdown(table, pivot), Not(HasSubstr("Bold")));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,223 @@
+// What tables show about privacy, and what they say beside it.
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "results/record/json_fields.hpp"
+#include "results/write/render.hpp"
+#include "tests/infinity.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Table table_of(const std::vector<Summary>& summaries) {
+  std::vector<FoundRun> runs;
+  for (const Summary& summary : summaries) runs.push_back(found(summary));
+  return make_table(runs);
+}
+
+Summary changed(Summary summary, const std::function<void(PrivacyClaim&)>& change) {
+  change(*summary.privacy);
+  return summary;
+}
+
+// One row of each kind.
+Table privacy_table_sample() {
+  std::vector<Summary> summaries = {finished("a-plain", 1, 0.9), stopped_by_budget("b-budget", 1, 0.8)};
+  summaries.push_back(changed(finished_privately("c-exact", 1, 0.7), [](PrivacyClaim& claim) {
+    claim.rdp = claim.pld = Claim{.epsilon = kInfinity};
+    claim.order = 0;
+    claim.adjacency = "";
+    claim.exact_access = "c-exact: label counts of client 3, round 1";
+  }));
+  summaries.push_back(changed(finished_privately("d-unproven", 1, 0.6), [](PrivacyClaim& claim) {
+    claim.rdp = claim.pld = unproven("no bound for 2 | 3");
+    claim.order = 0;
+  }));
+  summaries.push_back(changed(finished_privately("e-assumed", 1, 0.5), [](PrivacyClaim& claim) {
+    claim.settings.assume = "poisson";
+    claim.assumed = true;
+    claim.declared_public = "classes";
+  }));
+  summaries.push_back(changed(finished_privately("f-client", 1, 0.4), [](PrivacyClaim& claim) {
+    claim.unit = "client";
+    claim.settings.delta = 1e-6;
+    claim.adjacency = "replace-one";
+    claim.as_if_rdp = Claim{.epsilon = 0.301};
+    claim.as_if_pld = Claim{.epsilon = 0.25};
+  }));
+  summaries.back().policy = "client";
+  return table_of(summaries);
+}
+
+TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
+  EXPECT_EQ(render_markdown(privacy_table_sample()), R"(Experiment quickstart, data set digits, partition iid, model mlp.
+
+| algorithm  | rounds | seeds | accuracy (%) |      epsilon (RDP) |      epsilon (PLD) | delta | unit   | adjacency   |   uplink | downlink | seconds |
+|:-----------|-------:|------:|-------------:|-------------------:|-------------------:|:------|:-------|:------------|---------:|---------:|--------:|
+| a-plain    |     20 |     1 |    **90.00** |               none |               none | -     | -      | -           | 4.00 KiB | 8.00 KiB |    12.5 |
+| b-budget   |    15‡ |     1 |        80.00 |               2.79 |               2.50 | 1e-5  | record | add-remove  | 4.00 KiB | 8.00 KiB |    12.5 |
+| c-exact    |     20 |     1 |        70.00 |                inf |                inf | 1e-5  | record | -           | 4.00 KiB | 8.00 KiB |    12.5 |
+| d-unproven |     20 |     1 |        60.00 |           unproven |           unproven | 1e-5  | record | add-remove  | 4.00 KiB | 8.00 KiB |    12.5 |
+| e-assumed  |     20 |     1 |        50.00 |              2.79† |              2.50† | 1e-5  | record | add-remove  | 4.00 KiB | 8.00 KiB |    12.5 |
+| f-client   |     20 |     1 |        40.00 | 2.79 (as if 0.31*) | 2.50 (as if 0.25*) | 1e-6  | client | replace-one | 4.00 KiB | 8.00 KiB |    12.5 |
+
+Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, the largest over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.
+
+Notes:
+- ‡ b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
+- c-exact: nothing is protected, because of an exact access (c-exact: label counts of client 3, round 1)
+- d-unproven: epsilon (RDP, PLD) is unproven: no bound for 2 | 3
+- e-assumed: takes for public knowledge, as the experiment declares: each client's classes
+- † assumes Poisson sampling, which is not what ran
+- * as if the population were as large as the one whose noise the run simulates; the number before it is the run's own
+- rows differ in delta and unit and adjacency: their epsilons cannot be compared
+)");
+}
+
+TEST(PrivacyTable, SetsItsSignsInLatex) {
+  const std::string text = render_latex(privacy_table_sample());
+  EXPECT_THAT(text,
+              HasSubstr("{$\\varepsilon$ (RDP)} & {$\\varepsilon$ (PLD)} & delta & unit & adjacency &"));
+  EXPECT_THAT(text, HasSubstr("a-plain & 20 & 1 & \\bfseries 90.00 & {none} & {none} & - & - & - &"));
+  EXPECT_THAT(text, HasSubstr("b-budget & 15{$^{\\ddagger}$} & 1 &"));
+  EXPECT_THAT(text, HasSubstr("& {$\\infty$} & {$\\infty$} & 1e-5 & record & - &"));
+  EXPECT_THAT(text, HasSubstr("& {unproven} & {unproven} &"));
+  EXPECT_THAT(text, HasSubstr("& 2.79{$^{\\dagger}$} & 2.50{$^{\\dagger}$} &"));
+  EXPECT_THAT(text, HasSubstr("& 2.79{ (as if 0.31*)} &"));
+  EXPECT_THAT(text, HasSubstr("Note: $^{\\dagger}$ assumes Poisson sampling"));
+  for (const char byte : text) EXPECT_LT(static_cast<unsigned char>(byte), 0x80) << text;
+}
+
+TEST(PrivacyTable, HoldsFullPrecisionInCsv) {
+  const std::string text = render_csv(privacy_table_sample());
+  EXPECT_THAT(text, HasSubstr("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,4096"));
+  EXPECT_THAT(text,
+              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,1e-05,record,add-remove,budget,"));
+  EXPECT_THAT(text, HasSubstr(",record,inf,inf,,,,1e-05,record,,,"));
+  EXPECT_THAT(text, HasSubstr(",record,unproven,unproven,,,,"));
+  EXPECT_THAT(text, HasSubstr(",record,2.78664,2.5,,,poisson,"));
+  EXPECT_THAT(text, HasSubstr(",client,2.78664,2.5,0.301,0.25,,1e-06,client,replace-one,,"));
+  std::size_t commas = 0;
+  for (const char letter : text) commas += letter == ',' ? 1 : 0;
+  EXPECT_EQ(commas, 7U * 57U);
+}
+
+TEST(PrivacyTable, HoldsEveryClaimInJson) {
+  const Json rows = Json::parse(render_json(privacy_table_sample()))["rows"];
+  EXPECT_EQ(rows[0]["privacy"], nullptr);
+  EXPECT_EQ(rows[0]["seeds"][0]["epsilon_rdp"], "none");
+  EXPECT_EQ(rows[1]["privacy"]["epsilon_rdp"], 2.78664);
+  EXPECT_EQ(rows[1]["privacy"]["order"], 8.5);
+  EXPECT_EQ(rows[1]["privacy"]["stopped"], "budget");
+  EXPECT_EQ(rows[1]["seeds"][0]["rounds_done"], 15);
+  EXPECT_EQ(rows[2]["privacy"]["epsilon_pld"], "inf");
+  EXPECT_EQ(rows[2]["privacy"]["exact_access"], "c-exact: label counts of client 3, round 1");
+  EXPECT_EQ(rows[3]["privacy"]["epsilon_rdp"], "unproven");
+  EXPECT_EQ(rows[3]["privacy"]["rdp_unproven"], "no bound for 2 | 3");
+  EXPECT_EQ(rows[3]["seeds"][0]["epsilon_rdp"], "unproven");
+  EXPECT_EQ(rows[5]["privacy"]["as_if_epsilon_pld"], 0.25);
+}
+
+TEST(PrivacyTable, StaysNarrowWithoutPrivacy) {
+  const std::string text = render_markdown(table_of({finished("fedavg", 1, 0.5)}));
+  EXPECT_THAT(text, HasSubstr("| epsilon |"));
+  EXPECT_THAT(text, HasSubstr("|    none |"));
+  EXPECT_THAT(text, Not(HasSubstr("RDP")));
+  EXPECT_THAT(text, Not(HasSubstr("Epsilon")));
+}
+
+TEST(PrivacyTable, StatesTheWorstOfARow) {
+  const auto with = [](std::int64_t seed, const Claim& rdp) {
+    return changed(finished_privately("fedavg", seed, 0.5), [&](PrivacyClaim& claim) {
+      claim.rdp = rdp;
+      claim.order = rdp.epsilon && *rdp.epsilon < 10 ? 2 + *rdp.epsilon : 0;
+    });
+  };
+  const auto worst = [&](const Claim& first, const Claim& second) {
+    return *table_of({with(1, first), with(2, second), with(3, Claim{.epsilon = 1})}).rows.front().privacy;
+  };
+  const Claim small{.epsilon = 2};
+  const Claim large{.epsilon = 3};
+  const Claim infinite{.epsilon = kInfinity};
+  EXPECT_EQ(worst(small, large).rdp, large);
+  EXPECT_EQ(worst(large, small).rdp, large);
+  EXPECT_EQ(worst(small, large).order, 5);
+  EXPECT_EQ(worst(large, small).order, 5);
+  EXPECT_EQ(worst(large, unproven("why")).rdp, unproven("why"));
+  EXPECT_EQ(worst(unproven("why"), large).rdp, unproven("why"));
+  EXPECT_EQ(worst(unproven("why"), infinite).rdp, infinite);
+  EXPECT_EQ(worst(infinite, unproven("why")).rdp, infinite);
+}
+
+TEST(PrivacyTable, CollectsWhatIsNoteworthyInAnySeed) {
+  Summary second = stopped_by_budget("fedavg", 2, 0.5);
+  second.rounds_done = 14;
+  second.privacy->as_if_rdp = second.privacy->as_if_pld = unproven("why");
+  Summary first = finished_privately("fedavg", 1, 0.5);
+  first.privacy->budget = 3;
+  first.privacy->as_if_rdp = first.privacy->as_if_pld = Claim{.epsilon = 0.5};
+  const Table table = table_of({first, second});
+  EXPECT_THAT(render_markdown(table), HasSubstr("| 14-20‡ |"));
+  EXPECT_THAT(render_markdown(table), HasSubstr("2.79 (as if unproven*)"));
+  EXPECT_THAT(table.notes, Contains(HasSubstr("stopped after 14-20 of 20 rounds")));
+  EXPECT_THAT(table.notes, Contains("fedavg: as if*, epsilon (RDP, PLD) is unproven: why"));
+}
+
+TEST(PrivacyTable, NamesTheAccountantWhereTheyDiffer) {
+  const Table table = table_of({changed(finished_privately("fedavg", 1, 0.5), [](PrivacyClaim& claim) {
+    claim.rdp = Claim{.epsilon = kInfinity};
+    claim.pld = unproven("no bound");
+  })});
+  EXPECT_THAT(table.notes, ElementsAre("fedavg: no epsilon (RDP) is finite at delta 1e-5",
+                                       "fedavg: epsilon (PLD) is unproven: no bound"));
+  EXPECT_THAT(render_markdown(table), HasSubstr("|           inf |      unproven |"));
+}
+
+TEST(PrivacyTable, ComparesOnlyEpsilonsOfTheSameKind) {
+  const Summary one = finished_privately("fedavg", 1, 0.5);
+  Summary other = finished_privately("fedprox", 1, 0.5);
+  EXPECT_THAT(table_of({one, other}).notes, IsEmpty());
+  EXPECT_THAT(table_of({one, finished("plain", 1, 0.5)}).notes, IsEmpty());
+  other.privacy->settings.delta = 1e-6;
+  EXPECT_THAT(table_of({one, other}).notes,
+              ElementsAre("rows differ in delta: their epsilons cannot be compared"));
+  other.privacy->adjacency = "replace-one";
+  EXPECT_THAT(table_of({one, other}).notes,
+              ElementsAre("rows differ in delta and adjacency: their epsilons cannot be compared"));
+}
+
+TEST(PrivacyTable, RefusesToJoinDifferentClaims) {
+  const auto complaint = [](const std::function<void(PrivacyClaim&)>& change) {
+    return message_of([&] {
+      table_of({finished_privately("fedavg", 1, 0.5), changed(finished_privately("fedavg", 2, 0.5), change)});
+    });
+  };
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.delta = 1e-6; }),
+              HasSubstr("differ in delta: \"1e-05\" and \"1e-06\""));
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.orders = "default"; }),
+              HasSubstr("differ in orders"));
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.conversion = "classic"; }),
+              HasSubstr("differ in conversion"));
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.assume = "poisson"; }),
+              HasSubstr("differ in assume"));
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.adjacency = "replace-one"; }),
+              HasSubstr("differ in adjacency"));
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.budget = 4; }), HasSubstr("differ in budget"));
+  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 1}; }),
+              HasSubstr("differ in as_if_epsilon_rdp"));
+  EXPECT_THAT(message_of([] {
+                table_of({finished("fedavg", 1, 0.5), finished_privately("fedavg", 2, 0.5)});
+              }),
+              HasSubstr("differ in policy: \"none\" and \"record\""));
+}
+
+}  // namespace
+}  // namespace fedarena::results

@@ -1,0 +1,257 @@
+#include "results/table/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "results/write/render.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::vector<FoundRun> three_seeds(const std::string& label, double accuracy) {
+  return {found(finished(label, 1, accuracy)), found(finished(label, 2, accuracy + 0.02)),
+          found(finished(label, 3, accuracy + 0.04))};
+}
+
+std::vector<FoundRun> joined(std::vector<FoundRun> left, const std::vector<FoundRun>& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+TEST(Table, GathersSeedsIntoRows) {
+  const Table table = make_table(joined(three_seeds("fedprox", 0.5), three_seeds("fedavg", 0.6)));
+  ASSERT_THAT(table.rows, SizeIs(2));
+  const Row& row = table.rows.front();
+  EXPECT_EQ(row.label, "fedavg");
+  EXPECT_EQ(row.rounds, 20);
+  ASSERT_THAT(row.seeds, SizeIs(3));
+  EXPECT_EQ(row.seeds[1].seed, 2);
+  EXPECT_EQ(row.seeds[1].path, "runs/fedavg-seed-2");
+  EXPECT_DOUBLE_EQ(*row.accuracy_mean, 0.62);
+  EXPECT_NEAR(*row.accuracy_std, 0.02, 1e-15);
+  EXPECT_EQ(row.uplink_bytes, 4096);
+  EXPECT_EQ(row.seconds, 12.5);
+  EXPECT_EQ(row.policy, "none");
+  EXPECT_EQ(row.privacy, std::nullopt);
+  EXPECT_THAT(table.notes, IsEmpty());
+}
+
+TEST(Table, CountsOnlyFinishedRuns) {
+  auto runs = three_seeds("fedprox", 0.5);
+  runs[2] = found(unfinished("fedprox", 3, 12));
+  const Table table = make_table(runs);
+  EXPECT_THAT(table.rows.front().seeds, SizeIs(2));
+  EXPECT_THAT(table.notes, ElementsAre("fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted"));
+}
+
+TEST(Table, NotesBrokenRuns) {
+  auto runs = three_seeds("fedavg", 0.5);
+  runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
+  EXPECT_THAT(make_table(runs).notes,
+              ElementsAre("runs/x: summary.json: field \"seed\" is missing; not counted"));
+}
+
+TEST(Table, OneSeedHasNoSpread) {
+  const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
+  EXPECT_EQ(table.rows.front().accuracy_std, std::nullopt);
+  EXPECT_FALSE(table.rows.front().best);
+}
+
+TEST(Table, MarksTheBestOfComparableRows) {
+  const Table table = make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6)));
+  EXPECT_FALSE(table.rows[0].best);
+  EXPECT_TRUE(table.rows[1].best);
+}
+
+TEST(Table, MarksAllRowsThatPrintTheSameBest) {
+  const Table table = make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.500001)));
+  EXPECT_TRUE(table.rows[0].best);
+  EXPECT_TRUE(table.rows[1].best);
+}
+
+TEST(Table, MarksNothingWhenRowsRestOnDifferentNumbersOfSeeds) {
+  auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  runs.pop_back();
+  const Table table = make_table(runs);
+  EXPECT_FALSE(table.rows[1].best);
+  EXPECT_THAT(table.notes,
+              ElementsAre("rows rest on different numbers of seeds (fedavg 3, fedprox 2), so none is "
+                          "marked as the best"));
+}
+
+TEST(Table, NotesSeedsThatAreNotPaired) {
+  auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  runs.back() = found(finished("fedprox", 4, 0.6));
+  const Table table = make_table(runs);
+  EXPECT_TRUE(table.rows[1].best);
+  EXPECT_THAT(table.notes, ElementsAre("rows rest on different seeds, so their comparison is not paired"));
+}
+
+TEST(Table, ComparesOnlyWithinASetting) {
+  auto easy = three_seeds("fedavg", 0.9);
+  for (FoundRun& run : easy) run.summary->dataset = "easy";
+  const auto hard = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  const Table table = make_table(joined(easy, hard));
+  ASSERT_THAT(table.rows, SizeIs(3));
+  EXPECT_EQ(table.rows[2].setting.dataset, "easy");
+  EXPECT_FALSE(table.rows[2].best);
+  EXPECT_TRUE(table.rows[1].best);
+  EXPECT_TRUE(varies(table, kSettingParts[1]));
+  EXPECT_EQ(caption(table), "Experiment quickstart, partition iid, model mlp");
+}
+
+TEST(Table, NamesTheSettingInNotesWhereItVaries) {
+  auto runs = three_seeds("fedavg", 0.5);
+  Summary other = unfinished("fedavg", 1, 3);
+  other.dataset = "letters";
+  runs.push_back(found(other));
+  EXPECT_THAT(
+      make_table(runs).notes,
+      ElementsAre("fedavg (data set letters): seed 1 is unfinished (3 of 20 rounds) and not counted"));
+}
+
+TEST(Table, RefusesASeedThatAppearsTwice) {
+  auto runs = three_seeds("fedavg", 0.5);
+  runs.push_back(found(finished("fedavg", 2, 0.9), "older"));
+  EXPECT_EQ(message_of([&] { make_table(runs); }),
+            "older/fedavg-seed-2 and runs/fedavg-seed-2 both hold seed 2 of \"fedavg\"\n"
+            "  name only one of them, or give their algorithm entries different labels");
+}
+
+TEST(Table, RefusesToAverageDifferentThings) {
+  auto runs = three_seeds("fedavg", 0.5);
+  runs[0].summary->algorithm_parameters = {{"epochs", "5"}, {"lr", "0.1"}};
+  runs[1].summary->algorithm_parameters = {{"epochs", "5"}, {"lr", "0.2"}};
+  EXPECT_THAT(
+      message_of([&] { make_table(runs); }),
+      HasSubstr("runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ in "
+                "lr: \"0.1\" and \"0.2\""));
+  runs[1].summary->algorithm_parameters = {{"lr", "0.1"}};
+  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in epochs: \"5\" and \"nothing\""));
+  runs = three_seeds("fedavg", 0.5);
+  runs[2].summary->rounds = runs[2].summary->rounds_done = 40;
+  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in rounds: \"20\" and \"40\""));
+}
+
+TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
+  auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
+  // Losses are half the squared error: 2, 4.5 and 8 make errors of 2, 3 and 4.
+  const double losses[] = {2, 4.5, 8, 0.5, 0.5, 0.5};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].summary->final_test_accuracy = std::nullopt;
+    runs[i].summary->final_test_loss = losses[i];
+  }
+  const Table table = make_table(runs);
+  EXPECT_EQ(table.rows[0].accuracy_mean, std::nullopt);
+  EXPECT_EQ(table.rows[0].accuracy_std, std::nullopt);
+  EXPECT_EQ(table.rows[0].rmse_mean, 3);
+  EXPECT_EQ(table.rows[0].rmse_std, 1);
+  EXPECT_FALSE(table.rows[0].best);
+  EXPECT_TRUE(table.rows[1].best);
+  const std::string markdown = render_markdown(table);
+  EXPECT_THAT(markdown, HasSubstr("|     3.000 ± 1.000 |"));
+  EXPECT_THAT(markdown, HasSubstr("| **1.000 ± 0.000** |"));
+  EXPECT_THAT(markdown, HasSubstr("RMSE (root mean squared error) after the last round: mean"));
+  EXPECT_THAT(markdown, Not(HasSubstr("ccuracy")));
+  EXPECT_THAT(render_latex(table), HasSubstr("fedavg & 20 & 3 & 3.000 \\pm 1.000 &"));
+  EXPECT_THAT(render_csv(table), HasSubstr(",20,20,3,,,3,1,none,"));
+  EXPECT_THAT(render_json(table), HasSubstr("\"rmse_mean\": 3.0"));
+  runs[0].summary->final_test_accuracy = 0.5;
+  EXPECT_THAT(message_of([&] { make_table(runs); }), HasSubstr("differ in final_test_accuracy"));
+}
+
+TEST(Table, MarksNoRegressionThatDivergedBesideOneThatDidNot) {
+  for (const double loss : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedprox", 1, 0.5))};
+    for (FoundRun& run : runs) run.summary->final_test_accuracy = std::nullopt;
+    runs[0].summary->final_test_loss = loss;
+    const Table table = make_table(runs);
+    EXPECT_FALSE(table.rows[0].best);
+    EXPECT_TRUE(table.rows[1].best);
+    EXPECT_THAT(render_markdown(table), HasSubstr(std::isnan(loss) ? "|       nan |" : "|       inf |"));
+    EXPECT_THAT(render_json(table),
+                HasSubstr(std::isnan(loss) ? "\"rmse_mean\": \"nan\"" : "\"rmse_mean\": \"inf\""));
+  }
+}
+
+TEST(Table, NamesClassificationRunsThatDiverged) {
+  const auto run = [](const std::string& label, std::int64_t seed, double loss) {
+    Summary summary = finished(label, seed, 0.1);
+    summary.final_test_loss = loss;
+    return found(summary);
+  };
+  const double nan = std::nan("");
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(make_table(std::vector{run("scaffold", 2, infinity), run("scaffold", 1, 0.5),
+                                     run("fedavg", 3, nan), run("fedavg", 1, nan), run("fedavg", 2, 0.5)})
+                  .notes,
+              Contains("diverged (nan or infinite loss after the last round): fedavg, seeds 1, 3; scaffold, "
+                       "seed 2"));
+  EXPECT_THAT(make_table(std::vector{run("fedavg", 1, 0.5)}).notes, Not(Contains(HasSubstr("diverged"))));
+}
+
+TEST(Table, HasAColumnForEachKindOfResult) {
+  auto runs = std::vector{found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 1, 0.5), "other")};
+  runs[1].summary->dataset = "prices";
+  runs[1].summary->final_test_accuracy = std::nullopt;
+  const std::string markdown = render_markdown(make_table(runs));
+  EXPECT_THAT(markdown, HasSubstr("| accuracy (%) |  RMSE |"));
+  EXPECT_THAT(markdown, HasSubstr("|        50.00 |     - |"));
+  EXPECT_THAT(markdown, HasSubstr("|            - | 1.000 |"));
+  EXPECT_THAT(markdown, HasSubstr("Accuracy and RMSE (root mean squared error) after the last round"));
+}
+
+TEST(Table, PassesOnWhatReadersMustKnowAboutTheData) {
+  auto runs = three_seeds("fedavg", 0.5);
+  for (FoundRun& run : runs) run.summary->dataset_note = "synthetic, not comparable\nwith papers.";
+  EXPECT_THAT(make_table(runs).notes, ElementsAre("data set digits: synthetic, not comparable with papers"));
+}
+
+TEST(Table, OfNothingFinishedHasNoRows) {
+  const Table table = make_table(std::vector{found(unfinished("fedavg", 1, 2))});
+  EXPECT_THAT(table.rows, IsEmpty());
+  EXPECT_THAT(table.notes, SizeIs(1));
+  EXPECT_EQ(caption(table), "");
+}
+
+// A table depends on the runs, not on the order in which they were found.
+TEST(Table, IsTheSameForAnyOrderOfItsRuns) {
+  Stream stream({.seed = 5});
+  std::vector<FoundRun> runs;
+  for (const std::string label : {"fedavg", "fedprox", "fedavg-10", "fedavg-9"}) {
+    for (std::int64_t seed = 1; seed <= 5; ++seed) {
+      Summary summary = finished(label, seed, stream.uniform());
+      summary.seconds = stream.uniform() * 100;
+      summary.uplink_bytes_per_client_round = stream.uniform() * 1e6;
+      if (label == "fedprox") summary.dataset = "letters";
+      if (label == "fedavg" && seed == 4) summary = unfinished(label, seed, 7);
+      runs.push_back(found(summary));
+    }
+  }
+  runs.push_back({.path = "runs/x", .summary = {}, .problem = "broken"});
+  runs.push_back({.path = "runs/y", .summary = {}, .problem = "broken"});
+  const std::string expected = render_json(make_table(runs)) + render_markdown(make_table(runs));
+  for (int trial = 0; trial < 100; ++trial) {
+    std::vector<FoundRun> shuffled;
+    for (const std::int64_t i : stream.permutation(static_cast<std::int64_t>(runs.size()))) {
+      shuffled.push_back(runs[static_cast<std::size_t>(i)]);
+    }
+    ASSERT_EQ(render_json(make_table(shuffled)) + render_markdown(make_table(shuffled)), expected);
+  }
+}
+
+}  // namespace
+}  // namespace fedarena::results

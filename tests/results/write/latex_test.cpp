@@ -1,0 +1,142 @@
+// Tables that LaTeX compiles. Without pdflatex, booktabs or siunitx one line says that they were not
+// compiled.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "results/table/pivot.hpp"
+#include "results/write/render.hpp"
+#include "results/table/table.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::HasSubstr;
+
+bool succeeds(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// Whether this machine can compile; else says so, once.
+bool can_compile() {
+  static const bool kCan = [] {
+    const bool found =
+        succeeds("pdflatex --version >/dev/null 2>&1 && kpsewhich booktabs.sty siunitx.sty >/dev/null 2>&1");
+    if (!found) std::puts("pdflatex with booktabs and siunitx is not installed: no table was compiled");
+    return found;
+  }();
+  return kCan;
+}
+
+// How LaTeX ended, and what it had to say.
+struct Compilation {
+  bool succeeded = false;
+  std::string log;
+};
+
+// Without a PDF, which would only need fonts that not every machine has.
+Compilation compile(const std::string& body) {
+  const Scratch folder;
+  folder.write("paper.tex", "\\documentclass{article}\n\\usepackage{booktabs, siunitx}\n\\begin{document}\n" +
+                                body + "\\end{document}\n");
+  // TeX wraps its log at 79 letters unless told otherwise.
+  const bool succeeded = succeeds(fmt::format(
+      "cd '{}' && max_print_line=1000 pdflatex -draftmode -interaction=nonstopmode -halt-on-error "
+      "paper.tex >/dev/null 2>&1",
+      folder.path().string()));
+  return {.succeeded = succeeded, .log = test::content_of(folder / "paper.log")};
+}
+
+void expect_clean(const std::string& table) {
+  if (!can_compile()) return;
+  const Compilation compilation = compile(table);
+  EXPECT_TRUE(compilation.succeeded) << table << compilation.log;
+  // The last: a cell that is wider than its column. The whole table may be wider than this page.
+  for (const char* complaint :
+       {"\n!", "Missing character", "Package siunitx Warning", "too wide) detected at line"})
+    EXPECT_EQ(compilation.log.find(complaint), std::string::npos) << complaint << "\n"
+                                                                  << table << compilation.log;
+}
+
+// Three seeds each, with marks, infinity, as-if values, dashes and names that LaTeX would read as commands.
+Table hard_table(PlusMinus plus_minus = PlusMinus::kDeviation) {
+  std::vector<FoundRun> runs;
+  for (const std::int64_t seed : {1, 2, 3}) {
+    const double step = 0.0982 * static_cast<double>(seed - 2);
+    runs.push_back(found(finished("plain_10%", seed, 0.8 + step)));
+    runs.push_back(found(stopped_by_budget("b&{}", seed, 0.4 + step)));
+    Summary infinite = finished_privately("c^~#$", seed, 0.6 + step);
+    infinite.privacy->rdp->epsilon = infinite.privacy->pld->epsilon = HUGE_VAL;
+    runs.push_back(found(infinite));
+    Summary rescaled = finished_privately("d\\<>", seed, 0.5 + step);
+    rescaled.privacy->as_if_rdp = Claim{.epsilon = 1.1};
+    rescaled.privacy->as_if_pld = Claim{.epsilon = 1.0};
+    runs.push_back(found(rescaled));
+  }
+  return make_table(runs, {}, plus_minus);
+}
+
+TEST(LatexTable, Compiles) {
+  expect_clean(render_latex(hard_table(), parse_selection("rounds,accuracy,epsilon")));
+}
+
+TEST(LatexTable, CompilesWithIntervalsAndCosts) {
+  expect_clean(render_latex(hard_table(PlusMinus::kHalfWidth),
+                            parse_selection("seeds,accuracy,clients,operations,uplink,seconds")));
+}
+
+TEST(LatexTable, CompilesWithPublishedFigures) {
+  Table table = hard_table();
+  References references{.file = "refs.toml",
+                        .sources = {{.text = "Doe & Roe 2022, 100% #1_a", .metric = {.text = "accuracy"}},
+                                    {.text = "Poe", .metric = {.text = "accuracy"}}}};
+  references.figures.push_back({.source = 0,
+                                .place = {},
+                                .keys = {{.name = "label", .value = "b&{}", .place = {}}},
+                                .mean = 45.25,
+                                .std = 6.9});
+  references.figures.push_back(
+      {.source = 1, .place = {}, .keys = {{.name = "label", .value = "c^~#$", .place = {}}}, .mean = 72});
+  add_published(table, references);
+  const std::string latex = render_latex(table, parse_selection("accuracy,rounds"));
+  EXPECT_THAT(latex, HasSubstr("45.25 \\pm 6.9{ [1]}"));
+  expect_clean(latex);
+}
+
+TEST(LatexTable, CompilesAsAMatrix) {
+  const Table table = hard_table();
+  expect_clean(render_pivot_latex(table, make_pivot(table, {.rows = {"epsilon"}, .across = "label"})));
+}
+
+TEST(LatexTable, CompilesWithLossesThatAreNoNumbers) {
+  std::vector<FoundRun> runs;
+  for (const auto& [label, loss] : std::vector<std::pair<std::string, double>>{
+           {"a", 0.5}, {"b", HUGE_VAL}, {"c", std::nan("")}, {"d", 1234.5}}) {
+    Summary summary = finished(label, 1, 0);
+    summary.final_test_accuracy = std::nullopt;
+    summary.final_test_loss = loss;
+    runs.push_back(found(summary));
+  }
+  expect_clean(render_latex(make_table(runs)));
+}
+
+// The tests above must be able to fail.
+TEST(LatexTable, IsRefusedWhereItIsWrong) {
+  if (!can_compile()) return;
+  EXPECT_FALSE(compile("\\begin{tabular}{S[table-format=2.2]} 1.0 & 2.0 \\\\ \\end{tabular}\n").succeeded);
+  EXPECT_FALSE(compile("\\begin{tabular}{S[table-format=2.2]} none \\\\ \\end{tabular}\n").succeeded);
+  EXPECT_NE(compile("\\begin{tabular}{S[table-format=1.2]} 100.00{$^{\\dagger}$} \\\\ \\end{tabular}\n")
+                .log.find("too wide) detected at line"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace fedarena::results
