@@ -25,7 +25,7 @@
 #include "harness/runner/plan/recorded_partition.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/simulation/simulation.hpp"
-#include "harness/simulation/stopping.hpp"
+#include "harness/runner/stopping.hpp"
 #include "harness/runner/record/test_roc.hpp"
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"

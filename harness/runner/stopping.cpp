@@ -1,4 +1,4 @@
-#include "harness/simulation/stopping.hpp"
+#include "harness/runner/stopping.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Rules that end a run early, by validation examples.
-#include "harness/simulation/stopping.hpp"
+#include "harness/runner/stopping.hpp"
 
 #include <cmath>
 #include <optional>
