@@ -4,24 +4,14 @@
 #include <cmath>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/fnv.hpp"
 
 namespace fedarena {
 namespace {
 
-// Fowler, Noll, Vo: FNV-1a, 64 bits.
-class Fnv {
- public:
-  void add(std::uint64_t word) {
-    for (int byte = 0; byte < 8; ++byte) {
-      hash_ ^= (word >> (8 * byte)) & 0xff;
-      hash_ *= 0x100000001b3;
-    }
-  }
-  std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325;
-};
+void add_bytes(Fnv1a& hash, std::uint64_t word) {
+  for (int byte = 0; byte < 8; ++byte) hash.add((word >> (8 * byte)) & 0xff);
+}
 
 double entropy(const std::vector<std::int64_t>& counts, std::int64_t total) {
   double sum = 0;
@@ -53,11 +43,11 @@ std::string range_text(const std::vector<std::int64_t>& values) {
 }  // namespace
 
 std::string index_hash(const Partition& partition) {
-  Fnv hash;
-  hash.add(partition.size());
+  Fnv1a hash;
+  add_bytes(hash, partition.size());
   for (const std::vector<std::int64_t>& share : partition) {
-    hash.add(share.size());
-    for (const std::int64_t index : share) hash.add(static_cast<std::uint64_t>(index));
+    add_bytes(hash, share.size());
+    for (const std::int64_t index : share) add_bytes(hash, static_cast<std::uint64_t>(index));
   }
   return fmt::format("{:016x}", hash.value());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -51,6 +52,11 @@ std::string nearest_name(std::string_view found, std::span<const std::string> na
 
 std::string join_names(std::span<const std::string> names) {
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Error unknown_name(std::string found, std::string_view name, std::span<const std::string> names) {
+  return Error(Complaint{
+      .found = std::move(found), .allowed = join_names(names), .nearest = nearest_name(name, names)});
 }
 
 }  // namespace fedarena

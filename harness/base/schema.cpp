@@ -6,25 +6,10 @@
 
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/overload.hpp"
+#include "fedarena/base/text.hpp"
 
 namespace fedarena {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (letter == '"' || letter == '\\') {
-      result += '\\';
-      result += letter;
-    } else if (code < 0x20 || code == 0x7f) {
-      result += fmt::format("\\u{:04x}", code);
-    } else {
-      result += letter;
-    }
-  }
-  return result + "\"";
-}
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "nan";

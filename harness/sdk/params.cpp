@@ -16,12 +16,11 @@ void require_same_layout(const Params& left, const Params& right) {
 }  // namespace
 
 void Layout::add(std::string name, std::vector<std::int64_t> shape) {
-  // FNV-1a over the shape; names are for people and may change.
-  const auto mix = [this](std::uint64_t word) { fingerprint_ = (fingerprint_ ^ word) * 0x100000001b3; };
+  // Of the shape; names are for people and may change.
   std::int64_t numel = 1;
-  mix(shape.size());
+  fingerprint_.add(std::uint64_t{shape.size()});
   for (const std::int64_t extent : shape) {
-    mix(static_cast<std::uint64_t>(extent));
+    fingerprint_.add(static_cast<std::uint64_t>(extent));
     numel *= extent;
   }
   entries_.push_back({std::move(name), std::move(shape), numel_, numel});

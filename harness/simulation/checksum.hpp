@@ -5,14 +5,16 @@
 #include <cstring>
 #include <span>
 
+#include "fedarena/base/fnv.hpp"
+
 // Checksums by which damaged bytes are noticed; no protection against malice.
 namespace fedarena {
 
 /// 64-bit FNV-1a (Fowler, Noll, Vo), byte by byte.
 inline std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
-  return hash;
+  Fnv1a hash;
+  for (const std::byte byte : bytes) hash.add(static_cast<std::uint64_t>(byte));
+  return hash.value();
 }
 
 /// Takes eight bytes at a time, for what is checked in every round. Each step can be undone, so that a change

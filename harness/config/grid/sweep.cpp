@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "fedarena/base/fnv.hpp"
 #include "fedarena/base/overload.hpp"
 
 #include "harness/config/grid/overrides.hpp"
@@ -200,9 +201,9 @@ std::string plain_text(const Value& value) {
 }
 
 std::uint64_t stable_hash(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  return hash;
+  Fnv1a hash;
+  hash.add(text);
+  return hash.value();
 }
 
 std::string point_name(const Swept& swept) {

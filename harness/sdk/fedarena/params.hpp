@@ -8,6 +8,7 @@
 #include <torch/types.h>
 
 #include "fedarena/base/export.hpp"
+#include "fedarena/base/fnv.hpp"
 
 namespace fedarena {
 
@@ -30,12 +31,12 @@ class FEDARENA_API Layout {
   std::int64_t numel() const { return numel_; }
   /// A number that differs, but for chance, between layouts of different shapes; checked when a message is
   /// decoded.
-  std::uint64_t fingerprint() const { return fingerprint_; }
+  std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
  private:
   std::vector<Entry> entries_;
   std::int64_t numel_ = 0;
-  std::uint64_t fingerprint_ = 0xcbf29ce484222325;
+  Fnv1a fingerprint_;
 };
 
 /// A model's parameters, or anything of their shape (gradient, update, control variate): a vector space, so

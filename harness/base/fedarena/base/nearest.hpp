@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/export.hpp"
 
 namespace fedarena {
@@ -14,5 +15,8 @@ FEDARENA_API std::string nearest_name(std::string_view found, std::span<const st
 
 /// "a, b, c", for messages.
 FEDARENA_API std::string join_names(std::span<const std::string> names);
+
+/// The refusal of a name that is not among `names`: `found` says what was found and where, the rest follows.
+FEDARENA_API Error unknown_name(std::string found, std::string_view name, std::span<const std::string> names);
 
 }  // namespace fedarena
