@@ -20,11 +20,13 @@ print_help() {
 bad_usage() { die 2 "unknown argument '$1'. See $self --help"; }
 
 # step "Title" COMMAND...: runs it under a title and says how long it took, in plain lines that read well in a log.
+# The file that FEDARENA_STEPS names collects them, so that .ci/run can end with a table of all.
 step() {
   local title=$1 start=$SECONDS status=0
   shift
   say "==> $title"
   "$@" || status=$?
+  [[ -z ${FEDARENA_STEPS:-} ]] || printf '%s\t%s\n' "$((SECONDS - start))" "$title" >>"$FEDARENA_STEPS"
   if ((status == 0)); then
     say "    done in $((SECONDS - start)) s"
   else

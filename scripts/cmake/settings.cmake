@@ -1,5 +1,6 @@
 # Options and the settings that hold for every target of the project.
 option(FEDARENA_BUILD_TESTS "Build the tests" ON)
+option(FEDARENA_TEXT_TESTS "Build the tests of text and records, too: results, config, fuzz" ON)
 option(FEDARENA_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 option(FEDARENA_WERROR "Treat compiler warnings as errors" OFF)
 option(FEDARENA_WITH_TORCH "Build the modules that need LibTorch; without it: base, accounting, partitions, results, config" ON)

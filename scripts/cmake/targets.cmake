@@ -168,8 +168,8 @@ function(fedarena_test name)
       math(EXPR number "${shard} + 1")
       set(entry ${name}.${number})
     endif()
-    # gtest_brief: what passed says nothing, so that a failure is found at once.
-    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1)
+    # Brief: what passed says nothing, so that a failure is found at once.
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 "--gtest_output=xml:${PROJECT_BINARY_DIR}/test-results/${entry}.xml")
     set_tests_properties(${entry} PROPERTIES TIMEOUT 1200
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard};LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/lsan.supp':print_suppressions=0")
   endforeach()
