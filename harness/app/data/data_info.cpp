@@ -60,7 +60,7 @@ void print_places(const std::string& name, const Settings& settings, const Searc
   }
 }
 
-int run(const DataOptions& options) {
+int inform(const DataOptions& options) {
   const PublishedFiles& published = dataset_files(options.name);
   // A mistake in the options is found before anything is printed.
   const SearchPath search_path = options.search_path();
@@ -92,7 +92,7 @@ void add_data_info(CLI::App& data, Action& action) {
   const auto options = std::make_shared<DataOptions>();
   add_dataset_name(*command, options->name)->required();
   add_data_options(*command, *options);
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &action] { action = [options] { return inform(*options); }; });
 }
 
 }  // namespace fedarena

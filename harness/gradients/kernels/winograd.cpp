@@ -51,9 +51,9 @@ inline void write_planes(const Image<T>& image, std::int64_t margin, std::int64_
   }
 }
 
-// Maps [examples][channels][height][width] whose tiles begin `margin` before them.
+// Planes [examples][channels][height][width] whose tiles begin `margin` before them.
 template <typename T>
-struct Maps {
+struct Planes {
   T* data;
   std::int64_t channels, height, width, margin;
 
@@ -62,7 +62,7 @@ struct Maps {
 
 // Tiles of From x From numbers of each map.
 template <typename Side, typename Transform, std::int64_t From, typename T>
-inline void maps_to_tiles(const Maps<const T>& maps, const TileGrid& grid, const Tiles<T>& tiles,
+inline void maps_to_tiles(const Planes<const T>& maps, const TileGrid& grid, const Tiles<T>& tiles,
                           std::vector<T>& scratch) {
   constexpr std::int64_t kOut = Side::kOut, kIn = Side::kIn;
   const std::int64_t channels = maps.channels;
@@ -90,7 +90,7 @@ inline void maps_to_tiles(const Maps<const T>& maps, const TileGrid& grid, const
 // The sum of tiles of To x To numbers and of a number for each channel.
 template <typename Side, typename Transform, std::int64_t To, typename T>
 inline void tiles_to_maps(const Tiles<const T>& tiles, const TileGrid& grid, const T* constants,
-                          const Maps<T>& maps, std::vector<T>& scratch) {
+                          const Planes<T>& maps, std::vector<T>& scratch) {
   constexpr std::int64_t kOut = Side::kOut, kIn = Side::kIn;
   const std::int64_t channels = maps.channels;
   Image<T> image{nullptr, (grid.rows - 1) * kOut + To, (grid.columns - 1) * kOut + To, channels};
@@ -229,7 +229,7 @@ void transform_adjoint_filters(const torch::Tensor& weight, const torch::Tensor&
 void transform_inputs(const torch::Tensor& inputs, const TileGrid& grid, const torch::Tensor& transformed) {
   for_tiles(
       places_of(grid.tile), inputs.scalar_type(), [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
-        const Maps<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width, grid.padding};
+        const Planes<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width, grid.padding};
         std::vector<T> scratch;
         maps_to_tiles<Side, typename Side::Inputs, Side::kIn>(maps, grid, Tiles<T>(transformed), scratch);
       });
@@ -241,7 +241,7 @@ torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid&
                                        transformed.options());
   for_tiles(places_of(grid.tile), outputs.scalar_type(),
             [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
-              const Maps<T> maps{outputs.data_ptr<T>(), transformed.size(2), grid.out_height, grid.out_width,
+              const Planes<T> maps{outputs.data_ptr<T>(), transformed.size(2), grid.out_height, grid.out_width,
                                  /*margin=*/0};
               std::vector<T> scratch;
               tiles_to_maps<Side, typename Side::Outputs, Side::kOut>(Tiles<const T>(transformed), grid,
@@ -252,7 +252,7 @@ torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid&
 
 void transform_deltas(const torch::Tensor& deltas, const TileGrid& grid, const torch::Tensor& transformed) {
   AT_DISPATCH_FLOATING_TYPES(deltas.scalar_type(), "transform_deltas", [&] {
-    const Maps<const scalar_t> maps{deltas.data_ptr<scalar_t>(), deltas.size(1), grid.out_height,
+    const Planes<const scalar_t> maps{deltas.data_ptr<scalar_t>(), deltas.size(1), grid.out_height,
                                     grid.out_width,
                                     /*margin=*/0};
     std::vector<scalar_t> scratch;
@@ -268,7 +268,7 @@ torch::Tensor input_deltas_of_tiles(const torch::Tensor& transformed, const Tile
   torch::Tensor deltas =
       torch::empty({grid.examples, channels, grid.height, grid.width}, transformed.options());
   AT_DISPATCH_FLOATING_TYPES(transformed.scalar_type(), "input_deltas_of_tiles", [&] {
-    const Maps<scalar_t> maps{deltas.data_ptr<scalar_t>(), channels, grid.height, grid.width, grid.padding};
+    const Planes<scalar_t> maps{deltas.data_ptr<scalar_t>(), channels, grid.height, grid.width, grid.padding};
     const std::vector<scalar_t> zeros(static_cast<std::size_t>(channels));
     std::vector<scalar_t> scratch;
     run_vectorised([&] {
