@@ -25,6 +25,7 @@ using ::testing::HasSubstr;
 constexpr Key<double> kRadius{"radius"};
 constexpr Key<torch::Tensor> kNorms{"norms"};
 constexpr double kServerRate = 0.3;
+const std::vector<double> kShares{4 / 15.0, 9 / 15.0, 2 / 15.0};
 
 // A logistic regression in double precision, and clients whose "synthetic" sets are their own examples.
 class FedLapServer : public ::testing::Test {
@@ -74,7 +75,7 @@ class FedLapServer : public ::testing::Test {
 TEST_F(FedLapServer, DescendsOnTheWeightedSumOfEquation14) {
   const Params reached =
       descend({{"server_descent", "weighted"}, {"rate", kServerRate}, {"server_epochs", 12}}, messages());
-  const Params expected = by_hand(kServerRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, kInfinity, 12);
+  const Params expected = by_hand(kServerRate, kShares, kInfinity, 12);
   EXPECT_GT(norm(expected - start), 0.1);
   EXPECT_LE(norm(reached - expected), 1e-12);
 }
@@ -82,7 +83,7 @@ TEST_F(FedLapServer, DescendsOnTheWeightedSumOfEquation14) {
 TEST_F(FedLapServer, DescendsOnTheUnion) {
   const Params reached = descend({{"rate", kServerRate}, {"server_epochs", 12}}, messages());
   // The mean over all images weighs sets by their sizes, which are proportional to N_k here.
-  EXPECT_LE(norm(reached - by_hand(kServerRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, kInfinity, 12)), 1e-12);
+  EXPECT_LE(norm(reached - by_hand(kServerRate, kShares, kInfinity, 12)), 1e-12);
   const Params in_batches =
       descend({{"rate", kServerRate}, {"server_epochs", 12}, {"server_batch_size", 4}}, messages());
   EXPECT_GT(norm(in_batches - reached), 0.01);
@@ -90,7 +91,7 @@ TEST_F(FedLapServer, DescendsOnTheUnion) {
 
 TEST_F(FedLapServer, StopsExactlyWhereTheRadiusSays) {
   for (const double radius : {0.05, 0.2, 0.37}) {
-    const Params expected = by_hand(kServerRate, {4 / 15.0, 9 / 15.0, 2 / 15.0}, radius, 100);
+    const Params expected = by_hand(kServerRate, kShares, radius, 100);
     EXPECT_GE(norm(expected - start), radius);
     for (const char* descent : {"weighted", "union"}) {
       const Params reached = descend({{"server_descent", descent},
@@ -108,9 +109,7 @@ TEST_F(FedLapServer, TakesItsRadiusFromTheClients) {
   const auto with = [&](const char* strategy) {
     return descend({{"server_radius", strategy}, {"rate", 0.02}}, messages(radii));
   };
-  const auto within = [&](double radius) {
-    return by_hand(0.02, {4 / 15.0, 9 / 15.0, 2 / 15.0}, radius, 100);
-  };
+  const auto within = [&](double radius) { return by_hand(0.02, kShares, radius, 100); };
   EXPECT_LE(norm(with("min") - within(0.1)), 1e-12);
   EXPECT_EQ(bench.observed_mean("radius"), 0.1);
   EXPECT_NEAR(bench.observed_mean("distance"), norm(within(0.1) - start), 1e-12);
@@ -154,8 +153,8 @@ class FedLapCalibration : public ::testing::Test {
     return {{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, count}, {kNorms, norms}};
   }
 
-  static Params applied(const Workbench& bench, double rate, std::int64_t epochs, const Params& from,
-                        const std::vector<Message>& sent) {
+  Params applied(double rate, std::int64_t epochs, const Params& from,
+                 const std::vector<Message>& sent) const {
     const auto algorithm = plugins().create("fedlap", settings({{"rate", rate}, {"server_epochs", epochs}}));
     return bench.aggregate(*algorithm, from, sent);
   }
@@ -193,7 +192,7 @@ TEST_F(FedLapCalibration, StretchesEachTensorOfEachClientsGradient) {
     }
     expected -= kRate * direction;
   }
-  const Params reached = applied(bench, kRate, kSteps, start,
+  const Params reached = applied(kRate, kSteps, start,
                                  {message(sets[0], 30, torch::tensor(lengths[0], torch::kFloat64)),
                                   message(sets[1], 10, torch::tensor(lengths[1], torch::kFloat64))});
   EXPECT_LE(norm(reached - expected), 1e-12);
@@ -204,7 +203,7 @@ TEST_F(FedLapCalibration, StretchesEachTensorOfEachClientsGradient) {
 TEST_F(FedLapCalibration, IsNothingForASetOfTheRightLength) {
   const Batch set = random_batch(bench.model, 4);
   const Params gradient = bench.model.gradient(start, set);
-  const Params reached = applied(bench, 0.5, 1, start, {message(set, 7, lengths_of(gradient))});
+  const Params reached = applied(0.5, 1, start, {message(set, 7, lengths_of(gradient))});
   EXPECT_LE(norm(reached - (start - 0.5 * gradient)), 1e-12);
 }
 

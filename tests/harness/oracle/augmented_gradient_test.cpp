@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,38 +13,27 @@ namespace fedarena {
 namespace {
 
 // 30 images of three classes and a small convolutional model.
-struct Pictures {
-  explicit Pictures(int workers = 2) : pool(workers, use_one_torch_thread) {
-    use_one_torch_thread();
+struct Pictures : Bench {
+  explicit Pictures(int workers = 2)
+      : Bench(images(), 3,
+              {.input_shape = {3, 8, 6},
+               .outputs = 3,
+               .layers = {Conv2d{3, 4, 3, 1}, GroupNorm{4, 4}, Relu{}, AveragePool{2}, Flatten{},
+                          Linear{48, 3}}},
+              workers) {}
+  static Examples images() {
     Stream stream({.seed = 3});
-    dataset.train = {normal(stream, {30, 3, 8, 6}), torch::arange(30).remainder(3)};
-    dataset.classes = 3;
+    return {normal(stream, {30, 3, 8, 6}), torch::arange(30).remainder(3)};
   }
-  MeteredOracle::Setting setting() const { return {dataset.train, reader, model, engine, stop, 3}; }
-  ExactOracle exact() const { return {setting(), torch::arange(30), Streams(1, 1, 0)}; }
+  ExactOracle exact() const { return Bench::exact(range(0, 30)); }
   RecordOracle record(double clip_norm, double noise_multiplier) const {
-    return {setting(), torch::arange(30), Streams(1, 1, 0), record_policy(clip_norm, noise_multiplier)};
-  }
-  Params at() const {
-    Stream stream({.seed = 4});
-    return model.initial(stream);
+    return Bench::record(range(0, 30), record_policy(clip_norm, noise_multiplier));
   }
   // The gradient of one image or of all, changed beforehand.
   Params gradient(const Augmentation& augmentation, std::int64_t begin, std::int64_t count) const {
     return model.gradient(at(), {augmentation(dataset.train.inputs.narrow(0, begin, count)),
                                  dataset.train.targets.narrow(0, begin, count)});
   }
-
-  Dataset dataset;
-  Model model{
-      {.input_shape = {3, 8, 6},
-       .outputs = 3,
-       .layers = {Conv2d{3, 4, 3, 1}, GroupNorm{4, 4}, Relu{}, AveragePool{2}, Flatten{}, Linear{48, 3}}},
-      torch::kFloat64};
-  WorkPool pool;
-  GradientEngine engine{model, pool};
-  ExampleReader reader{dataset, torch::kFloat64};
-  std::atomic<bool> stop = false;
 };
 
 const std::vector<Augmentation>& augmentations() {

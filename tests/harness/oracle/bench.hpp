@@ -12,17 +12,24 @@
 
 namespace fedarena {
 
-/// Everything that a client's oracle needs: 40 examples with 3 features, the first of which is the example's
-/// number.
+/// `count` numbers from `first`.
+inline std::vector<std::int64_t> range(std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(first + i);
+  return values;
+}
+
+/// Everything that a client's oracle needs, over 40 examples with 3 features, the first of which is the
+/// example's number, or over others.
 struct Bench {
-  explicit Bench(int workers = 2) : pool(workers, use_one_torch_thread) {
+  Bench(Examples train, std::int64_t classes, Architecture architecture, int workers)
+      : model(std::move(architecture), torch::kFloat64), pool(workers, use_one_torch_thread) {
     use_one_torch_thread();
-    Stream stream({.seed = 3});
-    dataset.train.inputs = normal(stream, {40, 3});
-    dataset.train.inputs.select(1, 0).copy_(torch::arange(40));
-    dataset.train.targets = torch::arange(40).remainder(4);
-    dataset.classes = 4;
+    dataset.train = std::move(train);
+    dataset.classes = classes;
   }
+  explicit Bench(int workers = 2)
+      : Bench(numbered(), 4, {.input_shape = {3}, .outputs = 4, .layers = {Linear{3, 4}}}, workers) {}
 
   ExactOracle exact(const std::vector<std::int64_t>& shard, const Streams& streams = Streams(1, 1, 0)) const {
     return {setting(), torch::tensor(shard, torch::kInt64), streams};
@@ -40,19 +47,20 @@ struct Bench {
   }
 
   Dataset dataset;
-  Model model{{.input_shape = {3}, .outputs = 4, .layers = {Linear{3, 4}}}, torch::kFloat64};
+  Model model;
   WorkPool pool;
   GradientEngine engine{model, pool};
   ExampleReader reader{dataset, torch::kFloat64};
   std::atomic<bool> stop = false;
-};
 
-/// `count` numbers from `first`.
-inline std::vector<std::int64_t> range(std::int64_t first, std::int64_t count) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(first + i);
-  return values;
-}
+ private:
+  static Examples numbered() {
+    Stream stream({.seed = 3});
+    Examples examples{normal(stream, {40, 3}), torch::arange(40).remainder(4)};
+    examples.inputs.select(1, 0).copy_(torch::arange(40));
+    return examples;
+  }
+};
 
 /// Far longer than any gradient here.
 inline constexpr double kNoClipping = 1e12;
@@ -69,23 +77,17 @@ inline RecordPolicy record_policy(double clip_norm, double noise_multiplier,
 
 /// A regression in which example i alone has feature i: the weights' part of an exact sum of gradients tells
 /// which examples are in it.
-struct Beacons {
+struct Beacons : Bench {
   explicit Beacons(std::int64_t examples, int workers = 1)
-      : model({.input_shape = {examples},
+      : Bench({torch::eye(examples, torch::kFloat64), torch::ones({examples, 1}, torch::kFloat64)}, 0,
+              {.input_shape = {examples},
                .outputs = 1,
                .layers = {Linear{examples, 1}},
                .loss = Loss::kSquaredError},
-              torch::kFloat64),
-        pool(workers, use_one_torch_thread) {
-    use_one_torch_thread();
-    dataset.train = {torch::eye(examples, torch::kFloat64), torch::ones({examples, 1}, torch::kFloat64)};
-  }
+              workers) {}
 
   RecordOracle record(const RecordPolicy& policy, const Streams& streams) const {
-    return {{dataset.train, reader, model, engine, stop, 0},
-            torch::arange(dataset.train.size(), torch::kInt64),
-            streams,
-            policy};
+    return Bench::record(range(0, dataset.train.size()), policy, streams);
   }
   /// Examples whose gradient at zero is part of that sum, ascending.
   std::vector<std::int64_t> lit(const Params& sum) const {
@@ -96,13 +98,6 @@ struct Beacons {
     return examples;
   }
   Params zero() const { return Params::zeros(model.layout(), torch::kFloat64); }
-
-  Dataset dataset;
-  Model model;
-  WorkPool pool;
-  GradientEngine engine{model, pool};
-  ExampleReader reader{dataset, torch::kFloat64};
-  std::atomic<bool> stop = false;
 };
 
 inline bool same_bits(const Params& left, const Params& right) {

@@ -187,21 +187,5 @@ TEST_F(Batches, AreCountedInStepsAnEpoch) {
   EXPECT_EQ(oracle.steps_per_epoch(12), 1);
 }
 
-// Every example is equally often in every place of an epoch: a chi-square of 6 x 6 cells over 3,000 rounds.
-// The rows and columns have fixed sums, which leaves 25 degrees of freedom; 82 is exceeded with probability
-// 1e-7.
-TEST_F(Batches, ShuffleUniformly) {
-  std::vector<double> cells(36);
-  for (std::int64_t round = 1; round <= 3'000; ++round) {
-    Stream stream = Streams(5, round, 0)(Purpose::kBatches);
-    const std::vector<std::int64_t> order = stream.permutation(6);
-    for (std::size_t place = 0; place < 6; ++place)
-      ++cells[6 * place + static_cast<std::size_t>(order[place])];
-  }
-  double statistic = 0;
-  for (const double cell : cells) statistic += (cell - 500) * (cell - 500) / 500;
-  EXPECT_LT(statistic, 82);
-}
-
 }  // namespace
 }  // namespace fedarena

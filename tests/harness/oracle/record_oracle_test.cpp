@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -199,35 +198,6 @@ TEST(RecordOracle, IncludesEveryExampleOnItsOwn) {
     ++counts[subset];
   }
   EXPECT_TRUE(independent_inclusions(counts, 5, 2.0 / 5));
-}
-
-TEST(RecordOracle, GivesTheSameBitsForTheSameStreams) {
-  for (const std::string sampling : {kPoisson, kFixedSize}) {
-    std::vector<Params> first;
-    for (const int workers : {1, 2, 3}) {
-      const Bench bench(workers);
-      RecordOracle oracle = bench.record(range(0, 40), record_policy(1, 1, sampling), Streams(5, 2, 1));
-      for (std::size_t i = 0; i < 5; ++i) {
-        const Params answer = oracle.gradient(bench.at(), {.batch_size = 8});
-        if (workers == 1) first.push_back(answer);
-        EXPECT_TRUE(same_bits(answer, first[i])) << workers << " workers";
-      }
-    }
-  }
-}
-
-TEST(RecordOracle, NoisesRoundsClientsSeedsAndAccessesDifferently) {
-  const Bench bench;
-  std::vector<Params> answers;
-  for (const Streams& streams : {Streams(5, 2, 1), Streams(6, 2, 1), Streams(5, 3, 1), Streams(5, 2, 2)}) {
-    RecordOracle oracle = bench.record(range(0, 40), record_policy(1, 1), streams);
-    for (int i = 0; i < 3; ++i) answers.push_back(oracle.gradient(bench.at(), {.batch_size = 0}));
-  }
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      EXPECT_TRUE(answers[i].flat().ne(answers[j].flat()).all().item<bool>()) << i << ", " << j;
-    }
-  }
 }
 
 // Without a seed in it, what the system's generator gives cannot be told by anyone.

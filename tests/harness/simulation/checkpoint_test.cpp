@@ -68,6 +68,9 @@ TEST(Checkpoint, EveryTruncationIsRefused) {
     EXPECT_NE(refusal(std::span(bytes).first(size), model), "") << size;
   }
   EXPECT_NO_THROW(unpack_checkpoint(bytes, model));
+  Bytes longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_NE(refusal(longer, model), "");
 }
 
 TEST(Checkpoint, EveryFlippedBitIsNoticed) {
@@ -79,21 +82,6 @@ TEST(Checkpoint, EveryFlippedBitIsNoticed) {
       EXPECT_NE(refusal(bytes, model), "");
       byte ^= std::byte{1} << bit;
     }
-  }
-}
-
-TEST(Checkpoint, RandomMutationsAreNoticed) {
-  const Model model = model_of(3);
-  const Bytes original = pack_checkpoint(sample(model));
-  Stream stream({.seed = 8});
-  for (int repeat = 0; repeat < 5'000; ++repeat) {
-    Bytes bytes = original;
-    for (std::uint64_t change = 0, changes = 1 + stream.below(20); change < changes; ++change) {
-      bytes[stream.below(bytes.size())] = static_cast<std::byte>(stream.below(256));
-    }
-    if (stream.below(5) == 0) bytes.resize(stream.below(2 * bytes.size()));
-    if (bytes == original) continue;
-    EXPECT_NE(refusal(bytes, model), "");  // missed by chance: 2^-64
   }
 }
 
