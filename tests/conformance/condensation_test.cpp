@@ -272,14 +272,6 @@ TEST_F(FedDm, TrainsTheServerOnTheUnionUntilItLeavesTheBall) {
   }
 }
 
-TEST_F(FedDm, BearsClientsThatSendNoImages) {
-  const auto algorithm = plugins().create("feddm", {});
-  const Message nothing{{kImages, torch::zeros({0, 1, 4, 4})},
-                        {kLabels, torch::zeros({0}, torch::kInt64)},
-                        {kExamples, std::int64_t{0}}};
-  EXPECT_EQ(norm(bench.aggregate(*algorithm, start, {nothing}) - start), 0);
-}
-
 TEST(FedDmModel, MustEndInAnAffineMap) {
   const Workbench bench({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}});
   OpenShard shard(bench.model, {torch::zeros({1, 2}, torch::kFloat64), torch::zeros({1}, torch::kInt64)});

@@ -1,6 +1,5 @@
 // FedLAP's server against the definitions of its paper: the descent and its radius, the post-hoc calibration
 // of magnitudes, and a regression whose gradient field a few synthetic points reproduce exactly.
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -116,15 +115,6 @@ TEST_F(FedLapServer, TakesItsRadiusFromTheClients) {
   EXPECT_LE(norm(with("median") - within(0.2)), 1e-12);
   EXPECT_LE(norm(with("max") - within(0.3)), 1e-12);
   EXPECT_LE(norm(with("none") - within(kInfinity)), 1e-12);
-}
-
-TEST_F(FedLapServer, DoesNotCareAboutTheOrderOfClients) {
-  for (const char* descent : {"weighted", "union"}) {
-    const Settings settings{{"server_descent", descent}, {"rate", kServerRate}};
-    std::vector<Message> turned = messages();
-    std::rotate(turned.begin(), turned.begin() + 1, turned.end());
-    EXPECT_LE(norm(descend(settings, messages()) - descend(settings, turned)), 1e-12) << descent;
-  }
 }
 
 TEST_F(FedLapServer, BearsClientsThatSendNoImages) {

@@ -112,14 +112,6 @@ INSTANTIATE_TEST_SUITE_P(
         ScaffoldCase{.name = "OptionIIOneStep", .cohort_size = 4, .steps = 1}),
     [](const auto& info) { return info.param.name; });
 
-TEST(Scaffold, StartsWithZeroControlVariates) {
-  const Task task = quadratic_federation({9, 30}).task;
-  TestRun run(task, "scaffold", {});
-  const Checkpoint memory = unpack_checkpoint(run->save(), *task.model);
-  EXPECT_EQ(norm(memory.server_state[kControl]), 0);
-  EXPECT_TRUE(memory.client_states.held.empty());
-}
-
 // While all controls are zero, SCAFFOLD makes FedAvg's local steps.
 TEST(Scaffold, BeginsWithARoundOfUniformFedAvg) {
   const Task task = quadratic_federation({9, 30, 14}).task;

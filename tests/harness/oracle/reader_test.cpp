@@ -75,14 +75,6 @@ TEST(Reader, NeverChangesTheDataSet) {
   EXPECT_TRUE(torch::equal(dataset.train.inputs, torch::ones({2, 1, 2, 2}, torch::kFloat64)));
 }
 
-TEST(Reader, ReadsNothing) {
-  const Dataset dataset = images();
-  const Batch batch =
-      ExampleReader(dataset, torch::kFloat32).read(dataset.train, torch::empty({0}, torch::kInt64));
-  EXPECT_EQ(batch.inputs.sizes().vec(), (std::vector<std::int64_t>{0, 3, 4, 4}));
-  EXPECT_EQ(batch.size(), 0);
-}
-
 // What one client's inputs are changed by when they are read. Error rates: see statistical_bounds.hpp, 10^-6
 // a comparison.
 

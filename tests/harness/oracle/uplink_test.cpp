@@ -134,17 +134,6 @@ TEST(PrivateUplink, NoisesAdversarialNamesApart) {
   EXPECT_NE(one, other);
 }
 
-TEST(PrivateUplink, NoisesRoundsAndSeedsDifferently) {
-  const auto noise = [](const Streams& streams) {
-    Server40 server{client_policy(5, 1)};
-    server.streams = streams;
-    return numbers_of(server.receive({}).mean(kFirst));
-  };
-  EXPECT_EQ(noise(Streams(1, 1, kServer)), noise(Streams(1, 1, kServer)));
-  EXPECT_NE(noise(Streams(1, 1, kServer)), noise(Streams(1, 2, kServer)));
-  EXPECT_NE(noise(Streams(1, 1, kServer)), noise(Streams(2, 1, kServer)));
-}
-
 TEST(PrivateUplink, RefusesAWeightedMeanAndSaysWhy) {
   const PrivateUplink uplink = Server40{client_policy(5, 1)}.receive({two_vectors({1, 2}, {3, 4})});
   EXPECT_THAT(test::message_of([&] { (void)uplink.mean(kFirst, kWeight); }),

@@ -5,7 +5,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -133,22 +132,6 @@ TEST_F(SimulationTest, ReportsEachClientThatIsDone) {
   Simulation simulation(watched);
   simulation.next_round();
   EXPECT_EQ(done, (std::multiset<std::int64_t>{1, 2, 3}));
-}
-
-TEST_F(SimulationTest, EvaluatesWhenItIsDueAndAtTheEnd) {
-  SimulationSetup rare = setup();
-  rare.evaluate_every = 2;
-  Simulation simulation(rare);
-  std::vector<bool> evaluated;
-  while (!simulation.finished()) evaluated.push_back(simulation.next_round().test_loss.has_value());
-  EXPECT_EQ(evaluated, (std::vector<bool>{false, true, false, true, true}));
-}
-
-TEST_F(SimulationTest, ListsEveryClientInTheLedger) {
-  const Simulation simulation(setup_on(pool, 5, 1));
-  std::vector<std::int64_t> examples;
-  for (const auto& [client, record] : simulation.ledger().clients()) examples.push_back(record.examples);
-  EXPECT_EQ(examples, (std::vector<std::int64_t>{3, 1, 6}));
 }
 
 std::string restoring_refusal(Simulation& simulation, const Bytes& bytes) {
