@@ -4,12 +4,17 @@
 
 namespace fedarena::test {
 
-/// The checkout, and the folder that this build fills. Functions instead of macros, so that no test's object file
-/// depends on where the checkout is: clones share a compiler cache.
+/// The checkout, and the folder that this build fills. Functions instead of macros, so that no test's object
+/// file depends on where the checkout is: clones share a compiler cache.
 std::filesystem::path source_folder();
 std::filesystem::path build_folder();
 
-/// The folder of the real data sets: FEDARENA_TEST_DATA, or ../shared/data beside the checkout. It need not exist.
+/// The folder of the real data sets: FEDARENA_TEST_DATA, or ../shared/data beside the checkout. It need not
+/// exist.
 std::filesystem::path data_folder();
+
+/// Whether the environment variable FEDARENA_LONG_TESTS is set: then tests run at their full size, where a
+/// smaller one is their default.
+bool long_tests();
 
 }  // namespace fedarena::test

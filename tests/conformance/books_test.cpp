@@ -1,94 +1,167 @@
 // The harness's books of every algorithm: bytes on the wire and accesses to data, against an observer's
 // notes, and for the published algorithms against what their papers say is sent.
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "harness/simulation/cohort.hpp"
-#include "tests/conformance/federations.hpp"
+#include "harness/wire/wire.hpp"
 #include "tests/conformance/quadratics.hpp"
-#include "tests/conformance/spy.hpp"
 
 namespace fedarena {
 namespace {
 
-class BooksOf : public ::testing::TestWithParam<std::string> {};
+// What passed between harness and algorithm, noted independently of the harness's own books.
+struct Traffic {
+  struct ClientRound {
+    std::vector<std::string> accesses;  //< one a call of the oracle
+    std::int64_t uplink_bytes = 0;
+  };
+  std::map<std::int64_t, std::int64_t> downlink_bytes;                         //< by round, to one client
+  std::map<std::pair<std::int64_t, std::int64_t>, ClientRound> client_rounds;  //< by (round, client)
+};
+
+// Notes each call and passes it on.
+class CountingOracle final : public Oracle {
+ public:
+  CountingOracle(Oracle& inner, std::vector<std::string>& calls) : inner_(inner), calls_(calls) {}
+  Params gradient(const Params& at, const Query& query) override {
+    calls_.emplace_back("gradient");
+    return inner_.gradient(at, query);
+  }
+  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
+    return inner_.steps_per_epoch(batch_size);
+  }
+  double loss(const Params& at) override {
+    calls_.emplace_back("loss");
+    return inner_.loss(at);
+  }
+  torch::Tensor label_counts() override {
+    calls_.emplace_back("label counts");
+    return inner_.label_counts();
+  }
+  torch::Tensor held_classes() override {
+    calls_.emplace_back("classes");
+    return inner_.held_classes();
+  }
+  Batch exact_batch() override {
+    calls_.emplace_back("examples");
+    return inner_.exact_batch();
+  }
+  std::int64_t size() const override { return inner_.size(); }
+
+ private:
+  Oracle& inner_;
+  std::vector<std::string>& calls_;
+};
+
+// An algorithm that is another one, observed.
+class Spy final : public Algorithm {
+ public:
+  Spy(std::unique_ptr<const Algorithm> inner, Traffic& traffic)
+      : inner_(std::move(inner)), traffic_(traffic) {}
+
+  void start(Server& server) const override { inner_->start(server); }
+  Message broadcast(const Server& server) const override {
+    Message message = inner_->broadcast(server);
+    traffic_.downlink_bytes[server.round] = static_cast<std::int64_t>(encode(message).size());
+    return message;
+  }
+  Message train(Client& client, const Message& downlink) const override {
+    Traffic::ClientRound seen;
+    CountingOracle oracle(client.oracle, seen.accesses);
+    Client observed{.id = client.id,
+                    .round = client.round,
+                    .rounds = client.rounds,
+                    .oracle = oracle,
+                    .state = client.state,
+                    .model = client.model,
+                    .compute = client.compute,
+                    .streams = client.streams,
+                    .observed = client.observed};
+    Message message = inner_->train(observed, downlink);
+    seen.uplink_bytes = static_cast<std::int64_t>(encode(message).size());
+    const std::lock_guard lock(mutex_);
+    traffic_.client_rounds[{client.round, client.id}] = std::move(seen);
+    return message;
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override { inner_->aggregate(server, uplink); }
+
+ private:
+  std::unique_ptr<const Algorithm> inner_;
+  Traffic& traffic_;
+  mutable std::mutex mutex_;
+};
+
+class BooksOf : public ::testing::TestWithParam<std::string> {
+ protected:
+  static Federation federation(const TestRunOptions& options) {
+    return federation_for(GetParam(), image_task("logistic", {}), options);
+  }
+  std::unique_ptr<Spy> spy() {
+    return std::make_unique<Spy>(plugins().create(GetParam(), declared_by(GetParam(), {{"batch_size", 16}})),
+                                 traffic);
+  }
+  // The ledger against the observer's notes; `gradient`: what one is charged of a client with so many
+  // examples.
+  void expect_every_access(const PrivacyPolicy& policy,
+                           const std::function<Event(double examples)>& gradient) {
+    const Federation all = federation({.rounds = 5, .cohort_size = 2, .workers = 2, .policy = policy});
+    TestRun run(all, spy());
+    run.finish();
+    const Partition& partition = all.task.partition;
+    Ledger expected(unit(policy));
+    for (std::size_t client = 0; client < partition.size(); ++client) {
+      expected.add_client(static_cast<std::int64_t>(client), std::ssize(partition[client]));
+    }
+    for (const auto& [key, seen] : traffic.client_rounds) {
+      const auto examples = static_cast<double>(partition[static_cast<std::size_t>(key.second)].size());
+      RoundAccesses accesses;
+      for (const std::string& what : seen.accesses) {
+        accesses.add(what == "gradient" ? gradient(examples) : ExactAccess{what});
+      }
+      expected.record(key.first, key.second, accesses);
+    }
+    EXPECT_EQ(run->ledger().to_json(), expected.to_json());
+  }
+
+  Traffic traffic;
+};
 
 INSTANTIATE_TEST_SUITE_P(Registered, BooksOf, ::testing::ValuesIn(algorithm_names()), test_name);
 
 TEST_P(BooksOf, HoldWhatTheWireCarried) {
-  const Federation federation =
-      federation_for(GetParam(), image_task("logistic", {}), {.rounds = 3, .cohort_size = 3});
-  Traffic traffic;
-  const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
-  TestRun run(federation, std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic));
+  const Federation all = federation({.rounds = 3, .cohort_size = 3});
+  TestRun run(all, spy());
   while (!run->finished()) {
     const results::RoundRecord record = run->next_round();
     std::int64_t uplink = 0;
-    for (const auto& [key, seen] : traffic.client_rounds)
+    for (const auto& [key, seen] : traffic.client_rounds) {
       uplink += key.first == record.round ? seen.uplink_bytes : 0;
+    }
     EXPECT_EQ(record.uplink_bytes, uplink);
-    const std::int64_t clients = federation.options.cohort_size;
+    const std::int64_t clients = all.options.cohort_size;
     EXPECT_EQ(record.downlink_bytes, clients * traffic.downlink_bytes.at(record.round));
     EXPECT_EQ(record.clients, clients);
   }
 }
 
 TEST_P(BooksOf, HoldEveryAccessToData) {
-  const Federation federation =
-      federation_for(GetParam(), image_task("logistic", {}), {.rounds = 5, .cohort_size = 2, .workers = 2});
-  const Task& task = federation.task;
-  Traffic traffic;
-  const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
-  TestRun run(federation, std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic));
-  run.finish();
-
-  Ledger expected;
-  for (std::size_t client = 0; client < task.partition.size(); ++client) {
-    expected.add_client(static_cast<std::int64_t>(client),
-                        static_cast<std::int64_t>(task.partition[client].size()));
-  }
-  for (const auto& [key, seen] : traffic.client_rounds) {
-    RoundAccesses accesses;
-    for (const std::string& what : seen.accesses) accesses.add(ExactAccess{what});
-    expected.record(key.first, key.second, accesses);
-  }
-  EXPECT_EQ(run->ledger().to_json(), expected.to_json());
+  expect_every_access(NoPolicy{}, [](double) { return ExactAccess{"gradient"}; });
 }
 
 TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
-  const Federation federation =
-      federation_for(GetParam(), image_task("logistic", {}),
-                     {.rounds = 5, .cohort_size = 2, .workers = 2, .policy = RecordPolicy()});
-  const Task& task = federation.task;
-  Traffic traffic;
-  const Settings settings = declared_by(GetParam(), {{"batch_size", 16}});
-  TestRun run(federation, std::make_unique<Spy>(plugins().create(GetParam(), settings), traffic));
-  run.finish();
-
-  Ledger expected(Unit::kRecord);
-  for (std::size_t client = 0; client < task.partition.size(); ++client) {
-    expected.add_client(static_cast<std::int64_t>(client),
-                        static_cast<std::int64_t>(task.partition[client].size()));
-  }
-  for (const auto& [key, seen] : traffic.client_rounds) {
-    const auto examples = static_cast<double>(task.partition[static_cast<std::size_t>(key.second)].size());
-    RoundAccesses accesses;
-    for (const std::string& what : seen.accesses) {
-      if (what == "gradient") {
-        accesses.add(SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, {}});
-      } else {
-        accesses.add(ExactAccess{what});
-      }
-    }
-    expected.record(key.first, key.second, accesses);
-  }
-  EXPECT_EQ(run->ledger().to_json(), expected.to_json());
+  expect_every_access(RecordPolicy(), [](double examples) {
+    return SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, {}};
+  });
 }
 
 // The format, by hand: a header of 8 bytes; for each entry a length, its name and a kind; Params bring 17
@@ -119,12 +192,9 @@ TEST(Bytes, AreThoseOfThePapers) {
     EXPECT_EQ(record.downlink_bytes, 3 * in_single.down) << algorithm;
     EXPECT_EQ(record.uplink_bytes, 3 * in_single.up) << algorithm;
 
-    const QuadraticFederation federation = quadratic_federation({9, 12});
-    const Model model = linear_model_of(federation.dataset);
+    const Task regression = quadratic_federation({9, 12}).task;
     const Sent in_double = sent_by(algorithm, 4, 8);
-    TestRun run(federation.dataset, federation.partition, model, plugins().create(algorithm, {}),
-                {.cohort_size = 2});
-    const results::RoundRecord wide = run->next_round();
+    const results::RoundRecord wide = TestRun(regression, algorithm, {}, {.cohort_size = 2})->next_round();
     EXPECT_EQ(wide.downlink_bytes, 2 * in_double.down) << algorithm;
     EXPECT_EQ(wide.uplink_bytes, 2 * in_double.up) << algorithm;
   }
@@ -150,6 +220,7 @@ TEST(Ledger, HoldsOneGradientAStep) {
     EXPECT_EQ(gradients(algorithm, {{"local_epochs", 2}, {"batch_size", 40}}), (Counts{16, 2, 2, 6}));
     EXPECT_EQ(gradients(algorithm, {{"local_epochs", 4}, {"batch_size", 0}}), (Counts{4, 4, 4, 4}));
   }
+  EXPECT_EQ(gradients("fedsgd", {{"batch_size", 16}}), (Counts{1, 1, 1, 1}));
   EXPECT_EQ(gradients("scaffold", {{"local_epochs", 2}, {"batch_size", 40}}), (Counts{16, 2, 2, 6}));
   EXPECT_EQ(gradients("scaffold", {{"option", "I"}, {"local_epochs", 2}, {"batch_size", 40}}),
             (Counts{17, 3, 3, 7}));
@@ -167,18 +238,12 @@ TEST(Rounds, CountTheExamplesWhoseGradientsWereTaken) {
 // With exact gradients and everyone taking part, a client's number is only a name.
 TEST(Clients, CanBeRenumbered) {
   for (const std::string algorithm : {"fedavg", "fedprox", "scaffold"}) {
-    const QuadraticFederation federation = quadratic_federation({9, 30, 14, 21});
-    const Model model = linear_model_of(federation.dataset);
-    const Partition renumbered(federation.partition.rbegin(), federation.partition.rend());
+    const Task task = quadratic_federation({9, 30, 14, 21}).task;
+    Task renumbered = task;
+    std::reverse(renumbered.partition.begin(), renumbered.partition.end());
     const Settings settings{{"local_steps", 4}, {"batch_size", 0}, {"rate", 0.1}};
-    const Vector expected =
-        TestRun(federation.dataset, federation.partition, model, plugins().create(algorithm, settings), {})
-            .finish()
-            .values();
-    const Vector reached =
-        TestRun(federation.dataset, renumbered, model, plugins().create(algorithm, settings), {})
-            .finish()
-            .values();
+    const Vector expected = trained(task, algorithm, settings);
+    const Vector reached = trained(renumbered, algorithm, settings);
     EXPECT_LE(length(reached - expected), 1e-12 * length(expected)) << algorithm;
   }
 }

@@ -1,5 +1,4 @@
 #include "tests/conformance/federations.hpp"
-#include "tests/paths.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +8,7 @@
 #include "fedarena/base/stream.hpp"
 
 #include "harness/models/zoo.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 
@@ -34,11 +34,10 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm) {
 }
 
 Settings declared_by(const std::string& algorithm, const Settings& wanted) {
-  const Settings little_work{{"images_per_class", std::int64_t{3}}, {"trajectories", std::int64_t{1}},
-                             {"initialisations", std::int64_t{2}},  {"outer_steps", std::int64_t{2}},
-                             {"model_epochs", std::int64_t{2}},     {"iterations", std::int64_t{2}},
-                             {"real_batches", std::int64_t{2}},     {"image_updates", std::int64_t{2}},
-                             {"server_epochs", std::int64_t{8}},    {"image_rate", 1.0}};
+  const Settings little_work{{"images_per_class", 3}, {"trajectories", 1},  {"initialisations", 2},
+                             {"outer_steps", 2},      {"model_epochs", 2},  {"iterations", 2},
+                             {"real_batches", 2},     {"image_updates", 2}, {"server_epochs", 8},
+                             {"image_rate", 1.0}};
   Settings declared;
   for (const Settings* settings : {&little_work, &wanted}) {
     for (const auto& setting : *settings) {
@@ -71,10 +70,13 @@ WorkPool pool_of(int workers) {
   return WorkPool(workers, use_one_torch_thread);
 }
 
-Model linear_model_of(const Dataset& dataset) {
-  const ModelInput input{
-      .shape = {dataset.train.inputs.size(1)}, .outputs = dataset.train.targets.size(1), .regression = true};
-  return {build_model("linear", {}, input), torch::kFloat64};
+Task regression_task(const torch::Tensor& inputs, const torch::Tensor& targets, Partition partition) {
+  Task task{.name = "regression", .dataset = {}, .partition = std::move(partition), .model = nullptr};
+  task.dataset.name = task.name;
+  task.dataset.train = task.dataset.test = {inputs, targets};
+  const ModelInput input{.shape = {inputs.size(1)}, .outputs = targets.size(1), .regression = true};
+  task.model = std::make_shared<Model>(build_model("linear", {}, input), torch::kFloat64);
+  return task;
 }
 
 Task image_task(const std::string& model, const Settings& settings) {
@@ -112,14 +114,13 @@ Task image_task(const std::string& model, const Settings& settings) {
   return task;
 }
 
-TestRun::TestRun(const Dataset& dataset, const Partition& partition, const Model& model,
-                 std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options)
+TestRun::TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options)
     : algorithm_(std::move(algorithm)), pool_(options.workers, use_one_torch_thread) {
   use_one_torch_thread();
-  const auto everyone = static_cast<std::int64_t>(partition.size());
-  const SimulationSetup setup{.dataset = dataset,
-                              .partition = partition,
-                              .model = model,
+  const auto everyone = static_cast<std::int64_t>(task.partition.size());
+  const SimulationSetup setup{.dataset = task.dataset,
+                              .partition = task.partition,
+                              .model = *task.model,
                               .algorithm = *algorithm_,
                               .pool = pool_,
                               .stop = stop,
@@ -137,14 +138,13 @@ TestRun::TestRun(const Dataset& dataset, const Partition& partition, const Model
 
 TestRun::TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
                  const TestRunOptions& options)
-    : TestRun(task.dataset, task.partition, *task.model, plugins().create(algorithm, settings), options) {}
+    : TestRun(task, plugins().create(algorithm, settings), options) {}
 
 TestRun::TestRun(Federation federation, std::unique_ptr<const Algorithm> algorithm)
     : TestRun(std::make_shared<const Federation>(std::move(federation)), std::move(algorithm)) {}
 
 TestRun::TestRun(std::shared_ptr<const Federation> federation, std::unique_ptr<const Algorithm> algorithm)
-    : TestRun(federation->task.dataset, federation->task.partition, *federation->task.model,
-              std::move(algorithm), federation->options) {
+    : TestRun(federation->task, std::move(algorithm), federation->options) {
   federation_ = std::move(federation);
 }
 
@@ -154,6 +154,27 @@ TestRun& TestRun::finish() {
 }
 
 std::vector<double> TestRun::values() const { return values_of(simulation_->params()); }
+
+std::vector<double> trained(const Task& task, const std::string& algorithm, const Settings& settings,
+                            const TestRunOptions& options) {
+  return TestRun(task, algorithm, settings, options).finish().values();
+}
+
+void expect_same_rounds(const Task& task, const TestRunOptions& options, const std::string& left,
+                        const Settings& left_settings, const std::string& right,
+                        const Settings& right_settings) {
+  TestRun one(task, left, left_settings, options), other(task, right, right_settings, options);
+  while (!one->finished()) {
+    one->next_round();
+    other->next_round();
+    ASSERT_TRUE(same_bits(one->params(), other->params())) << "round " << one->rounds_done();
+  }
+}
+
+Settings joined(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
 
 std::vector<double> values_of(const Params& params) {
   const torch::Tensor flat = params.flat().to(torch::kFloat64).contiguous();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -38,9 +39,6 @@ bool reads_raw_examples(const std::string& algorithm);
 /// A pool whose threads compute as those of the program do.
 WorkPool pool_of(int workers);
 
-/// A linear regression's model in double precision.
-Model linear_model_of(const Dataset& dataset);
-
 /// Examples dealt to clients, and what to train on them.
 struct Task {
   std::string name;
@@ -48,6 +46,9 @@ struct Task {
   Partition partition;
   std::shared_ptr<const Model> model;
 };
+
+/// A linear regression in double precision on these rows, which are also its test examples.
+Task regression_task(const torch::Tensor& inputs, const torch::Tensor& targets, Partition partition);
 
 /// Tiny images in three classes and single precision, dealt to four clients of 300, 7, 40 and 81 examples:
 /// the first needs more than one micro-batch.
@@ -75,10 +76,9 @@ Federation federation_for(const std::string& algorithm, Task task, TestRunOption
 /// A simulation together with all that must outlive it.
 class TestRun {
  public:
-  TestRun(const Dataset& dataset, const Partition& partition, const Model& model,
-          std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options);
+  TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, const TestRunOptions& options);
   TestRun(const Task& task, const std::string& algorithm, const Settings& settings,
-          const TestRunOptions& options);
+          const TestRunOptions& options = {});
   TestRun(Federation federation, std::unique_ptr<const Algorithm> algorithm);
 
   Simulation& operator*() { return *simulation_; }
@@ -98,6 +98,37 @@ class TestRun {
   WorkPool pool_;
   std::unique_ptr<Simulation> simulation_;
 };
+
+/// An algorithm with a step of a test in the place of its own, where one is given.
+class Replaced final : public Algorithm {
+ public:
+  explicit Replaced(std::unique_ptr<const Algorithm> inner) : inner_(std::move(inner)) {}
+  void start(Server& server) const override { inner_->start(server); }
+  Message broadcast(const Server& server) const override { return inner_->broadcast(server); }
+  Message train(Client& client, const Message& downlink) const override {
+    return train_with ? train_with(client) : inner_->train(client, downlink);
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    aggregate_with ? aggregate_with(uplink) : inner_->aggregate(server, uplink);
+  }
+
+  std::function<Message(Client&)> train_with;
+  std::function<void(const Uplink&)> aggregate_with;
+
+ private:
+  std::unique_ptr<const Algorithm> inner_;
+};
+
+/// The weights after all rounds.
+std::vector<double> trained(const Task& task, const std::string& algorithm, const Settings& settings,
+                            const TestRunOptions& options = {});
+/// Checks that both algorithms hold the same bits after every round.
+void expect_same_rounds(const Task& task, const TestRunOptions& options, const std::string& left,
+                        const Settings& left_settings, const std::string& right,
+                        const Settings& right_settings);
+
+/// Both, one behind the other.
+Settings joined(Settings settings, const Settings& more);
 
 /// The numbers of a vector of parameters.
 std::vector<double> values_of(const Params& params);

@@ -4,6 +4,8 @@
 #include <random>
 #include <utility>
 
+#include "harness/simulation/cohort.hpp"
+
 namespace fedarena {
 
 Matrix zero_matrix(std::size_t rows, std::size_t columns) {
@@ -138,6 +140,33 @@ double QuadraticFederation::examples() const {
   return sum;
 }
 
+Vector QuadraticFederation::optimum(bool by_examples) const {
+  const std::size_t size = clients.front().slope.size();
+  Matrix hessian = zero_matrix(size, size);
+  Vector slope(size);
+  for (const Quadratic& client : clients) {
+    const double weight = by_examples ? client.examples : 1;
+    hessian = hessian + weight * client.hessian;
+    slope = slope + weight * client.slope;
+  }
+  return solve(hessian, slope);
+}
+
+void expect_rounds(const QuadraticFederation& federation, const std::string& algorithm,
+                   const Settings& settings, const TestRunOptions& options, const ReferenceRound& next,
+                   const std::function<void(TestRun&)>& after_each) {
+  TestRun run(federation.task, algorithm, settings, options);
+  const std::int64_t everyone = federation.population();
+  Vector x = run.values();
+  for (std::int64_t round = 1; round <= options.rounds; ++round) {
+    const std::int64_t size = options.cohort_size > 0 ? options.cohort_size : everyone;
+    x = next(x, choose_cohort(options.seed, round, everyone, size), round);
+    run->next_round();
+    ASSERT_LE(length(run.values() - x), 1e-10 * length(x)) << "round " << round;
+    if (after_each) after_each(run);
+  }
+}
+
 QuadraticFederation quadratic_federation(const std::vector<std::int64_t>& sizes, std::int64_t features,
                                          std::uint64_t seed) {
   std::mt19937_64 bits(seed);
@@ -145,7 +174,8 @@ QuadraticFederation quadratic_federation(const std::vector<std::int64_t>& sizes,
   const auto draw = [&] { return static_cast<double>(bits() >> 11) * 0x1.0p-53 * 2 - 1; };
   const auto d = static_cast<std::size_t>(features);
 
-  QuadraticFederation federation;
+  std::vector<Quadratic> clients;
+  Partition partition;
   std::vector<double> inputs, targets;
   std::int64_t next = 0;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -153,7 +183,7 @@ QuadraticFederation quadratic_federation(const std::vector<std::int64_t>& sizes,
     for (double& value : truth) value = 2 * draw();
     for (double& value : scale) value = 0.6 + 0.6 * std::abs(draw());
     Quadratic client{zero_matrix(d + 1, d + 1), Vector(d + 1), static_cast<double>(sizes[k])};
-    std::vector<std::int64_t>& shard = federation.partition.emplace_back();
+    std::vector<std::int64_t>& shard = partition.emplace_back();
     for (std::int64_t i = 0; i < sizes[k]; ++i) {
       Vector row(d + 1, 1.0);  // the last input is the bias
       for (std::size_t j = 0; j < d; ++j) row[j] = scale[j] * draw();
@@ -167,18 +197,11 @@ QuadraticFederation quadratic_federation(const std::vector<std::int64_t>& sizes,
       targets.push_back(target);
       shard.push_back(next++);
     }
-    federation.clients.push_back(std::move(client));
+    clients.push_back(std::move(client));
   }
   const torch::Tensor x = torch::tensor(inputs, torch::kFloat64).view({next, features});
   const torch::Tensor y = torch::tensor(targets, torch::kFloat64).view({next, 1});
-  federation.dataset = {.name = "quadratics",
-                        .train = {x, y},
-                        .test = {x, y},
-                        .classes = 0,
-                        .mean = {},
-                        .deviation = {},
-                        .note = ""};
-  return federation;
+  return {regression_task(x, y, std::move(partition)), std::move(clients)};
 }
 
 }  // namespace fedarena

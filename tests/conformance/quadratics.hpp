@@ -4,8 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "datasets/dataset.hpp"
-#include "partitions/partition.hpp"
+#include "tests/conformance/federations.hpp"
 
 namespace fedarena {
 
@@ -53,18 +52,27 @@ Vector descend(const Quadratic& problem, const Vector& start, double rate, std::
 /// of the clients are scaled so that every Hessian's largest eigenvalue is below 3: rates up to 0.3 are
 /// stable.
 struct QuadraticFederation {
-  Dataset dataset;
-  Partition partition;
+  Task task;
   std::vector<Quadratic> clients;
 
   std::int64_t population() const { return static_cast<std::int64_t>(clients.size()); }
   double examples() const;
+  /// Of the mean of the clients' losses.
+  Vector optimum(bool by_examples) const;
 };
 
 /// One round of model averaging: x + server_rate * sum_k p_k (train(k, x) - x) over the cohort.
 Vector average_round(const QuadraticFederation& federation, const std::vector<std::int64_t>& cohort,
                      const Vector& x, bool by_examples, double server_rate,
                      const std::function<Vector(const Quadratic&, const Vector&)>& train);
+
+/// Checks the weights after every round: `next` says where the reference goes from x with the round's cohort,
+/// and `after_each` may look at more of the run.
+using ReferenceRound =
+    std::function<Vector(const Vector& x, const std::vector<std::int64_t>& cohort, std::int64_t round)>;
+void expect_rounds(const QuadraticFederation& federation, const std::string& algorithm,
+                   const Settings& settings, const TestRunOptions& options, const ReferenceRound& next,
+                   const std::function<void(TestRun&)>& after_each = {});
 
 QuadraticFederation quadratic_federation(const std::vector<std::int64_t>& sizes, std::int64_t features = 3,
                                          std::uint64_t seed = 11);

@@ -2,7 +2,6 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "datasets/own/csv_file.hpp"
 #include "datasets/registry.hpp"
@@ -11,16 +10,11 @@
 namespace fedarena {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-Bytes csv_text(const std::string& letters) { return {letters.begin(), letters.end()}; }
-
 class CsvFiles : public ScratchFolder {
  protected:
   // Fields joined by "|", records by "/".
   std::string joined(const std::string& content) const {
-    CsvFile file(write("a.csv", csv_text(content)));
+    CsvFile file(write("a.csv", content));
     std::string result;
     std::vector<CsvField> fields;
     while (file.next(fields)) {
@@ -49,7 +43,7 @@ TEST_F(CsvFiles, AreReadAsRfc4180HasThem) {
 }
 
 TEST_F(CsvFiles, TellWhereAFieldBegins) {
-  CsvFile file(write_gzip("a.csv.gz", csv_text("a,b\n\"x\ny\",22\n3,\"4\"\n")));
+  CsvFile file(write_gzip("a.csv.gz", "a,b\n\"x\ny\",22\n3,\"4\"\n"));
   EXPECT_THAT(file.header(), ElementsAre("a", "b"));
   std::vector<CsvField> fields;
   ASSERT_TRUE(file.next(fields));
@@ -82,13 +76,13 @@ const std::string kSmall =
 class Csv : public ScratchFolder {
  protected:
   Dataset load(const std::string& content, Settings settings) const {
-    write("a.csv", csv_text(content));
+    write("a.csv", content);
     settings.emplace_back("path", "a.csv");
     return load_dataset("csv", settings, {folder_});
   }
   // With `content` as the second file, so that all of kSmall is for training.
   Dataset load_with_test(const std::string& content, Settings settings) const {
-    write("b.csv", csv_text(content));
+    write("b.csv", content);
     settings.emplace_back("test_path", "b.csv");
     return load(kSmall, std::move(settings));
   }
@@ -199,7 +193,7 @@ TEST_F(Csv, RefusesAColumnThatIsNotThereWithTheNearest) {
               HasSubstr("\"weight\", which features names"));
   EXPECT_THAT(refusal(kSmall, with(kRegression, {{"user", "whom"}})),
               HasSubstr("\"whom\", which user names"));
-  write("b.csv", csv_text("size\n1\n"));
+  write("b.csv", "size\n1\n");
   EXPECT_THAT(refusal(kSmall, with(kRegression, {{"test_path", "b.csv"}})),
               HasSubstr("b.csv: there is no column \"price\", which target names"));
 }

@@ -1,13 +1,10 @@
 #include "datasets/fetch/download.hpp"
 
 #include <cstdlib>
-#include <functional>
-#include <optional>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/datasets/noise.hpp"
+#include "tests/datasets/published_toy.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 #include "tests/datasets/web_server.hpp"
 
@@ -18,8 +15,6 @@ using test::ranged;
 using test::WebAnswer;
 using test::WebRequest;
 using test::WebServer;
-using testing::AllOf;
-using testing::HasSubstr;
 using testing::SizeIs;
 
 class DownloadTest : public ScratchFolder {
@@ -42,10 +37,12 @@ class DownloadTest : public ScratchFolder {
   std::filesystem::path path_ = folder_ / "below" / "file.part";
   std::int64_t most_ = 1'000'000;
   std::string noise_ = test::noise(300'000);
+  const WebServer::Handler in_ranges_ = [this](const WebRequest& request) { return ranged(request, noise_); };
+  const WebServer::Handler as_a_whole_ = [this](const WebRequest&) { return WebAnswer{.body = noise_}; };
 };
 
 TEST_F(DownloadTest, BringsAFileAndTellsHowFarItIs) {
-  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  const WebServer server(in_ranges_);
   std::pair<std::int64_t, std::int64_t> last;
   EXPECT_FALSE(fetch(server.address() + "some/file", [&](std::int64_t done, std::int64_t whole) {
     last = {done, whole};
@@ -73,7 +70,7 @@ TEST_F(DownloadTest, GoesOnWhereTheConnectionBroke) {
 
 TEST_F(DownloadTest, GoesOnWhereAnEarlierProgramStopped) {
   write("below/file.part", Bytes(noise_.begin(), noise_.begin() + 1'000));
-  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  const WebServer server(in_ranges_);
   std::int64_t whole = 0;
   EXPECT_TRUE(fetch(server.address(), [&](std::int64_t /*done*/, std::int64_t found) {
     whole = found;
@@ -87,7 +84,7 @@ TEST_F(DownloadTest, GoesOnWhereAnEarlierProgramStopped) {
 
 TEST_F(DownloadTest, BeginsAnewWhereTheServerKnowsNoRanges) {
   write("below/file.part", Bytes(1'000, 7));
-  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; });
+  const WebServer server(as_a_whole_);
   EXPECT_FALSE(fetch(server.address())) << "all bytes are of one answer";
   EXPECT_EQ(content(), noise_);
 }
@@ -106,14 +103,14 @@ TEST_F(DownloadTest, BeginsAnewWhereTheServerGivesAnotherRange) {
 
 TEST_F(DownloadTest, BeginsAnewWhenMoreIsThereThanTheServerHas) {
   write("below/file.part", Bytes(400'000, 7));
-  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  const WebServer server(in_ranges_);
   EXPECT_FALSE(fetch(server.address()));
   EXPECT_EQ(content(), noise_);
 }
 
 TEST_F(DownloadTest, TakesAFileThatIsThereAsAWhole) {
   write("below/file.part", Bytes(noise_.begin(), noise_.end()));
-  const WebServer server([&](const WebRequest& request) { return ranged(request, noise_); });
+  const WebServer server(in_ranges_);
   EXPECT_TRUE(fetch(server.address()));
   EXPECT_EQ(content(), noise_);
   EXPECT_THAT(server.requests(), SizeIs(1));
@@ -228,7 +225,7 @@ TEST_F(DownloadTest, StopsWhenItIsToldTo) {
 }
 
 TEST_F(DownloadTest, ReportsWhatItsListenerThrows) {
-  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; });
+  const WebServer server(as_a_whole_);
   const auto fail = [](std::int64_t, std::int64_t) -> bool { throw Error::of("enough"); };
   EXPECT_EQ(message_of([&] { fetch(server.address(), fail); }), "enough");
 }
@@ -253,7 +250,7 @@ class SecureDownloadTest : public DownloadTest {
 };
 
 TEST_F(SecureDownloadTest, TrustsNoCertificateThatNobodyVouchesFor) {
-  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; }, true);
+  const WebServer server(as_a_whole_, true);
   EXPECT_THAT(refusal(server.address()),
               AllOf(HasSubstr("no trusted connection"), HasSubstr("CURL_CA_BUNDLE")));
   EXPECT_THAT(server.requests(), SizeIs(0));
@@ -263,7 +260,7 @@ TEST_F(SecureDownloadTest, TrustsNoCertificateThatNobodyVouchesFor) {
 }
 
 TEST_F(SecureDownloadTest, TrustsACertificateForItsOwnHostAlone) {
-  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_}; }, true);
+  const WebServer server(as_a_whole_, true);
   trust(server);
   std::string other = server.address();
   other.replace(other.find("localhost"), 9, "127.0.0.1");
@@ -271,7 +268,7 @@ TEST_F(SecureDownloadTest, TrustsACertificateForItsOwnHostAlone) {
 }
 
 TEST_F(SecureDownloadTest, IsNotLedOffTheSecureWeb) {
-  const WebServer plain([&](const WebRequest&) { return WebAnswer{.body = noise_}; });
+  const WebServer plain(as_a_whole_);
   const WebServer secure(
       [&](const WebRequest&) {
         return WebAnswer{.status = 302, .headers = {"Location: " + plain.address()}};

@@ -4,10 +4,7 @@
 #include <map>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/datasets/noise.hpp"
-#include "tests/datasets/packed.hpp"
 #include "tests/datasets/published_toy.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 #include "tests/datasets/web_server.hpp"
@@ -24,13 +21,9 @@ using test::tar_gz;
 using test::WebAnswer;
 using test::WebRequest;
 using test::WebServer;
-using testing::AllOf;
 using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using testing::UnorderedElementsAre;
 
 class FetchTest : public ScratchFolder {
  protected:

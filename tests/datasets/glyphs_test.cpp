@@ -1,7 +1,6 @@
 #include "datasets/glyphs.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "datasets/glyph_forms.hpp"
 #include "datasets/published/published_files.hpp"

@@ -3,7 +3,6 @@
 #include <turbojpeg.h>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "datasets/own/picture_file.hpp"
 #include "datasets/registry.hpp"
@@ -11,10 +10,6 @@
 
 namespace fedarena {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 Bytes png(png_uint_32 format, int width, int height, const Bytes& pixels) {
   png_image image{};
@@ -123,11 +118,10 @@ class ImageFolder : public ScratchFolder {
     write("pictures/train/dog/b.png", grey(3, 2, 100));
     write("pictures/train/dog/a.PNG", grey(3, 2, 50));
     write("pictures/train/cat/c.png", grey(3, 2, 0));
-    write("pictures/train/cat/.hidden.png", text("no picture"));
-    write("pictures/train/cat/notes.txt", text("no picture"));
+    write("pictures/train/cat/.hidden.png", "no picture");
+    write("pictures/train/cat/notes.txt", "no picture");
     write("pictures/test/dog/a.jpg", jpeg(TJPF_GRAY, 3, 2, Bytes(6, 100)));
   }
-  static Bytes text(const std::string& letters) { return {letters.begin(), letters.end()}; }
 };
 
 TEST_F(ImageFolder, SortsClassesAndPicturesByName) {
@@ -176,11 +170,11 @@ TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
 }
 
 TEST_F(ImageFolder, RefusesFoldersWithoutPictures) {
-  write("pictures/train/cat/notes.txt", text("no picture"));
+  write("pictures/train/cat/notes.txt", "no picture");
   EXPECT_THAT(refusal(), HasSubstr("there is no picture; allowed: CLASS/*.png, *.jpg or *.jpeg"));
   write("pictures/train/cat/c.png", grey(3, 2, 0));
   EXPECT_THAT(refusal(), HasSubstr("the folder cannot be read (No such file or directory)"));
-  write("pictures/train/cat/d.png", text("no picture"));
+  write("pictures/train/cat/d.png", "no picture");
   EXPECT_THAT(refusal(), HasSubstr("train/cat/d.png: the content is neither PNG nor JPEG"));
 }
 

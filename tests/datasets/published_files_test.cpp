@@ -1,16 +1,13 @@
 #include "datasets/published/published_files.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "datasets/fetch/unpack.hpp"
+#include "tests/datasets/published_toy.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 class PublishedFilesTest : public ScratchFolder {
  protected:
@@ -77,9 +74,7 @@ TEST_F(PublishedFilesTest, ThatCannotBeOpenedAreReported) {
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {
-  Bytes noise;
-  for (std::uint32_t i = 0, state = 1; i < 5000; ++i)
-    noise.push_back(static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24));
+  const std::string noise = test::noise(5000);
   Bytes packed = bytes_of(write_gzip("whole.gz", noise));
   packed.resize(packed.size() / 2);
   const auto path = write("cut.gz", packed);
@@ -93,6 +88,104 @@ TEST_F(PublishedFilesTest, WhoseGzipStreamWasAlteredAreRefused) {
   packed[packed.size() - 5] ^= 1;  // inside the stored CRC-32
   const auto path = write("altered.gz", packed);
   EXPECT_THAT(message_of([&] { read_content(path, content.size() + 1); }), HasSubstr("damaged or cut off"));
+}
+
+namespace fs = std::filesystem;
+
+using test::gz;
+using test::published;
+using test::tar_gz;
+
+class UnpackTest : public ScratchFolder {
+ protected:
+  void unpack(const std::string& packed, Packing packing, const std::vector<PublishedFile>& wanted) {
+    unpack_published(scratch_.write("packed", packed), packing, wanted, target_,
+                     "https://example.org/packed");
+  }
+  void unpack_a(const std::string& packed) { unpack(packed, Packing::kOneFile, {published("a", a_)}); }
+  void unpack_both(const std::string& packed) {
+    unpack(packed, Packing::kArchive, {published("a", a_), published("b", b_)});
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    if (fs::exists(target_))
+      for (const auto& entry : fs::recursive_directory_iterator(target_))
+        names.push_back(fs::relative(entry.path(), target_));
+    return names;
+  }
+  std::string content(const std::string& name) const { return test::content_of(target_ / name); }
+
+  fs::path target_ = folder_ / "target";
+  std::string a_ = test::noise(700'000), b_ = test::noise(5'000, 2);
+};
+
+TEST_F(UnpackTest, TakesOneFilePlainOrCompressed) {
+  for (const std::string& packed : {a_, gz(a_)}) {
+    unpack_a(packed);
+    EXPECT_EQ(content("a"), a_);
+    EXPECT_THAT(names(), UnorderedElementsAre("a"));
+    fs::remove_all(target_);
+  }
+}
+
+TEST_F(UnpackTest, NeverPutsAnotherFileInItsPlace) {
+  scratch_.write("target/a", "old");
+  std::string other = a_;
+  other[350'000] = static_cast<char>(other[350'000] ^ 1);
+  std::string damaged = gz(a_);
+  damaged.resize(damaged.size() / 2);
+  for (const auto& [packed, words] : std::vector<std::pair<std::string, std::string>>{
+           {other, "this is not the published a: the SHA-256 of its content is"},
+           {gz(other), "this is not the published a: the SHA-256 of its content is"},
+           {a_.substr(0, 699'999), "a ends after 699999 bytes; allowed: exactly 700000 bytes"},
+           {a_ + "x", "a is longer than 700000 bytes; allowed: exactly 700000 bytes"},
+           {gz(a_ + "x"), "a is longer than 700000 bytes"},
+           {damaged, "the content is damaged or cut off"},
+           {"<html>moved</html>", "a ends after 18 bytes"},
+           {"", "the file is empty"}}) {
+    EXPECT_THAT(message_of([&, &bytes = packed] { unpack_a(bytes); }),
+                AllOf(HasSubstr("https://example.org/packed: " + words), HasSubstr("--from")));
+    EXPECT_EQ(content("a"), "old");
+    EXPECT_THAT(names(), UnorderedElementsAre("a")) << words;
+  }
+  unpack_a(a_);
+  EXPECT_EQ(content("a"), a_);
+}
+
+TEST_F(UnpackTest, TakesTheFilesOfAnArchiveFromAnyFolderOfIt) {
+  unpack_both(tar_gz({{"toy/readme.html", "about"}, {"toy/b", b_}, {"toy/deeper/a", a_}}));
+  EXPECT_EQ(content("a"), a_);
+  EXPECT_EQ(content("b"), b_);
+  EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
+}
+
+TEST_F(UnpackTest, WritesNowhereElse) {
+  unpack_both(tar_gz({{"../../a", a_}, {(folder_ / "elsewhere/b").string(), b_}}));
+  EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
+  EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
+  EXPECT_FALSE(fs::exists(folder_.parent_path() / "a"));
+}
+
+TEST_F(UnpackTest, FollowsNoLinkOfAnArchive) {
+  const auto secret = scratch_.write("secret", a_);
+  EXPECT_THAT(message_of([&] {
+                unpack_both(tar_gz({{.path = "toy/a", .link = secret.string()}, {"toy/b", b_}}));
+              }),
+              HasSubstr("the archive lacks a"));
+  EXPECT_THAT(names(), UnorderedElementsAre("b"));
+}
+
+TEST_F(UnpackTest, NamesWhatAnArchiveLacks) {
+  EXPECT_THAT(message_of([&] { unpack_both(tar_gz({{"toy/c", a_}})); }), HasSubstr("the archive lacks a, b"));
+  EXPECT_THAT(message_of([&] { unpack_both(a_); }), HasSubstr("the content is damaged or cut off"));
+}
+
+TEST_F(UnpackTest, KeepsTheGoodFilesOfAnArchiveThatIsCutOff) {
+  std::string archive = tar_gz({{"toy/b", b_}, {"toy/a", a_}});
+  archive.resize(archive.size() / 2);
+  EXPECT_THAT(message_of([&] { unpack_both(archive); }), HasSubstr("the content is damaged or cut off"));
+  EXPECT_THAT(names(), UnorderedElementsAre("b"));
+  EXPECT_EQ(content("b"), b_);
 }
 
 }  // namespace

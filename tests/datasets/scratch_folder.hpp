@@ -1,13 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <zlib.h>
 
 #include "tests/message_of.hpp"
@@ -16,6 +18,11 @@
 namespace fedarena {
 
 using test::message_of;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -31,12 +38,28 @@ class ScratchFolder : public testing::Test {
     return path;
   }
 
+  std::filesystem::path write(const std::string& name, std::string_view content) const {
+    return write(name, Bytes(content.begin(), content.end()));
+  }
+
   std::filesystem::path write_gzip(const std::string& name, const Bytes& content) const {
-    const auto path = write(name, {});
+    const auto path = write(name, Bytes());
     gzFile file = gzopen(path.c_str(), "wb");
     gzwrite(file, content.data(), static_cast<unsigned>(content.size()));
     gzclose(file);
     return path;
+  }
+  std::filesystem::path write_gzip(const std::string& name, std::string_view content) const {
+    return write_gzip(name, Bytes(content.begin(), content.end()));
+  }
+
+  /// What `read`, which reads the file at `path`, refuses it for; without its name and the remedy.
+  template <typename Read>
+  static std::string problem_of(const std::filesystem::path& path, Read&& read) {
+    const std::string message = message_of(read), begin = path.string() + ": ";
+    EXPECT_THAT(message, testing::StartsWith(begin));
+    EXPECT_THAT(message, testing::EndsWith("\n  Replace the file with the publisher's"));
+    return message.substr(std::min(begin.size(), message.size()), message.find('\n') - begin.size());
   }
 
   test::Scratch scratch_;

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "harness/config/sections/read.hpp"
 #include "harness/config/grid/tuning.hpp"
+#include "harness/config/sections/read.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "tests/paths.hpp"

@@ -2,20 +2,29 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
+
 #include "fedarena/accounting/account.hpp"
 #include "fedarena/model_averaging.hpp"
 
+#include "harness/config/sections/catalog.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/message_of.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena {
 
 using test::message_of;
+using test::Scratch;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// An algorithm as a plugin would write it, mistake included. Left empty, `train_with` trains nothing and
 /// `aggregate_with` adds the mean update to the model.
@@ -48,7 +57,8 @@ Exhibit::Training sgd(std::int64_t steps, std::int64_t batch_size, double rate =
 /// A classification in double precision whose label tells the sign of the first of three features, and the
 /// clients that hold its examples.
 struct Federation {
-  explicit Federation(const std::vector<std::int64_t>& shard_sizes);
+  explicit Federation(const std::vector<std::int64_t>& shard_sizes,
+                      const std::vector<Layer>& layers = {Linear{3, 2}});
 
   /// All clients in every round, tested after the last; tests change what they are about.
   SimulationSetup setup(const Algorithm& algorithm, const PrivacyPolicy& policy,
@@ -56,7 +66,7 @@ struct Federation {
 
   Dataset dataset;
   Partition partition;
-  Model model{{.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 2}}}, torch::kFloat64};
+  Model model;
   WorkPool pool{2, use_one_torch_thread};
   std::atomic<bool> stop = false;
 };
@@ -69,5 +79,16 @@ double finish(Simulation& simulation);
 
 /// RDP epsilon of that many equal steps of the Poisson-sampled Gaussian mechanism.
 double poisson_epsilon(double noise_multiplier, double rate, std::int64_t steps, double delta = 1e-5);
+
+/// An experiment of two private algorithms, as a file has it. `privacy`: further lines of its [privacy].
+std::string experiment_text(const std::string& privacy = "");
+
+/// Everything that the program could choose from.
+Catalog whole_catalog();
+
+/// Runs all of a simulation's rounds and records them in that folder as the program does, for an algorithm
+/// "NAME" of a plugin "NAME-plugin" under that policy.
+results::RunDirectory record(const std::filesystem::path& folder, Simulation& simulation, std::int64_t rounds,
+                             const std::string& name, const std::string& policy);
 
 }  // namespace fedarena

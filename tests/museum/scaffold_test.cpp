@@ -1,5 +1,6 @@
 // Exhibit 12: SCAFFOLD with control variates that do not start at zero, and with the cohort in the place of
-// the population. The plugin is compared with the paper in tests/conformance/scaffold_trajectory_test.cpp.
+// the population. The plugin is compared with the paper in tests/conformance/scaffold_test.cpp.
+
 #include <gtest/gtest.h>
 
 #include "tests/museum/exhibits.hpp"
@@ -10,7 +11,7 @@ namespace {
 constexpr Key<Params> kControl{"control"};
 constexpr Key<Params> kControlUpdate{"control_update"};
 constexpr double kScaffoldRate = 0.3;
-constexpr std::int64_t kSteps = 5, kRounds = 6;
+constexpr std::int64_t kSteps = 5;
 
 enum class Mistake { kNone, kRandomStart, kWeightsAsStart, kCohortAsPopulation };
 
@@ -29,7 +30,7 @@ class FlawedScaffold final : public Algorithm {
     const Params drift = downlink[kControl] - control;
     Params local = start;
     for (std::int64_t step = 0; step < kSteps; ++step) {
-      local.add_scaled(-kRate, client.oracle.gradient(local, {.batch_size = 0}) + drift);
+      local.add_scaled(-kScaffoldRate, client.oracle.gradient(local, {.batch_size = 0}) + drift);
     }
     const Params next = (1 / (kScaffoldRate * kSteps)) * (start - local) - drift;
     client.state.put(kControl, next);
@@ -65,7 +66,7 @@ class FlawedScaffold final : public Algorithm {
 class Scaffold : public ::testing::Test {
  protected:
   Params end_of(const Algorithm& algorithm, std::int64_t cohort_size) const {
-    SimulationSetup setup = federation.setup(algorithm, NoPolicy{}, kRounds);
+    SimulationSetup setup = federation.setup(algorithm, NoPolicy{}, 6);
     setup.cohort_size = cohort_size;
     Simulation simulation(setup);
     while (!simulation.finished()) simulation.next_round();
@@ -73,10 +74,8 @@ class Scaffold : public ::testing::Test {
   }
   /// How far the flawed one ends from the plugin, relative to the length of the model.
   double apart(Mistake mistake, std::int64_t cohort_size) const {
-    const auto plugin = plugins().create("scaffold", {{"option", std::string("II")},
-                                                      {"local_steps", kSteps},
-                                                      {"batch_size", std::int64_t{0}},
-                                                      {"rate", kScaffoldRate}});
+    const auto plugin = plugins().create(
+        "scaffold", {{"option", "II"}, {"local_steps", kSteps}, {"batch_size", 0}, {"rate", kScaffoldRate}});
     const Params right = end_of(*plugin, cohort_size);
     return norm(end_of(FlawedScaffold(mistake), cohort_size) - right) / norm(right);
   }
@@ -88,17 +87,17 @@ TEST_F(Scaffold, IsThePluginWithoutAMistake) {
   for (const std::int64_t cohort_size : {5, 2, 1}) EXPECT_LE(apart(Mistake::kNone, cohort_size), 1e-12);
 }
 
+constexpr auto kMistakes = {Mistake::kRandomStart, Mistake::kWeightsAsStart, Mistake::kCohortAsPopulation};
+
 // Why they stay unnoticed: when everybody takes part, each of them cancels.
 TEST_F(Scaffold, HidesMistakesWhenAllTakePart) {
-  for (const Mistake mistake :
-       {Mistake::kRandomStart, Mistake::kWeightsAsStart, Mistake::kCohortAsPopulation}) {
+  for (const Mistake mistake : kMistakes) {
     EXPECT_LE(apart(mistake, 5), 1e-12) << static_cast<int>(mistake);
   }
 }
 
 TEST_F(Scaffold, ShowsMistakesWhenSomeTakePart) {
-  for (const Mistake mistake :
-       {Mistake::kRandomStart, Mistake::kWeightsAsStart, Mistake::kCohortAsPopulation}) {
+  for (const Mistake mistake : kMistakes) {
     EXPECT_GE(apart(mistake, 2), 1e-2) << static_cast<int>(mistake);
   }
 }

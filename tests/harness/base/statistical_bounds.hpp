@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace fedarena {
@@ -37,6 +40,37 @@ inline double chi_square_of_equal_cells(const std::vector<std::int64_t>& counts)
 /// Whether counts of equally likely cells look so.
 inline bool equally_likely(const std::vector<std::int64_t>& counts) {
   return chi_square_of_equal_cells(counts) < chi_square_bound(static_cast<double>(counts.size() - 1));
+}
+
+/// Whether subsets of `units` units, counted by their bits, have the probabilities of units that are each in
+/// one with probability `rate`, whatever the others are.
+inline bool independent_inclusions(const std::vector<double>& counts, int units, double rate) {
+  double draws = 0, statistic = 0;
+  for (const double count : counts) draws += count;
+  for (std::size_t subset = 0; subset < counts.size(); ++subset) {
+    double expected = draws;
+    for (int unit = 0; unit < units; ++unit) expected *= (subset >> unit) % 2 == 1 ? rate : 1 - rate;
+    statistic += std::pow(counts[subset] - expected, 2) / expected;
+  }
+  return statistic < chi_square_bound(static_cast<double>(counts.size() - 1));
+}
+
+/// sqrt(n) * D: the largest distance between the distribution of a sample and the uniform one on [0, 1].
+inline double kolmogorov_of_uniform(std::vector<double> sample) {
+  std::sort(sample.begin(), sample.end());
+  const auto count = static_cast<double>(sample.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const auto rank = static_cast<double>(i);
+    distance = std::max({distance, (rank + 1) / count - sample[i], sample[i] - rank / count});
+  }
+  return std::sqrt(count) * distance;
+}
+
+/// The same for a sample and the standard normal distribution.
+inline double kolmogorov_of_normal(std::vector<double> sample) {
+  for (double& value : sample) value = 0.5 * std::erfc(-value / std::sqrt(2));
+  return kolmogorov_of_uniform(std::move(sample));
 }
 
 /// (sample mean - mean) in units of its standard error.

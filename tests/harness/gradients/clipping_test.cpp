@@ -14,11 +14,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-class Clipping : public ::testing::Test {
- protected:
-  Clipping() { use_one_torch_thread(); }
-  WorkPool pool{2, use_one_torch_thread};
-};
+using Clipping = WithPools;
 
 // One of each way to take norms: affine, held and ghost convolution, normalisation, nothing cancelled by
 // softmax.
@@ -49,7 +45,7 @@ TEST_F(Clipping, NeverExceedsTheBound) {
   for (const Architecture& architecture : victims()) {
     for (const auto type : {torch::kFloat32, torch::kFloat64}) {
       const Model model(architecture, type);
-      const GradientEngine engine(model, pool);
+      const GradientEngine engine(model, two);
       for (const double magnitude : kMagnitudes) {
         for (const double scale : {1e-20, 1.0, 1e12}) {
           Params at = random_params(model);
@@ -74,7 +70,7 @@ TEST_F(Clipping, ReachesTheBound) {
     const Batch batch = random_batch(model, 1);
     for (const double bound : {1e-20, 1e-9, 1e-3}) {
       const ClippedSum result =
-          GradientEngine(model, pool).clipped_gradient_sum(at, bound, 1, slices_of(batch));
+          GradientEngine(model, two).clipped_gradient_sum(at, bound, 1, slices_of(batch));
       EXPECT_GE(norm(result.sum), bound * (1 - 1e-5));
       EXPECT_EQ(result.clipped, 1);
     }
@@ -93,8 +89,7 @@ TEST_F(Clipping, DropsGradientsThatAreNotFiniteAndKeepsTheOthers) {
     const std::vector<torch::Tensor> gradients = separate_gradients(model, at, batch);
     for (const torch::Tensor& gradient : gradients) dropped += !gradient.isfinite().all().item<bool>();
     EXPECT_GE(dropped, 2);
-    const ClippedSum result =
-        GradientEngine(model, pool).clipped_gradient_sum(at, 1, count, slices_of(batch));
+    const ClippedSum result = GradientEngine(model, two).clipped_gradient_sum(at, 1, count, slices_of(batch));
     const torch::Tensor expected = clipped_by_hand(gradients, 1);
     EXPECT_LE((result.sum.flat().to(torch::kFloat64) - expected).norm().item<double>(),
               1e-5 * expected.norm().item<double>());
@@ -110,8 +105,7 @@ TEST_F(Clipping, LeavesAZeroGradientAtZero) {
   Batch batch = random_batch(model, 3);
   batch.targets = model.forward(at, batch.inputs);
   for (const double bound : {0.0, 1e-20, 1.0, kInfinity}) {
-    const ClippedSum result =
-        GradientEngine(model, pool).clipped_gradient_sum(at, bound, 3, slices_of(batch));
+    const ClippedSum result = GradientEngine(model, two).clipped_gradient_sum(at, bound, 3, slices_of(batch));
     EXPECT_EQ(norm(result.sum), 0);
     EXPECT_EQ(result.clipped, 0);
   }
@@ -127,7 +121,7 @@ TEST_F(Clipping, TakesNormsThatSinglePrecisionCannotSquare) {
     const Batch batch{torch::tensor({{3.0, 4.0}}).mul(size).to(torch::kFloat32), torch::tensor({{1.0F}})};
     const double length = std::sqrt(25 * size * size + 1);
     const ClippedSum result =
-        GradientEngine(model, pool).clipped_gradient_sum(at, length / 2, 1, slices_of(batch));
+        GradientEngine(model, two).clipped_gradient_sum(at, length / 2, 1, slices_of(batch));
     EXPECT_NEAR(norm(result.sum), length / 2, 1e-5 * length);
     EXPECT_NEAR(result.sum.flat()[0].item<double>(), -1.5 * size, 1e-5 * size);
   }
@@ -138,7 +132,7 @@ TEST_F(Clipping, TakesNormsThatSinglePrecisionCannotSquare) {
 TEST_F(Clipping, BoundsTheInfluenceOfAnExample) {
   for (const Architecture& architecture : victims()) {
     const Model model(architecture, torch::kFloat64);
-    const GradientEngine engine(model, pool);
+    const GradientEngine engine(model, two);
     const Params at = random_params(model);
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       const Batch batch = random_batch(model, 6, seed);
@@ -157,7 +151,7 @@ TEST_F(Clipping, OfNothingIsZero) {
   const Model model(victims().front(), torch::kFloat32);
   const Params at = random_params(model);
   const ClippedSum result =
-      GradientEngine(model, pool).clipped_gradient_sum(at, 1, 0, [](std::int64_t, std::int64_t) {
+      GradientEngine(model, two).clipped_gradient_sum(at, 1, 0, [](std::int64_t, std::int64_t) {
         ADD_FAILURE();
         return Batch{};
       });
@@ -170,7 +164,7 @@ TEST_F(Clipping, RefusesBoundsThatAreNone) {
   const Model model(victims().front(), torch::kFloat32);
   const Params at = random_params(model);
   const Batch batch = random_batch(model, 1);
-  const GradientEngine engine(model, pool);
+  const GradientEngine engine(model, two);
   EXPECT_THROW(engine.clipped_gradient_sum(at, -1, 1, slices_of(batch)), Bug);
   EXPECT_THROW(engine.clipped_gradient_sum(at, kNan, 1, slices_of(batch)), Bug);
   EXPECT_THROW(engine.clipped_gradient_sum(at, 1, -1, slices_of(batch)), Bug);
@@ -179,7 +173,7 @@ TEST_F(Clipping, RefusesBoundsThatAreNone) {
 TEST_F(Clipping, PassesOnWhatTheSourceThrows) {
   const Model model(victims().front(), torch::kFloat32);
   const auto failing = [](std::int64_t, std::int64_t) -> Batch { throw Interrupted(); };
-  EXPECT_THROW(GradientEngine(model, pool).clipped_gradient_sum(random_params(model), 1, 3, failing),
+  EXPECT_THROW(GradientEngine(model, two).clipped_gradient_sum(random_params(model), 1, 3, failing),
                Interrupted);
 }
 

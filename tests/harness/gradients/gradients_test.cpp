@@ -30,11 +30,7 @@ Architecture features() {
   return {.input_shape = {6}, .outputs = 3, .layers = {Linear{6, 8}, Relu{}, Linear{8, 3}}};
 }
 
-class Engines : public ::testing::Test {
- protected:
-  Engines() { use_one_torch_thread(); }
-  WorkPool one{1, use_one_torch_thread}, two{2, use_one_torch_thread}, seven{7, use_one_torch_thread};
-};
+using Engines = WithPools;
 
 // The pieces of a batch that an engine asks for, each once.
 class Pieces {
@@ -53,17 +49,6 @@ class Pieces {
   std::set<std::pair<std::int64_t, std::int64_t>> asked_;
 };
 
-std::vector<std::int64_t> gradients_sizes_around(std::int64_t micro_batch) {
-  return {1,
-          2,
-          micro_batch - 1,
-          micro_batch,
-          micro_batch + 1,
-          2 * micro_batch,
-          2 * micro_batch + 1,
-          3 * micro_batch - 1};
-}
-
 TEST_F(Engines, AverageMicroBatchesToTheGradientOfTheWholeBatch) {
   for (const auto& architecture : {images(), features()}) {
     for (const auto& [type, tolerance] : std::vector<std::pair<torch::ScalarType, double>>{
@@ -71,7 +56,7 @@ TEST_F(Engines, AverageMicroBatchesToTheGradientOfTheWholeBatch) {
       const Model model(architecture, type);
       const GradientEngine engine(model, one);
       const Params at = random_params(model);
-      for (const std::int64_t count : gradients_sizes_around(engine.micro_batch())) {
+      for (const std::int64_t count : sizes_around(engine.micro_batch())) {
         const Batch batch = random_batch(model, count);
         const Params whole = model.gradient(at, batch);
         EXPECT_LE(norm(engine.mean_gradient(at, count, slices_of(batch)) - whole), tolerance * norm(whole))
@@ -124,7 +109,7 @@ TEST_F(Engines, CutABatchIntoAnEvenNumberOfMicroBatches) {
   const Model model(features(), torch::kFloat64);
   const Params at = random_params(model);
   const GradientEngine engine(model, two);
-  for (const std::int64_t count : gradients_sizes_around(engine.micro_batch())) {
+  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count);
     Pieces pieces;
     engine.mean_gradient(at, count, pieces.of(batch));
@@ -146,7 +131,7 @@ TEST_F(Engines, EvaluateAsIsDoneByHand) {
   const Model model(features(), torch::kFloat64);
   const Params at = random_params(model);
   const GradientEngine engine(model, two);
-  for (const std::int64_t count : gradients_sizes_around(engine.micro_batch())) {
+  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count);
     const torch::Tensor outputs = model.forward(at, batch.inputs);
     double loss = 0;

@@ -2,14 +2,12 @@
 // differences, and what workers and micro-batches must not change.
 #include "harness/gradients/engine/input_gradient.hpp"
 
-#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -19,11 +17,6 @@
 
 namespace fedarena {
 namespace {
-
-double input_gradient_relative_error(const torch::Tensor& actual, const torch::Tensor& expected) {
-  return ((actual.to(torch::kFloat64) - expected.to(torch::kFloat64)).norm() / expected.norm())
-      .item<double>();
-}
 
 // Ordinary weights: shifts of normalisations are not zero.
 Params weights_of(const Model& model, std::uint64_t seed) {
@@ -46,27 +39,21 @@ void expect_second_derivatives(const Architecture& architecture, const WorkPool&
   const torch::Tensor expected = input_gradient_by_autograd(model, at, direction, batch);
   ASSERT_EQ(actual.sizes(), batch.inputs.sizes());
   EXPECT_GT(expected.norm().item<double>(), 0);
-  EXPECT_LE(input_gradient_relative_error(actual, expected), 1e-9) << "seed " << seed;
+  EXPECT_LE(relative_error(actual, expected), 1e-9) << "seed " << seed;
 }
 
 // The ConvNet, small: its second convolution goes by tiles, its first does not. 9 micro-batches of 16 and one
 // example more are cut unevenly.
 Architecture small_convnet() {
-  return build_model("convnet", {{"width", std::int64_t{16}}, {"depth", std::int64_t{2}}},
-                     {.shape = {3, 32, 32}, .outputs = 4});
+  return build_model("convnet", {{"width", 16}, {"depth", 2}}, {.shape = {3, 32, 32}, .outputs = 4});
 }
 
-class InputGradient : public ::testing::Test {
- protected:
-  InputGradient() { use_one_torch_thread(); }
-  WorkPool one{1, use_one_torch_thread}, two{2, use_one_torch_thread}, three{3, use_one_torch_thread};
-};
+using InputGradient = WithPools;
 
 TEST_F(InputGradient, IsExactForEveryModelOfTheZoo) {
   for (const ModelInfo& info : model_zoo()) {
     SCOPED_TRACE(info.name);
-    for (const std::vector<std::int64_t>& shape :
-         std::vector<std::vector<std::int64_t>>{{1, 28, 28}, {3, 32, 32}}) {
+    for (const std::vector<std::int64_t>& shape : zoo_images()) {
       expect_second_derivatives(build_model(info.name, {}, {.shape = shape, .outputs = 10}), two, 3, 21);
     }
   }
@@ -76,9 +63,8 @@ TEST_F(InputGradient, IsExactForEveryNormalisationOfTheConvNet) {
   for (const char* norm : {"instance", "layer", "none"}) {
     SCOPED_TRACE(norm);
     expect_second_derivatives(
-        build_model("convnet", {{"width", std::int64_t{20}}, {"norm", std::string(norm)}},
-                    {.shape = {3, 24, 20}, .outputs = 10}),
-        two, 5, 22);
+        build_model("convnet", {{"width", 20}, {"norm", norm}}, {.shape = {3, 24, 20}, .outputs = 10}), two,
+        5, 22);
   }
 }
 
@@ -91,89 +77,17 @@ TEST_F(InputGradient, IsExactForAWideConvolutionOfTheInputs) {
       two, 5, 23);
 }
 
-// Layers and shapes drawn at random. Channels are few or many, so that convolutions go either way, and maps
-// are of sizes that tiles overhang.
-class InputGradientDesigner {
- public:
-  explicit InputGradientDesigner(std::uint64_t seed) : stream_({.seed = seed}), pools_({.seed = seed, .round = 1}) {}
-
-  Architecture design() {
-    Architecture result;
-    result.outputs = between(2, 5);
-    result.loss = chance() ? Loss::kCrossEntropy : Loss::kSquaredError;
-    std::int64_t features = between(4, 12);
-    if (between(0, 3) > 0) {
-      features = images(result);
-    } else {
-      result.input_shape = {features};
-      if (chance()) result.layers.emplace_back(GroupNorm{1, features});
-    }
-    if (chance()) {
-      const std::int64_t hidden = 4 * between(2, 4);
-      result.layers.emplace_back(Linear{features, hidden});
-      if (chance()) result.layers.emplace_back(GroupNorm{2, hidden});
-      result.layers.emplace_back(Relu{});
-      features = hidden;
-    }
-    result.layers.emplace_back(Linear{features, result.outputs});
-    return result;
-  }
-
- private:
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(stream_.below(static_cast<std::uint64_t>(high - low + 1)));
-  }
-  bool chance() { return between(0, 1) == 1; }
-
-  // Returns the features that are left.
-  std::int64_t images(Architecture& result) {
-    std::int64_t channels = between(1, 4), height = between(5, 12), width = between(5, 12);
-    result.input_shape = {channels, height, width};
-    if (between(0, 3) == 0) result.layers.emplace_back(Relu{});
-    if (between(0, 3) == 0) shrink(result, height, width);
-    for (std::int64_t block = between(1, 3); block > 0; --block) {
-      const std::int64_t kernel = between(0, 1) == 0 ? 3 : between(1, 4), padding = between(0, 2);
-      if (kernel > height + 2 * padding || kernel > width + 2 * padding) continue;
-      const std::int64_t groups = between(1, 3), out = groups * between(2, 12);
-      result.layers.emplace_back(Conv2d{channels, out, kernel, padding});
-      channels = out;
-      height += 2 * padding - kernel + 1;
-      width += 2 * padding - kernel + 1;
-      if (chance() && height * width >= 6) {
-        result.layers.emplace_back(GroupNorm{chance() ? groups : channels, channels});
-      }
-      if (chance()) result.layers.emplace_back(Relu{});
-      if (chance()) shrink(result, height, width);
-    }
-    result.layers.emplace_back(Flatten{});
-    return channels * height * width;
-  }
-  void shrink(Architecture& result, std::int64_t& height, std::int64_t& width) {
-    const std::int64_t window = between(1, 3);
-    if (window > height || window > width) return;
-    if (pools_.below(2) == 0) {
-      result.layers.emplace_back(AveragePool{window});
-    } else {
-      result.layers.emplace_back(MaxPool{window});
-    }
-    height /= window;
-    width /= window;
-  }
-
-  Stream stream_, pools_;
-};
-
 TEST_F(InputGradient, IsExactForRandomArchitectures) {
   int by_tiles = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Architecture architecture = InputGradientDesigner(seed).design();
+  for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 200U : 80U); ++seed) {
+    const Architecture architecture = RandomArchitecture(seed).images_or_features();
     expect_second_derivatives(architecture, two, 4, 100 * seed);
     for (const Layer& layer : architecture.layers) {
       const auto* conv = std::get_if<Conv2d>(&layer);
       by_tiles += conv != nullptr && conv->kernel == 3 && conv->in >= 16 && conv->out >= 16;
     }
   }
-  EXPECT_GE(by_tiles, 10);  // of either kind there were enough
+  EXPECT_GE(by_tiles, 4);  // of either kind there were enough
 }
 
 // D(g) = half the squared distance from a fixed point, hence the slope g - point.
@@ -196,7 +110,7 @@ void expect_true_slope(Architecture architecture) {
   const torch::Tensor expected =
       central_differences(batch.inputs, [&] { return distance.of(model.gradient(at, batch)); });
   EXPECT_GT(expected.norm().item<double>(), 1e-3);
-  EXPECT_LE(input_gradient_relative_error(actual, expected), 1e-6);
+  EXPECT_LE(relative_error(actual, expected), 1e-6);
 }
 
 TEST_F(InputGradient, IsTheDerivativeOfADistanceForEveryKindOfLayer) {
@@ -233,7 +147,7 @@ TEST_F(InputGradient, TakesLabelsUnderTheSquaredError) {
                     torch::kFloat64);
   const Params at = random_params(model), direction = random_params(model, 5);
   const Batch batch{random_batch(model, 4).inputs, torch::tensor({0, 2, 1, 2})};
-  EXPECT_LE(input_gradient_relative_error(GradientEngine(model, one).input_gradient(at, batch, constant(direction)),
+  EXPECT_LE(relative_error(GradientEngine(model, one).input_gradient(at, batch, constant(direction)),
                            input_gradient_by_autograd(model, at, direction, batch)),
             1e-12);
 }
@@ -255,7 +169,7 @@ TEST_F(InputGradient, IsWhatOneWritesByHandForOneWeight) {
 TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
   for (const char* norm : {"instance", "layer", "none"}) {
     const Architecture architecture =
-        build_model("convnet", {{"norm", std::string(norm)}}, {.shape = {3, 32, 32}, .outputs = 10});
+        build_model("convnet", {{"norm", norm}}, {.shape = {3, 32, 32}, .outputs = 10});
     const Model single(architecture, torch::kFloat32), twice(architecture, torch::kFloat64);
     const Params at = weights_of(single, 31), direction = random_params(single, 32);
     const Batch batch = random_batch(single, 10, 33);
@@ -271,7 +185,7 @@ TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
     ASSERT_EQ(actual.scalar_type(), torch::kFloat32);
     int far = 0;
     for (std::int64_t i = 0; i < batch.size(); ++i) {
-      const double error = input_gradient_relative_error(actual[i], expected[i]);
+      const double error = relative_error(actual[i], expected[i]);
       EXPECT_LE(error, 0.05) << norm;
       far += error > 1e-4;
     }
@@ -279,17 +193,13 @@ TEST_F(InputGradient, InSingleIsThatInDoubleToRounding) {
   }
 }
 
-std::vector<std::int64_t> input_gradient_sizes_around(std::int64_t micro_batch) {
-  return {1, 2, micro_batch - 1, micro_batch, micro_batch + 1, 2 * micro_batch + 1, 3 * micro_batch};
-}
-
 TEST_F(InputGradient, DoesNotDependOnHowTheBatchIsCut) {
   const Model model(small_convnet(), torch::kFloat64);
   const GradientEngine engine(model, two);
   const Params at = weights_of(model, 41), direction = random_params(model, 42);
-  for (const std::int64_t count : input_gradient_sizes_around(engine.micro_batch())) {
+  for (const std::int64_t count : sizes_around(engine.micro_batch())) {
     const Batch batch = random_batch(model, count, 43);
-    EXPECT_LE(input_gradient_relative_error(engine.input_gradient(at, batch, constant(direction)),
+    EXPECT_LE(relative_error(engine.input_gradient(at, batch, constant(direction)),
                              input_gradient_by_autograd(model, at, direction, batch)),
               1e-9)
         << count;
@@ -304,7 +214,7 @@ TEST_F(InputGradient, DoesNotDependOnWhatTheFirstPassMayKeep) {
   const torch::Tensor expected = GradientEngine(model, two).input_gradient(at, batch, constant(direction));
   for (const std::int64_t kept : {std::int64_t{1}, 2 * micro_batch * model.activations()}) {
     const GradientEngine engine(model, two, kept);
-    EXPECT_LE(input_gradient_relative_error(engine.input_gradient(at, batch, constant(direction)), expected), 1e-12);
+    EXPECT_LE(relative_error(engine.input_gradient(at, batch, constant(direction)), expected), 1e-12);
   }
 }
 
@@ -341,7 +251,7 @@ TEST_F(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
     const Model model(architecture, torch::kFloat32);
     const GradientEngine engine(model, three);
     const Params at = random_params(model);
-    for (const std::int64_t count : input_gradient_sizes_around(engine.micro_batch())) {
+    for (const std::int64_t count : sizes_around(engine.micro_batch())) {
       const Batch batch = random_batch(model, count);
       const Params expected = engine.mean_gradient(at, count, slices_of(batch));
       std::vector<Params> seen;

@@ -20,10 +20,11 @@ struct LanesShape {
   std::int64_t examples, in, out, kernel, padding, height, width;
   ConvTail tail;
 };
-const std::vector<LanesShape> kLanesShapes{{64, 3, 6, 5, 0, 32, 32, {true, 2}},  {16, 6, 16, 5, 0, 14, 14, {true, 2}},
-                                 {17, 1, 1, 1, 0, 1, 1, {}},           {5, 2, 7, 3, 1, 9, 8, {true, 3}},
-                                 {33, 4, 13, 2, 1, 5, 11, {false, 2}}, {1, 5, 3, 4, 3, 6, 4, {true, 1}},
-                                 {31, 1, 8, 3, 2, 7, 7, {false, 1}},   {20, 2, 5, 3, 0, 8, 9, {true, 2}}};
+const std::vector<LanesShape> kLanesShapes{
+    {64, 3, 6, 5, 0, 32, 32, {true, 2}},  {16, 6, 16, 5, 0, 14, 14, {true, 2}},
+    {17, 1, 1, 1, 0, 1, 1, {}},           {5, 2, 7, 3, 1, 9, 8, {true, 3}},
+    {33, 4, 13, 2, 1, 5, 11, {false, 2}}, {1, 5, 3, 4, 3, 6, 4, {true, 1}},
+    {31, 1, 8, 3, 2, 7, 7, {false, 1}},   {20, 2, 5, 3, 0, 8, 9, {true, 2}}};
 
 bool same(const torch::Tensor& actual, const torch::Tensor& expected) {
   return torch::equal(actual.to(torch::kFloat64), expected);

@@ -7,6 +7,7 @@
 
 #include "harness/gradients/engine/gradients.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 
@@ -75,5 +76,115 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
     EXPECT_LE(actual.clipped, longer_than(clip_norm * (1 - 1e-4)));
   }
 }
+
+/// Pools of several numbers of workers.
+class WithPools : public ::testing::Test {
+ protected:
+  WithPools() { use_one_torch_thread(); }
+  WorkPool one{1, use_one_torch_thread}, two{2, use_one_torch_thread}, three{3, use_one_torch_thread},
+      seven{7, use_one_torch_thread};
+};
+
+/// Shapes of images that every model of the zoo takes; the larger ones are many times as dear.
+inline std::vector<std::vector<std::int64_t>> zoo_images() {
+  std::vector<std::vector<std::int64_t>> shapes{{1, 28, 28}};
+  if (test::long_tests()) shapes.push_back({3, 32, 32});
+  return shapes;
+}
+
+/// Numbers of examples that fill micro-batches, and that do not.
+inline std::vector<std::int64_t> sizes_around(std::int64_t micro_batch) {
+  return {1,
+          2,
+          micro_batch - 1,
+          micro_batch,
+          micro_batch + 1,
+          2 * micro_batch,
+          2 * micro_batch + 1,
+          3 * micro_batch - 1};
+}
+
+/// Layers and shapes drawn at random: anything that fits together, but for norms of few numbers. What those
+/// give is nearly constant, and its gradient is little else than autograd's rounding. Channels are few or
+/// many, so that convolutions go and norms are taken either way, and maps are of sizes that tiles overhang.
+class RandomArchitecture {
+ public:
+  explicit RandomArchitecture(std::uint64_t seed) : stream_({.seed = seed}) {}
+
+  Architecture images_or_features() { return design(between(0, 3) == 0 ? kFeatures : kImages); }
+  Architecture images_features_or_words() { return design(static_cast<Kind>(between(0, 2))); }
+
+ private:
+  enum Kind { kImages, kFeatures, kWords };
+
+  Architecture design(Kind kind) {
+    result_.outputs = between(2, 5);
+    result_.loss = chance() ? Loss::kCrossEntropy : Loss::kSquaredError;
+    if (kind == kImages) images();
+    if (kind == kFeatures) features();
+    if (kind == kWords) words();
+    if (chance()) {
+      const std::int64_t hidden = 4 * between(2, 4);
+      add(Linear{size_, hidden});
+      if (chance()) add(GroupNorm{2, hidden});
+      add(Relu{});
+      size_ = hidden;
+    }
+    add(Linear{size_, result_.outputs});
+    return result_;
+  }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(stream_.below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+  bool chance() { return between(0, 1) == 1; }
+  void add(Layer layer) { result_.layers.push_back(std::move(layer)); }
+
+  void images() {
+    std::int64_t channels = between(1, 5), height = between(4, 12), width = between(4, 12);
+    const auto pool = [&] {
+      const std::int64_t window = between(1, 3);
+      if (window > height || window > width) return;
+      chance() ? add(AveragePool{window}) : add(MaxPool{window});
+      height /= window;
+      width /= window;
+    };
+    result_.input_shape = {channels, height, width};
+    if (between(0, 3) == 0) add(Relu{});
+    if (between(0, 3) == 0) pool();
+    for (std::int64_t block = between(1, 3); block > 0; --block) {
+      const std::int64_t kernel = chance() ? 3 : between(1, 4), padding = between(0, 2),
+                         groups = between(1, 3);
+      if (kernel > height + 2 * padding || kernel > width + 2 * padding) continue;
+      const std::int64_t out = groups * between(1, 16);
+      add(Conv2d{channels, out, kernel, padding});
+      channels = out;
+      height += 2 * padding - kernel + 1;
+      width += 2 * padding - kernel + 1;
+      if (chance() && height * width >= 6) add(GroupNorm{chance() ? groups : channels, channels});
+      if (chance()) add(Relu{});
+      if (chance()) pool();
+    }
+    add(Flatten{});
+    size_ = channels * height * width;
+  }
+  void features() {
+    size_ = between(1, 12);
+    result_.input_shape = {size_};
+    if (size_ >= 4 && chance()) add(GroupNorm{1, size_});
+  }
+  void words() {
+    const std::int64_t length = between(1, 9), dimension = between(1, 6);
+    result_.input_shape = {length};
+    add(Embedding{between(1, 7), dimension});
+    if (chance() && length * dimension >= 4) add(GroupNorm{1, length});
+    if (chance()) add(Relu{});
+    add(Flatten{});
+    size_ = length * dimension;
+  }
+
+  Stream stream_;
+  Architecture result_;
+  std::int64_t size_ = 0;
+};
 
 }  // namespace fedarena

@@ -44,8 +44,9 @@ void expect_same_bits(const torch::Tensor& actual, const torch::Tensor& expected
 struct SameBitsShape {
   std::int64_t examples, channels, groups, height, width;
 };
-const std::vector<SameBitsShape> kSameBitsShapes{{2, 4, 4, 32, 32}, {3, 6, 2, 7, 9},  {1, 5, 1, 8, 5}, {2, 3, 3, 1, 1},
-                                 {1, 2, 1, 33, 47}, {4, 4, 2, 16, 6}, {2, 2, 2, 5, 2}, {1, 2, 2, 40, 41}};
+const std::vector<SameBitsShape> kSameBitsShapes{{2, 4, 4, 32, 32}, {3, 6, 2, 7, 9},   {1, 5, 1, 8, 5},
+                                                 {2, 3, 3, 1, 1},   {1, 2, 1, 33, 47}, {4, 4, 2, 16, 6},
+                                                 {2, 2, 2, 5, 2},   {1, 2, 2, 40, 41}};
 
 torch::Tensor random_numbers(Stream& stream, const std::vector<std::int64_t>& shape, torch::ScalarType type) {
   return normal(stream, shape).to(type);

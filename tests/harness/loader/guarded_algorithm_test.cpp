@@ -7,7 +7,7 @@
 
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
-#include "tests/harness/sdk/no_compute.hpp"
+#include "tests/harness/sdk/open_shard.hpp"
 
 namespace fedarena {
 namespace {

@@ -1,51 +1,39 @@
 #include <algorithm>
-#include <atomic>
-#include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "fedarena/augmentation.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 // 30 images of three classes and a small convolutional model.
-struct Pictures {
-  explicit Pictures(int workers = 2) : pool(workers, use_one_torch_thread) {
-    use_one_torch_thread();
+struct Pictures : Bench {
+  explicit Pictures(int workers = 2)
+      : Bench(images(), 3,
+              {.input_shape = {3, 8, 6},
+               .outputs = 3,
+               .layers = {Conv2d{3, 4, 3, 1}, GroupNorm{4, 4}, Relu{}, AveragePool{2}, Flatten{},
+                          Linear{48, 3}}},
+              workers) {}
+  static Examples images() {
     Stream stream({.seed = 3});
-    dataset.train = {normal(stream, {30, 3, 8, 6}), torch::arange(30).remainder(3)};
-    dataset.classes = 3;
+    return {normal(stream, {30, 3, 8, 6}), torch::arange(30).remainder(3)};
   }
-  MeteredOracle::Setting setting() const { return {dataset.train, reader, model, engine, stop, 3}; }
-  ExactOracle exact() const { return {setting(), torch::arange(30), Streams(1, 1, 0)}; }
+  ExactOracle exact() const { return Bench::exact(range(0, 30)); }
   RecordOracle record(double clip_norm, double noise_multiplier) const {
-    return {setting(), torch::arange(30), Streams(1, 1, 0), record_policy(clip_norm, noise_multiplier)};
-  }
-  Params at() const {
-    Stream stream({.seed = 4});
-    return model.initial(stream);
+    return Bench::record(range(0, 30), record_policy(clip_norm, noise_multiplier));
   }
   // The gradient of one image or of all, changed beforehand.
   Params gradient(const Augmentation& augmentation, std::int64_t begin, std::int64_t count) const {
     return model.gradient(at(), {augmentation(dataset.train.inputs.narrow(0, begin, count)),
                                  dataset.train.targets.narrow(0, begin, count)});
   }
-
-  Dataset dataset;
-  Model model{
-      {.input_shape = {3, 8, 6},
-       .outputs = 3,
-       .layers = {Conv2d{3, 4, 3, 1}, GroupNorm{4, 4}, Relu{}, AveragePool{2}, Flatten{}, Linear{48, 3}}},
-      torch::kFloat64};
-  WorkPool pool;
-  GradientEngine engine{model, pool};
-  ExampleReader reader{dataset, torch::kFloat64};
-  std::atomic<bool> stop = false;
 };
 
 const std::vector<Augmentation>& augmentations() {
@@ -55,8 +43,6 @@ const std::vector<Augmentation>& augmentations() {
                                              A(A::Scale{0.9, 1.15}),     A(A::Rotate{-11})};
   return kAugmentations;
 }
-
-bool augmented_gradient_same(const Params& left, const Params& right) { return torch::equal(left.flat(), right.flat()); }
 
 TEST(AugmentedGradient, IsTheGradientOfTheChangedImages) {
   const Pictures pictures;
@@ -101,8 +87,9 @@ TEST(AugmentedGradient, IsDrawnAndBookedLikeAnyOther) {
   for (int i = 0; i < 4; ++i) {
     const Params expected = plain.gradient(pictures.at(), {.batch_size = 7});
     const Augmentation& idle = i % 2 == 0 ? none : unflipped;
-    EXPECT_TRUE(augmented_gradient_same(alike.gradient(pictures.at(), {.batch_size = 7, .augmentation = &idle}), expected));
-    EXPECT_FALSE(augmented_gradient_same(turned.gradient(pictures.at(), {.batch_size = 7, .augmentation = &turn}), expected));
+    EXPECT_TRUE(same_bits(alike.gradient(pictures.at(), {.batch_size = 7, .augmentation = &idle}), expected));
+    EXPECT_FALSE(
+        same_bits(turned.gradient(pictures.at(), {.batch_size = 7, .augmentation = &turn}), expected));
     EXPECT_EQ(turned.gradient_examples(), plain.gradient_examples());
   }
   EXPECT_EQ(turned.accesses().list(), plain.accesses().list());
@@ -124,7 +111,7 @@ TEST(AugmentedGradient, HasTheSameBitsForAnyNumberOfWorkers) {
     const Query query{.batch_size = 12, .augmentation = &augmentation};
     const Pictures one(1), three(3);
     EXPECT_TRUE(
-        augmented_gradient_same(one.record(1, 1).gradient(one.at(), query), three.record(1, 1).gradient(three.at(), query)))
+        same_bits(one.record(1, 1).gradient(one.at(), query), three.record(1, 1).gradient(three.at(), query)))
         << augmentation.describe();
   }
 }
@@ -137,19 +124,14 @@ TEST(AugmentedGradient, NeedsImages) {
                untouched = bench.record(range(0, 10), record_policy(1, 1));
   const Query query{.batch_size = 4, .augmentation = &turn};
   EXPECT_THROW(exact.gradient(bench.at(), query), Error);
-  try {
-    (void)record.gradient(bench.at(), query);
-    FAIL() << "rows are turned";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.complaint().found,
-              "the algorithm augments images, but the model's inputs are of shape [3]");
-    EXPECT_EQ(error.complaint().allowed, "[channels, height, width]");
-  }
+  EXPECT_THAT(test::message_of([&] { (void)record.gradient(bench.at(), query); }),
+              ::testing::HasSubstr("the algorithm augments images, but the model's inputs are of shape [3]; "
+                                   "allowed: [channels, height, width]"));
   EXPECT_TRUE(exact.accesses().list().empty());
   EXPECT_TRUE(record.accesses().list().empty());
   // Nothing was drawn, and what changes nothing fits anything.
-  EXPECT_TRUE(augmented_gradient_same(record.gradient(bench.at(), {.batch_size = 4, .augmentation = &none}),
-                   untouched.gradient(bench.at(), {.batch_size = 4})));
+  EXPECT_TRUE(same_bits(record.gradient(bench.at(), {.batch_size = 4, .augmentation = &none}),
+                        untouched.gradient(bench.at(), {.batch_size = 4})));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 using A = Augmentation;
 
-const std::string kAugmentationDrawAll = "color_crop_cutout_flip_scale_rotate";
+const std::string kAllOperations = "color_crop_cutout_flip_scale_rotate";
 
 TEST(AugmentationDraw, IsAFunctionOfTheStream) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -51,7 +51,7 @@ TEST(AugmentationDraw, TakesEveryOperationEquallyOften) {
                     cutout = A::Operation(A::Cutout{}).index(), flip = A::Operation(A::Flip{}).index(),
                     scale = A::Operation(A::Scale{}).index(), rotate = A::Operation(A::Rotate{}).index();
   const std::map<std::string, std::vector<std::size_t>> strategies{
-      {kAugmentationDrawAll, {color, crop, cutout, flip, scale, rotate}},
+      {kAllOperations, {color, crop, cutout, flip, scale, rotate}},
       {"rotate_flip_color", {color, flip, rotate}},
       {"scale_cutout", {cutout, scale}},
       {"crop", {crop}}};
@@ -89,17 +89,6 @@ std::vector<double> parts(const A::Operation& operation) {
                },
                [](const A::Rotate& rotate) -> std::vector<double> { return {rotate.degrees / 30 + 0.5}; }},
       operation);
-}
-
-// sqrt(n) times the largest distance between the distribution of a sample and the uniform one on [0, 1].
-double kolmogorov_of_uniform(std::vector<double> sample) {
-  std::sort(sample.begin(), sample.end());
-  const auto count = static_cast<double>(sample.size());
-  double distance = 0;
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    distance = std::max({distance, double(i + 1) / count - sample[i], sample[i] - double(i) / count});
-  }
-  return std::sqrt(count) * distance;
 }
 
 TEST(AugmentationDraw, TakesNumbersUniformlyFromThePublishedRanges) {
@@ -169,7 +158,7 @@ Complaint complaint_about(const std::string& strategy) {
 }
 
 TEST(AugmentationStrategy, MayBeNoneOrSomeOfTheOperations) {
-  for (const char* strategy : {"none", "color", "rotate_flip", kAugmentationDrawAll.c_str()}) {
+  for (const char* strategy : {"none", "color", "rotate_flip", kAllOperations.c_str()}) {
     EXPECT_NO_THROW(A::validate(strategy)) << strategy;
   }
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -47,6 +46,12 @@ inline torch::Tensor central_differences(const torch::Tensor& at, const std::fun
 
 inline double largest_difference(const torch::Tensor& left, const torch::Tensor& right) {
   return (left - right).abs().max().item<double>();
+}
+
+/// Distance from what is expected, in units of its length; in double.
+inline double relative_error(const torch::Tensor& actual, const torch::Tensor& expected) {
+  const torch::Tensor wanted = expected.to(torch::kFloat64);
+  return ((actual.to(torch::kFloat64) - wanted).norm() / wanted.norm()).item<double>();
 }
 
 /// Random parameters, none of them special.

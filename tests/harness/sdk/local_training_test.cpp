@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/harness/sdk/no_compute.hpp"
+#include "tests/harness/sdk/open_shard.hpp"
 
 namespace fedarena {
 namespace {
@@ -35,6 +35,8 @@ class Bowl final : public Oracle {
  private:
   std::int64_t examples_;
 };
+
+LocalTraining config_of(const Settings& settings) { return LocalTraining::schema().read(settings); }
 
 const Architecture kTwoNumbers{.input_shape = {1}, .outputs = 1, .layers = {Linear{1, 1}}};
 
@@ -87,24 +89,18 @@ void expect_near(const Trained& trained, const Trained& wanted) {
 
 TEST(TrainLocally, MakesTheStepsOfPlainSgd) {
   for (const int steps : {1, 2, 17}) {
-    LocalTraining config;
-    config.local_steps = steps;
-    config.rate = 0.1;
-    expect_near(train(config), expected(0.1, steps, 0, 0));
-    config.momentum = 0.9;
-    expect_near(train(config), expected(0.1, steps, 0.9, 0));
-    config.weight_decay = 0.3;
-    expect_near(train(config), expected(0.1, steps, 0.9, 0.3));
-    config.momentum = 0;
-    expect_near(train(config), expected(0.1, steps, 0, 0.3));
+    for (const double momentum : {0.0, 0.9}) {
+      for (const double decay : {0.0, 0.3}) {
+        const LocalTraining config = config_of(
+            {{"local_steps", steps}, {"rate", 0.1}, {"momentum", momentum}, {"weight_decay", decay}});
+        expect_near(train(config), expected(0.1, steps, momentum, decay));
+      }
+    }
   }
 }
 
 TEST(TrainLocally, CorrectsEveryGradient) {
-  LocalTraining config;
-  config.local_steps = 6;
-  config.momentum = 0.5;
-  config.weight_decay = 0.2;
+  const LocalTraining config = config_of({{"local_steps", 6}, {"momentum", 0.5}, {"weight_decay", 0.2}});
   const auto pull = [](const Params& local, Params& gradient) {
     gradient.add_scaled(1.5, local);
     gradient.add_scaled(-1.5, Params(local.layout(), torch::tensor({1.0, 2.0}, torch::kFloat64)));
@@ -113,16 +109,12 @@ TEST(TrainLocally, CorrectsEveryGradient) {
 }
 
 TEST(TrainLocally, UsesTheRateOfTheRound) {
-  LocalTraining config;
-  config.local_steps = 3;
-  config.schedule = "cosine";
+  const LocalTraining config = config_of({{"local_steps", 3}, {"schedule", "cosine"}});
   expect_near(train(config, {}, 6), expected(config.rate / 2, 3, 0, 0));
 }
 
 TEST(TrainLocally, AsksForBatchesOfTheConfiguredSize) {
-  LocalTraining config;
-  config.local_epochs = 2;
-  config.batch_size = 4;
+  LocalTraining config = config_of({{"local_epochs", 2}, {"batch_size", 4}});
   EXPECT_EQ(train(config).batch_sizes, std::vector<std::int64_t>(6, 4));  // 10 examples: 3 batches an epoch
   config.batch_size = 0;
   EXPECT_EQ(train(config).batch_sizes, std::vector<std::int64_t>(2, 0));
@@ -143,9 +135,7 @@ TEST(Schedule, ConstantIsConstant) {
 }
 
 TEST(Schedule, CosineFallsFromTheRateToTheMinimum) {
-  LocalTraining config;
-  config.schedule = "cosine";
-  config.rate = 0.4;
+  LocalTraining config = config_of({{"schedule", "cosine"}, {"rate", 0.4}});
   EXPECT_EQ(config.rate_in(1, 101), 0.4);
   EXPECT_NEAR(config.rate_in(26, 101), 0.2 * (1 + std::cos(std::numbers::pi / 4)), 1e-15);
   EXPECT_NEAR(config.rate_in(51, 101), 0.2, 1e-15);
@@ -159,11 +149,8 @@ TEST(Schedule, CosineFallsFromTheRateToTheMinimum) {
 }
 
 TEST(Schedule, StepDecaysEveryFewRounds) {
-  LocalTraining config;
-  config.schedule = "step";
-  config.rate = 0.8;
-  config.schedule_step = 10;
-  config.schedule_factor = 0.5;
+  const LocalTraining config =
+      config_of({{"schedule", "step"}, {"rate", 0.8}, {"schedule_step", 10}, {"schedule_factor", 0.5}});
   for (const auto& [round, rate] : std::vector<std::pair<std::int64_t, double>>{
            {1, 0.8}, {10, 0.8}, {11, 0.4}, {20, 0.4}, {21, 0.2}, {31, 0.1}}) {
     EXPECT_DOUBLE_EQ(config.rate_in(round, 100), rate) << round;

@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include "fedarena/algorithm.hpp"
+#include "fedarena/compute.hpp"
 
 namespace fedarena {
 
@@ -47,6 +48,16 @@ class OpenShard final : public Oracle {
 
   const Model& model_;
   Batch examples_;
+};
+
+/// For algorithms that compute nothing on synthetic data.
+class NoCompute final : public Compute {
+ public:
+  Params gradient(const Params& at, const Batch&) const override { return zeros_like(at); }
+  torch::Tensor input_gradient(const Params&, const Batch& batch, const Slope&) const override {
+    return torch::zeros_like(batch.inputs);
+  }
+  void stop_if_interrupted() const override {}
 };
 
 }  // namespace fedarena

@@ -12,7 +12,6 @@
 #include "fedarena/image_descent.hpp"
 #include "fedarena/set_descent.hpp"
 
-#include "tests/harness/sdk/no_compute.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 
 namespace fedarena {

@@ -1,16 +1,17 @@
 // The privacy filter: a run ends before the round that would overspend.
-#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 
-#include "tests/harness/simulation/private_run.hpp"
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 PrivacyPolicy with_budget(PrivacyPolicy policy, double budget) {
@@ -21,6 +22,7 @@ PrivacyPolicy with_budget(PrivacyPolicy policy, double budget) {
 
 class Budgets : public PrivateRuns {
  protected:
+  SimulationSetup everyone(const PrivacyPolicy& policy) const { return setup_on(pool, 6, 4, policy); }
   /// Epsilon after each round of a run without a limit, by an odometer of its own.
   std::vector<double> epsilons(const PrivacyPolicy& policy) const {
     Simulation simulation(setup(policy));
@@ -63,14 +65,10 @@ TEST_F(Budgets, PayForExactlyTheRoundsThatTheyCover) {
 TEST_F(Budgets, AreReadWithTheSettingsOfThePolicy) {
   RecordPolicy policy = records_hidden();
   const auto rounds_under = [&](const RecordPolicy& changed) {
-    SimulationSetup everyone = setup(changed);
-    everyone.cohort_size = 4;
-    Simulation simulation(everyone);
+    Simulation simulation(everyone(changed));
     return rounds_of(simulation);
   };
-  SimulationSetup everyone = setup(policy);
-  everyone.cohort_size = 4;
-  Simulation free(everyone);
+  Simulation free(everyone(policy));
   for (int round = 0; round < 3; ++round) policy.budget = *free.next_round().epsilon;
   EXPECT_EQ(rounds_under(policy), 3);
   RecordPolicy classic = policy, loose = policy;
@@ -82,13 +80,10 @@ TEST_F(Budgets, AreReadWithTheSettingsOfThePolicy) {
 
 // When all rounds so far were alike, the last one is not even begun.
 TEST_F(Budgets, SaveTheWorkOfARoundThatWouldBeWithheld) {
-  SimulationSetup everyone = setup(records_hidden());
-  everyone.cohort_size = 4;
-  Simulation free(everyone);
+  Simulation free(everyone(records_hidden()));
   free.next_round();
   const double once = *free.next_round().epsilon;
-  everyone.policy = with_budget(records_hidden(), once);
-  Simulation simulation(everyone);
+  Simulation simulation(everyone(with_budget(records_hidden(), once)));
   algorithm.trained = 0;
   EXPECT_EQ(rounds_of(simulation), 2);
   EXPECT_EQ(algorithm.trained, 8);
@@ -103,14 +98,11 @@ TEST_F(Budgets, LeaveNoTraceOfARoundThatWasWithheld) {
     algorithm.on_train = {};
     algorithm.on_aggregate = {};
     algorithm.steps_in = [](std::int64_t round) { return round < 3 ? 2 : 200; };
-    SimulationSetup everyone = setup(policy);
-    everyone.cohort_size = 4;
-    Simulation free(everyone);
+    Simulation free(everyone(policy));
     free.next_round();
     const double twice = *free.next_round().epsilon;
     const double thrice = *free.next_round().epsilon;
-    everyone.policy = with_budget(policy, (0.01 * twice + 0.99 * thrice));
-    Simulation simulation(everyone);
+    Simulation simulation(everyone(with_budget(policy, 0.01 * twice + 0.99 * thrice)));
     simulation.next_round();
     simulation.next_round();
     const Bytes before = simulation.save();
@@ -145,13 +137,8 @@ TEST_F(Budgets, ThatPayForNoRoundAreAnError) {
     const std::vector<double> spent = epsilons(policy);
     Simulation simulation(setup(with_budget(policy, spent[0] * 0.999)));
     const Bytes before = simulation.save();
-    try {
-      simulation.next_round();
-      FAIL() << "nothing was refused";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("does not pay for a single round"));
-      EXPECT_THAT(error.what(), HasSubstr("noise_multiplier"));
-    }
+    EXPECT_THAT(test::message_of([&] { simulation.next_round(); }),
+                AllOf(HasSubstr("does not pay for a single round"), HasSubstr("noise_multiplier")));
     EXPECT_EQ(simulation.save(), before);
   }
 }

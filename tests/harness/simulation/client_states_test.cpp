@@ -10,6 +10,7 @@
 
 #include "harness/simulation/checkpoint.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/message_of.hpp"
 #include "tests/results/record/file_size_limit.hpp"
 #include "tests/scratch.hpp"
 
@@ -17,10 +18,11 @@ namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using State = ClientStates::State;
 
-State state(std::size_t size, int fill) {
+State state_of(std::size_t size, int fill) {
   return std::make_shared<const Bytes>(size, static_cast<std::byte>(fill));
 }
 
@@ -45,11 +47,11 @@ class ClientStatesTest : public ::testing::Test {
 
 TEST_F(ClientStatesTest, StayInMemoryUpToTheLimit) {
   ClientStates states = states_within(25);
-  states.put({{4, state(10, 1)}, {2, state(10, 2)}});
-  states.put({{4, state(15, 3)}});  // 25 bytes: what it replaces is gone
+  states.put({{4, state_of(10, 1)}, {2, state_of(10, 2)}});
+  states.put({{4, state_of(15, 3)}});  // 25 bytes: what it replaces is gone
   EXPECT_FALSE(fs::exists(path));
   EXPECT_EQ(states.content().held.size(), 2U);
-  states.put({{1, state(1, 4)}});
+  states.put({{1, state_of(1, 4)}});
   EXPECT_TRUE(fs::exists(path));
   EXPECT_TRUE(states.content().held.empty());
   EXPECT_EQ(states.content().filed.size(), 3U);
@@ -58,7 +60,7 @@ TEST_F(ClientStatesTest, StayInMemoryUpToTheLimit) {
 
 TEST_F(ClientStatesTest, StayInMemoryWithoutAFile) {
   ClientStates states(ClientStates::Room{.memory = 0, .file = {}});
-  states.put({{0, state(10, 1)}});
+  states.put({{0, state_of(10, 1)}});
   EXPECT_EQ(states.content().held.size(), 1U);
   EXPECT_THROW(states.restore({.held = {}, .filed = {{0, {0, 10, 0}}}}), Error);
   EXPECT_EQ(fills(states, 1), std::vector<int>{1});
@@ -76,7 +78,7 @@ TEST_F(ClientStatesTest, LeaveTheLastCheckpointWhole) {
     for (int round = 1; round <= 200; ++round) {
       std::vector<std::pair<std::int64_t, State>> changed;
       for (std::int64_t client = 0; client < 10; ++client) {
-        if (stream.below(3) == 0) changed.emplace_back(client, state(1 + stream.below(30), round));
+        if (stream.below(3) == 0) changed.emplace_back(client, state_of(1 + stream.below(30), round));
       }
       states.put(changed);
       const bool begun = stream.below(4) == 0;
@@ -103,7 +105,7 @@ TEST_F(ClientStatesTest, TakeNoMoreThanTwiceTheirRoom) {
   for (int round = 0; round < 300; ++round) {
     std::vector<std::pair<std::int64_t, State>> changed;
     for (std::uint64_t i = 0; i < kCohort; ++i) {
-      changed.emplace_back((static_cast<std::uint64_t>(round) * kCohort + i) % kClients, state(kSize, 1));
+      changed.emplace_back((static_cast<std::uint64_t>(round) * kCohort + i) % kClients, state_of(kSize, 1));
     }
     states.put(changed);
     if (round % 40 == 39) {
@@ -116,14 +118,14 @@ TEST_F(ClientStatesTest, TakeNoMoreThanTwiceTheirRoom) {
 
 TEST_F(ClientStatesTest, GoOnAfterACheckpoint) {
   ClientStates before = states_within(0);
-  before.put({{0, state(10, 1)}, {1, state(20, 2)}});
+  before.put({{0, state_of(10, 1)}, {1, state_of(20, 2)}});
   const ClientStates::Content checkpoint = before.content();
   before.checkpointed();
-  before.put({{1, state(20, 3)}, {2, state(5, 4)}});  // lost, as when the process is killed
+  before.put({{1, state_of(20, 3)}, {2, state_of(5, 4)}});  // lost, as when the process is killed
   ClientStates after = states_within(0);
   after.restore(checkpoint);
   EXPECT_EQ(fills(after, 3), (std::vector<int>{1, 2, -1}));
-  after.put({{0, state(30, 5)}});
+  after.put({{0, state_of(30, 5)}});
   EXPECT_EQ(fills(after, 3), (std::vector<int>{5, 2, -1}));
   ClientStates again = states_within(0);
   again.restore(checkpoint);
@@ -134,54 +136,38 @@ TEST_F(ClientStatesTest, ChangeAllOrNoneWhenTheDiskIsFull) {
   for (const std::int64_t memory : {0, 30}) {  // on the way into the file, and within it
     SCOPED_TRACE(memory);
     ClientStates states = states_within(memory);
-    states.put({{0, state(10, 1)}, {1, state(10, 2)}});
+    states.put({{0, state_of(10, 1)}, {1, state_of(10, 2)}});
     {
       const results::FileSizeLimit full(45);
-      try {
-        states.put({{0, state(10, 3)}, {2, state(30, 4)}});
-        ADD_FAILURE() << "a full disk went unnoticed";
-      } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("states.bin: cannot be written"));
-        EXPECT_THAT(error.what(), HasSubstr("free some space"));
-      }
+      EXPECT_THAT(test::message_of([&] {
+                    states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});
+                  }),
+                  AllOf(HasSubstr("states.bin: cannot be written"), HasSubstr("free some space")));
     }
     EXPECT_EQ(fills(states, 3), (std::vector<int>{1, 2, -1}));
-    states.put({{0, state(10, 3)}, {2, state(30, 4)}});
+    states.put({{0, state_of(10, 3)}, {2, state_of(30, 4)}});
     EXPECT_EQ(fills(states, 3), (std::vector<int>{3, 2, 4}));
     EXPECT_EQ(fs::file_size(path), 60U);  // the room of what failed was used again
   }
 }
 
-constexpr Key<Params> kClientStatesModel{"model"};
 constexpr Key<Params> kDrift{"drift"};
 constexpr Key<torch::Tensor> kTrace{"trace"};
 
-// Sends and remembers what depends on everything that the client remembered before; clients with an odd
-// number remember nothing but once.
-class Rememberer final : public Algorithm {
- public:
-  Message broadcast(const Server& server) const override { return {{kClientStatesModel, server.params}}; }
-  Message train(Client& client, const Message& downlink) const override {
-    Params model = downlink[kClientStatesModel];
-    const Params drift = client.state.get_or(kDrift, zeros_like(model));
-    model += -0.3 * client.oracle.gradient(model, {.batch_size = 2}) + 0.7 * drift;
-    if (client.id % 2 == 0 || client.round < 4) {
-      client.state.put(kDrift, model - downlink[kClientStatesModel]);
+class RunWithStates : public SmallRuns<> {
+ protected:
+  // Clients send and remember what depends on everything that they remembered before; those with an odd
+  // number remember nothing but once.
+  RunWithStates() : SmallRuns({3, 1, 6, 4, 2, 5, 8, 3}) {
+    algorithm.on_train = [](Client& client, Params& model) {
+      const Params start = model, drift = client.state.get_or(kDrift, zeros_like(model));
+      model += -0.3 * client.oracle.gradient(model, {.batch_size = 2}) + 0.7 * drift;
+      if (client.id % 2 == 1 && client.round >= 4) return;
+      client.state.put(kDrift, model - start);
       const torch::Tensor trace = client.state.get_or(kTrace, torch::zeros({0}, torch::kInt64));
       client.state.put(kTrace, torch::cat({trace, torch::tensor({client.round})}));
-    }
-    return {{kClientStatesModel, model}};
+    };
   }
-  void aggregate(Server& server, const Uplink& uplink) const override {
-    if (fails) throw Error::of("in aggregate");
-    server.params = uplink.mean(kClientStatesModel);
-  }
-  mutable bool fails = false;
-};
-
-class RunWithStates : public SmallRuns<Rememberer> {
- protected:
-  RunWithStates() : SmallRuns({3, 1, 6, 4, 2, 5, 8, 3}) {}
   SimulationSetup setup(std::int64_t memory) const {
     SimulationSetup result = setup_on(pool, 30, 3);
     result.states = {.memory = memory, .file = path};
@@ -237,11 +223,11 @@ TEST_F(RunWithStates, LeavesNoTraceOfARoundThatFails) {
   for (int round = 0; round < 5; ++round) simulation.next_round();
   const Bytes before = simulation.save();
   const std::string file = test::content_of(path);
-  algorithm.fails = true;
+  algorithm.on_aggregate = [](Server&) { throw Error::of("in aggregate"); };
   EXPECT_THROW(simulation.next_round(), Error);
   EXPECT_EQ(simulation.save(), before);
   EXPECT_EQ(test::content_of(path), file);
-  algorithm.fails = false;
+  algorithm.on_aggregate = {};
   {
     const results::FileSizeLimit full(file.size());
     EXPECT_THROW(for (int round = 0; round < 5; ++round) simulation.next_round(), Error);
@@ -260,13 +246,11 @@ TEST_F(RunWithStates, NamesTheFileThatIsDamaged) {
   Simulation resumed(setup(0));
   resumed.restore(checkpoint);
   const Bytes before = resumed.save();
-  try {
-    while (!resumed.finished()) resumed.next_round();
-    ADD_FAILURE() << "damage went unnoticed";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(path.string() + ": is damaged: the checksum"));
-    EXPECT_THAT(error.what(), HasSubstr("Remove the run directory"));
-  }
+  EXPECT_THAT(
+      test::message_of([&] {
+        while (!resumed.finished()) resumed.next_round();
+      }),
+      AllOf(HasSubstr(path.string() + ": is damaged: the checksum"), HasSubstr("Remove the run directory")));
   EXPECT_GE(resumed.rounds_done(), 9);
   scratch.write("states.bin", content.substr(0, 5));
   EXPECT_THROW(resumed.restore(checkpoint), Error);

@@ -2,13 +2,19 @@
 #include "harness/simulation/cohort.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
 
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -43,23 +49,23 @@ TEST(Cohort, IsAFunctionOfSeedAndRound) {
 }
 
 // All 20 subsets of 3 out of 6 clients are equally likely.
-TEST(Cohort, IsAUniformSubset) {
+void expect_uniform_subsets(const std::function<Cohort(std::uint64_t)>& draw) {
   std::map<Cohort, std::int64_t> counts;
-  for (std::int64_t round = 1; round <= 20'000; ++round) ++counts[choose_cohort(12, round, 6, 3)];
-  std::vector<std::int64_t> cells(20);
-  ASSERT_EQ(counts.size(), cells.size());
-  std::transform(counts.begin(), counts.end(), cells.begin(), [](const auto& entry) { return entry.second; });
+  for (std::uint64_t i = 1; i <= 20'000; ++i) ++counts[draw(i)];
+  std::vector<std::int64_t> cells;
+  for (const auto& [cohort, count] : counts) cells.push_back(count);
+  ASSERT_EQ(cells.size(), 20U);
   EXPECT_TRUE(equally_likely(cells));
+}
+
+TEST(Cohort, IsAUniformSubset) {
+  expect_uniform_subsets(
+      [](std::uint64_t i) { return choose_cohort(12, static_cast<std::int64_t>(i), 6, 3); });
 }
 
 // So is one in the long run of seeds, not of rounds.
 TEST(Cohort, IsAUniformSubsetOverSeeds) {
-  std::map<Cohort, std::int64_t> counts;
-  for (std::uint64_t seed = 0; seed < 20'000; ++seed) ++counts[choose_cohort(seed, 1, 6, 3)];
-  std::vector<std::int64_t> cells(20);
-  ASSERT_EQ(counts.size(), cells.size());
-  std::transform(counts.begin(), counts.end(), cells.begin(), [](const auto& entry) { return entry.second; });
-  EXPECT_TRUE(equally_likely(cells));
+  expect_uniform_subsets([](std::uint64_t seed) { return choose_cohort(seed, 1, 6, 3); });
 }
 
 // Pairs of single-client cohorts of successive rounds fill 25 cells alike.
@@ -71,6 +77,74 @@ TEST(Cohort, IsIndependentOfTheRoundBefore) {
     ++cells[static_cast<std::size_t>(5 * first + second)];
   }
   EXPECT_TRUE(equally_likely(cells));
+}
+
+std::shared_ptr<const Layout> layout_of(std::int64_t size) {
+  Layout layout;
+  layout.add("tensor", {size});
+  return std::make_shared<const Layout>(layout);
+}
+
+Message message(const std::vector<double>& values, std::int64_t examples) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  return {{kUpdate, Params(layout_of(size), torch::tensor(values, torch::kFloat64))}, {kExamples, examples}};
+}
+
+std::vector<double> values(const Params& params) {
+  return {params.flat().data_ptr<double>(), params.flat().data_ptr<double>() + params.flat().numel()};
+}
+
+TEST(Uplink, AveragesAlike) {
+  const CohortUplink uplink(
+      {message({1, 10}, 3), message({3, 30}, 0), message({5, -10}, 1), message({-1, 2}, 4)});
+  EXPECT_EQ(uplink.size(), 4);
+  EXPECT_EQ(values(uplink.mean(kUpdate)), (std::vector<double>{2, 8}));
+}
+
+TEST(Uplink, AveragesByAnotherEntry) {
+  const CohortUplink uplink({message({1, 10}, 3), message({3, 30}, 0), message({5, -10}, 1)});
+  EXPECT_EQ(values(uplink.mean(kUpdate, kExamples)), (std::vector<double>{2, 5}));
+}
+
+TEST(Uplink, OfOneClientIsItsMessage) {
+  const CohortUplink uplink({message({1.1, 10.3}, 7)});
+  EXPECT_EQ(values(uplink.mean(kUpdate)), (std::vector<double>{1.1, 10.3}));
+  EXPECT_EQ(values(uplink.mean(kUpdate, kExamples)), (std::vector<double>{1.1, 10.3}));
+}
+
+TEST(Uplink, ShowsItsMessagesInOrder) {
+  const CohortUplink uplink({message({1}, 3), message({2}, 1)});
+  ASSERT_EQ(uplink.each().size(), 2U);
+  EXPECT_EQ(uplink.each()[0][kExamples], 3);
+  EXPECT_EQ(uplink.each()[1][kExamples], 1);
+}
+
+TEST(Uplink, LeavesItsMessagesAlone) {
+  const CohortUplink uplink({message({1}, 3), message({2}, 1)});
+  const double before = uplink.mean(kUpdate).flat().sum().item<double>();
+  (void)uplink.mean(kUpdate, kExamples);
+  EXPECT_EQ(uplink.mean(kUpdate).flat().sum().item<double>(), before);
+}
+
+// The sum runs in client order: with numbers whose sum depends on it, this is the only right answer.
+TEST(Uplink, SumsInClientOrder) {
+  const CohortUplink uplink({message({3e16}, 1), message({1}, 1), message({-3e16}, 1), message({1}, 1)});
+  double sum = 0;
+  for (const double value : {3e16, 1.0, -3e16, 1.0}) sum += 0.25 * value;
+  EXPECT_EQ(values(uplink.mean(kUpdate)), std::vector<double>{sum});
+}
+
+TEST(Uplink, RefusesAMeanOfNothing) {
+  const CohortUplink weightless({message({1}, 0), message({2}, 0)});
+  EXPECT_EQ(test::message_of([&] { weightless.mean(kUpdate, kExamples); }),
+            "no client of the cohort has any weight in the mean of \"update\"");
+  EXPECT_THROW(CohortUplink({}).mean(kUpdate), Error);
+}
+
+TEST(Uplink, RefusesWhatNoHarnessWouldSend) {
+  EXPECT_THROW(CohortUplink({message({1}, -1), message({2}, 4)}).mean(kUpdate, kExamples), Bug);
+  EXPECT_THROW(CohortUplink({message({1}, 1), message({2, 3}, 1)}).mean(kUpdate), Bug);
+  EXPECT_THROW(CohortUplink({message({1}, 1), Message()}).mean(kUpdate), Bug);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "harness/simulation/evaluation.hpp"
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,18 +27,23 @@ class Evaluations : public ::testing::Test {
     return {torch::one_hot(index, 2).to(torch::kFloat64), torch::tensor(truth, torch::kInt64)};
   }
 
-  results::RoundRecord evaluate(const Partition* client_tests) const {
-    const GradientEngine engine(model, pool);
-    const ExampleReader reader(dataset, model.options());
+  results::RoundRecord evaluate(const Model& of, const Params& at, const Partition* client_tests,
+                                const std::function<InputSkew(std::int64_t)>& test_skew = {}) const {
+    const GradientEngine engine(of, pool);
+    const ExampleReader reader(dataset, of.options());
     const Evaluator evaluator({.dataset = dataset,
                                .reader = reader,
                                .engine = engine,
                                .pool = pool,
                                .stop = stop,
-                               .client_tests = client_tests});
+                               .client_tests = client_tests,
+                               .test_skew = test_skew});
     results::RoundRecord record;
-    evaluator.evaluate(weights_, record);
+    evaluator.evaluate(at, record);
     return record;
+  }
+  results::RoundRecord evaluate(const Partition* client_tests) const {
+    return evaluate(model, weights_, client_tests);
   }
 
   Dataset dataset;
@@ -96,17 +102,8 @@ TEST_F(Evaluations, OfRegressionDataHaveEachClientsError) {
   dataset.classes = 0;
   dataset.test = {torch::tensor({1.0, 2.0, 3.0, 4.0}, torch::kFloat64).view({4, 1}),
                   torch::tensor({1.0, 4.0, 9.0, 4.0}, torch::kFloat64).view({4, 1})};  // off by 1, 0, 3, 4
-  const GradientEngine engine(line, pool);
-  const ExampleReader reader(dataset, line.options());
   const Partition client_tests = {{0, 1}, {}, {2, 3}};
-  const Evaluator evaluator({.dataset = dataset,
-                             .reader = reader,
-                             .engine = engine,
-                             .pool = pool,
-                             .stop = stop,
-                             .client_tests = &client_tests});
-  results::RoundRecord record;
-  evaluator.evaluate(weights, record);
+  const results::RoundRecord record = evaluate(line, weights, &client_tests);
   EXPECT_FALSE(record.per_client);
   ASSERT_TRUE(record.client_errors);
   const double first = std::sqrt(0.5), third = std::sqrt(12.5);
@@ -133,20 +130,10 @@ TEST_F(Evaluations, ShowClientsTheirOwnFeatures) {
   weights.flat().zero_();
   weights.flat()[0] = 1;      // the top left speaks for class 0
   weights.flat()[4 + 2] = 2;  // the bottom left for class 1
-  const GradientEngine engine(square, pool);
-  const ExampleReader reader(dataset, square.options());
   const Partition client_tests = {{0}};
   const auto accuracy_at = [&](std::int64_t degrees) {
-    const Evaluator evaluator(
-        {.dataset = dataset,
-         .reader = reader,
-         .engine = engine,
-         .pool = pool,
-         .stop = stop,
-         .client_tests = &client_tests,
-         .test_skew = [degrees](std::int64_t) { return InputSkew{.degrees = degrees}; }});
-    results::RoundRecord record;
-    evaluator.evaluate(weights, record);
+    const results::RoundRecord record =
+        evaluate(square, weights, &client_tests, [=](std::int64_t) { return InputSkew{.degrees = degrees}; });
     EXPECT_EQ(*record.test_accuracy, 1);  // which is not turned
     return record.per_client->accuracy_mean;
   };

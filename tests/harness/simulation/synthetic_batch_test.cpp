@@ -1,6 +1,5 @@
 #include "harness/simulation/synthetic_batch.hpp"
 
-#include <functional>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -15,26 +14,14 @@ namespace {
 
 using test::message_of;
 
-constexpr Key<Params> kSyntheticBatchModel{"model"};
-
-// Leaves the model alone and names as synthetic what a test gives it.
-class Synthesising final : public Algorithm {
- public:
-  void start(Server& server) const override { server.synthetic = {torch::ones({1, 3}), torch::zeros({1})}; }
-  Message broadcast(const Server& server) const override { return {{kSyntheticBatchModel, server.params}}; }
-  Message train(Client&, const Message&) const override { return {}; }
-  void aggregate(Server& server, const Uplink&) const override {
-    EXPECT_FALSE(server.synthetic.inputs.defined()) << "left over from another round";
-    if (on_aggregate) on_aggregate(server);
-  }
-
-  std::function<void(Server&)> on_aggregate;
-};
-
 // Inputs are two "images" of three channels and one pixel.
-class SyntheticBatches : public SmallRuns<Synthesising> {
+class SyntheticBatches : public SmallRuns<> {
  protected:
   SyntheticBatches() : SmallRuns({2, 2}) {
+    algorithm.on_start = [](Server& server) { server.synthetic = {torch::ones({1, 3}), torch::zeros({1})}; };
+    algorithm.on_broadcast = [](const Server& server) {
+      EXPECT_FALSE(server.synthetic.inputs.defined()) << "left over from another round";
+    };
     model =
         Model({.input_shape = {3, 1, 1}, .outputs = 2, .layers = {Flatten{}, Linear{3, 2}}}, torch::kFloat64);
     dataset.train.inputs =

@@ -1,0 +1,287 @@
+// Dataset condensation against loops by hand, and the federation that it asks for.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/matching.hpp"
+#include "fedarena/synthetic_sets.hpp"
+
+#include "tests/conformance/workbench.hpp"
+#include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::message_of;
+using ::testing::HasSubstr;
+
+class Dsc : public ::testing::Test {
+ protected:
+  Dsc() {
+    Stream stream({.seed = 4});
+    examples = {normal(stream, {5, 1, 3, 3}), torch::tensor({2, 0, 0, 2, 2}, torch::kInt64)};
+  }
+
+  Batch of_class(const Batch& from, std::int64_t label) const {
+    return from.select(from.targets.eq(label).nonzero().flatten());
+  }
+
+  Batch train(const Settings& settings) {
+    OpenShard shard(bench.model, examples);
+    const Batch set = decode_set(bench.train(*plugins().create("dsc", settings), shard, {}), torch::kFloat64);
+    accesses = shard.accesses;
+    return set;
+  }
+
+  Workbench bench{
+      {.input_shape = {1, 3, 3}, .outputs = 3, .layers = {Conv2d{1, 2, 3, 1}, Flatten{}, Linear{18, 3}}}};
+  Batch examples;
+  std::vector<std::string> accesses;
+};
+
+TEST_F(Dsc, RefusesAFederation) {
+  const auto algorithm = plugins().create("dsc", {});
+  bench.start(*algorithm, 1, 1);
+  for (const auto& [population, rounds] : {std::pair(2, 1), std::pair(1, 3)}) {
+    const std::string message = message_of(
+        [&, population = population, rounds = rounds] { bench.start(*algorithm, population, rounds); });
+    EXPECT_THAT(message, HasSubstr(fmt::format("clients = {} and rounds = {}", population, rounds)));
+    EXPECT_THAT(message, HasSubstr("one client and one round"));
+    EXPECT_THAT(message, HasSubstr("set partition.clients = 1 and experiment.rounds = 1"));
+  }
+}
+
+// Two models, two points each, one epoch of one batch between them; derivatives by differences.
+TEST_F(Dsc, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
+  constexpr double kImageRate = 0.05, kImageMomentum = 0.5, kRate = 0.1, kMomentum = 0.7;
+  const GradientMatching cosine{.criterion = "cosine"};
+  const Streams streams = Workbench::client_streams();
+  Stream noise = streams(Purpose::kSynthetic), weights = streams(Purpose::kSynthetic, 1);
+  Batch set{normal(noise, {4, 1, 3, 3}), torch::tensor({0, 0, 2, 2}, torch::kInt64)};
+  torch::Tensor velocity = torch::zeros_like(set.inputs);
+  for (int initialisation = 0; initialisation < 2; ++initialisation) {
+    Params model = bench.model.initial(weights), model_velocity = zeros_like(model);
+    for (int point = 0; point < 2; ++point) {
+      if (point > 0) {
+        model_velocity = kMomentum * model_velocity + bench.model.gradient(model, set);
+        model -= kRate * model_velocity;
+      }
+      const torch::Tensor slope = central_differences(set.inputs, [&] {
+        double sum = 0;
+        for (const std::int64_t label : {0, 2}) {
+          sum += matching_distance(bench.model.gradient(model, of_class(set, label)),
+                                   bench.model.gradient(model, of_class(examples, label)), cosine)
+                     .value;
+        }
+        return sum;
+      });
+      EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
+      velocity = kImageMomentum * velocity + slope;
+      set.inputs = set.inputs - kImageRate * velocity;
+    }
+  }
+  const Batch reached = train({{"initialisations", 2},
+                               {"outer_steps", 2},
+                               {"model_epochs", 1},
+                               {"batch_size", 0},
+                               {"images_per_class", 2},
+                               {"image_init", "noise"},
+                               {"augmentation", "none"},
+                               {"image_rate", kImageRate},
+                               {"rate", kRate},
+                               {"momentum", kMomentum}});
+  EXPECT_TRUE(reached.targets.equal(set.targets));
+  EXPECT_LE((reached.inputs - set.inputs).abs().max().item<double>(), 1e-7);
+  EXPECT_EQ(accesses, (std::vector<std::string>{"classes", "examples"}));
+}
+
+// Both sides see the same augmentation: nothing is left to do for a set that is the examples.
+TEST_F(Dsc, LeavesASetThatIsTheExamples) {
+  examples = {examples.inputs.narrow(0, 0, 4), torch::tensor({2, 0, 0, 2}, torch::kInt64)};
+  const Batch set = train({{"initialisations", 3},
+                           {"outer_steps", 3},
+                           {"model_epochs", 1},
+                           {"batch_size", 0},
+                           {"images_per_class", 2},
+                           {"image_rate", 0.5}});
+  const torch::Tensor expected = examples.inputs.index_select(0, torch::tensor({1, 2, 0, 3}, torch::kInt64));
+  EXPECT_LE((set.inputs - expected).abs().max().item<double>(), 1e-10);
+}
+
+TEST_F(Dsc, TrainsTheServerOnTheSet) {
+  constexpr double kRate = 0.1, kMomentum = 0.9, kDecay = 0.01;
+  constexpr int kEpochs = 5;
+  const Batch set = random_batch(bench.model, 6);
+  Stream stream({.seed = 8});
+  const Params start = bench.model.initial(stream);
+  Params expected = start, velocity = zeros_like(start);
+  for (int epoch = 0; epoch < kEpochs; ++epoch) {
+    velocity = kMomentum * velocity + bench.model.gradient(expected, set) + kDecay * expected;
+    expected -= (epoch < 3 ? kRate : kRate / 10) * velocity;
+  }
+  const auto algorithm = plugins().create("dsc", {{"augmentation", "none"},
+                                                  {"rate", kRate},
+                                                  {"server_epochs", kEpochs},
+                                                  {"server_momentum", kMomentum},
+                                                  {"server_weight_decay", kDecay}});
+  const Message sent{{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, std::int64_t{6}}};
+  EXPECT_LE(norm(bench.aggregate(*algorithm, start, {sent}) - expected), 1e-12);
+  EXPECT_GT(norm(expected - start), 0.1);
+  EXPECT_EQ(norm(bench.aggregate(*algorithm, start, {}) - start), 0);
+}
+
+// FedDM against the definition of its distance, and its ball around the global model.
+
+// One step at the global model itself, along the whole classes, from noise.
+Settings one_step(const Settings& more) {
+  return joined({{"iterations", 1},
+                 {"batch_size", 0},
+                 {"images_per_class", 2},
+                 {"image_init", "noise"},
+                 {"image_momentum", 0.0},
+                 {"rho", 1e-12}},
+                more);
+}
+
+class FedDm : public ::testing::Test {
+ protected:
+  FedDm() {
+    Stream stream({.seed = 3});
+    start = bench.model.initial(stream);
+    // Classes 0 and 2.
+    examples = {normal(stream, {5, 1, 4, 4}), torch::tensor({2, 0, 0, 2, 2}, torch::kInt64)};
+  }
+
+  Batch train(const Settings& settings) {
+    OpenShard shard(bench.model, examples);
+    return decode_set(bench.train(*plugins().create("feddm", settings), shard, {{kModel, start}}),
+                      torch::kFloat64);
+  }
+
+  std::vector<Layer> body{Conv2d{1, 2, 3, 1}, GroupNorm{1, 2}, Relu{}, AveragePool{2}, Flatten{}};
+  Workbench bench{[this] {
+    Architecture whole{.input_shape = {1, 4, 4}, .outputs = 3, .layers = body};
+    whole.layers.emplace_back(Linear{8, 3});
+    return whole;
+  }()};
+  Params start;
+  Batch examples;
+};
+
+TEST_F(FedDm, StepsAlongTheDerivativeOfItsDistance) {
+  const Model features({.input_shape = {1, 4, 4}, .outputs = 8, .layers = body}, torch::kFloat64);
+  const Params cut(features.layout(), start.flat().narrow(0, 0, features.layout()->numel()));
+  const auto squared_distance = [](const torch::Tensor& left, const torch::Tensor& right) {
+    return (left.mean(0) - right.mean(0)).square().sum().item<double>();
+  };
+  const std::vector<std::int64_t> classes{0, 2};
+
+  Stream stream = Workbench::client_streams()(Purpose::kSynthetic);
+  torch::Tensor images = normal(stream, {4, 1, 4, 4});
+  const auto distance = [&] {
+    double sum = 0;
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      const torch::Tensor own = images.narrow(0, 2 * static_cast<std::int64_t>(i), 2);
+      const torch::Tensor real =
+          examples.inputs.index_select(0, examples.targets.eq(classes[i]).nonzero().flatten());
+      sum += squared_distance(features.forward(cut, own), features.forward(cut, real));
+      sum += squared_distance(bench.model.forward(start, own), bench.model.forward(start, real));
+    }
+    return sum;
+  };
+  const double first = distance();
+  const torch::Tensor slope = central_differences(images, distance);
+  EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
+
+  const Batch set = train(one_step({{"image_rate", 0.5}}));
+  EXPECT_TRUE(set.targets.equal(torch::tensor({0, 0, 2, 2}, torch::kInt64)));
+  EXPECT_LE((set.inputs - (images - 0.5 * slope)).abs().max().item<double>(), 1e-8);
+  EXPECT_NEAR(bench.observed_mean("matching-loss"), first / 2, 1e-12) << "mean over the two classes";
+}
+
+// Both sides see the same weights and the same augmentation: nothing is left to do for a set that is the
+// examples.
+TEST_F(FedDm, LeavesASetThatIsTheExamples) {
+  examples = {examples.inputs.narrow(0, 0, 4), torch::tensor({2, 0, 0, 2}, torch::kInt64)};
+  const Settings settings{{"iterations", 6},
+                          {"batch_size", 0},
+                          {"images_per_class", 2},
+                          {"augmentation", "color_crop_cutout_flip_scale_rotate"}};
+  const Batch set = train(settings);
+  // Drawn in ascending order, all of them.
+  const torch::Tensor expected = examples.inputs.index_select(0, torch::tensor({1, 2, 0, 3}, torch::kInt64));
+  EXPECT_LE((set.inputs - expected).abs().max().item<double>(), 1e-10);
+}
+
+TEST_F(FedDm, ReadsItsExamplesOnceForAllSteps) {
+  OpenShard shard(bench.model, examples);
+  bench.train(*plugins().create("feddm", one_step({})), shard, {{kModel, start}});
+  EXPECT_EQ(shard.accesses, (std::vector<std::string>{"classes", "examples"}));
+}
+
+TEST_F(FedDm, StopsWhereTheUserStopsTheRun) {
+  bench.stop = true;
+  EXPECT_THROW(train(one_step({})), Interrupted);
+}
+
+// A model of one weight w and a bias, whose feature is its input x: the distance of one image from one
+// example at 0 is (1 + w^2) x^2, and the length of a step tells w.
+TEST(FedDmWeights, LieInTheBall) {
+  constexpr double kCentre = 10, kRho = 0.5, kRate = 1e-3;
+  const Workbench bench({.input_shape = {1}, .outputs = 1, .layers = {Linear{1, 1}}});
+  const Params centre(bench.model.layout(), torch::tensor({kCentre, 0.0}, torch::kFloat64));
+  const auto algorithm =
+      plugins().create("feddm", one_step({{"rho", kRho}, {"image_rate", kRate}, {"images_per_class", 1}}));
+  double least = 0, most = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    OpenShard shard(bench.model, {torch::zeros({1, 1}, torch::kFloat64), torch::zeros({1}, torch::kInt64)});
+    const Streams streams(seed, 1, 0);
+    const Message sent = bench.train(*algorithm, shard, {{kModel, centre}}, streams);
+    Stream noise = streams(Purpose::kSynthetic);
+    const double from = noise.normal(), to = sent[kImages].item<double>();
+    const double offset = std::sqrt((from - to) / (2 * kRate * from) - 1) - kCentre;
+    EXPECT_LE(std::abs(offset), kRho + 1e-9);
+    least = std::min(least, offset);
+    most = std::max(most, offset);
+  }
+  EXPECT_LE(least, -0.9 * kRho);
+  EXPECT_GE(most, 0.9 * kRho);
+}
+
+TEST_F(FedDm, TrainsTheServerOnTheUnionUntilItLeavesTheBall) {
+  constexpr double kRate = 0.2;
+  const std::vector<Batch> sets{random_batch(bench.model, 4, 1), random_batch(bench.model, 3, 2)};
+  const Batch everything = union_of(sets);
+  std::vector<Message> sent;
+  for (const Batch& set : sets) {
+    sent.push_back({{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, std::int64_t{99}}});
+  }
+  for (const double rho : {0.05, 0.3, 1e9}) {
+    constexpr int kEpochs = 12;
+    Params expected = start;
+    for (int step = 0; step < kEpochs && norm(expected - start) < rho; ++step) {
+      expected -= kRate * bench.model.gradient(expected, everything);
+    }
+    const auto algorithm =
+        plugins().create("feddm", {{"rho", rho}, {"rate", kRate}, {"server_epochs", kEpochs}});
+    EXPECT_LE(norm(bench.aggregate(*algorithm, start, sent) - expected), 1e-12) << rho;
+    EXPECT_EQ(norm(expected - start) >= rho, rho < 1);
+  }
+}
+
+TEST(FedDmModel, MustEndInAnAffineMap) {
+  const Workbench bench({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}});
+  OpenShard shard(bench.model, {torch::zeros({1, 2}, torch::kFloat64), torch::zeros({1}, torch::kInt64)});
+  const Params zeros = Params::zeros(bench.model.layout(), bench.model.options());
+  const auto algorithm = plugins().create("feddm", one_step({}));
+  EXPECT_THAT(message_of([&] {
+                bench.train(*algorithm, shard, {{kModel, zeros}});
+              }),
+              HasSubstr("does not end in an affine map"));
+}
+
+}  // namespace
+}  // namespace fedarena

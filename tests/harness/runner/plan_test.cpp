@@ -1,0 +1,169 @@
+// Which cells run at once, and how much memory they are taken to need.
+#include <atomic>
+#include <cmath>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "harness/runner/plan/cell_queue.hpp"
+#include "harness/runner/plan/memory.hpp"
+#include "harness/runner/stopping.hpp"
+
+namespace fedarena {
+namespace {
+
+using testing::Optional;
+
+TEST(CellQueue, HandsOutCellsInOrderWhileTheyFit) {
+  CellQueue queue({4, 4, 4}, 8);
+  EXPECT_THAT(queue.take(), Optional(0U));
+  EXPECT_THAT(queue.take(), Optional(1U));
+  queue.give_back(0);
+  EXPECT_THAT(queue.take(), Optional(2U));
+  EXPECT_EQ(queue.take(), std::nullopt);
+}
+
+TEST(CellQueue, LetsSmallerCellsPassOneThatDoesNotFit) {
+  CellQueue queue({5, 5, 3}, 8);
+  EXPECT_THAT(queue.take(), Optional(0U));
+  EXPECT_THAT(queue.take(), Optional(2U));
+  queue.give_back(0);
+  EXPECT_THAT(queue.take(), Optional(1U));
+}
+
+TEST(CellQueue, RunsACellThatNeverFitsAlone) {
+  CellQueue queue({100, 100}, 8);
+  EXPECT_THAT(queue.take(), Optional(0U));
+  queue.give_back(0);
+  EXPECT_THAT(queue.take(), Optional(1U));
+}
+
+TEST(CellQueue, HandsOutNothingOnceClosed) {
+  CellQueue queue({1, 1}, 8);
+  EXPECT_THAT(queue.take(), Optional(0U));
+  queue.close();
+  EXPECT_EQ(queue.take(), std::nullopt);
+}
+
+TEST(CellQueue, NeverExceedsTheBudgetWhoeverAsks) {
+  constexpr std::int64_t kBudget = 10;
+  std::vector<std::int64_t> needs;
+  for (std::int64_t cell = 0; cell < 200; ++cell) needs.push_back(1 + cell * 7 % 12);
+  CellQueue queue(needs, kBudget);
+  std::atomic<std::int64_t> in_use = 0, done = 0, running = 0;
+  std::atomic<bool> exceeded = false;
+  const auto work = [&] {
+    while (const auto cell = queue.take()) {
+      const std::int64_t now = in_use += needs[*cell];
+      // A cell above the budget runs alone.
+      if (++running > 1 && now > kBudget) exceeded = true;
+      std::this_thread::yield();
+      --running;
+      in_use -= needs[*cell];
+      ++done;
+      queue.give_back(*cell);
+    }
+  };
+  std::vector<std::thread> others;
+  for (int lane = 0; lane < 3; ++lane) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(done, 200);
+  EXPECT_FALSE(exceeded);
+}
+
+TEST(Memory, GrowsWithModelCohortAndMicroBatches) {
+  const CellSize small{.parameters = 1000, .activations = 100, .micro_batch = 8, .cohort = 10};
+  // 8 + 3 * 10 + 4 * 1 models, and 4 copies of 8 * 100 activations, of 4 bytes each.
+  EXPECT_EQ(estimate_memory(small), 4 * (42 * 1000 + 4 * 8 * 100));
+  CellSize large = small;
+  large.number_bytes = 8;
+  EXPECT_EQ(estimate_memory(large), 2 * estimate_memory(small));
+  large = small;
+  large.per_example = true;  // 8 gradients on each worker
+  EXPECT_EQ(estimate_memory(large), estimate_memory(small) + 4 * 8 * 1000);
+  large = small;
+  large.workers = 2;
+  EXPECT_EQ(estimate_memory(large), estimate_memory(small) + 4 * (4 * 1000 + 4 * 8 * 100));
+  large = small;
+  large.states = 5000;  // in memory and in a checkpoint
+  EXPECT_EQ(estimate_memory(large), estimate_memory(small) + 2 * 5000);
+}
+
+TEST(Memory, IsFreeInPart) { EXPECT_GT(free_memory(), 1 << 20); }
+
+// Rules that end a run early, by validation examples.
+
+results::RoundRecord round_of(std::int64_t number, std::optional<double> validation_accuracy) {
+  results::RoundRecord record;
+  record.round = number;
+  record.test_accuracy = 1;  // which no rule may look at
+  record.validation_accuracy = validation_accuracy;
+  return record;
+}
+
+// The round at which the rule stops a run of these accuracies, and the rule; 0 when it goes on.
+std::pair<std::int64_t, std::string> stop_of(const Stopping& settings,
+                                             const std::vector<std::optional<double>>& accuracies) {
+  StoppingRule rule(settings);
+  for (std::size_t index = 0; index < accuracies.size(); ++index) {
+    const auto number = static_cast<std::int64_t>(index) + 1;
+    rule.see(round_of(number, accuracies[index]));
+    if (!rule.stopped().empty()) return {number, rule.stopped()};
+  }
+  return {0, ""};
+}
+
+using Stop = std::pair<std::int64_t, std::string>;
+
+TEST(StoppingRule, WithoutSettingsNeverStops) {
+  EXPECT_EQ(stop_of({}, {0.1, 0.1, 0.1, 1.0, 0.0}), Stop(0, ""));
+}
+
+TEST(StoppingRule, StopsAtTheTarget) {
+  EXPECT_EQ(stop_of({.target_accuracy = 0.5}, {0.1, 0.4, 0.5, 0.9}), Stop(3, "target"));
+  EXPECT_EQ(stop_of({.target_accuracy = 0.5}, {0.1, std::nullopt, 0.4}), Stop(0, ""));
+}
+
+TEST(StoppingRule, StopsWhenPatienceRunsOut) {
+  EXPECT_EQ(stop_of({.patience = 2}, {0.1, 0.3, 0.2, 0.3, 0.9}), Stop(4, "patience"));
+  EXPECT_EQ(stop_of({.patience = 2}, {0.1, 0.3, 0.2, 0.31, 0.2, 0.31}), Stop(6, "patience"));
+  // An improvement that is too small is none.
+  EXPECT_EQ(stop_of({.patience = 2, .improvement = 0.05}, {0.1, 0.3, 0.32, 0.34}), Stop(4, "patience"));
+  // Rounds count, also those between evaluations.
+  EXPECT_EQ(stop_of({.patience = 3}, {0.5, std::nullopt, std::nullopt, 0.4}), Stop(4, "patience"));
+}
+
+// On regression data: the round at which patience of two ends a run of these validation losses; 0: it goes
+// on.
+std::int64_t stop_by_losses(double improvement, const std::vector<double>& losses) {
+  StoppingRule rule({.target_accuracy = 0.1, .patience = 2, .improvement = improvement});
+  for (std::size_t index = 0; index < losses.size(); ++index) {
+    results::RoundRecord round = round_of(static_cast<std::int64_t>(index) + 1, std::nullopt);
+    round.validation_loss = losses[index];
+    rule.see(round);
+    if (rule.stopped() == "patience") return round.round;
+    EXPECT_EQ(rule.stopped(), "");
+  }
+  return 0;
+}
+
+TEST(StoppingRule, LooksAtLossesWhereThereAreNoAccuracies) {
+  EXPECT_EQ(stop_by_losses(0, {9, 7, 8, 6.5, 6.4, 6.3}), 0);
+  EXPECT_EQ(stop_by_losses(0, {9, 7, 8, 7, 1}), 4) << "an equal loss is no better one";
+  EXPECT_EQ(stop_by_losses(0.1, {10, 9.1, 9.05, 1}), 3) << "a tenth of the best one is asked for";
+  EXPECT_EQ(stop_by_losses(0.1, {10, 8.9, 8.8, 8.0, 7.9}), 0);
+  const double nan = std::nan("");
+  EXPECT_EQ(stop_by_losses(0, {nan, 5, nan, 4, nan, nan}), 6) << "what diverged is never better";
+}
+
+TEST(StoppingRule, PrefersTheTargetWhereBothHold) {
+  EXPECT_EQ(stop_of({.target_accuracy = 0.4, .patience = 1}, {0.3, 0.3}), Stop(2, "patience"));
+  EXPECT_EQ(stop_of({.target_accuracy = 0.3, .patience = 1, .improvement = 0.5}, {0.2, 0.3}),
+            Stop(2, "target"));
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,220 @@
+#include <map>
+#include <mutex>
+
+#include <gmock/gmock.h>
+
+#include "harness/simulation/observed_means.hpp"
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::message_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class ObservedMeans : public SmallRuns<> {
+ protected:
+  ObservedMeans() : SmallRuns({2, 2, 3, 4, 1}) {
+    algorithm.on_start = [](Server& server) { server.observed.add("before", 1); };
+    algorithm.on_broadcast = [](const Server& server) {
+      server.observed.add("sent", static_cast<double>(server.round));
+    };
+    algorithm.on_train = [](Client& client, Params&) {
+      client.observed.add("loss-of-own", 0.1 * static_cast<double>(client.id));
+      client.observed.add("loss-of-own", 0.7 / static_cast<double>(client.round));
+    };
+    algorithm.on_aggregate = [](Server& server) { server.observed.add("radius", 0.5); };
+  }
+};
+
+TEST_F(ObservedMeans, AreOverAllValuesOfARound) {
+  Simulation simulation(setup_on(pool, 2, 5));
+  const double clients = 0.1 * (0 + 1 + 2 + 3 + 4) / 10;
+  EXPECT_THAT(simulation.next_round().observed,
+              ElementsAre(Pair("loss-of-own", ::testing::DoubleNear(clients + 0.35, 1e-15)),
+                          Pair("radius", 0.5), Pair("sent", 1)));
+  EXPECT_THAT(simulation.next_round().observed,
+              ElementsAre(Pair("loss-of-own", ::testing::DoubleNear(clients + 0.175, 1e-15)),
+                          Pair("radius", 0.5), Pair("sent", 2)));
+}
+
+TEST_F(ObservedMeans, AreTheSameBitsForAnyNumberOfWorkers) {
+  const WorkPool one(1, use_one_torch_thread), many(5, use_one_torch_thread);
+  Simulation alone(setup_on(one, 1, 5)), together(setup_on(many, 1, 5));
+  EXPECT_EQ(alone.next_round().observed, together.next_round().observed);
+}
+
+// A client's own numbers do not pass the mechanism that hides clients; the server's are made of what did.
+TEST_F(ObservedMeans, OfClientsAreLeftOutWhereClientsAreHidden) {
+  ClientPolicy policy;
+  policy.clip_norm = 1;
+  policy.noise_multiplier = 1;
+  Simulation simulation(setup_on(pool, 1, 5, policy));
+  EXPECT_THAT(simulation.next_round().observed, ElementsAre(Pair("radius", 0.5), Pair("sent", 1)));
+}
+
+TEST_F(ObservedMeans, MayNotBeCalledLikeAMeasure) {
+  algorithm.on_train = [](Client& client, Params&) { client.observed.add("accuracy", 1); };
+  Simulation simulation(setup_on(pool, 1, 5));
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr("the algorithm observes \"accuracy\", which the harness measures"));
+  EXPECT_EQ(simulation.rounds_done(), 0);
+}
+
+TEST_F(ObservedMeans, OfNothingAreNone) { EXPECT_THAT(observed_means({}), IsEmpty()); }
+
+// What a round is recorded to have computed, against counts by hand.
+
+// 3 inputs and 2 outputs: 12 operations forward, 24 with the gradient (no input needs one), 60 with the
+// gradient of a function of the gradient in the inputs.
+constexpr std::int64_t kForward = 12, kGradient = 24, kInputGradient = 60;
+
+Batch ones(const Model& model, std::int64_t count) {
+  return {torch::ones({count, 3}, model.options()), torch::zeros({count}, torch::kInt64)};
+}
+
+class Costs : public SmallRuns<> {
+ protected:
+  Costs() : SmallRuns({3, 1, 6}) {
+    algorithm.on_start = [](Server& server) {
+      (void)server.compute.gradient(server.params, ones(server.model, 9));  // belongs to no round
+    };
+  }
+  results::Cost next(const PrivacyPolicy& policy = NoPolicy{}) const {
+    Simulation simulation(setup_on(pool, 5, 3, policy));
+    const results::Cost first = *simulation.next_round().cost;
+    EXPECT_EQ(simulation.next_round().cost, first) << "each round counts from zero";
+    return first;
+  }
+};
+
+TEST_F(Costs, OfNothingIsNothingWhateverIsEvaluated) { EXPECT_EQ(next(), (results::Cost{0, 0, false})); }
+
+TEST_F(Costs, OfGradientsAreCountedByExample) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    (void)client.oracle.gradient(at, {.batch_size = 0});
+    (void)client.oracle.gradient(at, {.batch_size = 1});
+  };
+  // The shards of 3, 1 and 6, and one example each.
+  EXPECT_EQ(next(), (results::Cost{13, 13 * kGradient, false}));
+}
+
+TEST_F(Costs, OfClippedGradientsAreThoseOfGradients) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    (void)client.oracle.gradient(at, {.batch_size = 0});
+  };
+  EXPECT_EQ(next(RecordPolicy{}), (results::Cost{10, 10 * kGradient, false}));
+}
+
+TEST_F(Costs, OfLossesAreForwardPasses) {
+  algorithm.on_train = [](Client& client, Params& at) { (void)client.oracle.loss(at); };
+  EXPECT_EQ(next(), (results::Cost{0, 10 * kForward, false}));
+}
+
+TEST_F(Costs, OfSyntheticExamplesCountOnBothSides) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    (void)client.compute.gradient(at, ones(client.model, 4));
+  };
+  algorithm.on_aggregate = [](Server& server) {
+    (void)server.compute.gradient(server.params, ones(server.model, 5));
+  };
+  EXPECT_EQ(next(), (results::Cost{17, 17 * kGradient, false}));
+}
+
+TEST_F(Costs, OfInputGradientsHaveASecondPass) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    (void)client.compute.input_gradient(at, ones(client.model, 4),
+                                        [](const Params& gradient) { return gradient; });
+  };
+  EXPECT_EQ(next(), (results::Cost{12, 12 * kInputGradient, false}));
+}
+
+TEST_F(Costs, OfLoopsThatNobodyCountsAreAtLeastTheRest) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    (void)client.oracle.gradient(at, {.batch_size = 1});
+    if (client.id == 1) client.compute.stop_if_interrupted();
+  };
+  EXPECT_EQ(next(), (results::Cost{3, 3 * kGradient, true}));
+}
+
+TEST_F(Costs, DoNotDependOnWorkers) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    for (int step = 0; step < 20; ++step) (void)client.oracle.gradient(at, {.batch_size = 2});
+  };
+  const WorkPool one{1, use_one_torch_thread};
+  Simulation serial(setup_on(one, 3, 3)), parallel(setup_on(pool, 3, 3));
+  while (!serial.finished()) EXPECT_EQ(serial.next_round().cost, parallel.next_round().cost);
+}
+
+// Clients that see their examples differently, in a whole run.
+
+class FeatureSkewTest : public SmallRuns<> {
+ protected:
+  // FedSGD that keeps what clients read.
+  FeatureSkewTest() : SmallRuns({30, 100, 60}) {
+    algorithm.on_train = [this](Client& client, Params& model) {
+      const torch::Tensor inputs = client.oracle.exact_batch().inputs;
+      model -= client.oracle.gradient(model, {.batch_size = 0});
+      const std::lock_guard lock(mutex);
+      seen[{client.round, client.id}] = inputs;
+    };
+  }
+
+  SimulationSetup setup(const FeatureSkew& features, const WorkPool& workers) const {
+    SimulationSetup setup = setup_on(workers, 3, 3);
+    setup.features = features;
+    return setup;
+  }
+  SimulationSetup setup(const FeatureSkew& features) const { return setup(features, pool); }
+
+  std::mutex mutex;
+  std::map<std::pair<std::int64_t, std::int64_t>, torch::Tensor> seen;
+};
+
+TEST_F(FeatureSkewTest, GivesEveryClientItsOwnLevelOfNoiseInEveryRound) {
+  Simulation simulation(setup({.noise = 0.5}));
+  while (!simulation.finished()) simulation.next_round();
+  for (std::int64_t client = 0; client < 3; ++client) {
+    const torch::Tensor plain = dataset.train.inputs.index_select(
+        0, torch::tensor(partition[static_cast<std::size_t>(client)], torch::kInt64));
+    const torch::Tensor noise = seen[{1, client}] - plain.to(torch::kFloat64);
+    if (client == 0) {
+      EXPECT_EQ(noise.abs().max().item<double>(), 0);
+    }
+    // Of 180 values and more, the mean square misses this by more than half with a probability below 10^-6.
+    EXPECT_NEAR(noise.square().mean().sqrt().item<double>(), 0.25 * static_cast<double>(client),
+                0.07 * static_cast<double>(client));
+    for (const std::int64_t round : {2, 3}) {
+      EXPECT_TRUE(torch::equal(seen[{round, client}], seen[{1, client}]));
+    }
+  }
+}
+
+TEST_F(FeatureSkewTest, LeavesTheTestSetAsItIs) {
+  results::RoundRecord plain, noisy;
+  Simulation(setup({})).evaluate(plain);
+  Simulation(setup({.noise = 0.5})).evaluate(noisy);
+  EXPECT_EQ(plain.test_loss, noisy.test_loss);
+  Simulation one(setup({})), other(setup({.noise = 0.5}));
+  EXPECT_NE(one.next_round().test_loss, other.next_round().test_loss);
+}
+
+TEST_F(FeatureSkewTest, GivesTheSameBitsForAnyNumberOfWorkersAndAfterARestart) {
+  const WorkPool one(1, use_one_torch_thread);
+  Simulation alone(setup({.noise = 0.5}, one)), together(setup({.noise = 0.5}));
+  alone.next_round();
+  together.next_round();
+  Simulation resumed(setup({.noise = 0.5}));
+  resumed.restore(together.save());
+  for (Simulation* simulation : {&alone, &together, &resumed}) {
+    while (!simulation->finished()) simulation->next_round();
+    EXPECT_TRUE(torch::equal(simulation->params().flat(), alone.params().flat()));
+  }
+}
+
+}  // namespace
+}  // namespace fedarena

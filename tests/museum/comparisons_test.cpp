@@ -1,0 +1,132 @@
+// Exhibit 13: one algorithm that runs on other data, other seeds or more trials than the others.
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "harness/config/sections/read.hpp"
+#include "results/table/table.hpp"
+#include "tests/museum/exhibits.hpp"
+
+namespace fedarena {
+namespace {
+
+Experiment parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_experiment(text, "museum.toml", overrides, whole_catalog());
+}
+
+// Lines below the last algorithm, DP-FedProx.
+TEST(EqualConditions, CannotBeLeftByOneAlgorithm) {
+  const std::string text = experiment_text();
+  const auto next_line = std::to_string(std::count(text.begin(), text.end(), '\n') + 1);
+  for (const std::string key :
+       {"seed = 0", "seeds = [0]", "rounds = 60", "partition = \"iid\"", "partition.kind = \"iid\"",
+        "data.name = \"mnist\"", "cohort.size = 2", "model.name = \"convnet\"", "evaluation.every = 1"}) {
+    const std::string message = message_of([&] { parse(text + key + "\n"); });
+    EXPECT_THAT(message, StartsWith("museum.toml:" + next_line + ":1: unknown key")) << key;
+    EXPECT_THAT(message, HasSubstr("in [[algorithms]]")) << key;
+  }
+  const std::string override_text = "algorithms.dp-fedprox.seeds=[0]";
+  EXPECT_THAT(message_of([&] { parse(text, {override_text}); }), StartsWith("--set " + override_text));
+}
+
+// An option of a command line that got lost on the way would have run FedProx as something else.
+TEST(EqualConditions, AreNotChangedByAKeyThatNobodyReads) {
+  EXPECT_THAT(message_of([] { parse(experiment_text(), {"training.partition=iid"}); }),
+              HasSubstr("unknown key"));
+  EXPECT_THAT(message_of([] { parse(experiment_text(), {"algorithms.dp-fedavg.mu=1"}); }),
+              HasSubstr("unknown key \"mu\""));
+}
+
+TEST(EqualConditions, HoldInEveryCell) {
+  const Experiment experiment = parse(experiment_text());
+  for (const std::int64_t seed : experiment.seeds) {
+    Experiment left = cell(experiment, experiment.algorithms[0], seed);
+    Experiment right = cell(experiment, experiment.algorithms[1], seed);
+    left.algorithms = right.algorithms = {};
+    EXPECT_EQ(left, right);
+  }
+}
+
+// A trial is an entry with a label, and each label is a row of the table: the best of four cannot stand in
+// for one.
+TEST(Trials, AreRowsOfTheirOwn) {
+  const std::string second = "\n[[algorithms]]\nname = \"dp-fedprox\"\nmu = 1\n";
+  EXPECT_THAT(message_of([&] { parse(experiment_text() + second); }), HasSubstr("dp-fedprox"));
+  const Experiment experiment = parse(experiment_text() + second + "label = \"dp-fedprox-mu-1\"\n");
+  EXPECT_EQ(experiment.algorithms.size(), 3U);
+}
+
+TEST(EqualConditions, AreMetByWhateverAlgorithmRuns) {
+  const Federation federation({8, 8, 8, 8, 8, 8});
+  const auto met = [&](double rate) {
+    std::mutex mutex;
+    std::set<std::pair<std::int64_t, std::int64_t>> cohorts;
+    const Exhibit algorithm([&](Client& client, const Params& start) {
+      const std::lock_guard lock(mutex);
+      cohorts.emplace(client.round, client.id);
+      return sgd(2, 4, rate)(client, start);
+    });
+    SimulationSetup setup = federation.setup(algorithm, NoPolicy{}, 10);
+    setup.cohort_size = 2;
+    Simulation simulation(setup);
+    const Params initial = simulation.params();
+    while (!simulation.finished()) simulation.next_round();
+    return std::pair(cohorts,
+                     std::vector<double>(initial.flat().data_ptr<double>(),
+                                         initial.flat().data_ptr<double>() + initial.flat().numel()));
+  };
+  EXPECT_EQ(met(0.01), met(0.5));
+}
+
+// Exhibit 14: test examples among the clients' examples, and the best round on the test examples as result.
+
+TEST(TestExamples, AreNeverDealtToClients) {
+  constexpr double kMark = 1'000;
+  Federation federation({30, 20, 10});
+  federation.dataset.test.inputs.add_(kMark);
+  std::mutex mutex;
+  std::int64_t seen = 0, marked = 0;
+  const Exhibit algorithm([&](Client& client, const Params& start) {
+    const Batch batch = client.oracle.exact_batch();
+    const std::lock_guard lock(mutex);
+    seen += batch.size();
+    marked += batch.inputs.gt(kMark / 2).any(1).sum().item<std::int64_t>();
+    return start;
+  });
+  Simulation simulation(federation.setup(algorithm, NoPolicy{}));
+  simulation.next_round();
+  EXPECT_EQ(seen, federation.dataset.train.size());
+  EXPECT_EQ(marked, 0);
+}
+
+// A model that knows the answer in the second round, and denies it from the third.
+TEST(Tables, PrintTheLastRoundNotTheBest) {
+  const Federation federation({4});
+  const Exhibit algorithm({}, [](Server& server, const Uplink&) {
+    server.params *= 0;
+    // The weight of the first feature, whose sign is the label, for the second class.
+    const std::vector<double> weight_in_round{0, 1, -1, -1};
+    server.params[0][1][0] = weight_in_round[static_cast<std::size_t>(server.round - 1)];
+  });
+  SimulationSetup setup = federation.setup(algorithm, NoPolicy{}, 4);
+  setup.evaluate_every = 1;
+  Simulation simulation(setup);
+  const Scratch scratch;
+  const results::RunDirectory run = record(scratch / "run", simulation, 4, "forgetful", "none");
+  EXPECT_EQ(run.rounds().at(1).test_accuracy, 1);
+  EXPECT_EQ(run.rounds().at(3).test_accuracy, 0);
+  EXPECT_EQ(run.summary().final_test_accuracy, 0);
+  const std::vector<std::filesystem::path> paths{run.path()};
+  const results::Table table = results::make_table(results::find_runs(paths));
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0].accuracy_mean, 0);
+}
+
+}  // namespace
+}  // namespace fedarena
