@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <exception>
+#include <link.h>
 #include <system_error>
 #include <utility>
 
@@ -22,12 +23,33 @@ namespace {
 namespace fs = std::filesystem;
 namespace dll = boost::dll;
 
-constexpr const char* kSymbol = "fedarena_plugin";
+constexpr const char* kInstall = "fedarena_install";
+
+// The file whose static initialisers run.
+std::string loading;
+
+// What a static initialiser throws ends the program, but says why. Caught behind dlopen, the linker would
+// keep its lock, and the next thread that looks up a symbol would hang.
+[[noreturn]] void end_naming_plugin() {
+  std::string what = "std::terminate was called";
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& thrown) {
+    what = thrown.what();
+  } catch (...) {
+    what = "something that is no std::exception";
+  }
+  fmt::print(stderr,
+             "fedarena: {}: a static initialiser of the plugin failed: {}\n"
+             "  Throw nothing there, or take the file out of the folder.\n",
+             loading, what);
+  std::_Exit(2);
+}
 
 // Keeps libraries loaded until the process ends; their code may be needed by destructors that run last.
-void keep_forever(dll::shared_library library) {
+const dll::shared_library& keep_forever(dll::shared_library library) {
   static auto* const kept = new std::vector<dll::shared_library>();
-  kept->push_back(std::move(library));
+  return kept->emplace_back(std::move(library));
 }
 
 std::vector<std::string> names_of(const Registry& registry) {
@@ -36,10 +58,38 @@ std::vector<std::string> names_of(const Registry& registry) {
   return names;
 }
 
-// Lets a plugin announce its algorithms and returns them; nothing of it is in use yet.
-Registry install(const Plugin& plugin) {
+// Whether the symbol table calls it a function: data of that name would be run as code.
+bool is_function(const void* address) {
+  Dl_info info;
+  void* symbol = nullptr;
+  return dladdr1(address, &info, &symbol, RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
+         ELF64_ST_TYPE(static_cast<const ElfW(Sym)*>(symbol)->st_info) == STT_FUNC;
+}
+
+// Loads a plugin that fits, which runs its static initialisers, and lets it announce its algorithms; nothing
+// of it is in use yet.
+Registry install(const fs::path& library) {
+  loading = library.string();
+  const std::terminate_handler before = std::set_terminate(end_naming_plugin);
+  boost::dll::fs::error_code failure;
+  dll::shared_library loaded;
+  try {
+    loaded.load(library.string(), failure, dll::load_mode::rtld_now);
+  } catch (...) {
+    end_naming_plugin();
+  }
+  std::set_terminate(before);
+  if (failure) {
+    const char* reason = dlerror();  // says more than Boost's code, such as which symbol is missing
+    throw Error::of("it cannot be loaded: {}", reason ? reason : failure.message());
+  }
+  const dll::shared_library& kept = keep_forever(std::move(loaded));
+  if (!kept.has(kInstall) || !is_function(&kept.get<const char>(kInstall))) {
+    throw Error::of("it exports no function \"{}\"; write FEDARENA_PLUGIN(name, version) {{ ... }} in it",
+                    kInstall);
+  }
   Registry registry;
-  plugin.install(registry);
+  kept.get<void(Registry&)>(kInstall)(registry);
   return registry;
 }
 
@@ -68,31 +118,14 @@ void PluginHost::load_folder(const fs::path& folder) {
 
 void PluginHost::load_file(const fs::path& library) {
   PluginReport& report = reports_.emplace_back(PluginReport{.library = library});
-  boost::dll::fs::error_code failure;
-  dll::shared_library loaded(library.string(), failure, dll::load_mode::rtld_now);
-  if (failure) {
-    const char* reason = dlerror();  // says more than Boost's code, such as which symbol is missing
-    report.problem = fmt::format("it cannot be loaded: {}", reason ? reason : failure.message());
-    return;
-  }
-  if (!loaded.has(kSymbol)) {
-    report.problem =
-        fmt::format("it exports no \"{}\"; write FEDARENA_PLUGIN(name, version) {{ ... }} in it", kSymbol);
-    return;
-  }
-  const Plugin& plugin = loaded.get<const Plugin>(kSymbol);
-  keep_forever(std::move(loaded));
-  const std::vector<std::string> problems = mismatches(plugin);
-  if (plugin.size >= sizeof(Plugin)) {
-    report.name = plugin.name ? plugin.name : "";
-    report.version = plugin.version ? plugin.version : "";
-  }
-  if (!problems.empty()) {
-    report.problem = fmt::format("it was built for another program: {}", fmt::join(problems, "; "));
-    return;
-  }
   try {
-    const Registry offered = install(plugin);
+    const Plugin plugin = read_handshake(library);
+    report.name = field_text(plugin.name).value_or("");
+    report.version = field_text(plugin.version).value_or("");
+    if (const std::vector<std::string> problems = mismatches(plugin); !problems.empty()) {
+      throw Error::of("it was built for another program: {}", fmt::join(problems, "; "));
+    }
+    const Registry offered = install(library);
     for (const AlgorithmInfo& info : offered.algorithms()) {
       if (const AlgorithmInfo* taken = registry_.find(info.name)) {
         throw Error::of("its algorithm name \"{}\" is already taken by {}", info.name, taken->library);

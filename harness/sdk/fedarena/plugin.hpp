@@ -18,7 +18,7 @@ class Registry;
 
 /// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK
 /// header.
-inline constexpr std::uint32_t kPluginAbi = 5;
+inline constexpr std::uint32_t kPluginAbi = 6;
 
 /// What a table, a paper and `fedarena plugins NAME` say of an algorithm.
 struct FEDARENA_API Description {
@@ -66,17 +66,16 @@ class FEDARENA_API Registry {
   std::vector<AlgorithmInfo> algorithms_;
 };
 
-/// What a plugin's file exports under the C name `fedarena_plugin`: plain data, checked in full before any
-/// C++ call crosses the boundary. Fields are only ever appended.
+/// What a plugin's file holds in its section `fedarena_plugin`: plain data without pointers, so that the
+/// program reads it from the file and checks it in full before any code of the plugin runs. A change of its
+/// size is a change of kPluginAbi, which stays first.
 struct Plugin {
-  std::uint32_t size;         ///< sizeof(Plugin) at the plugin's build
-  std::uint32_t abi;          ///< kPluginAbi at the plugin's build
-  const char* compiler;       ///< family and major version, such as "gcc 12"
-  const char* cxx_abi;        ///< the C++ library and its ABI, such as "libstdc++ cxx11"
-  const char* torch_version;  ///< LibTorch, such as "1.13.1"
-  const char* name;
-  const char* version;
-  void (*install)(Registry&);
+  std::uint32_t abi;       ///< kPluginAbi at the plugin's build
+  char compiler[64];       ///< family and major version, such as "gcc 12"
+  char cxx_abi[64];        ///< the C++ library and its ABI, such as "libstdc++ cxx11"
+  char torch_version[64];  ///< LibTorch, such as "1.13.1"
+  char name[64];
+  char version[64];
 };
 
 #define FEDARENA_STRING_(text) #text
@@ -98,16 +97,12 @@ struct Plugin {
 
 }  // namespace fedarena
 
-/// Defines a plugin's entry point: `FEDARENA_PLUGIN("fedavg", "1.0.0") { registry.add<FedAvg>(...); }`
-#define FEDARENA_PLUGIN(plugin_name, plugin_version)                                              \
-  static void fedarena_install(::fedarena::Registry& registry);                                   \
-  extern "C" FEDARENA_API const ::fedarena::Plugin fedarena_plugin;                               \
-  extern "C" FEDARENA_API const ::fedarena::Plugin fedarena_plugin = {sizeof(::fedarena::Plugin), \
-                                                                      ::fedarena::kPluginAbi,     \
-                                                                      FEDARENA_COMPILER,          \
-                                                                      FEDARENA_CXX_ABI,           \
-                                                                      TORCH_VERSION,              \
-                                                                      plugin_name,                \
-                                                                      plugin_version,             \
-                                                                      &fedarena_install};         \
-  static void fedarena_install([[maybe_unused]] ::fedarena::Registry& registry)
+/// Defines a plugin's handshake and entry point, with literals of fewer than 64 characters:
+/// `FEDARENA_PLUGIN("fedavg", "1.0.0") { registry.add<FedAvg>(...); }`
+#define FEDARENA_PLUGIN(plugin_name, plugin_version)                                             \
+  [[gnu::used, gnu::retain,                                                                      \
+    gnu::section("fedarena_plugin")]] static constexpr ::fedarena::Plugin fedarena_handshake = { \
+      ::fedarena::kPluginAbi, FEDARENA_COMPILER, FEDARENA_CXX_ABI,                               \
+      TORCH_VERSION,          plugin_name,       plugin_version};                                \
+  extern "C" FEDARENA_API void fedarena_install(::fedarena::Registry& registry);                 \
+  extern "C" FEDARENA_API void fedarena_install([[maybe_unused]] ::fedarena::Registry& registry)

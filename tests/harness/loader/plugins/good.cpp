@@ -1,4 +1,6 @@
-// A plugin that works, with an algorithm that throws where and what it is told.
+// A plugin that works, with an algorithm that throws where and what it is told. Loading it leaves a trace in
+// the environment, or throws as the environment tells it.
+#include <cstdlib>
 #include <stdexcept>
 
 #include <fedarena/algorithm.hpp>
@@ -6,6 +8,19 @@
 namespace {
 
 using namespace fedarena;
+
+void throw_if_told(const char* variable, const char* text) {
+  if (std::getenv(variable) != nullptr) throw std::runtime_error(text);
+}
+
+void let_nothing_out() noexcept { throw_if_told("FEDARENA_TEST_LOADING_ENDS", "must not get out"); }
+
+const bool initialised = [] {
+  ::setenv("FEDARENA_TEST_INITIALISED", "1", 1);
+  throw_if_told("FEDARENA_TEST_LOADING_THROWS", "no such table");
+  let_nothing_out();
+  return true;
+}();
 
 struct Config {
   std::string where = "nowhere";

@@ -1,6 +1,5 @@
 // Its description ends before the fields that this program needs.
 #include <fedarena/plugin.hpp>
 
-extern "C" FEDARENA_API const fedarena::Plugin fedarena_plugin;
-extern "C" FEDARENA_API const fedarena::Plugin fedarena_plugin = {
-    8, fedarena::kPluginAbi, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+[[gnu::used, gnu::retain, gnu::section("fedarena_plugin")]] static const std::uint32_t handshake[2] = {
+    fedarena::kPluginAbi, 0};
