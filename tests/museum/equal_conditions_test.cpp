@@ -10,7 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "tests/museum/exhibits.hpp"
 #include "tests/museum/recorded_run.hpp"
 
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 Experiment parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_experiment(text, "museum.toml", overrides, whole_catalog());
+  return read_experiment(config::parse_document(text, "museum.toml"), overrides, whole_catalog());
 }
 
 // Lines below the last algorithm, DP-FedProx.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "results/audit/state_privacy.hpp"
@@ -54,8 +54,9 @@ results::RunDirectory record(const fs::path& folder, Simulation& simulation, std
   std::string text = experiment_text();
   text = text.substr(0, text.find("[privacy]"));
   text += fmt::format("[privacy]\npolicy = \"{}\"\n\n[[algorithms]]\nname = \"{}\"\n", policy, name);
-  const Experiment experiment = parse_experiment(
-      text, "museum.toml", {"experiment.seeds=[1]", fmt::format("experiment.rounds={}", rounds)}, catalog);
+  const Experiment experiment =
+      read_experiment(config::parse_document(text, "museum.toml"),
+                      {"experiment.seeds=[1]", fmt::format("experiment.rounds={}", rounds)}, catalog);
 
   results::Summary plan;
   plan.experiment = experiment.name;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/config/sections/catalog.hpp"
+#include "harness/config/sections/experiment.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/scratch.hpp"

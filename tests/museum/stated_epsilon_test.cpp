@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "tests/museum/exhibits.hpp"
 #include "tests/museum/recorded_run.hpp"
 
@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string refusal_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return message_of([&] { parse_experiment(text, "museum.toml", overrides, whole_catalog()); });
+  return message_of(
+      [&] { read_experiment(config::parse_document(text, "museum.toml"), overrides, whole_catalog()); });
 }
 
 TEST(StatedEpsilon, CannotBeWritten) {
