@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
-#include "harness/config/sections/read.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "tests/paths.hpp"
@@ -43,14 +43,14 @@ TEST(Experiments, AreValidAndNamedAsTheirFiles) {
   const std::vector<fs::path> files = files_below(kFolder);
   EXPECT_GE(files.size(), 9U);
   for (const fs::path& file : files) {
-    for (const GridPoint& point : read_grid(file, {}, catalog()))
+    for (const GridPoint& point : read_grid(config::read_document(file), {}, catalog()))
       EXPECT_EQ(point.experiment.name, file.stem().string()) << file;
-    read_tuning(file, {}, catalog());
+    read_tuning(config::read_document(file), {}, catalog());
   }
 }
 
 TEST(Experiments, OfTuningGiveEveryAlgorithmSixTrials) {
-  const auto plan = read_tuning(kFolder / "tuning.toml", {}, catalog());
+  const auto plan = read_tuning(config::read_document(kFolder / "tuning.toml"), {}, catalog());
   ASSERT_TRUE(plan);
   std::map<std::string, int> trials;
   for (const GridPoint& point : plan->points) {
@@ -63,8 +63,9 @@ TEST(Experiments, OfTuningGiveEveryAlgorithmSixTrials) {
 TEST(Experiments, OfFedLapHaveAQuickProfile) {
   for (const fs::path& file : files_below(kFolder / "fedlap")) {
     SCOPED_TRACE(file.string());
-    const Experiment whole = read_experiment(file, {}, catalog());
-    const Experiment quick = read_experiment(file, {}, catalog(), "quick");
+    const config::Document document = config::read_document(file);
+    const Experiment whole = read_experiment(document, {}, catalog());
+    const Experiment quick = read_experiment(document, {}, catalog(), "quick");
     EXPECT_EQ(quick.name, whole.name + "-quick");
     EXPECT_EQ(quick.seeds.size(), 1U);
     EXPECT_LE(quick.rounds, 5);
@@ -77,13 +78,13 @@ TEST(Experiments, OfFedLapHaveAQuickProfile) {
 
 TEST(Experiments, OfTheGridHaveAHundredCells) {
   std::size_t cells = 0;
-  for (const GridPoint& point : read_grid(kFolder / "grid.toml", {}, catalog()))
+  for (const GridPoint& point : read_grid(config::read_document(kFolder / "grid.toml"), {}, catalog()))
     cells += point.experiment.algorithms.size() * point.experiment.seeds.size();
   EXPECT_EQ(cells, 100U);
 }
 
 TEST(Experiments, OfTable4TakeTheSharesOfThePaper) {
-  const fs::path file = kFolder / "fedlap/table4-train-size.toml";
+  const config::Document file = config::read_document(kFolder / "fedlap/table4-train-size.toml");
   Experiment whole = read_experiment(file, {}, catalog());
   EXPECT_EQ(setting(whole.partition.settings, "train_fraction"), Value(1.0));
   for (const auto& [profile, share] :

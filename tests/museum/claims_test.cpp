@@ -11,7 +11,7 @@
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {
@@ -150,7 +150,8 @@ TEST(ClassicGaussian, IsComposedOverRounds) {
 // Exhibit 16b: a target epsilon in the configuration that the run ignores.
 
 std::string refusal_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return message_of([&] { parse_experiment(text, "museum.toml", overrides, whole_catalog()); });
+  return message_of(
+      [&] { read_experiment(config::parse_document(text, "museum.toml"), overrides, whole_catalog()); });
 }
 
 TEST(StatedEpsilon, CannotBeWritten) {

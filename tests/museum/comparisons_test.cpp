@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "results/table/table.hpp"
 #include "tests/museum/exhibits.hpp"
 
@@ -17,7 +17,7 @@ namespace fedarena {
 namespace {
 
 Experiment parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_experiment(text, "museum.toml", overrides, whole_catalog());
+  return read_experiment(config::parse_document(text, "museum.toml"), overrides, whole_catalog());
 }
 
 // Lines below the last algorithm, DP-FedProx.

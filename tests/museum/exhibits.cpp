@@ -7,7 +7,7 @@
 #include "fedarena/accounting/calibration.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "results/audit/state_privacy.hpp"
@@ -121,8 +121,9 @@ results::RunDirectory record(const std::filesystem::path& folder, Simulation& si
   std::string text = experiment_text();
   text = text.substr(0, text.find("[privacy]"));
   text += fmt::format("[privacy]\npolicy = \"{}\"\n\n[[algorithms]]\nname = \"{}\"\n", policy, name);
-  const Experiment experiment = parse_experiment(
-      text, "museum.toml", {"experiment.seeds=[1]", fmt::format("experiment.rounds={}", rounds)}, catalog);
+  const Experiment experiment =
+      read_experiment(config::parse_document(text, "museum.toml"),
+                      {"experiment.seeds=[1]", fmt::format("experiment.rounds={}", rounds)}, catalog);
 
   results::Summary plan;
   plan.experiment = experiment.name;

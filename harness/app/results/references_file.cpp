@@ -8,10 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "fedarena/base/nearest.hpp"
-
 #include "harness/config/syntax/document.hpp"
-#include "harness/config/syntax/file_text.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -31,8 +28,9 @@ constexpr std::size_t kMostFigures = config::kMostPoints;
 
 [[noreturn]] void reject(const Setting& setting, const std::string& allowed) {
   const Written& written = setting.written;
-  const std::string what = written.value ? to_text(*written.value) : written.kind;
-  complain({.place = written.place, .found = fmt::format("{} is {}", setting.key, what), .allowed = allowed});
+  complain({.place = written.place,
+            .found = fmt::format("{} is {}", setting.key, written.text()),
+            .allowed = allowed});
 }
 
 std::string text_of(const Setting& setting) {
@@ -74,7 +72,7 @@ std::string key_text(const Setting& setting) {
 // A table stands for the keys in it: partition.alpha = 0.5.
 void add_key(std::vector<FigureKey>& keys, const std::string& above, const Setting& setting) {
   const std::string name = above + setting.key;
-  if (setting.written.table != nullptr) {
+  if (setting.written.table) {
     for (const Setting& below : setting.written.table->settings) add_key(keys, name + ".", below);
     return;
   }
@@ -86,10 +84,9 @@ void add_key(std::vector<FigureKey>& keys, const std::string& above, const Setti
 
 class Reader {
  public:
-  explicit Reader(const std::string& file) { references_.file = file; }
-
   results::References read(const config::Document& document) {
-    for (const config::Section& section : document) {
+    references_.file = document.file;
+    for (const config::Section& section : document.sections) {
       check(section);
       for (const Table& table : section.tables) read_source(table);
     }
@@ -163,7 +160,7 @@ class Reader {
                 .remedy = "write a second [[published]]"});
     }
     for (const Written& item : items) {
-      if (item.table == nullptr) {
+      if (!item.table) {
         complain(
             {.place = item.place, .found = fmt::format("figures has {} in it", item.kind), .allowed = form});
       }
@@ -206,7 +203,7 @@ class Reader {
 }  // namespace
 
 results::References parse_references(std::string_view text, const std::string& file_name) {
-  return Reader(file_name).read(config::parse_document(text, file_name));
+  return Reader().read(config::parse_document(text, file_name));
 }
 
 results::References read_references(const std::filesystem::path& file) {
@@ -214,7 +211,7 @@ results::References read_references(const std::filesystem::path& file) {
     complain(
         {.place = {.file = file.string()}, .found = "is a folder", .allowed = "a file of references (TOML)"});
   }
-  return parse_references(config::file_text(file), file.string());
+  return Reader().read(config::read_document(file));
 }
 
 }  // namespace fedarena

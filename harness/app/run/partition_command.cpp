@@ -16,15 +16,15 @@
 #include "harness/app/commands.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/run/plugins.hpp"
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/recorded_partition.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "partitions/card.hpp"
 #include "partitions/preview.hpp"
-#include "results/record/durable_file.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/heat_map_plot.hpp"
+#include "results/record/durable_file.hpp"
 #include "results/record/partition_file.hpp"
 
 namespace fedarena {
@@ -120,8 +120,9 @@ int run_partition(const PartitionArguments& arguments) {
     check_ending("--output", arguments.picture, {results::kMapEndings.begin(), results::kMapEndings.end()});
   }
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
-  const std::vector<GridPoint> points = read_grid(arguments.experiment.file, arguments.experiment.overrides,
-                                                  make_catalog(host), arguments.experiment.profile);
+  const std::vector<GridPoint> points =
+      read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
+                make_catalog(host), arguments.experiment.profile);
   const Experiment& experiment = chosen(points, arguments);
   const Shown shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
   if (!arguments.picture.empty()) {

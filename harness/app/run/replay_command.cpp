@@ -14,7 +14,7 @@
 #include "harness/app/run/plugins.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/app/temporary_folder.hpp"
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/bundle/build_difference.hpp"
@@ -85,7 +85,8 @@ int run_replay(const ReplayArguments& arguments) {
   Tally tally;
   for (const results::BundledRun& bundled : manifest.runs) {
     const fs::path recorded = unpacked.path() / bundled.folder;
-    const std::vector<GridPoint> points = read_grid(recorded / results::kExperimentFile, {}, catalog);
+    const std::vector<GridPoint> points =
+        read_grid(config::read_document(recorded / results::kExperimentFile), {}, catalog);
     const std::vector<PlannedCell> cells = plan_cells(points);
     RunOptions options;
     options.out = (out / bundled.folder).parent_path();

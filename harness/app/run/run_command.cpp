@@ -14,12 +14,12 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/run/plugins.hpp"
 #include "harness/app/stop_on_signal.hpp"
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/dry_run.hpp"
-#include "harness/runner/run_experiment.hpp"
 #include "harness/runner/plan/tune.hpp"
+#include "harness/runner/run_experiment.hpp"
 
 namespace fedarena {
 namespace {
@@ -69,7 +69,7 @@ int run_experiments(const RunArguments& arguments) {
   std::vector<std::string> overrides = arguments.experiment.overrides;
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
   const Catalog catalog = make_catalog(host);
-  const std::filesystem::path& file = arguments.experiment.file;
+  const config::Document file = config::read_document(arguments.experiment.file);
   const std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
   const auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
   if (tuning && !arguments.only.empty())

@@ -1,13 +1,13 @@
 #include "harness/config/grid/overrides.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/sections/unknown.hpp"
-#include "harness/config/syntax/utf8.hpp"
+#include "harness/config/syntax/lexing.hpp"
 
 namespace fedarena::config {
 namespace {
@@ -91,19 +91,45 @@ Target within_own(Target target, const SectionSpec& spec, const OverrideSource& 
   const std::string name = target.key.substr(0, dot);
   if (target.table->find(name) == nullptr) {
     put(*target.table, name, name, source,
-        {.place = source.place,
-         .value = {},
-         .kind = "a table",
-         .table = std::make_shared<Table>(Table{source.place, {}})});
+        {.place = source.place, .value = {}, .kind = "a table", .table = Table{source.place, {}}});
   }
   // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
-  return {target.table->find(name)->written.table.get(), target.key.substr(dot + 1)};
+  std::optional<Table>& own = target.table->find(name)->written.table;
+  return {own ? &*own : nullptr, target.key.substr(dot + 1)};
 }
 
 // What messages offer.
 std::vector<SectionSpec> overridable(std::vector<SectionSpec> specs) {
   std::erase_if(specs, [](const SectionSpec& spec) { return spec.kind == SectionSpec::Kind::kProfiles; });
   return specs;
+}
+
+// Each is read with the whole file, so that a hostile file could take for ever.
+constexpr std::size_t kMostProfiles = 100;
+constexpr std::string_view kEntryForm =
+    "\"section.key\" = value or \"algorithms.LABEL.key\" = value, with the path in quotes";
+
+const Key& experiment_name(const std::vector<SectionSpec>& specs) {
+  const auto spec = std::find_if(specs.begin(), specs.end(),
+                                 [](const SectionSpec& candidate) { return candidate.name == "experiment"; });
+  FEDARENA_CHECK(spec != specs.end(), ==, true);
+  const Key* name = spec->find("name");
+  FEDARENA_CHECK(name != nullptr, ==, true);
+  return *name;
+}
+
+void check_folder(const std::string& name, const Place& place, const std::vector<SectionSpec>& specs) {
+  const Key& key = experiment_name(specs);
+  if (const auto objection = key.objection(name))
+    complain({.place = place, .found = objection->found, .allowed = key.allowed()});
+}
+
+// Without quotes, TOML takes the dots of a path for tables.
+void check_entry(const Setting& entry) {
+  if (!entry.written.table) return;
+  complain({.place = entry.place,
+            .found = in_quotes(entry.key) + " is a table",
+            .allowed = std::string(kEntryForm)});
 }
 
 }  // namespace
@@ -137,7 +163,7 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
   if (spec == specs.end())
     complain_unknown_section(std::string(path.substr(0, dot)), place, overridable(specs));
 
-  Section* section = find_section(document, spec->name);
+  Section* section = document.find(spec->name);
   const std::string_view rest = path.substr(dot + 1);
   if (spec->kind == SectionSpec::Kind::kAlgorithms) {
     const Target target = within_own(algorithm_target(section, rest, *spec, place), *spec, source);
@@ -145,8 +171,8 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
     return;
   }
   if (section == nullptr) {
-    document.push_back({.name = spec->name, .place = place, .tables = {Table{place, {}}}});
-    section = &document.back();
+    section = &document.sections.emplace_back(
+        Section{.name = spec->name, .place = place, .tables = {Table{place, {}}}});
   }
   // A section of another form is the file's mistake, and reported as such.
   if (section->form == Section::Form::kTable)
@@ -169,6 +195,57 @@ void apply_override(Document& document, const std::string& text, const std::vect
   const std::string_view path = trimmed(std::string_view(text).substr(0, equals));
   put_override(document, path, {place, std::string(kOverrideForm)},
                parse_value(trimmed(std::string_view(text).substr(equals + 1)), place), specs);
+}
+
+std::vector<Profile> profiles_of(const Document& document, const std::vector<SectionSpec>& specs) {
+  std::vector<Profile> profiles;
+  const Section* section = document.find(kProfiles);
+  if (section == nullptr) return profiles;
+  const char* const remedy = "write [profiles.NAME], once for each profile";
+  if (section->form != Section::Form::kTable)
+    complain({.place = section->place, .found = "\"profiles\" is no section", .remedy = remedy});
+  for (const Setting& setting : section->tables.front().settings) {
+    if (!setting.written.table) {
+      complain({.place = setting.place,
+                .found = fmt::format("the profile {} is {}", in_quotes(setting.key), setting.written.kind),
+                .allowed = "a section",
+                .remedy = remedy});
+    }
+    if (profiles.size() == kMostProfiles) {
+      complain({.place = setting.place,
+                .found = fmt::format("more than {} profiles", kMostProfiles),
+                .allowed = fmt::format("at most {}", kMostProfiles)});
+    }
+    check_folder(setting.key, setting.place, specs);
+    profiles.push_back({setting.key, setting.place, setting.written.table->settings});
+    for (const Setting& entry : profiles.back().entries) check_entry(entry);
+  }
+  return profiles;
+}
+
+const Profile& chosen_profile(const std::vector<Profile>& profiles, std::string_view name,
+                              const std::string& file) {
+  std::vector<std::string> names;
+  for (const Profile& profile : profiles) {
+    if (profile.name == name) return profile;
+    names.push_back(profile.name);
+  }
+  complain({.place = {.file = "--profile"},
+            .found = fmt::format("{} has no profile {}", file, in_quotes(name)),
+            .allowed = names.empty() ? "none, the file has no profiles" : join_names(names),
+            .nearest = nearest_to(name, names)});
+}
+
+void apply_profile(Document& document, const Profile& profile, const std::vector<SectionSpec>& specs) {
+  for (const Setting& entry : profile.entries) {
+    put_override(document, entry.key, {entry.place, std::string(kEntryForm)}, entry.written, specs);
+  }
+}
+
+void name_after(const Profile& profile, Experiment& experiment, const std::vector<SectionSpec>& specs) {
+  const std::string name = experiment.name + "-" + profile.name;
+  check_folder(name, profile.place, specs);
+  experiment.name = name;
 }
 
 }  // namespace fedarena::config

@@ -2,49 +2,21 @@
 
 #include <algorithm>
 
-#include <fmt/ranges.h>
-
-#include "fedarena/base/fnv.hpp"
-#include "fedarena/base/overload.hpp"
-
 #include "harness/config/grid/overrides.hpp"
+#include "harness/config/grid/points.hpp"
 
 namespace fedarena::config {
 namespace {
 
-constexpr std::string_view kSweepForm =
-    "\"section.key\" = [values] or \"algorithms.LABEL.key\" = [values], with the path in quotes";
 constexpr std::string_view kAlgorithms = "algorithms.";
-// File systems take 255 bytes; this leaves room for the hash.
-constexpr std::size_t kLongestPoint = 200;
 
 void flatten(const std::string& path, const Written& written, Swept& swept) {
-  if (written.table == nullptr) {
+  if (!written.table) {
     swept.emplace_back(path, written.value ? plain_text(*written.value) : written.kind);
     return;
   }
   for (const Setting& setting : written.table->settings)
     flatten(path + "." + setting.key, setting.written, swept);
-}
-
-void apply(Document& document, const std::string& path, const OverrideSource& source, const Written& written,
-           const std::vector<SectionSpec>& specs) {
-  if (written.table == nullptr) {
-    put_override(document, path, source, written, specs);
-    return;
-  }
-  for (const Setting& setting : written.table->settings)
-    apply(document, path + "." + setting.key, {setting.place, source.form, source.lists}, setting.written,
-          specs);
-}
-
-void add_places_in(std::vector<std::string>& places, const Written& written) {
-  places.push_back(written.place.str());
-  if (written.table == nullptr) return;
-  for (const Setting& setting : written.table->settings) {
-    places.push_back(setting.place.str());
-    add_places_in(places, setting.written);
-  }
 }
 
 // What names cells, or is a dimension already.
@@ -72,7 +44,7 @@ void check_values(const Dimension& dimension) {
     if (swept.empty())
       complain({.place = written.place, .found = "an empty table", .allowed = "{key = value}"});
     if (std::find(seen.begin(), seen.end(), swept) != seen.end()) {
-      const bool single = written.table == nullptr;
+      const bool single = !written.table;
       complain({.place = written.place,
                 .found = single ? fmt::format("{} is listed twice", in_quotes(swept.front().second))
                                 : "the same table is listed twice",
@@ -92,7 +64,7 @@ void check_paths(const Dimension& dimension) {
 
 void check_list(const Setting& setting) {
   const Written& written = setting.written;
-  if (written.table != nullptr) {
+  if (written.table) {
     // Without quotes, TOML takes the dots of a path for tables.
     complain({.place = setting.place,
               .found = in_quotes(setting.key) + " is a table",
@@ -102,8 +74,7 @@ void check_list(const Setting& setting) {
     const auto* list = written.value ? std::get_if<std::vector<std::int64_t>>(&*written.value) : nullptr;
     complain({.place = written.place,
               .found = list != nullptr ? "an empty list"
-                                       : fmt::format("{} is {}", in_quotes(setting.key),
-                                                     written.value ? to_text(*written.value) : written.kind),
+                                       : fmt::format("{} is {}", in_quotes(setting.key), written.text()),
               .allowed = "a list of values, such as [0.1, 0.5]"});
   }
   if (written.items.size() > kMostPoints) {
@@ -119,8 +90,8 @@ bool is_of(std::string_view text, const std::string& label) {
 }
 
 // Labels may hold dots; the longest wins. No label at all is found out when a value is put there.
-std::optional<std::size_t> algorithm_of(const std::string& path, Document& document) {
-  const Section* section = find_section(document, "algorithms");
+std::optional<std::size_t> algorithm_of(const std::string& path, const Document& document) {
+  const Section* section = document.find("algorithms");
   if (section == nullptr || !path.starts_with(kAlgorithms)) return std::nullopt;
   const std::string_view rest = std::string_view(path).substr(kAlgorithms.size());
   std::optional<std::size_t> found;
@@ -134,41 +105,29 @@ std::optional<std::size_t> algorithm_of(const std::string& path, Document& docum
   return found;
 }
 
-bool plain(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || std::string_view("-_.+").find(letter) != std::string_view::npos;
-}
-
 }  // namespace
 
-std::vector<Dimension> dimensions_of(Document& document) {
+std::vector<Dimension> dimensions_of(const Document& document) {
   std::vector<Dimension> dimensions;
-  const Section* section = find_section(document, kSweep);
+  const Table* table = document.table(kSweep);
   // Another form is refused with those of other sections.
-  if (section == nullptr || section->form != Section::Form::kTable) return dimensions;
-  for (const Setting& setting : section->tables.front().settings) {
+  if (table == nullptr) return dimensions;
+  for (const Setting& setting : table->settings) {
     dimensions.push_back(dimension_of(setting, kSweep, document));
     check_paths(dimensions.back());
   }
   return dimensions;
 }
 
-Dimension dimension_of(const Setting& entry, std::string_view section, Document& document) {
+Dimension dimension_of(const Setting& entry, std::string_view section, const Document& document) {
   check_list(entry);
   return checked_dimension({entry.key, entry.place, entry.written.items, section}, document);
 }
 
-Dimension checked_dimension(Dimension dimension, Document& document) {
+Dimension checked_dimension(Dimension dimension, const Document& document) {
   check_values(dimension);
   dimension.algorithm = algorithm_of(dimension.path, document);
   return dimension;
-}
-
-void apply_value(Document& document, const Dimension& dimension, std::size_t value,
-                 const std::vector<SectionSpec>& specs) {
-  const Written& written = dimension.values.at(value);
-  apply(document, dimension.path, {written.place, std::string(kSweepForm), dimension.section}, written,
-        specs);
 }
 
 Swept swept_by(const Dimension& dimension, std::size_t value) {
@@ -176,54 +135,6 @@ Swept swept_by(const Dimension& dimension, std::size_t value) {
   flatten(dimension.path, dimension.values.at(value), swept);
   std::sort(swept.begin(), swept.end());
   return swept;
-}
-
-void add_places(std::vector<std::string>& places, const Dimension& dimension, std::size_t value) {
-  add_places_in(places, dimension.values.at(value));
-}
-
-void rethrow_at_point(const Error& error, const std::vector<std::string>& places, const Swept& swept) {
-  Complaint complaint = error.complaint();
-  const bool told = std::find(places.begin(), places.end(), complaint.place.str()) != places.end();
-  if (!told) complaint.found += fmt::format(" (at the point {})", point_name(swept));
-  complain(std::move(complaint));
-}
-
-std::string plain_text(const Value& value) {
-  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
-                             [](std::int64_t number) { return fmt::format("{}", number); },
-                             [](double number) { return fmt::format("{}", number); },
-                             [](const std::string& text) { return text; },
-                             [](const std::vector<std::int64_t>& list) {
-                               return fmt::format("[{}]", fmt::join(list, ", "));
-                             }},
-                    value);
-}
-
-std::uint64_t stable_hash(std::string_view text) {
-  Fnv1a hash;
-  hash.add(text);
-  return hash.value();
-}
-
-std::string point_name(const Swept& swept) {
-  std::string exact;
-  for (const auto& [path, text] : swept)
-    exact += fmt::format("{}{}={}", exact.empty() ? "" : ",", path, text);
-  std::string name;
-  bool changed = false;
-  for (const auto& [path, text] : swept) {
-    if (!name.empty()) name += ',';
-    for (const std::string* part : {&path, &text}) {
-      for (const char letter : *part) {
-        name += plain(letter) ? letter : '_';
-        changed = changed || !plain(letter);
-      }
-      if (part == &path) name += '=';
-    }
-  }
-  if (!changed && name.size() <= kLongestPoint) return name;
-  return fmt::format("{}-{:016x}", name.substr(0, kLongestPoint), stable_hash(exact));
 }
 
 }  // namespace fedarena::config

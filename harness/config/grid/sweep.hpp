@@ -1,17 +1,20 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "harness/config/syntax/document.hpp"
 #include "harness/config/sections/sections.hpp"
+#include "harness/config/syntax/document.hpp"
 
 namespace fedarena::config {
+
+/// How entries of [sweep] are written, for messages.
+inline constexpr std::string_view kSweepForm =
+    "\"section.key\" = [values] or \"algorithms.LABEL.key\" = [values], with the path in quotes";
 
 /// What a point of a grid gives: paths such as "partition.alpha" and their values as text, by path.
 using Swept = std::vector<std::pair<std::string, std::string>>;
@@ -26,37 +29,16 @@ struct Dimension {
 };
 
 /// The entry of that section, a list of different values. Throws Error for anything else.
-Dimension dimension_of(const Setting& entry, std::string_view section, Document& document);
+Dimension dimension_of(const Setting& entry, std::string_view section, const Document& document);
 
 /// The dimension, once its values are known. Throws Error unless they are different, and no empty tables.
-Dimension checked_dimension(Dimension dimension, Document& document);
+Dimension checked_dimension(Dimension dimension, const Document& document);
 
 /// The entries of the document's [sweep], in the order of the file. Throws Error for what is no list of
 /// different values, and for keys that cannot be swept.
-std::vector<Dimension> dimensions_of(Document& document);
-
-/// Puts a value of the dimension into the document. Throws Error as `put_override` does, at the value.
-void apply_value(Document& document, const Dimension& dimension, std::size_t value,
-                 const std::vector<SectionSpec>& specs);
+std::vector<Dimension> dimensions_of(const Document& document);
 
 /// What a value of the dimension gives.
 Swept swept_by(const Dimension& dimension, std::size_t value);
-
-/// Where what the value gives is written: the value itself, and keys and values of a table.
-void add_places(std::vector<std::string>& places, const Dimension& dimension, std::size_t value);
-
-/// Throws the error again, with the point where the reading failed unless its place is one of `places`.
-[[noreturn]] void rethrow_at_point(const Error& error, const std::vector<std::string>& places,
-                                   const Swept& swept);
-
-/// A value as `Swept` has it: the same number has one text, however a file writes it.
-std::string plain_text(const Value& value);
-
-/// A number for a text, the same on every machine: 64-bit FNV-1a.
-std::uint64_t stable_hash(std::string_view text);
-
-/// The name of a point, such as "partition.alpha=0.1,training.rate=0.01": safe as a folder name, whatever the
-/// values hold, different for different points, and the same wherever the file lists them.
-std::string point_name(const Swept& swept);
 
 }  // namespace fedarena::config

@@ -6,10 +6,9 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "harness/config/grid/combinations.hpp"
-#include "harness/config/syntax/file_text.hpp"
+#include "harness/config/grid/points.hpp"
+#include "harness/config/grid/tuning_section.hpp"
 #include "harness/config/sections/reader.hpp"
-#include "harness/config/sections/tuning_section.hpp"
 
 namespace fedarena {
 namespace {
@@ -42,13 +41,11 @@ class Trials {
  public:
   explicit Trials(const FileVariant& variant)
       : variant_(variant),
-        document_(document_of(variant)),
-        section_(read_tuning_section(document_, variant.specs)) {
-    for (const Dimension& dimension : section_.dimensions) counts_.push_back(dimension.values.size());
-  }
+        section_(read_tuning_section(variant.document, variant.specs)),
+        counts_(counts_of(section_.dimensions)) {}
 
   TuningPlan plan() {
-    const Experiment first = read_at(Indices(counts_.size(), 0));
+    const Experiment first = experiment_at(variant_, section_.dimensions, Indices(counts_.size(), 0));
     if (first.evaluation.validation_fraction <= 0)
       complain({.place = section_.place,
                 .found = "trials are judged by validation examples, and there are none",
@@ -73,35 +70,11 @@ class Trials {
     return dimensions;
   }
 
-  Swept swept_at(const Indices& at, const Indices& of) const {
-    Swept swept;
-    for (const std::size_t index : of) {
-      for (auto& pair : swept_by(section_.dimensions[index], at[index])) swept.push_back(std::move(pair));
-    }
-    std::sort(swept.begin(), swept.end());
-    return swept;
-  }
-
-  Experiment read_at(const Indices& at) const {
-    Indices all;
-    std::vector<std::string> places;
-    for (std::size_t index = 0; index < at.size(); ++index) {
-      all.push_back(index);
-      add_places(places, section_.dimensions[index], at[index]);
-    }
-    try {
-      Document document = document_of(variant_);
-      for (const std::size_t index : all)
-        apply_value(document, section_.dimensions[index], at[index], variant_.specs);
-      return experiment_of(variant_, std::move(document));
-    } catch (const Error& error) {
-      rethrow_at_point(error, places, swept_at(at, all));
-    }
-  }
-
   // The trial's name holds what the algorithm heeds: what it does not would be told as chosen.
   Trial trial_at(const Indices& at, std::size_t algorithm) const {
-    Trial trial{swept_at(at, dimensions_of(algorithm)), read_at(at), {}};
+    Trial trial{swept_at(section_.dimensions, at, dimensions_of(algorithm)),
+                experiment_at(variant_, section_.dimensions, at),
+                {}};
     trial.entry = std::move(trial.experiment.algorithms[algorithm]);
     std::erase_if(trial.swept,
                   [&](const auto& pair) { return !is_heeded(trial.entry, pair.first, pair.second); });
@@ -190,18 +163,15 @@ class Trials {
   }
 
   const FileVariant& variant_;
-  Document document_;
   TuningSection section_;
   Indices counts_;  // of the values of each dimension
 };
 
 std::optional<TuningPlan> plan_of(const FileVariant& variant) {
-  Document document = document_of(variant);
-  const Section* tuning = find_section(document, kTuning);
   // Another form is refused with those of other sections.
-  if (tuning == nullptr || tuning->form != Section::Form::kTable) return std::nullopt;
-  if (find_section(document, kSweep) == nullptr) return Trials(variant).plan();
-  complain({.place = tuning->place,
+  if (variant.document.table(kTuning) == nullptr) return std::nullopt;
+  if (variant.document.find(kSweep) == nullptr) return Trials(variant).plan();
+  complain({.place = variant.document.find(kTuning)->place,
             .found = fmt::format("[{}] beside [{}]", kTuning, kSweep),
             .remedy = fmt::format(
                 "tune at one point of the grid: take [{}] out, and give its values with --set", kSweep)});
@@ -209,16 +179,9 @@ std::optional<TuningPlan> plan_of(const FileVariant& variant) {
 
 }  // namespace
 
-std::optional<TuningPlan> read_tuning(const std::filesystem::path& file,
-                                      const std::vector<std::string>& overrides, const Catalog& catalog,
-                                      const std::optional<std::string>& profile) {
-  return parse_tuning(file_text(file), file.string(), overrides, catalog, profile);
-}
-
-std::optional<TuningPlan> parse_tuning(std::string_view text, const std::string& file_name,
-                                       const std::vector<std::string>& overrides, const Catalog& catalog,
-                                       const std::optional<std::string>& profile) {
-  return under_profiles(text, file_name, overrides, catalog, profile, plan_of);
+std::optional<TuningPlan> read_tuning(const config::Document& file, const std::vector<std::string>& overrides,
+                                      const Catalog& catalog, const std::optional<std::string>& profile) {
+  return under_profiles(file, overrides, catalog, profile, plan_of);
 }
 
 }  // namespace fedarena

@@ -1,14 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "harness/config/sections/catalog.hpp"
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 
 namespace fedarena {
 
@@ -25,13 +22,7 @@ struct TuningPlan {
 /// when it has none. Every trial is a valid experiment. Throws Error, also where algorithms would get unequal
 /// numbers of trials, where a value would change what is compared (data, model, rounds, privacy other than
 /// clip norms), and where no validation examples are held out to choose by.
-std::optional<TuningPlan> read_tuning(const std::filesystem::path& file,
-                                      const std::vector<std::string>& overrides, const Catalog& catalog,
-                                      const std::optional<std::string>& profile = {});
-
-/// The same for a text; `file_name` is what messages call it.
-std::optional<TuningPlan> parse_tuning(std::string_view text, const std::string& file_name,
-                                       const std::vector<std::string>& overrides, const Catalog& catalog,
-                                       const std::optional<std::string>& profile = {});
+std::optional<TuningPlan> read_tuning(const config::Document& file, const std::vector<std::string>& overrides,
+                                      const Catalog& catalog, const std::optional<std::string>& profile = {});
 
 }  // namespace fedarena

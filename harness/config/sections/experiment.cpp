@@ -5,7 +5,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/config/sections/catalog.hpp"
 #include "harness/config/sections/sections.hpp"
 
 namespace fedarena {

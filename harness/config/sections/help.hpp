@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/config/sections/catalog.hpp"
+#include "harness/config/sections/experiment.hpp"
 
 namespace fedarena {
 

@@ -7,7 +7,6 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/grid/overrides.hpp"
-#include "harness/config/sections/own_section.hpp"
 #include "harness/config/sections/table_reading.hpp"
 #include "harness/config/sections/unknown.hpp"
 
@@ -18,13 +17,13 @@ using Kind = SectionSpec::Kind;
 
 class Reader {
  public:
-  Reader(Document document, std::string file, const std::vector<SectionSpec>& specs)
-      : document_(std::move(document)), file_(std::move(file)), specs_(specs) {}
+  Reader(const Document& document, const std::vector<SectionSpec>& specs)
+      : document_(document), specs_(specs) {}
 
   Experiment read() {
-    for (const Section& section : document_) check_form(section);
+    for (const Section& section : document_.sections) check_form(section);
     for (const SectionSpec& spec : specs_) {
-      if (spec.required() && find_section(document_, spec.name) == nullptr) complain_missing(spec);
+      if (spec.required() && document_.find(spec.name) == nullptr) complain_missing(spec);
     }
     for (const SectionSpec& spec : specs_) {
       if (spec.kind == Kind::kFixed) read_keys(table(spec), spec, specs_, spec.part(experiment_));
@@ -62,16 +61,16 @@ class Reader {
     for (const Key& key : spec.keys) {
       if (key.required) needed.push_back(key.field.name);
     }
-    complain({.place = {.file = file_},
+    complain({.place = {.file = document_.file},
               .found = spec.header() + " is missing",
               .remedy = fmt::format("write {} with {}", spec.header(), join_names(needed))});
   }
 
   // The section's settings; an optional section that is not there has none.
-  const Table& table(const SectionSpec& spec) {
+  const Table& table(const SectionSpec& spec) const {
     static const Table kNone{};
-    const Section* section = find_section(document_, spec.name);
-    return section == nullptr ? kNone : section->tables.front();
+    const Table* table = document_.table(spec.name);
+    return table == nullptr ? kNone : *table;
   }
 
   void read_choice(const Table& table, const SectionSpec& spec) {
@@ -79,11 +78,11 @@ class Reader {
     read_keys(table, spec, specs_, &choice);
     const CatalogEntry& entry = chosen(spec, choice.name, table.place);
     choice.settings = filled(entry, given_settings(table, spec, entry, specs_));
-    check_rules(entry, choice.settings, table, {.file = file_});
+    check_rules(entry, choice.settings, table, {.file = document_.file});
   }
 
   void read_algorithms(const SectionSpec& spec) {
-    const Section& section = *find_section(document_, spec.name);
+    const Section& section = *document_.find(spec.name);
     if (section.tables.empty()) complain_missing(spec);
     for (const Table& table : section.tables) {
       AlgorithmEntry algorithm;
@@ -148,10 +147,10 @@ class Reader {
     }
   }
 
-  const std::vector<Setting>& training() {
+  const std::vector<Setting>& training() const {
     static const std::vector<Setting> kNone;
-    const Section* section = find_section(document_, "training");
-    return section == nullptr ? kNone : section->tables.front().settings;
+    const Table* table = document_.table("training");
+    return table == nullptr ? kNone : table->settings;
   }
 
   // Every key of [training] must be of use to somebody.
@@ -175,12 +174,11 @@ class Reader {
 
   // A file may give a default that every algorithm replaces; who asks for a value on the command line wants
   // it.
-  void check_effect(const Setting& setting, const SectionSpec& algorithms) {
-    const std::vector<Table>& tables = find_section(document_, algorithms.name)->tables;
+  void check_effect(const Setting& setting, const SectionSpec& algorithms) const {
+    const std::vector<Table>& tables = document_.find(algorithms.name)->tables;
     for (std::size_t index = 0; index < tables.size(); ++index) {
       const CatalogEntry& entry = *find_entry(*algorithms.entries, experiment_.algorithms[index].name);
-      const bool own = std::any_of(tables[index].settings.begin(), tables[index].settings.end(),
-                                   [&](const Setting& candidate) { return candidate.key == setting.key; });
+      const bool own = tables[index].find(setting.key) != nullptr;
       if (find_field(entry.fields, setting.key) != nullptr && !own) return;
     }
     complain({.place = setting.place,
@@ -190,10 +188,10 @@ class Reader {
 
   void check_cohort() {
     const Cohort& cohort = experiment_.cohort;
-    Section* section = find_section(document_, "cohort");
-    if (section == nullptr) return;
+    const Table* table = document_.table("cohort");
+    if (table == nullptr) return;
     if (cohort.size != 0 && cohort.fraction != 0) {
-      complain({.place = section->tables.front().find("fraction")->place,
+      complain({.place = table->find("fraction")->place,
                 .found = "both size and fraction are given",
                 .allowed = "one of them",
                 .remedy = "leave one out, or set it to 0"});
@@ -204,7 +202,7 @@ class Reader {
     const auto* count = clients == settings.end() ? nullptr : std::get_if<std::int64_t>(&clients->second);
     // A partition of 0 clients has as many as the data says.
     if (count != nullptr && *count > 0 && cohort.size > *count) {
-      complain({.place = section->tables.front().find("size")->written.place,
+      complain({.place = table->find("size")->written.place,
                 .found = fmt::format("size is {}", cohort.size),
                 .allowed = fmt::format("an integer from 0 to {}, the clients of [partition]", *count)});
     }
@@ -213,7 +211,7 @@ class Reader {
   void check_stopping() {
     const Stopping& stopping = experiment_.stopping;
     if (stopping.improvement > 0 && stopping.patience == 0) {
-      complain({.place = find_section(document_, "stopping")->tables.front().find("improvement")->place,
+      complain({.place = document_.table("stopping")->find("improvement")->place,
                 .found = "improvement without patience changes nothing",
                 .remedy = "say how many rounds may pass without it: patience = 10"});
     }
@@ -221,29 +219,28 @@ class Reader {
     for (const auto& [key, asked] : {std::pair("target_accuracy", stopping.target_accuracy > 0),
                                      std::pair("patience", stopping.patience > 0)}) {
       if (!asked) continue;
-      complain({.place = find_section(document_, "stopping")->tables.front().find(key)->place,
+      complain({.place = document_.table("stopping")->find(key)->place,
                 .found = fmt::format("{} looks at validation examples, and there are none", key),
                 .remedy = "set validation_fraction in [evaluation] to a number above 0"});
     }
   }
 
-  Document document_;
-  std::string file_;
+  const Document& document_;
   const std::vector<SectionSpec>& specs_;
   Experiment experiment_;
 };
 
 }  // namespace
 
-Document document_of(const FileVariant& variant) {
-  Document document = parse_document(variant.text, variant.file);
-  if (variant.profile != nullptr) apply_profile(document, *variant.profile, variant.specs);
-  for (const std::string& text : variant.overrides) apply_override(document, text, variant.specs);
-  return document;
+FileVariant variant_of(Document document, const std::vector<SectionSpec>& specs, const Profile* profile,
+                       const std::vector<std::string>& overrides) {
+  if (profile != nullptr) apply_profile(document, *profile, specs);
+  for (const std::string& text : overrides) apply_override(document, text, specs);
+  return {std::move(document), specs, profile};
 }
 
-Experiment experiment_of(const FileVariant& variant, Document document) {
-  Experiment experiment = Reader(std::move(document), variant.file, variant.specs).read();
+Experiment experiment_of(const FileVariant& variant, const Document& document) {
+  Experiment experiment = Reader(document, variant.specs).read();
   if (variant.profile != nullptr) name_after(*variant.profile, experiment, variant.specs);
   return experiment;
 }

@@ -10,7 +10,6 @@
 
 #include "fedarena/base/schema.hpp"
 
-#include "harness/config/sections/catalog.hpp"
 #include "harness/config/sections/experiment.hpp"
 
 namespace fedarena::config {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <tuple>
 
@@ -10,13 +13,13 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/syntax/lexing.hpp"
-#include "harness/config/syntax/utf8.hpp"
 
 namespace fedarena::config {
 namespace {
 
 constexpr std::size_t kLongestMessagePart = 1000;
 constexpr std::size_t kLongestSlip = 100;
+constexpr std::size_t kLongestFile = 10'000'000;
 
 Place place_of(const toml::source_region& region, const std::string& file) {
   return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
@@ -71,7 +74,7 @@ std::vector<Written> items_of(const toml::array& array, const std::string& file)
     if (items.size() > kMostPoints) break;
     items.push_back(written(node, file, false));
     if (const auto* table = node.as_table()) {
-      items.back().table = std::make_shared<Table>(table_of(*table, items.back().place, file, 1));
+      items.back().table = table_of(*table, items.back().place, file, 1);
     }
   }
   return items;
@@ -118,7 +121,7 @@ Table table_of(const toml::table& table, const Place& place, const std::string& 
   for (auto&& [key, node] : table) {
     Setting setting{std::string(key.str()), place_of(key.source(), file), written(node, file)};
     if (const auto* inner = node.as_table(); inner != nullptr && below > 0) {
-      setting.written.table = std::make_shared<Table>(table_of(*inner, setting.place, file, below - 1));
+      setting.written.table = table_of(*inner, setting.place, file, below - 1);
     }
     result.settings.push_back(std::move(setting));
   }
@@ -150,7 +153,7 @@ void move_to(const Place& place, Written& moved) {
   moved.place = place;
   moved.elements.clear();
   for (Written& item : moved.items) move_to(place, item);
-  if (moved.table == nullptr) return;
+  if (!moved.table) return;
   moved.table->place = place;
   for (Setting& setting : moved.table->settings) {
     setting.place = place;
@@ -163,6 +166,48 @@ bool is_bare_word(std::string_view text) {
     return std::isalnum(letter) != 0 ||
            std::string_view("-_.+/:").find(static_cast<char>(letter)) != std::string_view::npos;
   });
+}
+
+// The TOML file beside the missing one whose name is most like it.
+std::string neighbour(const std::filesystem::path& file) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    if (entry->path().extension() == ".toml") names.push_back(entry->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  const std::string nearest = nearest_to(file.filename().string(), names);
+  return nearest.empty() ? "" : (file.parent_path() / nearest).string();
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  const Place place{.file = file.string()};
+  std::error_code failure;
+  const auto status = std::filesystem::status(file, failure);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    complain({.place = place, .found = "no such file", .nearest = neighbour(file)});
+  }
+  if (std::filesystem::is_directory(status)) {
+    complain({.place = place, .found = "is a folder", .allowed = "an experiment file (TOML)"});
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
+  if (stream == nullptr) {
+    complain({.place = place, .found = fmt::format("cannot be read: {}", std::strerror(errno))});
+  }
+  // Read piece by piece: devices and pipes have no size.
+  std::string text;
+  char piece[1 << 16];
+  while (const std::size_t count = std::fread(piece, 1, sizeof piece, stream.get())) {
+    text.append(piece, count);
+    if (text.size() > kLongestFile) {
+      complain(
+          {.place = place, .found = "more than 10 MB", .allowed = "an experiment file (TOML), a few kB"});
+    }
+  }
+  if (std::ferror(stream.get()) != 0) complain({.place = place, .found = "cannot be read to its end"});
+  return text;
 }
 
 }  // namespace
@@ -178,20 +223,33 @@ Setting* Table::find(std::string_view key) {
   return const_cast<Setting*>(static_cast<const Table&>(*this).find(key));
 }
 
-Section* find_section(Document& document, std::string_view name) {
-  for (Section& section : document) {
+const Section* Document::find(std::string_view name) const {
+  for (const Section& section : sections) {
     if (section.name == name) return &section;
   }
   return nullptr;
 }
 
+Section* Document::find(std::string_view name) {
+  return const_cast<Section*>(static_cast<const Document&>(*this).find(name));
+}
+
+const Table* Document::table(std::string_view name) const {
+  const Section* section = find(name);
+  return section != nullptr && section->form == Section::Form::kTable ? &section->tables.front() : nullptr;
+}
+
 Document parse_document(std::string_view text, const std::string& file) {
   const toml::table root = parse_toml(text, file);
-  Document document;
-  for (auto&& [key, node] : root) document.push_back(section_of(key, node, file));
-  std::sort(document.begin(), document.end(),
+  Document document{file, {}};
+  for (auto&& [key, node] : root) document.sections.push_back(section_of(key, node, file));
+  std::sort(document.sections.begin(), document.sections.end(),
             [](const Section& left, const Section& right) { return earlier(left.place, right.place); });
   return document;
+}
+
+Document read_document(const std::filesystem::path& file) {
+  return parse_document(text_of(file), file.string());
 }
 
 Written parse_value(std::string_view text, const Place& place) {
@@ -220,8 +278,6 @@ void complain(Complaint complaint) {
   }
   throw Error(std::move(complaint));
 }
-
-std::string in_quotes(std::string_view name) { return to_text(Value(std::string(name))); }
 
 std::string nearest_to(std::string_view found, const std::vector<std::string>& names) {
   return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/config/sections/catalog.hpp"
+#include "harness/config/sections/experiment.hpp"
 #include "harness/loader/plugin_host.hpp"
 
 namespace fedarena {

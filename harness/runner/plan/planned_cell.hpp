@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 #include "results/record/tuning.hpp"
 
 namespace fedarena {

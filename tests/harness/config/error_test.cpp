@@ -282,7 +282,7 @@ TEST(ConfigError, RefusesACatalogThatTakesAReservedName) {
   Catalog catalog = sample_catalog();
   catalog.algorithms[0].fields[0].name = "label";
   try {
-    parse_experiment(kSample, "e.toml", {}, catalog);
+    read_experiment(parsed(kSample), {}, catalog);
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
@@ -294,7 +294,7 @@ class ConfigFile : public testing::Test {
  protected:
   static std::string refusal(const std::filesystem::path& file) {
     try {
-      read_experiment(file, {}, sample_catalog());
+      read_experiment(config::read_document(file), {}, sample_catalog());
     } catch (const Error& error) {
       return error.what();
     }
@@ -306,7 +306,8 @@ class ConfigFile : public testing::Test {
 
 TEST_F(ConfigFile, IsReadWithItsNameInEveryMessage) {
   std::ofstream(folder_ / "good.toml") << kSample;
-  EXPECT_EQ(read_experiment(folder_ / "good.toml", {}, sample_catalog()), parse_sample(kSample));
+  EXPECT_EQ(read_experiment(config::read_document(folder_ / "good.toml"), {}, sample_catalog()),
+            parse_sample(kSample));
   std::ofstream(folder_ / "bad.toml") << with("rounds = 20", "rounds = 0");
   EXPECT_EQ(refusal(folder_ / "bad.toml"),
             (folder_ / "bad.toml").string() + ":4:10: rounds is 0; allowed: an integer from 1 to 1000000");

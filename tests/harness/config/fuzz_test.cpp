@@ -105,12 +105,14 @@ TEST(ConfigFuzz, DamagedFilesAreReadOrRefused) {
                                                 : seed % 2 == 0 ? kSample
                                                                 : private_sample());
     const auto read = [&] {
-      const std::vector<GridPoint> points = parse_grid(
-          text, "e.toml", {}, catalog, profiled ? std::optional<std::string>("quick") : std::nullopt);
+      const std::vector<GridPoint> points =
+          read_grid(parsed(text), {}, catalog, profiled ? std::optional<std::string>("quick") : std::nullopt);
       ++accepted;
       for (const GridPoint& point : points) {
         const Experiment& experiment = point.experiment;
-        ASSERT_EQ(parse_experiment(to_toml(experiment), "again.toml", {}, catalog), experiment) << text;
+        ASSERT_EQ(read_experiment(config::parse_document(to_toml(experiment), "again.toml"), {}, catalog),
+                  experiment)
+            << text;
       }
     };
     expect_success_or_error(read, text);
@@ -131,7 +133,8 @@ TEST(ConfigFuzz, DamagedOverridesAreReadOrRefused) {
   for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
     const std::string sample = seed % 2 == 0 ? kSample : private_sample();
     const std::string text = Damage(seed).apply(paths[seed % paths.size()]);
-    expect_success_or_error([&] { parse_grid(sample, "e.toml", {text}, catalog); }, text);
+    expect_success_or_error([&] { read_grid(config::parse_document(sample, "e.toml"), {text}, catalog); },
+                            text);
     if (HasFatalFailure()) return;
   }
 }

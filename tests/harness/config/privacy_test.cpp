@@ -233,8 +233,9 @@ TEST(Rules, HoldForEveryChoice) {
   const auto refuse = [](const Settings&) { throw Error::of("no"); };
   const auto message = [&] {
     try {
-      parse_experiment(with("[model]\nname = \"convnet\"\nwidth = 64\n", "[model]\nname = \"linear\"\n"),
-                       "e.toml", {}, catalog);
+      read_experiment(
+          parsed(with("[model]\nname = \"convnet\"\nwidth = 64\n", "[model]\nname = \"linear\"\n")), {},
+          catalog);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -250,7 +251,7 @@ TEST(Rules, HoldForEveryChoice) {
   catalog.models[1].check = nullptr;
   catalog.algorithms[1].check = nullptr;
   try {
-    parse_experiment(with("[privacy]\npolicy = \"none\"\n", ""), "e.toml", {}, catalog);
+    read_experiment(parsed(with("[privacy]\npolicy = \"none\"\n", "")), {}, catalog);
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "e.toml: no");
@@ -290,7 +291,7 @@ TEST(RequiredPolicy, SuggestsOnlyAlgorithmsThatThereAre) {
   const auto message = [&](const std::string& name) {
     const std::string head = kSample.substr(0, kSample.find("[training]"));
     try {
-      parse_experiment(fmt::format("{}[[algorithms]]\nname = \"{}\"\n", head, name), "e.toml", {}, catalog);
+      read_experiment(parsed(fmt::format("{}[[algorithms]]\nname = \"{}\"\n", head, name)), {}, catalog);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -308,7 +309,7 @@ TEST(RequiredPolicy, SuggestsOnlyAlgorithmsThatThereAre) {
 TEST(RequiredPolicy, CannotBeHiddenByAHyperParameter) {
   Catalog catalog = sample_catalog();
   catalog.algorithms[0].fields[0].name = "privacy";
-  EXPECT_THROW(parse_experiment(kSample, "e.toml", {}, catalog), Error);
+  EXPECT_THROW(read_experiment(parsed(kSample), {}, catalog), Error);
 }
 
 }  // namespace

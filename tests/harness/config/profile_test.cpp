@@ -15,7 +15,7 @@ using testing::Not;
 
 Experiment under(const std::string& profile, const std::vector<std::string>& overrides = {},
                  const std::string& text = kProfiled) {
-  return parse_experiment(text, "e.toml", overrides, sample_catalog(), profile);
+  return read_experiment(parsed(text), overrides, sample_catalog(), profile);
 }
 
 std::string refused(const std::string& text, const std::string& profile,

@@ -1,8 +1,7 @@
-#include "harness/config/sections/read.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/config/grid/grid.hpp"
 #include "sample.hpp"
 
 namespace fedarena {

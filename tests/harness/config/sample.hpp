@@ -6,7 +6,7 @@
 
 #include "fedarena/base/schema.hpp"
 
-#include "harness/config/sections/read.hpp"
+#include "harness/config/grid/grid.hpp"
 
 namespace fedarena {
 
@@ -163,8 +163,11 @@ inline std::string private_sample() {
   return text + "[algorithms.privacy]\nclip_norm = 0.2\n";
 }
 
+/// The text as the file "e.toml".
+inline config::Document parsed(const std::string& text) { return config::parse_document(text, "e.toml"); }
+
 inline Experiment parse_sample(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_experiment(text, "e.toml", overrides, sample_catalog());
+  return read_experiment(parsed(text), overrides, sample_catalog());
 }
 
 /// The message that the text is refused with, or "accepted".

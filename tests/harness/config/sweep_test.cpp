@@ -18,7 +18,7 @@ using testing::Pair;
 
 std::vector<GridPoint> grid_of(const std::string& text, const std::vector<std::string>& overrides = {},
                                const std::optional<std::string>& profile = {}) {
-  return parse_grid(text, "e.toml", overrides, sample_catalog(), profile);
+  return read_grid(parsed(text), overrides, sample_catalog(), profile);
 }
 
 std::vector<GridPoint> swept(const std::string& lines, const std::vector<std::string>& overrides = {}) {

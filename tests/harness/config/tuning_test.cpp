@@ -33,7 +33,7 @@ std::string sample() {
 }
 
 std::optional<TuningPlan> plan_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_tuning(text, "e.toml", overrides, sample_catalog());
+  return read_tuning(parsed(text), overrides, sample_catalog());
 }
 
 TuningPlan tuned(const std::string& lines, const std::vector<std::string>& overrides = {}) {
@@ -306,9 +306,9 @@ TEST(Tuning, StandsNotBesideASweep) {
 
 TEST(Tuning, IsReadUnderProfilesToo) {
   const std::string text = sample() + "\n[tuning]\n\"training.rate\" = [0.1, 0.2]\n[profiles.quick]\n";
-  EXPECT_EQ(parse_tuning(text + "\"tuning.training.rate\" = [0.5]\n", "e.toml", {}, sample_catalog(), "quick")
-                ->trials,
-            1);
+  EXPECT_EQ(
+      read_tuning(parsed(text + "\"tuning.training.rate\" = [0.5]\n"), {}, sample_catalog(), "quick")->trials,
+      1);
   try {
     plan_of(text + "\"tuning.training.rate\" = [-0.5]\n");
     ADD_FAILURE() << "accepted";

@@ -1,4 +1,4 @@
-#include "harness/config/grid/expand.hpp"
+#include "harness/config/grid/grid.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,8 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/config/grid/combinations.hpp"
+#include "harness/config/grid/points.hpp"
+#include "harness/config/sections/reader.hpp"
 
 namespace fedarena::config {
 namespace {
@@ -19,17 +20,17 @@ bool may_be_idle(const Dimension& dimension) {
 
 class Expansion {
  public:
-  Expansion(const std::vector<Dimension>& dimensions, const ReadAt& read)
-      : dimensions_(dimensions), read_(read) {
-    for (std::size_t index = 0; index < dimensions.size(); ++index) {
-      if (!dimensions[index].algorithm) shared_.push_back(index);
+  explicit Expansion(const FileVariant& variant)
+      : variant_(variant), dimensions_(dimensions_of(variant.document)), counts_(counts_of(dimensions_)) {
+    for (std::size_t index = 0; index < dimensions_.size(); ++index) {
+      if (!dimensions_[index].algorithm) shared_.push_back(index);
     }
     check_size();
   }
 
   std::vector<GridPoint> run() {
-    const std::vector<Indices> shared = combinations(shared_);
-    for (const Indices& at : shared) experiments_.push_back(checked_read(at));
+    const std::vector<Indices> shared = all_combinations(counts_, shared_);
+    for (const Indices& at : shared) experiments_.push_back(experiment_at(variant_, dimensions_, at));
     const std::size_t algorithms = experiments_.front().algorithms.size();
     for (std::size_t algorithm = 0; algorithm < algorithms; ++algorithm) find_idle(algorithm, shared);
     std::vector<GridPoint> points;
@@ -64,44 +65,9 @@ class Expansion {
     }
   }
 
-  // The combinations of these dimensions' values, the others at their first.
-  std::vector<Indices> combinations(const Indices& of) const {
-    Indices counts;
-    for (const Dimension& dimension : dimensions_) counts.push_back(dimension.values.size());
-    return all_combinations(counts, of);
-  }
-
-  // A mistake that shows at a place outside the sweep would be a riddle without the point.
-  Experiment checked_read(const Indices& at) const {
-    try {
-      return read_(at);
-    } catch (const Error& error) {
-      if (dimensions_.empty()) throw;
-      std::vector<std::string> places;
-      for (std::size_t index = 0; index < at.size(); ++index)
-        add_places(places, dimensions_[index], at[index]);
-      rethrow_at_point(error, places, swept_at(at, all_dimensions()));
-    }
-  }
-
-  std::vector<std::size_t> all_dimensions() const {
-    std::vector<std::size_t> all(dimensions_.size());
-    for (std::size_t index = 0; index < all.size(); ++index) all[index] = index;
-    return all;
-  }
-
-  Swept swept_at(const Indices& at, const std::vector<std::size_t>& of) const {
-    Swept swept;
-    for (const std::size_t index : of) {
-      for (auto& pair : swept_by(dimensions_[index], at[index])) swept.push_back(std::move(pair));
-    }
-    std::sort(swept.begin(), swept.end());
-    return swept;
-  }
-
   // The shared dimensions that change nothing for the algorithm, whatever the others are.
   void find_idle(std::size_t algorithm, const std::vector<Indices>& shared) {
-    std::vector<std::size_t>& idle = idle_.emplace_back();
+    Indices& idle = idle_.emplace_back();
     for (const std::size_t dimension : shared_) {
       if (!may_be_idle(dimensions_[dimension])) continue;
       bool changes = false;
@@ -120,36 +86,35 @@ class Expansion {
   // run stands at a point before.
   void add(std::vector<GridPoint>& points, std::size_t first, const Indices& at, const Experiment& experiment,
            std::size_t algorithm) const {
-    const std::vector<std::size_t>& idle = idle_[algorithm];
+    const Indices& idle = idle_[algorithm];
     if (std::any_of(idle.begin(), idle.end(), [&](std::size_t dimension) { return at[dimension] > 0; }))
       return;
-    std::vector<std::size_t> heeded, own;
+    Indices heeded, own;
     for (std::size_t index = 0; index < dimensions_.size(); ++index) {
       if (dimensions_[index].algorithm == algorithm) own.push_back(index);
       const bool shared = !dimensions_[index].algorithm;
       if (shared && std::find(idle.begin(), idle.end(), index) == idle.end()) heeded.push_back(index);
     }
     heeded.insert(heeded.end(), own.begin(), own.end());
-    for (const Indices& combination : combinations(own)) {
+    for (const Indices& combination : all_combinations(counts_, own)) {
       Indices here = at;
       bool base = true;
       for (const std::size_t index : own) {
         here[index] = combination[index];
         base = base && combination[index] == 0;
       }
-      const Swept swept = swept_at(here, heeded);
+      const Swept swept = swept_at(dimensions_, here, heeded);
       const auto found = std::find_if(points.begin() + static_cast<std::ptrdiff_t>(first), points.end(),
                                       [&](const GridPoint& point) { return point.swept == swept; });
       GridPoint& point =
           found == points.end() ? points.emplace_back(new_point(swept, experiment, idle)) : *found;
       std::vector<AlgorithmEntry>& algorithms = point.experiment.algorithms;
       algorithms.push_back(base ? experiment.algorithms[algorithm]
-                                : checked_read(here).algorithms[algorithm]);
+                                : experiment_at(variant_, dimensions_, here).algorithms[algorithm]);
     }
   }
 
-  GridPoint new_point(const Swept& swept, const Experiment& experiment,
-                      const std::vector<std::size_t>& idle) const {
+  GridPoint new_point(const Swept& swept, const Experiment& experiment, const Indices& idle) const {
     GridPoint point{point_name(swept), swept, experiment};
     point.experiment.algorithms.clear();
     // A policy of which nobody takes anything would tell one value of a sweep from another where there is no
@@ -161,17 +126,33 @@ class Expansion {
     return point;
   }
 
-  const std::vector<Dimension>& dimensions_;
-  const ReadAt& read_;
-  std::vector<std::size_t> shared_;
-  std::vector<Experiment> experiments_;         // at the shared combinations
-  std::vector<std::vector<std::size_t>> idle_;  // of each algorithm
+  const FileVariant& variant_;
+  std::vector<Dimension> dimensions_;
+  Indices counts_;
+  Indices shared_;                       // the dimensions that concern every algorithm
+  std::vector<Experiment> experiments_;  // at the shared combinations
+  std::vector<Indices> idle_;            // of each algorithm
 };
 
-}  // namespace
+std::vector<GridPoint> points_of(const FileVariant& variant) { return Expansion(variant).run(); }
 
-std::vector<GridPoint> expand(const std::vector<Dimension>& dimensions, const ReadAt& read) {
-  return Expansion(dimensions, read).run();
+}  // namespace
+}  // namespace fedarena::config
+
+namespace fedarena {
+
+Experiment read_experiment(const config::Document& file, const std::vector<std::string>& overrides,
+                           const Catalog& catalog, const std::optional<std::string>& profile) {
+  std::vector<GridPoint> points = read_grid(file, overrides, catalog, profile);
+  if (points.size() == 1) return std::move(points.front().experiment);
+  config::complain({.place = {.file = file.file},
+                    .found = fmt::format("[sweep] makes {} points of it", points.size()),
+                    .allowed = "one experiment"});
 }
 
-}  // namespace fedarena::config
+std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
+                                 const Catalog& catalog, const std::optional<std::string>& profile) {
+  return config::under_profiles(file, overrides, catalog, profile, config::points_of);
+}
+
+}  // namespace fedarena

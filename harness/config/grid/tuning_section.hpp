@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "harness/config/syntax/document.hpp"
-#include "harness/config/sections/sections.hpp"
 #include "harness/config/grid/sweep.hpp"
+#include "harness/config/sections/sections.hpp"
+#include "harness/config/syntax/document.hpp"
 
 namespace fedarena::config {
 
@@ -23,6 +22,6 @@ struct TuningSection {
 
 /// Reads the section; there must be one. Throws Error for what is no key, list or range, and for settings
 /// that are not an algorithm's own.
-TuningSection read_tuning_section(Document& document, const std::vector<SectionSpec>& specs);
+TuningSection read_tuning_section(const Document& document, const std::vector<SectionSpec>& specs);
 
 }  // namespace fedarena::config

@@ -1,0 +1,142 @@
+#include "harness/config/grid/points.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "fedarena/base/fnv.hpp"
+#include "fedarena/base/overload.hpp"
+
+#include "harness/config/grid/overrides.hpp"
+
+namespace fedarena::config {
+namespace {
+
+// File systems take 255 bytes; this leaves room for the hash.
+constexpr std::size_t kLongestPoint = 200;
+
+void put_all(Document& document, const std::string& path, const OverrideSource& source,
+             const Written& written, const std::vector<SectionSpec>& specs) {
+  if (!written.table) {
+    put_override(document, path, source, written, specs);
+    return;
+  }
+  for (const Setting& setting : written.table->settings)
+    put_all(document, path + "." + setting.key, {setting.place, source.form, source.lists}, setting.written,
+            specs);
+}
+
+// Where what the value gives is written: the value itself, and keys and values of a table.
+void add_places_in(std::vector<std::string>& places, const Written& written) {
+  places.push_back(written.place.str());
+  if (!written.table) return;
+  for (const Setting& setting : written.table->settings) {
+    places.push_back(setting.place.str());
+    add_places_in(places, setting.written);
+  }
+}
+
+bool plain(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9') || std::string_view("-_.+").find(letter) != std::string_view::npos;
+}
+
+}  // namespace
+
+Indices counts_of(const std::vector<Dimension>& dimensions) {
+  Indices counts;
+  for (const Dimension& dimension : dimensions) counts.push_back(dimension.values.size());
+  return counts;
+}
+
+std::vector<Indices> all_combinations(const Indices& counts, const Indices& dimensions) {
+  std::vector<Indices> all = {Indices(counts.size(), 0)};
+  for (const std::size_t dimension : dimensions) {
+    std::vector<Indices> longer;
+    for (const Indices& at : all) {
+      for (std::size_t value = 0; value < counts[dimension]; ++value) {
+        longer.push_back(at);
+        longer.back()[dimension] = value;
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Swept swept_at(const std::vector<Dimension>& dimensions, const Indices& at, const Indices& of) {
+  Swept swept;
+  for (const std::size_t index : of) {
+    for (auto& pair : swept_by(dimensions[index], at[index])) swept.push_back(std::move(pair));
+  }
+  std::sort(swept.begin(), swept.end());
+  return swept;
+}
+
+Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension>& dimensions,
+                         const Indices& at) {
+  if (dimensions.empty()) return experiment_of(variant, variant.document);
+  Document document = variant.document;
+  try {
+    for (std::size_t index = 0; index < at.size(); ++index) {
+      const Dimension& dimension = dimensions[index];
+      const Written& written = dimension.values[at[index]];
+      put_all(document, dimension.path, {written.place, std::string(kSweepForm), dimension.section}, written,
+              variant.specs);
+    }
+    return experiment_of(variant, document);
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    std::vector<std::string> places;
+    for (std::size_t index = 0; index < at.size(); ++index)
+      add_places_in(places, dimensions[index].values[at[index]]);
+    if (std::find(places.begin(), places.end(), complaint.place.str()) == places.end()) {
+      // A mistake that shows at a place outside the sweep would be a riddle without the point.
+      Indices all(at.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      complaint.found += fmt::format(" (at the point {})", point_name(swept_at(dimensions, at, all)));
+    }
+    complain(std::move(complaint));
+  }
+}
+
+std::string plain_text(const Value& value) {
+  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
+                             [](std::int64_t number) { return fmt::format("{}", number); },
+                             [](double number) { return fmt::format("{}", number); },
+                             [](const std::string& text) { return text; },
+                             [](const std::vector<std::int64_t>& list) {
+                               return fmt::format("[{}]", fmt::join(list, ", "));
+                             }},
+                    value);
+}
+
+std::uint64_t stable_hash(std::string_view text) {
+  Fnv1a hash;
+  hash.add(text);
+  return hash.value();
+}
+
+std::string point_name(const Swept& swept) {
+  std::string exact;
+  for (const auto& [path, text] : swept)
+    exact += fmt::format("{}{}={}", exact.empty() ? "" : ",", path, text);
+  std::string name;
+  bool changed = false;
+  for (const auto& [path, text] : swept) {
+    if (!name.empty()) name += ',';
+    for (const std::string* part : {&path, &text}) {
+      for (const char letter : *part) {
+        name += plain(letter) ? letter : '_';
+        changed = changed || !plain(letter);
+      }
+      if (part == &path) name += '=';
+    }
+  }
+  if (!changed && name.size() <= kLongestPoint) return name;
+  return fmt::format("{}-{:016x}", name.substr(0, kLongestPoint), stable_hash(exact));
+}
+
+}  // namespace fedarena::config
