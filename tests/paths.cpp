@@ -12,4 +12,6 @@ std::filesystem::path data_folder() {
   return given != nullptr ? std::filesystem::path(given) : source_folder().parent_path() / "shared" / "data";
 }
 
+bool long_tests() { return std::getenv("FEDARENA_LONG_TESTS") != nullptr; }
+
 }  // namespace fedarena::test

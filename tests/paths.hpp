@@ -12,4 +12,7 @@ std::filesystem::path build_folder();
 /// The folder of the real data sets: FEDARENA_TEST_DATA, or ../shared/data beside the checkout. It need not exist.
 std::filesystem::path data_folder();
 
+/// Whether tests run at their full size: FEDARENA_LONG_TESTS is set, as by scripts/test --long.
+bool long_tests();
+
 }  // namespace fedarena::test
