@@ -5,12 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "partitions/partition.hpp"
 #include "partitions/statistics.hpp"
 
 namespace fedarena {
+
+using Indices = std::vector<std::int64_t>;
+using Counts = std::vector<Indices>;
 
 /// Labels together with the view of them that partitions take.
 class Labelled {
@@ -34,8 +38,9 @@ class Labelled {
     return {std::move(labels), classes};
   }
 
-  PartitionInput input() const {
-    return {.labels = labels_, .examples = static_cast<std::int64_t>(labels_.size()), .classes = classes_};
+  /// The view, which lives as long as this.
+  operator PartitionInput() const {
+    return {.labels = labels_, .examples = std::ssize(labels_), .classes = classes_};
   }
 
  private:
@@ -43,15 +48,25 @@ class Labelled {
   std::int64_t classes_;
 };
 
-/// An integer setting; spares the casts that Value needs.
-inline std::pair<std::string, Value> setting(std::string name, std::int64_t value) {
-  return {std::move(name), Value(value)};
+/// Examples without labels.
+inline PartitionInput unlabelled(std::int64_t examples) {
+  return {.labels = {}, .examples = examples, .classes = 0};
+}
+
+/// What is said of a partition that cannot be made, or "accepted".
+inline std::string refusal(const std::string& kind, const Settings& settings, const PartitionInput& input) {
+  try {
+    make_partition(kind, settings, input, 1);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
 }
 
 /// How many examples of each class each client gets: [client][class].
-inline std::vector<std::vector<std::int64_t>> class_counts(const std::string& kind, const Settings& settings,
-                                                           const Labelled& data, std::uint64_t seed) {
-  return partition_statistics(make_partition(kind, settings, data.input(), seed), data.input()).class_counts;
+inline Counts class_counts(const std::string& kind, const Settings& settings, const PartitionInput& data,
+                           std::uint64_t seed) {
+  return partition_statistics(make_partition(kind, settings, data, seed), data).class_counts;
 }
 
 }  // namespace fedarena

@@ -16,20 +16,13 @@
 namespace fedarena {
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-
-std::string refusal(const std::string& kind, const Settings& settings, const PartitionInput& input) {
-  try {
-    make_partition(kind, settings, input, 1);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 const Labelled& ten_classes() {
   static const Labelled data = Labelled::balanced(10, 10);
   return data;
+}
+
+std::string refused(const std::string& kind, const Settings& settings) {
+  return refusal(kind, settings, ten_classes());
 }
 
 TEST(Refusals, UnknownKind) {
@@ -37,16 +30,16 @@ TEST(Refusals, UnknownKind) {
       "unknown partition \"dirichelt\"; allowed: iid, quantity, classes, shared-classes, shards, dirichlet, "
       "dirichlet-niid-bench, dirichlet-flower, dirichlet-pfllib, dirichlet-pfl, by-user; did you mean "
       "\"dirichlet\"?";
-  EXPECT_EQ(refusal("dirichelt", {}, ten_classes().input()), expected);
+  EXPECT_EQ(refused("dirichelt", {}), expected);
   EXPECT_THROW(partition_fields("dirichelt"), Error);
   EXPECT_THROW(partition_summary("dirichelt"), Error);
 }
 
 TEST(Refusals, UnknownSetting) {
-  EXPECT_EQ(refusal("iid", {{"alpha", 0.5}}, ten_classes().input()),
+  EXPECT_EQ(refused("iid", {{"alpha", 0.5}}),
             "unknown key \"alpha\"; allowed: clients, train_fraction, noise, rotations");
   EXPECT_EQ(
-      refusal("dirichlet", {setting("client", 3)}, ten_classes().input()),
+      refused("dirichlet", {{"client", 3}}),
       "unknown key \"client\"; allowed: clients, train_fraction, noise, rotations, alpha, min_examples; did "
       "you mean \"clients\"?");
 }
@@ -54,15 +47,13 @@ TEST(Refusals, UnknownSetting) {
 TEST(Refusals, NoClients) {
   for (const std::string& kind : partition_names()) {
     if (kind == "by-user") continue;  // all of them, there
-    EXPECT_EQ(refusal(kind, {setting("clients", 0)}, ten_classes().input()),
-              "clients is 0; allowed: an integer from 1 to 1000000")
-        << kind;
+    EXPECT_EQ(refused(kind, {{"clients", 0}}), "clients is 0; allowed: an integer from 1 to 1000000") << kind;
   }
 }
 
 TEST(Refusals, MoreClientsThanExamples) {
   for (const std::string& kind : partition_names()) {
-    EXPECT_EQ(refusal(kind, {setting("clients", 101)}, ten_classes().input()),
+    EXPECT_EQ(refused(kind, {{"clients", 101}}),
               "clients is 101 and the data has 100 training examples, which cannot give every client one\n"
               "  ask for fewer clients or use more examples")
         << kind;
@@ -70,13 +61,13 @@ TEST(Refusals, MoreClientsThanExamples) {
 }
 
 TEST(Refusals, NoExamples) {
-  EXPECT_NE(refusal("iid", {setting("clients", 1)}, {}).find("0 training examples"), std::string::npos);
+  EXPECT_NE(refusal("iid", {{"clients", 1}}, {}).find("0 training examples"), std::string::npos);
 }
 
 TEST(Refusals, KindsByClassOnRegressionData) {
   for (const std::string& kind : partition_names()) {
     if (kind == "iid" || kind == "quantity" || kind == "by-user") continue;
-    EXPECT_EQ(refusal(kind, {}, {.labels = {}, .examples = 100, .classes = 0}),
+    EXPECT_EQ(refusal(kind, {}, unlabelled(100)),
               "partition \"" + kind + "\" deals by class label, which this data set does not have\n" +
                   "  use partition \"iid\" for regression");
   }
@@ -84,43 +75,38 @@ TEST(Refusals, KindsByClassOnRegressionData) {
 
 TEST(Refusals, MoreClassesThanThereAre) {
   EXPECT_EQ(
-      refusal("classes", {setting("clients", 5), setting("classes_per_client", 3)}, ten_classes().input()),
+      refused("classes", {{"clients", 5}, {"classes_per_client", 3}}),
       "5 clients with 3 classes each need 15 classes, because no two clients share one, and the data has 10\n"
       "  lower clients or classes_per_client, or use partition \"dirichlet\"");
 }
 
 TEST(Refusals, ClassesThatNobodyAskedFor) {
-  EXPECT_EQ(
-      refusal("classes", {setting("clients", 1), setting("classes_per_client", 1)}, ten_classes().input()),
-      "1 client with 1 class each use 1 of the 10 classes and leave the others out\n"
-      "  raise clients or classes_per_client, or list the classes to use in class_order");
+  EXPECT_EQ(refused("classes", {{"clients", 1}, {"classes_per_client", 1}}),
+            "1 client with 1 class each use 1 of the 10 classes and leave the others out\n"
+            "  raise clients or classes_per_client, or list the classes to use in class_order");
 }
 
 TEST(Refusals, ClassOrderOfAnotherLength) {
-  EXPECT_EQ(
-      refusal("classes", {setting("clients", 2), {"class_order", Indices{0, 1, 2}}}, ten_classes().input()),
-      "class_order lists 3 classes and 2 clients with 2 classes each take 4\n"
-      "  list exactly the classes to use");
+  EXPECT_EQ(refused("classes", {{"clients", 2}, {"class_order", Indices{0, 1, 2}}}),
+            "class_order lists 3 classes and 2 clients with 2 classes each take 4\n"
+            "  list exactly the classes to use");
 }
 
 TEST(Refusals, ClassOrderWithRepeats) {
-  EXPECT_EQ(refusal("classes", {setting("clients", 2), {"class_order", Indices{0, 1, 2, 1}}},
-                    ten_classes().input()),
+  EXPECT_EQ(refused("classes", {{"clients", 2}, {"class_order", Indices{0, 1, 2, 1}}}),
             "class_order lists class 1 twice; allowed: every class at most once");
 }
 
 TEST(Refusals, ClassOrderOutOfRange) {
-  EXPECT_EQ(
-      refusal("classes", {setting("clients", 1), {"class_order", Indices{0, 10}}}, ten_classes().input()),
-      "class_order lists class 10; allowed: classes 0 to 9");
-  EXPECT_EQ(
-      refusal("classes", {setting("clients", 1), {"class_order", Indices{0, -1}}}, ten_classes().input()),
-      "class_order is [0, -1]; allowed: a list of integers >= 0");
+  EXPECT_EQ(refused("classes", {{"clients", 1}, {"class_order", Indices{0, 10}}}),
+            "class_order lists class 10; allowed: classes 0 to 9");
+  EXPECT_EQ(refused("classes", {{"clients", 1}, {"class_order", Indices{0, -1}}}),
+            "class_order is [0, -1]; allowed: a list of integers >= 0");
 }
 
 TEST(Refusals, ClientWhoseClassesAreAbsent) {
   const Labelled data({0, 0, 1, 1}, 4);
-  EXPECT_EQ(refusal("classes", {setting("clients", 2)}, data.input()),
+  EXPECT_EQ(refusal("classes", {{"clients", 2}}, data),
             "client 1 would hold no example: the data has none of its classes\n"
             "  leave classes without examples out of class_order");
 }
@@ -130,25 +116,23 @@ TEST(Refusals, AlphaThatIsNotPositive) {
     if (find_field(partition_fields(kind), "alpha") == nullptr) continue;
     for (const auto& [alpha, text] : std::vector<std::pair<double, std::string>>{
              {0.0, "0.0"}, {-1.0, "-1.0"}, {std::nan(""), "nan"}, {HUGE_VAL, "inf"}}) {
-      EXPECT_EQ(refusal(kind, {{"alpha", alpha}}, ten_classes().input()),
-                "alpha is " + text + "; allowed: a number > 0")
-          << kind;
+      EXPECT_EQ(refused(kind, {{"alpha", alpha}}), "alpha is " + text + "; allowed: a number > 0") << kind;
     }
   }
 }
 
 TEST(Refusals, MoreExamplesForEachThanThereAre) {
-  EXPECT_EQ(refusal("dirichlet", {setting("min_examples", 21)}, ten_classes().input()),
+  EXPECT_EQ(refused("dirichlet", {{"min_examples", 21}}),
             "5 clients with min_examples = 21 need 105 examples and the data has 100\n"
             "  lower clients or min_examples");
-  EXPECT_EQ(refusal("dirichlet", {setting("min_examples", 0)}, ten_classes().input()),
+  EXPECT_EQ(refused("dirichlet", {{"min_examples", 0}}),
             "min_examples is 0; allowed: an integer from 1 to 1000000000");
 }
 
 TEST(Refusals, DrawsThatNeverSucceed) {
   // One class and a tiny alpha: one client takes all of it.
   const Labelled data = Labelled::balanced(1, 100);
-  EXPECT_EQ(refusal("dirichlet", {{"alpha", 1e-6}}, data.input()),
+  EXPECT_EQ(refusal("dirichlet", {{"alpha", 1e-6}}, data),
             "no draw of 1000 left every one of 5 clients at least 10 examples, at alpha = 1e-06\n"
             "  raise alpha, or lower clients or min_examples");
 }
@@ -157,12 +141,11 @@ TEST(Refusals, DrawsThatNeverSucceed) {
 TEST(Refusals, DrawsThatCannotSucceedAreFew) {
   const Labelled data = Labelled::balanced(1, 6000);
   for (const std::string kind : {"dirichlet", "quantity"}) {
-    EXPECT_THAT(
-        refusal(kind, {{"alpha", 1.0}, setting("clients", 300), setting("min_examples", 10)}, data.input()),
-        ::testing::MatchesRegex(
-            "no draw of 20 left every one of 300 clients at least 10 examples, at alpha = 1.0; each "
-            "left (8|9|10|11|12)[0-9] or more with fewer\n  raise alpha, or lower clients or "
-            "min_examples"))
+    EXPECT_THAT(refusal(kind, {{"alpha", 1.0}, {"clients", 300}, {"min_examples", 10}}, data),
+                ::testing::MatchesRegex(
+                    "no draw of 20 left every one of 300 clients at least 10 examples, at alpha = 1.0; each "
+                    "left (8|9|10|11|12)[0-9] or more with fewer\n  raise alpha, or lower clients or "
+                    "min_examples"))
         << kind;
   }
 }
@@ -181,8 +164,8 @@ TEST(Draws, GoOnAsLongAsOneMaySucceed) {
 
 TEST(Refusals, InputThatContradictsItselfIsABug) {
   const Labelled data({0, 5}, 2);
-  EXPECT_THROW(make_partition("iid", {setting("clients", 1)}, data.input(), 1), Bug);
-  PartitionInput short_input = ten_classes().input();
+  EXPECT_THROW(make_partition("iid", {{"clients", 1}}, data, 1), Bug);
+  PartitionInput short_input = ten_classes();
   short_input.examples = 99;
   EXPECT_THROW(make_partition("iid", {}, short_input, 1), Bug);
 }
