@@ -26,7 +26,6 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "harness/runner/stopping.hpp"
-#include "harness/runner/record/test_roc.hpp"
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/text/number_format.hpp"
@@ -253,9 +252,6 @@ class Arena {
                                 simulation.rounds_done()));
     }
     try {
-      const auto roc =
-          test_roc(simulation.params(), inputs_.dataset(experiment), inputs_.model(experiment), pool_, stop_);
-      if (roc) record.write(*roc);
       record.finish(simulation, rule.stopped());
     } catch (const Interrupted&) {  // what is left is an evaluation, for which a resumed run has all
       record.interrupt(simulation);

@@ -48,9 +48,6 @@ void verify_privacy(const class RunDirectory& run, const Summary& summary,
 void verify_clients(const class RunDirectory& run, const Summary& summary,
                     std::span<const RoundRecord> rounds, Verification& verification);
 
-/// Of a run with receiver operating characteristics: their counts, and each area against the curve's points.
-void verify_roc(const class RunDirectory& run, Verification& verification);
-
 /// Of a run with the card of its partition: the card against the summary, its counts and the ledger.
 void verify_partition(const class RunDirectory& run, const Summary& summary, Verification& verification);
 

@@ -194,7 +194,6 @@ Verification verify_run(const fs::path& path) {
     verify_costs(summary, rounds, compare);
   }
   verify_clients(run, summary, rounds, verification);
-  verify_roc(run, verification);
   verify_partition(run, summary, verification);
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> record_files(const fs::path& run) {
   std::vector<std::string> names;
   for (const char* name : {kExperimentFile, kEnvironmentFile, kPartitionFile, kRoundsFile, kLedgerFile,
-                           kClientsFile, kRocFile, kSummaryFile}) {
+                           kClientsFile, kSummaryFile}) {
     if (fs::is_regular_file(run / name)) names.emplace_back(name);
   }
   const SyntheticFolder synthetic(run);

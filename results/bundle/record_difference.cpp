@@ -85,8 +85,6 @@ std::vector<RecordDifference> record_differences(const fs::path& recorded, const
     if (file == kRoundsFile || file == kExperimentFile || file == kEnvironmentFile) continue;
     const std::string left = content_of(recorded / file);
     const std::string right = content_of(replayed / file);
-    const bool newer = file == kRocFile || file == kPartitionFile;
-    if (newer && left == kMissing) continue;  // recorded before there was one
     if (file == kSummaryFile) {
       compare(Json::parse(to_json_text(parse_summary(left, (recorded / file).string()))),
               Json::parse(to_json_text(parse_summary(right, (replayed / file).string()))),

@@ -3,13 +3,9 @@
 #include <string>
 
 #include "results/plot/curves.hpp"
-#include "results/plot/terminal.hpp"
+#include "results/plot/gnuplot.hpp"
 
 namespace fedarena::results {
-
-/// Panels and curves that can still be told apart in one picture.
-inline constexpr std::size_t kMostPanels = 12;
-inline constexpr std::size_t kMostCurves = 16;
 
 struct CurveStyle {
   bool log_x = false, log_y = false;

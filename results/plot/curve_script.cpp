@@ -13,13 +13,14 @@ namespace {
 // Disc, square, triangle up, diamond, triangle down; circle, square and triangle without filling.
 constexpr std::array<int, kCurveMarks> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
 
-// In gnuplot's double quotes.
-std::string wrapped(const std::string& title, Terminal terminal, std::size_t width) {
+// In gnuplot's double quotes, in lines of about 95 letters.
+std::string wrapped(const std::string& title, Terminal terminal) {
+  constexpr std::size_t kWidth = 95;
   std::string text = quoted(title, terminal);
   std::size_t line = 0;
   for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
     const std::size_t next = std::min(text.find(' ', space + 1), text.size());
-    if (next - line <= width) continue;
+    if (next - line <= kWidth) continue;
     text.replace(space, 1, "\\n");
     line = space;
   }
@@ -73,8 +74,8 @@ PanelGrid panel_grid(std::size_t panels) {
   return {.columns = columns, .rows = (static_cast<int>(panels) + columns - 1) / columns};
 }
 
-std::string title_line(const std::string& title, Terminal terminal, std::size_t width) {
-  return fmt::format("set title {} noenhanced font ',{}'\n", wrapped(title, terminal, width),
+std::string title_line(const std::string& title, Terminal terminal) {
+  return fmt::format("set title {} noenhanced font ',{}'\n", wrapped(title, terminal),
                      terminal == kPdfTerminal ? 8 : 16);
 }
 

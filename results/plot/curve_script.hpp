@@ -1,13 +1,27 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 
-#include "results/plot/curve_look.hpp"
-#include "results/plot/terminal.hpp"
+#include "results/plot/gnuplot.hpp"
 
 // Parts of gnuplot scripts that all pictures of curves share.
 namespace fedarena::results {
+
+/// Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow, which is too light
+/// for a line on white. Every picture of curves has them, in this order.
+inline constexpr std::array<const char*, 7> kCurveColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                             "#e69f00", "#56b4e9", "#000000"};
+/// Kinds of dashes and of marks, which tell curves apart in grey print; a picture says which they are.
+inline constexpr std::size_t kCurveDashes = 4;
+inline constexpr std::size_t kCurveMarks = 8;
+/// About so many marks stand on a curve; more would hide it.
+inline constexpr std::size_t kMarksOfCurve = 10;
+
+/// Panels and curves that can still be told apart in one picture.
+inline constexpr std::size_t kMostPanels = 12;
+inline constexpr std::size_t kMostCurves = 16;
 
 /// What tells a curve from the others of a picture.
 struct CurveLook {
@@ -38,10 +52,7 @@ struct PanelGrid {
 };
 PanelGrid panel_grid(std::size_t panels);
 
-/// Letters of a title that fit above a picture of 1200 pixels.
-inline constexpr std::size_t kTitleWidth = 95;
-
-/// A title of a panel, `set title` with its font, in lines of about `width` letters, cut between words.
-std::string title_line(const std::string& title, Terminal terminal, std::size_t width = kTitleWidth);
+/// A title of a panel, `set title` with its font, in lines that fit above 1200 pixels, cut between words.
+std::string title_line(const std::string& title, Terminal terminal);
 
 }  // namespace fedarena::results

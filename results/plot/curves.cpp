@@ -1,6 +1,7 @@
 #include "results/plot/curves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -8,13 +9,21 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/plot/curve_values.hpp"
+#include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena::results {
 namespace {
+
+// What cannot be drawn is as good as not there: an infinite epsilon, a loss that diverged.
+DrawnValues drawable(std::vector<std::optional<double>> values) {
+  for (std::optional<double>& value : values) {
+    if (value && !std::isfinite(*value)) value.reset();
+  }
+  return values;
+}
 
 // By round, where a run has both values.
 std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& seed, const CurveAxis& x,
@@ -106,6 +115,44 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
                                         : fmt::format("Rounds record {} with {}.", name_of(y), setting)});
   }
   return curves;
+}
+
+DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds) {
+  return drawable(positions_on(axis, rounds));
+}
+
+DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds) {
+  DrawnValues values = drawable(values_of(quantity, rounds));
+  if (!is_share(quantity)) return values;
+  for (std::optional<double>& value : values) {
+    if (value) value = 100 * *value;
+  }
+  return values;
+}
+
+double over_seeds(const CurveAxis& axis, std::span<const double> positions) {
+  return axis.largest ? std::ranges::max(positions) : mean(positions);
+}
+
+std::string curves_json(const Curves& curves) {
+  Json object = {{"x", curves.x.name}, {"y", name_of(curves.y)}, {"title", curves.title}};
+  object["panels"] = Json::array();
+  for (const CurvePanel& panel : curves.panels) {
+    Json lines = Json::array();
+    for (const Curve& curve : panel.curves) {
+      Json points = Json::array();
+      for (const CurvePoint& point : curve.points) {
+        points.push_back({{"round", point.round},
+                          {"x", point.x},
+                          {"y", point.y},
+                          {"std", point.std ? Json(*point.std) : Json(nullptr)}});
+      }
+      lines.push_back({{"name", curve.name}, {"seeds", curve.seeds}, {"points", std::move(points)}});
+    }
+    object["panels"].push_back({{"title", panel.title}, {"curves", std::move(lines)}});
+  }
+  object["notes"] = curves.notes;
+  return json_text(object, -1) + "\n";
 }
 
 }  // namespace fedarena::results

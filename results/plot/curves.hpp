@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "results/measures/curve_axis.hpp"
-#include "results/record/find_runs.hpp"
 #include "results/measures/quantity.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena::results {
@@ -63,5 +63,22 @@ class PanelTitles {
 /// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be
 /// read or be one row.
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y);
+
+/// What can be drawn of a run, one entry a round: none where a round does not say, and for what is infinite
+/// or no number.
+using DrawnValues = std::vector<std::optional<double>>;
+
+/// The positions of the rounds on an axis. Sums end where a round does not say.
+DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds);
+
+/// A quantity after the rounds, in percent where it is a share.
+DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds);
+
+/// The one position of a round of several seeds: the largest or the mean, as the axis says.
+double over_seeds(const CurveAxis& axis, std::span<const double> positions);
+
+/// The numbers of the curves as JSON, for other programs: names of axes, panels with their curves and points,
+/// and the notes.
+std::string curves_json(const Curves& curves);
 
 }  // namespace fedarena::results

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/plot/terminal.hpp"
+#include "results/plot/gnuplot.hpp"
 
 namespace fedarena::results {
 

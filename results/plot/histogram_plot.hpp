@@ -3,7 +3,7 @@
 #include <string>
 
 #include "results/images/pixel_statistics.hpp"
-#include "results/plot/terminal.hpp"
+#include "results/plot/gnuplot.hpp"
 
 namespace fedarena::results {
 

@@ -1,24 +1,32 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "results/statistics/roc.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/statistics/roc.hpp"
 
 namespace fedarena::results {
 
-/// The JSON text of `roc.json`, one line a class. What could not be read back is a Bug.
-std::string to_json_text(const TestRoc& roc);
+/// Receiver operating characteristics by name, as `roc.json` of a run directory holds them.
+struct NamedRoc {
+  std::string name;  ///< not empty, and another for each curve
+  RocCurve curve;
+  bool operator==(const NamedRoc&) const = default;
+};
 
-/// Reads such a text. Anything but whole, valid characteristics is an Error that names `file` and the field.
-TestRoc parse_roc(std::string_view text, const std::string& file);
+/// The JSON text, one line a curve. What could not be read back is a Bug.
+std::string to_json_text(const std::vector<NamedRoc>& curves);
 
-/// That of a run; none of regression data, of a run that is not finished, and in older records.
-std::optional<TestRoc> read_roc(const RunDirectory& run);
+/// Reads such a text, of at least one curve. Anything but whole, valid curves is an Error that names `file`
+/// and the field.
+std::vector<NamedRoc> parse_roc(std::string_view text, const std::string& file);
 
-/// Replaces it, all or nothing.
-void write_roc(const RunDirectory& run, const TestRoc& roc);
+/// Those of a run; none where nothing wrote the file.
+std::vector<NamedRoc> read_roc(const RunDirectory& run);
+
+/// Replaces them, all or nothing.
+void write_roc(const RunDirectory& run, const std::vector<NamedRoc>& curves);
 
 }  // namespace fedarena::results

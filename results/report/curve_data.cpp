@@ -7,7 +7,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/plot/curve_look.hpp"
+#include "results/plot/curve_script.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/measures/measure.hpp"

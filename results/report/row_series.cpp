@@ -4,7 +4,7 @@
 #include <limits>
 #include <span>
 
-#include "results/plot/curve_values.hpp"
+#include "results/plot/curves.hpp"
 #include "results/measures/measure.hpp"
 #include "results/statistics/statistics.hpp"
 

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-
-#include "fedarena/base/error.hpp"
-
-#include "results/statistics/statistics.hpp"
+#include <utility>
+#include <vector>
 
 namespace fedarena::results {
 namespace {
@@ -17,17 +14,16 @@ struct Corner {
 };
 
 // From (0, 0) to all examples, a corner for each different score.
-std::vector<Corner> corners_of(std::span<const double> scores, std::span<const std::int64_t> labels,
-                               std::int64_t positive) {
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t left, std::size_t right) { return scores[left] > scores[right]; });
+std::vector<Corner> corners_of(std::span<const double> positives, std::span<const double> negatives) {
+  std::vector<std::pair<double, bool>> scores;  // and whether it is a positive's
+  for (const double score : positives) scores.emplace_back(score, true);
+  for (const double score : negatives) scores.emplace_back(score, false);
+  std::ranges::sort(scores, std::ranges::greater(), &std::pair<double, bool>::first);
   std::vector<Corner> corners = {{}};
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool tie = i > 0 && scores[order[i]] == scores[order[i - 1]];
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const bool tie = i > 0 && scores[i].first == scores[i - 1].first;
     if (!tie) corners.push_back(corners.back());
-    ++(labels[order[i]] == positive ? corners.back().true_positives : corners.back().false_positives);
+    ++(scores[i].second ? corners.back().true_positives : corners.back().false_positives);
   }
   return corners;
 }
@@ -63,44 +59,17 @@ RocRates rates_of(const std::vector<Corner>& corners, std::int64_t positives, st
   return rates;
 }
 
+bool have_order(std::span<const double> scores) {
+  return !scores.empty() && std::ranges::none_of(scores, [](double score) { return std::isnan(score); });
+}
+
 }  // namespace
 
-ClassRoc class_roc(std::span<const double> scores, std::span<const std::int64_t> labels,
-                   std::int64_t positive) {
-  FEDARENA_CHECK(scores.size(), ==, labels.size());
-  ClassRoc roc;
-  roc.positives = std::count(labels.begin(), labels.end(), positive);
-  roc.negatives = std::ssize(labels) - roc.positives;
-  const bool ordered = std::none_of(scores.begin(), scores.end(), [](double one) { return std::isnan(one); });
-  if (roc.positives == 0 || roc.negatives == 0 || !ordered) return roc;
-  const std::vector<Corner> corners = corners_of(scores, labels, positive);
-  roc.curve = RocCurve{.area = area_below(corners, roc.positives, roc.negatives),
-                       .true_positive_rates = rates_of(corners, roc.positives, roc.negatives)};
-  return roc;
-}
-
-std::optional<RocCurve> macro_average(const TestRoc& roc) {
-  std::vector<const RocCurve*> curves;
-  for (const ClassRoc& one : roc.classes) {
-    if (one.curve) curves.push_back(&*one.curve);
-  }
-  if (curves.empty()) return std::nullopt;
-  std::vector<double> values(curves.size());
-  RocCurve average;
-  std::transform(curves.begin(), curves.end(), values.begin(),
-                 [](const RocCurve* curve) { return curve->area; });
-  average.area = mean(values);
-  for (std::size_t step = 0; step < average.true_positive_rates.size(); ++step) {
-    std::transform(curves.begin(), curves.end(), values.begin(),
-                   [&](const RocCurve* curve) { return curve->true_positive_rates[step]; });
-    average.true_positive_rates[step] = mean(values);
-  }
-  return average;
-}
-
-AreaBounds area_bounds(const RocRates& true_positive_rates) {
-  const std::span<const double> rates = true_positive_rates;
-  return {.least = mean(rates.first(rates.size() - 1)), .largest = mean(rates.subspan(1))};
+std::optional<RocCurve> roc_curve(std::span<const double> positives, std::span<const double> negatives) {
+  if (!have_order(positives) || !have_order(negatives)) return std::nullopt;
+  const std::vector<Corner> corners = corners_of(positives, negatives);
+  return RocCurve{.area = area_below(corners, std::ssize(positives), std::ssize(negatives)),
+                  .true_positive_rates = rates_of(corners, std::ssize(positives), std::ssize(negatives))};
 }
 
 }  // namespace fedarena::results

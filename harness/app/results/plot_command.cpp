@@ -11,17 +11,16 @@
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/results/roc_plot.hpp"
+#include "results/measures/quantity.hpp"
 #include "results/plot/curve_plot.hpp"
 #include "results/plot/curves.hpp"
-#include "results/plot/curves_json.hpp"
+#include "results/plot/gnuplot.hpp"
+#include "results/plot/roc_plot.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/plot/gnuplot.hpp"
+#include "results/table/separate_rows.hpp"
 #include "results/text/labels.hpp"
 #include "results/text/number_format.hpp"
-#include "results/measures/quantity.hpp"
-#include "results/table/separate_rows.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -36,7 +35,7 @@ struct PlotArguments {
   fs::path picture;
   results::CurveStyle style;
   std::string format = "text";
-  RocOptions roc;
+  bool roc = false;
 };
 
 std::vector<std::string> axis_names() {
@@ -90,14 +89,34 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
   return text;
 }
 
+void check_roc_options(const CLI::App& command) {
+  for (const char* const other : {"--x", "--y", "--log-x", "--log-y"}) {
+    if (command.count(other) == 0) continue;
+    throw Error(Complaint{.found = fmt::format("--roc and {} cannot be given together", other),
+                          .remedy = "The axes of --roc are the rates of false and of true positives."});
+  }
+}
+
+int run_roc_plot(const PlotArguments& arguments, results::Terminal terminal,
+                 std::span<const results::FoundRun> runs) {
+  const std::vector<results::NamedRoc> curves = results::find_roc_curves(runs, arguments.folders);
+  results::replace_file(arguments.picture, results::run_gnuplot(results::roc_script(curves, terminal)));
+  if (arguments.format == "json") {
+    fmt::print("{}", results::roc_json(curves));
+    return kSuccess;
+  }
+  std::vector<std::vector<std::string>> lines = {{"curve", "AUC"}};
+  for (const auto& [name, curve] : curves) lines.push_back({name, results::area_text(curve)});
+  fmt::print("{}: receiver operating characteristics\n{}", arguments.picture.string(),
+             results::aligned_lines(lines, {false, true}));
+  return kSuccess;
+}
+
 int run_plot(const PlotArguments& arguments) {
   check_ending("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
   const results::Terminal terminal = results::terminal_of(arguments.picture);
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
-  if (arguments.roc.wanted) {
-    draw_roc(runs, arguments.roc, arguments.picture, arguments.format);
-    return kSuccess;
-  }
+  if (arguments.roc) return run_roc_plot(arguments, terminal, runs);
   const results::Curves curves =
       results::make_curves(runs, axis_of(arguments.x), results::parse_quantity("--y", arguments.y, runs));
   results::replace_file(arguments.picture,
@@ -140,9 +159,10 @@ void add_plot_command(CLI::App& app, Action& action) {
   command->add_option("--format", arguments->format, "text (the default), or json with every point")
       ->type_name("NAME")
       ->check(one_of({"text", "json"}));
-  add_roc_options(*command, arguments->roc);
+  command->add_flag("--roc", arguments->roc,
+                    "receiver operating characteristics, of runs that hold some, in place of rounds");
   command->callback([arguments, command, &action] {
-    check_roc_options(*command, arguments->roc);
+    if (arguments->roc) check_roc_options(*command);
     action = [arguments] { return run_plot(*arguments); };
   });
 }

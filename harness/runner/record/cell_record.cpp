@@ -7,7 +7,6 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/simulation/synthetic_batch.hpp"
-#include "results/record/roc_file.hpp"
 #include "results/audit/state_privacy.hpp"
 
 namespace fedarena {
@@ -113,8 +112,6 @@ void CellRecord::evaluate_last_round(const Simulation& simulation) {
   write_scores(last);
   directory_->replace_last(last);
 }
-
-void CellRecord::write(const results::TestRoc& roc) const { results::write_roc(*directory_, roc); }
 
 void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   checkpoint(simulation);

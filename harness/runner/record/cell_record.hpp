@@ -9,7 +9,6 @@
 #include "harness/runner/record/folder_lock.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/partition_file.hpp"
-#include "results/statistics/roc.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena {
@@ -36,8 +35,6 @@ class CellRecord {
   void interrupt(Simulation& simulation);
   /// The rounds written down, in order.
   std::vector<results::RoundRecord> rounds() const { return directory_->rounds(); }
-  /// Writes the last model's characteristics down, before finish().
-  void write(const results::TestRoc& roc) const;
   /// Leaves a finished run: after the last round, or after the one where a rule ended it (`stopped` names
   /// it), or after the one before which the budget was spent. What clients remember in a file goes.
   void finish(Simulation& simulation, const std::string& stopped = {});

@@ -40,7 +40,7 @@ TEST(Help, ExplainsTheProgramAndEveryCommand) {
       {{"list"}, {"DIR", "default runs"}},
       {{"watch"}, {"DIR", "default runs", "--once"}},
       {{"plot"},
-       {"DIR", "--output", "--x", "--y", "--labels", "--log-x", "--log-y", "--roc", "--class", "--format"}},
+       {"DIR", "--output", "--x", "--y", "--labels", "--log-x", "--log-y", "--roc", "--format"}},
       {{"report"}, {"DIR", "--output", "default report.html"}},
       {{"export"}, {"DIR", "csv or jsonl", "tensorboard", "--output", "--measures", "test_accuracy"}},
       {{"images"}, {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "results/record/roc_file.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/refusals.hpp"
 #include "tests/results/samples.hpp"
@@ -62,6 +63,25 @@ TEST(Plot, TakesTheLabelsThatAreAskedFor) {
   EXPECT_THAT(content_of(scratch / "a.pdf"), StartsWith("%PDF"));
 }
 
+TEST(Plot, DrawsReceiverOperatingCharacteristics) {
+  const Scratch scratch;
+  record(scratch, "fedavg", 0.5, 0.6);
+  const std::vector<double> members = {4, 2}, others = {3, 1};
+  results::write_roc(
+      RunDirectory::open(scratch / "runs/fedavg-seed-1"),
+      {{"first", *results::roc_curve(members, others)}, {"second", *results::roc_curve(others, members)}});
+  const Outcome outcome = run_program(scratch, {"plot", "runs", "-o", "a.svg", "--roc"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "a.svg: receiver operating characteristics\n"
+            "curve      AUC\n"
+            "first   0.7500\n"
+            "second  0.2500\n");
+  EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">second, AUC 0.2500</text>"));
+  const Outcome json = run_program(scratch, {"plot", "runs", "-o", "a.svg", "--roc", "--format", "json"});
+  EXPECT_EQ(nlohmann::json::parse(json.out)["curves"][0]["auc"], 0.75);
+}
+
 TEST(Plot, RefusesWithOneMessage) {
   const Scratch scratch;
   record(scratch, "fedavg", 0, 0);
@@ -76,8 +96,6 @@ TEST(Plot, RefusesWithOneMessage) {
                                                     {"plot", "runs", "-o", "a.svg", "--log-y"},
                                                     {"plot", "runs", "-o", "a.svg", "--roc", "--y", "loss"},
                                                     {"plot", "runs", "-o", "a.svg", "--roc", "--log-x"},
-                                                    {"plot", "runs", "-o", "a.svg", "--class", "3"},
-                                                    {"plot", "runs", "-o", "a.svg", "--roc", "--class", "x"},
                                                     {"plot", "runs", "-o", "a.svg", "--roc"},
                                                     {"plot", "runs", "-o", "missing/a.svg"}}));
   EXPECT_FALSE(std::filesystem::exists(scratch / "a.svg"));

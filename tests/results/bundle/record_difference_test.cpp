@@ -10,8 +10,8 @@
 
 #include "results/record/durable_file.hpp"
 #include "tests/results/record/partition_sample.hpp"
-#include "tests/results/recorded_run.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -64,14 +64,6 @@ TEST_F(RecordDifferenceTest, TuningIsNone) {
   EXPECT_THAT(texts(), IsEmpty());
 }
 
-// Older versions wrote none.
-TEST_F(RecordDifferenceTest, ACharacteristicIsOneUnlessNoneWasRecorded) {
-  put(right_ / kRocFile, "a");
-  EXPECT_THAT(texts(), IsEmpty());
-  put(left_ / kRocFile, "bc");
-  EXPECT_THAT(texts(), ElementsAre("roc.json: the content differs (2 bytes, came out with 1 bytes)"));
-}
-
 TEST_F(RecordDifferenceTest, TheLastBitOfANumberIsOne) {
   const double accuracy = *last().test_accuracy;
   const double other = std::nextafter(accuracy, 0.0);
@@ -102,14 +94,14 @@ TEST_F(RecordDifferenceTest, FilesAreComparedByteByByte) {
                                    " bytes, came out with missing)"));
 }
 
-// A record from before there were cards of partitions is replayed by a program that writes them.
-TEST_F(RecordDifferenceTest, APartitionThatOnlyTheReplayWroteIsNone) {
-  const std::string card = to_json_text(three_clients());
-  replace_file(right_ / kPartitionFile, card);
-  EXPECT_THAT(texts(), IsEmpty());
+TEST_F(RecordDifferenceTest, APartitionThatOneOfThemLacksIsOne) {
+  const std::string size = std::to_string(to_json_text(three_clients()).size()) + " bytes";
+  replace_file(right_ / kPartitionFile, to_json_text(three_clients()));
+  EXPECT_THAT(texts(),
+              ElementsAre("partition.json: the content differs (missing, came out with " + size + ")"));
   fs::rename(right_ / kPartitionFile, left_ / kPartitionFile);
-  EXPECT_THAT(texts(), ElementsAre("partition.json: the content differs (" + std::to_string(card.size()) +
-                                   " bytes, came out with missing)"));
+  EXPECT_THAT(texts(),
+              ElementsAre("partition.json: the content differs (" + size + ", came out with missing)"));
 }
 
 TEST_F(RecordDifferenceTest, FewerRoundsAreOne) {

@@ -8,6 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/plot/curve_script.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "tests/message_of.hpp"
 #include "tests/results/images/decoded_png.hpp"
@@ -122,7 +123,8 @@ TEST(CurvePlot, IsDrawnInItsColours) {
 
 TEST(CurvePlot, ComesInEveryKindOfFile) {
   EXPECT_THAT(run_gnuplot(curves_script(curve_plot_sample(), {}, kPdfTerminal)), StartsWith("%PDF"));
-  EXPECT_THAT(run_gnuplot(curves_script(curve_plot_sample(), {}, kSvgTerminal)), HasSubstr(">fedprox</text>"));
+  EXPECT_THAT(run_gnuplot(curves_script(curve_plot_sample(), {}, kSvgTerminal)),
+              HasSubstr(">fedprox</text>"));
   // As TeX reads it.
   const std::string tikz = run_gnuplot(curves_script(curve_plot_sample(), {}, kTikzTerminal));
   EXPECT_THAT(tikz, HasSubstr("\\begin{tikzpicture}"));

@@ -13,7 +13,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/plot/curves_json.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

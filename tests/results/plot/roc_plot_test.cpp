@@ -4,93 +4,79 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
-#include "fedarena/base/error.hpp"
-
-#include "results/plot/curve_plot.hpp"
-#include "results/plot/gnuplot.hpp"
-#include "tests/message_of.hpp"
-#include "tests/results/images/decoded_png.hpp"
+#include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
+using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
-using testing::Not;
 
-RocLine line(const std::string& name, double height) {
-  return {.name = name,
-          .seeds = {1, 2},
-          .area = height,
-          .area_std = 0.125,
-          .points = {{0, 0, 0}, {0, height, 0.25}, {1, 1, 0}}};
+NamedRoc named_roc(const std::string& name) {
+  return {name, roc_curve(std::vector{4.0, 2.0}, std::vector{3.0, 1.0}).value()};
 }
 
-RocPlot roc_plot_sample() {
-  return {.of_class = std::nullopt,
-          .title = "Experiment a_b",
-          .panels = {{.title = "", .lines = {line("fedavg", 0.5), line("fedprox", 0.875)}}},
-          .notes = {}};
+class RocPlotTest : public ::testing::Test {
+ protected:
+  void record(const Summary& summary, const std::vector<NamedRoc>& curves) const {
+    const RunDirectory run = RunDirectory::create(
+        scratch_ / fmt::format("runs/{}-{}", summary.label, summary.seed), "", "{}", summary);
+    if (!curves.empty()) write_roc(run, curves);
+  }
+  std::vector<NamedRoc> found() const {
+    const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
+    return find_roc_curves(find_runs(folders), folders);
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(RocPlotTest, TakesTheCurvesOfFinishedRunsThatHoldSome) {
+  record(finished("fedavg", 1, 0.7), {});
+  record(unfinished("fedavg", 2, 3), {named_roc("loss")});
+  EXPECT_THAT(message_of([&] { found(); }), HasSubstr("no finished run holds a roc.json, which --roc draws"));
+  record(finished("fedprox", 1, 0.7), {named_roc("loss"), named_roc("entropy")});
+  EXPECT_THAT(found(), ElementsAre(named_roc("loss"), named_roc("entropy")));
+  record(finished("fedprox", 2, 0.7), {named_roc("loss")});
+  EXPECT_THAT(found(),
+              ElementsAre(Field(&NamedRoc::name, "fedprox-1: loss"),
+                          Field(&NamedRoc::name, "fedprox-1: entropy"), named_roc("fedprox-2: loss")));
 }
 
-TEST(RocPlot, HoldsPointsBandsAndAreas) {
-  const std::string script = roc_script(roc_plot_sample(), kSvgTerminal);
-  EXPECT_THAT(script, HasSubstr("$curve1 << END\n0 0 0 0\n0 0.5 0.25 0.75\n1 1 1 1\nEND\n"));
-  // A band cannot leave what a rate can be.
-  EXPECT_THAT(script, HasSubstr("$curve2 << END\n0 0 0 0\n0 0.875 0.625 1\n"));
-  EXPECT_THAT(script, HasSubstr("title \"fedavg, AUC 0.5000 ± 0.1250\""));
+TEST(RocPlot, HoldsPointsAndAreas) {
+  const std::string script = roc_script(std::vector{named_roc("loss"), named_roc("a_b")}, kSvgTerminal);
+  EXPECT_THAT(script, HasSubstr("$curve1 << END\n0 0\n0 0.5\n0.01 0.5\n"));
+  EXPECT_THAT(script, HasSubstr("\n1 1\nEND\n$curve2 << END\n"));
+  EXPECT_THAT(script, HasSubstr("title \"loss, AUC 0.7500\""));
   EXPECT_THAT(script, HasSubstr("set xlabel \"false positive rate\""));
   EXPECT_THAT(script, HasSubstr("set ylabel \"true positive rate\""));
-  EXPECT_THAT(script, HasSubstr("set key below"));
-  EXPECT_THAT(script, HasSubstr("Experiment a_b; each class against the rest, macro average"));
-  EXPECT_LT(script.find("$chance using"), script.find("with filledcurves"));
-  EXPECT_LT(script.rfind("with filledcurves"), script.find("with linespoints"));
-}
-
-TEST(RocPlot, OfOneSeedHasNoBand) {
-  RocPlot plot = roc_plot_sample();
-  plot.panels[0].lines = {line("fedavg", 0.5)};
-  plot.panels[0].lines[0].seeds = {1};
-  EXPECT_THAT(roc_script(plot, kSvgTerminal), Not(HasSubstr("filledcurves")));
-}
-
-TEST(RocPlot, GivesALineTheSameLookInEveryPanel) {
-  RocPlot plot = roc_plot_sample();
-  plot.panels = {{.title = "model cnn", .lines = {line("fedavg", 0.5), line("scaffold", 0.5)}},
-                 {.title = "model mlp", .lines = {line("scaffold", 0.5)}}};
-  const std::string script = roc_script(plot, kSvgTerminal);
-  EXPECT_THAT(script, HasSubstr("set multiplot layout 1,2\n"));
-  const std::string look = "linecolor rgb '#d55e00' linewidth 2.5 dashtype 2 pointtype 5";
-  EXPECT_THAT(script, HasSubstr("$curve2 using 1:2 with linespoints " + look));
-  EXPECT_THAT(script, HasSubstr("$curve3 using 1:2 with linespoints " + look));
-  EXPECT_THAT(script, HasSubstr("model mlp; each class"));
+  EXPECT_LT(script.find("$chance using"), script.find("with linespoints"));
 }
 
 TEST(RocPlot, RefusesWhatCannotBeToldApart) {
-  RocPlot plot = roc_plot_sample();
-  for (std::size_t i = 0; i <= kMostCurves; ++i)
-    plot.panels[0].lines.push_back(line(fmt::format("c{}", i), 1));
-  EXPECT_THAT(test::message_of([&] { roc_script(plot, kSvgTerminal); }),
-              HasSubstr("19 curves cannot be told"));
-  plot = roc_plot_sample();
-  plot.panels.resize(kMostPanels + 1, plot.panels.front());
-  EXPECT_THAT(test::message_of([&] { roc_script(plot, kSvgTerminal); }), HasSubstr("13 panels"));
+  const std::vector<NamedRoc> many(17, named_roc("loss"));
+  EXPECT_THAT(message_of([&] { roc_script(many, kSvgTerminal); }), HasSubstr("17 curves cannot be told"));
 }
 
 TEST(RocPlot, ComesInEveryKindOfFile) {
-  EXPECT_THAT(run_gnuplot(roc_script(roc_plot_sample(), kPdfTerminal)), testing::StartsWith("%PDF"));
-  EXPECT_THAT(run_gnuplot(roc_script(roc_plot_sample(), kSvgTerminal)),
-              HasSubstr(">fedprox, AUC 0.8750 ± 0.1250</text>"));
-  EXPECT_THAT(run_gnuplot(roc_script(roc_plot_sample(), kTikzTerminal)), HasSubstr("a\\_b"));
-  const Raster picture = decoded_png(run_gnuplot(roc_script(roc_plot_sample(), kPngTerminal)));
-  std::int64_t orange = 0;
-  for (std::int64_t y = 0; y < picture.height; ++y) {
-    for (std::int64_t x = 0; x < picture.width; ++x) {
-      orange += picture.at(y, x, 0) == 0xd5 && picture.at(y, x, 1) == 0x5e && picture.at(y, x, 2) == 0x00;
-    }
-  }
-  EXPECT_GT(orange, 500);
+  const std::vector<NamedRoc> curves = {named_roc("a_b")};
+  EXPECT_THAT(run_gnuplot(roc_script(curves, kPdfTerminal)), testing::StartsWith("%PDF"));
+  EXPECT_THAT(run_gnuplot(roc_script(curves, kSvgTerminal)), HasSubstr(">a_b, AUC 0.7500</text>"));
+  EXPECT_THAT(run_gnuplot(roc_script(curves, kTikzTerminal)), HasSubstr("a\\_b"));
+  EXPECT_THAT(run_gnuplot(roc_script(curves, kPngTerminal)), HasSubstr("PNG"));
+}
+
+TEST(RocPlot, IsJsonForOtherPlots) {
+  const auto json = nlohmann::json::parse(roc_json(std::vector{named_roc("loss")}));
+  const auto& curve = json["curves"][0];
+  EXPECT_EQ(curve["name"], "loss");
+  EXPECT_EQ(curve["auc"], 0.75);
+  EXPECT_EQ(curve["points"].size(), 102U);
+  EXPECT_EQ(curve["points"][1]["true_positive_rate"], 0.5);
 }
 
 }  // namespace

@@ -81,12 +81,10 @@ TEST(Mutation, DamagedScoresOfClientsAreErrors) {
 }
 
 TEST(Mutation, DamagedCharacteristicsAreErrors) {
-  // One class, because every byte of the file is damaged in two dozen ways.
-  const std::vector<double> scores = {3, 2, 2, 1};
-  const std::vector<std::int64_t> labels = {0, 0, 1, 1};
-  const TestRoc roc{.examples = 4, .classes = {class_roc(scores, labels, 0)}};
-  mutate(to_json_text(roc), [](const std::string& bytes) {
-    const TestRoc read = parse_roc(bytes, "roc.json");
+  // One curve, because every byte of the file is damaged in two dozen ways.
+  const std::vector<NamedRoc> curves = {{"first", *roc_curve(std::vector{3.0, 2.0}, std::vector{2.0, 1.0})}};
+  mutate(to_json_text(curves), [](const std::string& bytes) {
+    const std::vector<NamedRoc> read = parse_roc(bytes, "roc.json");
     EXPECT_EQ(parse_roc(to_json_text(read), ""), read);
   });
 }

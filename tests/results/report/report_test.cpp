@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/plot/curve_look.hpp"
+#include "results/plot/curve_script.hpp"
 #include "results/text/epsilon_number.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/report/asset.hpp"
