@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <system_error>
@@ -17,41 +18,36 @@ namespace {
 
 void compare(std::vector<std::string>& problems, const char* what, std::span<const char> theirs,
              std::span<const char> ours, const char* remedy) {
-  const std::optional<std::string> found = field_text(theirs);
-  const std::optional<std::string> own = field_text(ours);
+  const std::string found = field_text(theirs).value_or("nothing");
+  const std::string own = field_text(ours).value();
   if (found == own) return;
-  problems.push_back(fmt::format("{}: the plugin has {}, the program {}; {}", what, found.value_or("nothing"),
-                                 own.value(), remedy));
+  problems.push_back(fmt::format("{}: the plugin has {}, the program {}; {}", what, found, own, remedy));
 }
 
 }  // namespace
 
 Plugin read_handshake(const std::filesystem::path& library) {
   std::error_code failure;
-  const std::filesystem::file_status status = std::filesystem::status(library, failure);
-  if (failure) throw Error::of("it cannot be loaded: {}", failure.message());
-  if (!std::filesystem::is_regular_file(status)) {
+  const bool regular = std::filesystem::is_regular_file(library, failure);
+  if (!failure && !regular) {
     throw Error::of("it cannot be loaded: it is not a regular file; put the plugin's .so file in its place");
   }
   std::ifstream file(library, std::ios::binary);
   if (!file) throw Error::of("it cannot be loaded: {}", std::generic_category().message(errno));
-  const std::optional<ElfSection> section = find_elf_section(file, "fedarena_plugin");
+  const std::optional<std::string> section = elf_section(file, "fedarena_plugin");
   if (!section) {
     throw Error::of(
         "it exports no \"fedarena_plugin\"; write FEDARENA_PLUGIN(name, version) {{ ... }} in it, "
         "and build it against this program's SDK");
   }
-  Plugin plugin;
-  if (section->size != sizeof(plugin)) {
+  if (section->size() != sizeof(Plugin)) {
     throw Error::of(
         "it was built for another program: description of {} bytes, the program expects {}; "
         "rebuild the plugin against this program's SDK",
-        section->size, sizeof(plugin));
+        section->size(), sizeof(Plugin));
   }
-  file.seekg(static_cast<std::streamoff>(section->offset));
-  if (!file.read(reinterpret_cast<char*>(&plugin), sizeof(plugin))) {
-    throw Error::of("it cannot be loaded: its description cannot be read; build or copy it again");
-  }
+  Plugin plugin;
+  std::memcpy(&plugin, section->data(), sizeof(plugin));
   return plugin;
 }
 

@@ -31,13 +31,12 @@ std::string loading;
 // What a static initialiser throws ends the program, but says why. Caught behind dlopen, the linker would
 // keep its lock, and the next thread that looks up a symbol would hang.
 [[noreturn]] void end_naming_plugin() {
-  std::string what = "std::terminate was called";
+  std::string what = "something that is no std::exception";
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::exception& thrown) {
     what = thrown.what();
   } catch (...) {
-    what = "something that is no std::exception";
   }
   fmt::print(stderr,
              "fedarena: {}: a static initialiser of the plugin failed: {}\n"
@@ -61,9 +60,9 @@ std::vector<std::string> names_of(const Registry& registry) {
 // Whether the symbol table calls it a function: data of that name would be run as code.
 bool is_function(const void* address) {
   Dl_info info;
-  void* symbol = nullptr;
-  return dladdr1(address, &info, &symbol, RTLD_DL_SYMENT) != 0 && symbol != nullptr &&
-         ELF64_ST_TYPE(static_cast<const ElfW(Sym)*>(symbol)->st_info) == STT_FUNC;
+  ElfW(Sym)* symbol = nullptr;
+  return dladdr1(address, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) != 0 && symbol &&
+         ELF64_ST_TYPE(symbol->st_info) == STT_FUNC;
 }
 
 // Loads a plugin that fits, which runs its static initialisers, and lets it announce its algorithms; nothing

@@ -23,7 +23,6 @@
 namespace fedarena {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ExitedWithCode;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -33,9 +32,9 @@ const std::string& good() {
   return *bytes;
 }
 
-std::optional<ElfSection> handshake_in(const std::string& bytes) {
+std::optional<std::string> handshake_in(const std::string& bytes) {
   std::istringstream file(bytes);
-  return find_elf_section(file, "fedarena_plugin");
+  return elf_section(file, "fedarena_plugin");
 }
 
 template <typename T>
@@ -45,11 +44,15 @@ T at(const std::string& bytes, std::size_t offset) {
   return value;
 }
 
+bool inside(const std::string& bytes, std::size_t offset, std::size_t size) {
+  return offset <= bytes.size() && size <= bytes.size() - offset;
+}
+
 std::string patched(std::size_t offset, std::string_view change) {
   return std::string(good()).replace(offset, change.size(), change);
 }
 std::string with_field(std::size_t field, std::string_view change) {
-  return patched(handshake_in(good()).value().offset + field, change);
+  return patched(good().find(handshake_in(good()).value()) + field, change);
 }
 
 // What becomes of a folder with that plugin in it.
@@ -86,13 +89,11 @@ TEST(Stranger, RunsNothingUnlessItFits) {
 TEST(Stranger, IsNoLibraryOfThisMachine) {
   using std::string_view_literals::operator""sv;
   EXPECT_THAT(load("").problem, HasSubstr("not a shared library"));
-  EXPECT_THAT(load(patched(offsetof(ElfW(Ehdr), e_machine), "\x08\0"sv)).problem,
-              HasSubstr("another machine (ELF class 2, byte order 1, machine 8; allowed: 2, 1, "));
-  EXPECT_THAT(load(patched(EI_CLASS, "\1")).problem, HasSubstr("another machine (ELF class 1"));
-  EXPECT_THAT(load(patched(EI_DATA, "\2")).problem, HasSubstr("byte order 2"));
-  for (const std::size_t field :
-       {offsetof(ElfW(Ehdr), e_type), offsetof(ElfW(Ehdr), e_phentsize), offsetof(ElfW(Ehdr), e_shentsize)}) {
-    EXPECT_THAT(load(patched(field, "\2\0"sv)).problem, HasSubstr("not that of a shared library")) << field;
+  EXPECT_THAT(load(patched(EI_CLASS, "\1")).problem, HasSubstr("not a shared library (ELF) of this machine"));
+  EXPECT_THAT(load(patched(EI_DATA, "\2")).problem, HasSubstr("not a shared library"));
+  for (const std::size_t field : {offsetof(ElfW(Ehdr), e_type), offsetof(ElfW(Ehdr), e_machine),
+                                  offsetof(ElfW(Ehdr), e_phentsize), offsetof(ElfW(Ehdr), e_shentsize)}) {
+    EXPECT_THAT(load(patched(field, "\2\0"sv)).problem, HasSubstr("not a shared library")) << field;
   }
 }
 
@@ -143,14 +144,16 @@ TEST(Stranger, HasHeadersOfAnyBytes) {
     const auto& [start, size] = tables.at(i % tables.size());
     for (int changes = 0; changes <= i % 4; ++changes) bytes[start + random() % size] = random() % 256;
     try {
-      const std::optional<ElfSection> section = handshake_in(bytes);
-      found += section ? 1 : 0;
-      ASSERT_TRUE(!section || bytes.substr(section->offset, section->size).size() == section->size) << i;
+      found += handshake_in(bytes) ? 1 : 0;
       const auto changed = at<ElfW(Ehdr)>(bytes, 0);
       for (std::size_t k = 0; k < changed.e_phnum; ++k) {
         const auto segment = at<ElfW(Phdr)>(bytes, changed.e_phoff + k * sizeof(ElfW(Phdr)));
-        ASSERT_LE(segment.p_offset, bytes.size()) << i;
-        ASSERT_LE(segment.p_filesz, bytes.size() - segment.p_offset) << i;
+        ASSERT_TRUE(inside(bytes, segment.p_offset, segment.p_filesz)) << i;
+      }
+      for (std::size_t k = 0; k < changed.e_shnum; ++k) {
+        const auto section = at<ElfW(Shdr)>(bytes, changed.e_shoff + k * sizeof(ElfW(Shdr)));
+        const bool empty = section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL;
+        ASSERT_TRUE(empty || inside(bytes, section.sh_offset, section.sh_size)) << i;
       }
     } catch (const Error& error) {
       ++refused;
