@@ -4,7 +4,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/write/columns.hpp"
+#include "results/text/markup.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

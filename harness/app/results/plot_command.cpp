@@ -18,11 +18,10 @@
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/plot/gnuplot.hpp"
-#include "results/text/labels.hpp"
+#include "results/text/text.hpp"
 #include "results/text/number_format.hpp"
 #include "results/measures/quantity.hpp"
 #include "results/table/separate_rows.hpp"
-#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {
