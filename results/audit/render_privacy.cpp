@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "results/text/epsilon_number.hpp"
 #include "results/text/number_format.hpp"
 #include "results/record/privacy_json.hpp"
 #include "results/audit/privacy_report.hpp"

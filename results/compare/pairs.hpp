@@ -8,7 +8,7 @@
 
 #include "results/compare/compared_rows.hpp"
 #include "results/statistics/interval.hpp"
-#include "results/text/labels.hpp"
+#include "results/text/text.hpp"
 #include "results/compare/pair_judgement.hpp"
 #include "results/compare/pair_metric.hpp"
 #include "results/record/sweep.hpp"

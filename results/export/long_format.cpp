@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "results/text/csv_line.hpp"
+#include "results/text/text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "results/write/columns.hpp"
+#include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
 #include "results/table/tuning_text.hpp"
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/text/duration_text.hpp"
 #include "results/text/number_format.hpp"
 #include "results/record/regression_error.hpp"
 #include "results/text/text.hpp"

@@ -13,8 +13,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/text/markup.hpp"
 #include "results/text/text.hpp"
-#include "results/write/columns.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -8,12 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/record/environment_file.hpp"
-#include "results/write/html_table.hpp"
-#include "results/text/natural_order.hpp"
 #include "results/record/problem_line.hpp"
 #include "results/report/sections.hpp"
+#include "results/text/natural_order.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -44,8 +44,6 @@ void add_run(const FoundRun& run, Fields& fields) {
   for (const auto& [field, value] : environment.items()) ++fields[field][value_text(field, value)];
 }
 
-std::string runs_text(std::size_t runs) { return fmt::format("{} run{}", runs, runs == 1 ? "" : "s"); }
-
 // The commonest values, and how many runs have them where not all have the same.
 std::string values_text(const Values& values, std::size_t runs) {
   constexpr std::size_t kMost = 8;
@@ -55,7 +53,7 @@ std::string values_text(const Values& values, std::size_t runs) {
   if (ordered.size() == 1 && ordered.front().second == runs) return ordered.front().first;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(ordered.size(), kMost); ++i) {
-    texts.push_back(fmt::format("{} ({})", ordered[i].first, runs_text(ordered[i].second)));
+    texts.push_back(fmt::format("{} ({})", ordered[i].first, counted(ordered[i].second, "run")));
   }
   if (ordered.size() > kMost) texts.push_back(fmt::format("and {} other values", ordered.size() - kMost));
   return fmt::format("{}", fmt::join(texts, "; "));
@@ -75,13 +73,13 @@ std::string environment_body(std::span<const FoundRun> runs, Problems& problems)
       problems.push_back({run.path, problem_line(error)});
     }
   }
-  HtmlTable table{.caption = fmt::format("As {} recorded it", runs_text(read)),
-                  .right_aligned = {false, false},
-                  .headings = {"field", "value"}};
-  for (const auto& [field, values] : fields) {
-    table.rows.push_back({{.text = field}, {.text = values_text(values, read)}});
-  }
-  return table.rows.empty() ? "" : scrolling(table, "wide");
+  if (fields.empty()) return "";
+  const std::vector<Column<Fields::value_type>> columns = {
+      {"field", Align::kText, [](const auto& field) { return field.first; }},
+      {"value", Align::kText, [&](const auto& field) { return values_text(field.second, read); }}};
+  return scrolling(
+      {.caption = fmt::format("As {} recorded it", counted(read, "run")), .grid = cell_grid(columns, fields)},
+      "wide");
 }
 
 }  // namespace fedarena::results

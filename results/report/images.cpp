@@ -9,7 +9,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/text/html.hpp"
+#include "results/text/markup.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/images/png.hpp"
 #include "results/record/problem_line.hpp"

@@ -1,5 +1,6 @@
 // The sections that need nothing but summaries: what there is, tables, the frame of the charts.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -8,16 +9,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/write/columns.hpp"
 #include "results/plot/curves.hpp"
-#include "results/text/html.hpp"
-#include "results/text/natural_order.hpp"
-#include "results/text/number_format.hpp"
 #include "results/record/regression_error.hpp"
+#include "results/record/state_text.hpp"
 #include "results/report/sections.hpp"
 #include "results/table/row_key.hpp"
-#include "results/record/state_text.hpp"
 #include "results/table/tuning_text.hpp"
+#include "results/text/markup.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+#include "results/write/render.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -72,29 +73,26 @@ std::string best_rows(const Table& table) {
   return html;
 }
 
-std::string accuracy_of(const Summary& summary) {
-  if (summary.state != kFinished) return "-";
-  if (summary.final_test_accuracy) return percent(*summary.final_test_accuracy) + " %";
-  return measured(root_mean_squared_error(*summary.final_test_loss));
-}
-
-std::string epsilon_of(const Summary& summary) {
-  if (!summary.privacy) return "none";
-  if (!summary.privacy->rdp) return "-";
-  return summary.privacy->rdp->epsilon ? epsilon_text(*summary.privacy->rdp->epsilon) : "unproven";
-}
-
-std::vector<HtmlCell> run_cells(const FoundRun& run) {
+Cell accuracy_of(const FoundRun& run) {
   const Summary& summary = *run.summary;
-  std::vector<HtmlCell> cells;
-  for (std::string text :
-       {run.path.generic_string(), summary.experiment,
-        row_name(summary.label, own_sweep(summary.sweep, summary.label)), std::to_string(summary.seed),
-        state_text(summary), fmt::format("{}/{}", summary.rounds_done, summary.rounds), accuracy_of(summary),
-        epsilon_of(summary), summary.state == kFinished ? human_seconds(summary.seconds) : "-"}) {
-    cells.push_back({.text = std::move(text)});
-  }
-  return cells;
+  if (summary.state != kFinished) return kNothing;
+  if (summary.final_test_accuracy) return number_cell(percent(*summary.final_test_accuracy), "", " %");
+  return number_cell(measured(root_mean_squared_error(*summary.final_test_loss)));
+}
+
+Cell epsilon_of(const FoundRun& run) {
+  const auto& privacy = run.summary->privacy;
+  if (!privacy) return "none";
+  if (!privacy->rdp) return kNothing;
+  return privacy->rdp->epsilon ? number_cell(epsilon_text(*privacy->rdp->epsilon)) : "unproven";
+}
+
+Cell rounds_of(const FoundRun& run) {
+  return number_cell(std::to_string(run.summary->rounds_done), "", fmt::format("/{}", run.summary->rounds));
+}
+
+Cell seconds_of(const FoundRun& run) {
+  return run.summary->state == kFinished ? number_cell(human_seconds(run.summary->seconds)) : kNothing;
 }
 
 }  // namespace
@@ -143,48 +141,50 @@ std::string problems_body(const Problems& problems) {
 }
 
 std::string results_body(const Table& table) {
-  std::string html;
-  if (table.rows.empty()) {
-    html = "<p>No finished run.</p>\n";
-  } else {
-    const Selection shown = default_selection(table);
-    HtmlTable element =
-        from_markdown(reader_grid(table, shown, &Column::markdown_heading, &Column::markdown));
-    element.sortable = true;
-    const std::string common = caption(table);
-    element.caption = common.empty() ? "Results over seeds" : common + ".";
-    html = scrolling(element) + html_element("p", legend(table, shown)) + "\n";
+  const ReaderTable shown = reader_table(table);
+  std::string html = "<p>No finished run.</p>\n";
+  if (!shown.grid.empty()) {
+    html = scrolling({.caption = shown.caption.empty() ? "Results over seeds" : shown.caption + ".",
+                      .grid = shown.grid,
+                      .sortable = true}) +
+           html_element("p", shown.legend) + "\n";
   }
-  if (table.notes.empty()) return html;
+  if (shown.notes.empty()) return html;
   html += "<h3>Notes</h3>\n<ul class=\"notes\">\n";
-  for (const std::string& note : table.notes) html += html_element("li", note) + "\n";
+  for (const std::string& note : shown.notes) html += html_element("li", note) + "\n";
   return html + "</ul>\n";
 }
 
 std::string runs_body(std::span<const FoundRun> runs) {
-  HtmlTable table{.caption = "Every run that could be read",
-                  .right_aligned = {false, false, false, true, false, true, true, true, true},
-                  .headings = {"run", "experiment", "algorithm", "seed", "state", "rounds", "accuracy",
-                               "epsilon (RDP)", "seconds"},
-                  .sortable = true};
-  const bool tuned =
-      std::ranges::any_of(runs, [](const FoundRun& run) { return run.summary && run.summary->tuning; });
-  if (tuned) {
-    table.right_aligned.push_back(false);
-    table.headings.emplace_back("tuned by");
-  }
-  for (const FoundRun& run : runs) {
-    if (!run.summary) continue;
-    table.rows.push_back(run_cells(run));
-    if (tuned) table.rows.back().push_back({.text = search_text(run.summary->tuning)});
-  }
-  if (table.rows.empty()) return "";
+  std::vector<FoundRun> readable;
+  std::ranges::copy_if(runs, std::back_inserter(readable),
+                       [](const FoundRun& run) { return run.summary.has_value(); });
+  if (readable.empty()) return "";
   // Regression data have an error in the place of the accuracy.
-  const bool regression = std::ranges::any_of(runs, [](const FoundRun& run) {
-    return run.summary && run.summary->state == kFinished && !run.summary->final_test_accuracy;
+  const bool regression = std::ranges::any_of(readable, [](const FoundRun& run) {
+    return run.summary->state == kFinished && !run.summary->final_test_accuracy;
   });
-  if (regression) table.headings[6] = "accuracy or RMSE";
-  return scrolling(table);
+  std::vector<Column<FoundRun>> columns = {
+      {"run", Align::kText, [](const FoundRun& run) { return run.path.generic_string(); }},
+      {"experiment", Align::kText, [](const FoundRun& run) { return run.summary->experiment; }},
+      {"algorithm", Align::kText,
+       [](const FoundRun& run) {
+         const Summary& summary = *run.summary;
+         return row_name(summary.label, own_sweep(summary.sweep, summary.label));
+       }},
+      {"seed", Align::kNumber,
+       [](const FoundRun& run) { return number_cell(std::to_string(run.summary->seed)); }},
+      {"state", Align::kText, [](const FoundRun& run) { return state_text(*run.summary); }},
+      {"rounds", Align::kNumber, rounds_of},
+      {regression ? "accuracy or RMSE" : "accuracy", Align::kNumber, accuracy_of},
+      {"epsilon (RDP)", Align::kNumber, epsilon_of},
+      {"seconds", Align::kNumber, seconds_of}};
+  if (std::ranges::any_of(readable, [](const FoundRun& run) { return run.summary->tuning.has_value(); })) {
+    columns.push_back(
+        {"tuned by", Align::kText, [](const FoundRun& run) { return search_text(run.summary->tuning); }});
+  }
+  return scrolling(
+      {.caption = "Every run that could be read", .grid = cell_grid(columns, readable), .sortable = true});
 }
 
 std::string curves_body(const Table& table) {

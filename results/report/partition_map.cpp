@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "results/text/html.hpp"
+#include "results/text/markup.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -12,7 +12,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/durable_file.hpp"
-#include "results/text/html.hpp"
+#include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/table/partition_notes.hpp"
 #include "results/audit/privacy_report.hpp"

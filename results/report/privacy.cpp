@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,15 +16,13 @@
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
 
-#include "results/plot/curves.hpp"
-#include "results/text/epsilon_number.hpp"
-#include "results/text/html.hpp"
-#include "results/write/html_table.hpp"
-#include "results/text/number_format.hpp"
 #include "results/audit/privacy_report.hpp"
+#include "results/plot/curves.hpp"
 #include "results/record/problem_line.hpp"
-#include "results/report/sections.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/report/sections.hpp"
+#include "results/text/markup.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -102,23 +101,22 @@ std::string claim_list(const PrivacyClaim& claim) {
   return html + "</dl>\n";
 }
 
-std::string group_table(const std::vector<ClientGroup>& groups) {
+std::string examples_text(const ClientGroup& group) {
+  return group.examples_least == group.examples_most
+             ? std::to_string(group.examples_most)
+             : fmt::format("{}-{}", group.examples_least, group.examples_most);
+}
+
+std::string group_table(std::span<const ClientGroup> groups) {
   constexpr std::size_t kMost = 20;
-  HtmlTable table{.caption = "What happened to whose data",
-                  .right_aligned = {false, true, true, true, false},
-                  .headings = {"clients", "examples", "rounds", "epsilon (RDP)", "accesses"}};
-  for (std::size_t i = 0; i < std::min(groups.size(), kMost); ++i) {
-    const ClientGroup& group = groups[i];
-    const std::string examples = group.examples_least == group.examples_most
-                                     ? fmt::format("{}", group.examples_most)
-                                     : fmt::format("{}-{}", group.examples_least, group.examples_most);
-    table.rows.push_back({{.text = short_clients(group)},
-                          {.text = examples},
-                          {.text = fmt::format("{}", group.rounds)},
-                          {.text = claim_text(*group.rdp)},
-                          {.text = happened(group)}});
-  }
-  std::string html = scrolling(table);
+  const std::vector<Column<ClientGroup>> columns = {
+      {"clients", Align::kText, short_clients},
+      {"examples", Align::kNumber, examples_text},
+      {"rounds", Align::kNumber, [](const ClientGroup& group) { return std::to_string(group.rounds); }},
+      {"epsilon (RDP)", Align::kNumber, [](const ClientGroup& group) { return claim_text(*group.rdp); }},
+      {"accesses", Align::kText, happened}};
+  std::string html = scrolling({.caption = "What happened to whose data",
+                                .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
   if (groups.size() > kMost) {
     html +=
         html_element("p", fmt::format("and {} more groups of clients; fedarena privacy RUN lists them all",

@@ -10,7 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/text/html.hpp"
+#include "results/text/markup.hpp"
 #include "results/report/asset.hpp"
 #include "results/report/base64.hpp"
 #include "results/report/curve_data.hpp"

@@ -11,7 +11,7 @@
 
 #include "results/plot/curves.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/text/html.hpp"
+#include "results/text/markup.hpp"
 #include "results/record/problem_line.hpp"
 #include "results/report/sections.hpp"
 #include "results/record/run_directory.hpp"

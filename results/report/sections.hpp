@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "results/record/find_runs.hpp"
-#include "results/write/html_table.hpp"
 #include "results/report/problem.hpp"
 #include "results/table/table.hpp"
+#include "results/write/writers.hpp"
 
 namespace fedarena::results {
 

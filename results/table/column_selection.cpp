@@ -27,25 +27,10 @@ constexpr std::array<std::pair<const char*, Shown>, 13> kColumns = {
      {"total-downlink", Shown::kTotalDownlink},
      {"seconds", Shown::kSeconds}}};
 
-[[noreturn]] void reject(const std::string& found) {
-  const std::vector<std::string> names = column_names();
-  throw Error(Complaint{.place = {},
-                        .found = "--columns: " + found,
-                        .allowed = join_names(names),
-                        .nearest = {},
-                        .remedy = {}});
-}
-
 Shown parse_column(const std::string& name) {
-  for (const auto& [known, column] : kColumns) {
-    if (name == known) return column;
-  }
-  const std::vector<std::string> names = column_names();
-  throw Error(Complaint{.place = {},
-                        .found = fmt::format("--columns: \"{}\" is unknown", name),
-                        .allowed = join_names(names),
-                        .nearest = nearest_name(name, names),
-                        .remedy = {}});
+  const auto found = std::ranges::find(kColumns, name, &std::pair<const char*, Shown>::first);
+  if (found != kColumns.end()) return found->second;
+  throw unknown_name(fmt::format("--columns: \"{}\" is unknown", name), name, column_names());
 }
 
 }  // namespace
@@ -64,7 +49,9 @@ Selection parse_selection(const std::string& text) {
     name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
     name.erase(name.find_last_not_of(' ') + 1);
     const Shown column = parse_column(name);
-    if (shows(selection, column)) reject(fmt::format("\"{}\" is named twice", name));
+    if (shows(selection, column))
+      throw Error(Complaint{.found = fmt::format("--columns: \"{}\" is named twice", name),
+                            .allowed = join_names(column_names())});
     selection.push_back(column);
     begin = end + 1;
   }
@@ -81,7 +68,7 @@ Selection default_selection(const Table& table) {
 }
 
 bool shows(const Selection& selection, Shown column) {
-  return std::find(selection.begin(), selection.end(), column) != selection.end();
+  return std::ranges::find(selection, column) != selection.end();
 }
 
 }  // namespace fedarena::results

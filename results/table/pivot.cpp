@@ -10,17 +10,16 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/text/number_format.hpp"
 #include "results/table/row_values.hpp"
-#include "results/text/value_order.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
 
 struct ByValue {
   bool operator()(const std::string& left, const std::string& right) const {
-    const int order = compare_values(left, right);
-    return order != 0 ? order < 0 : left < right;
+    return compare_values(left, right) < 0;
   }
   bool operator()(const std::vector<std::string>& left, const std::vector<std::string>& right) const {
     return std::ranges::lexicographical_compare(left, right, *this);

@@ -34,14 +34,4 @@ struct Pivot {
 /// "shared-classes (classes_per_client = 2)".
 Pivot make_pivot(const Table& table, const PivotKeys& keys);
 
-/// As a Markdown table that reads well in a terminal, with the caption, legend and notes of the table. What
-/// the table marks as the best of its setting is bold. Where rows have published figures, a column of them
-/// stands beside the column of results.
-std::string render_pivot_markdown(const Table& table, const Pivot& pivot);
-std::string render_pivot_latex(const Table& table, const Pivot& pivot);
-
-/// Comma-separated raw numbers; each column of the matrix is "VALUE mean", "VALUE std", "VALUE half_width_95"
-/// and "VALUE seeds", and "VALUE published" where rows have such figures.
-std::string render_pivot_csv(const Table& table, const Pivot& pivot);
-
 }  // namespace fedarena::results

@@ -14,7 +14,6 @@
 #include "results/text/number_format.hpp"
 #include "results/table/row_conditions.hpp"
 #include "results/table/tuning_text.hpp"
-#include "results/text/value_order.hpp"
 
 namespace fedarena::results {
 namespace {

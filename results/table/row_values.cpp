@@ -14,7 +14,6 @@
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/record/sweep.hpp"
-#include "results/text/value_order.hpp"
 
 namespace fedarena::results {
 namespace {

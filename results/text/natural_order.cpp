@@ -1,7 +1,10 @@
 #include "results/text/natural_order.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+
+#include "fedarena/base/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -39,6 +42,17 @@ bool natural_less(std::string_view left, std::string_view right) {
   }
   if (l.empty() != r.empty()) return l.empty();
   return left < right;  // "1" and "01": equal as numbers
+}
+
+std::optional<double> as_number(const std::string& text) {
+  const std::optional<double> number = parse_number<double>(text);
+  return number && !std::isnan(*number) ? number : std::nullopt;
+}
+
+int compare_values(const std::string& left, const std::string& right) {
+  const std::optional<double> first = as_number(left), second = as_number(right);
+  if (first && second && *first != *second) return *first < *second ? -1 : 1;
+  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
 }
 
 }  // namespace fedarena::results

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace fedarena::results {
@@ -12,5 +14,11 @@ bool natural_less(std::string_view left, std::string_view right);
 struct NaturalOrder {
   bool operator()(std::string_view left, std::string_view right) const { return natural_less(left, right); }
 };
+
+/// The number that the whole text is; none for other texts and for "nan".
+std::optional<double> as_number(const std::string& text);
+
+/// Less than 0, 0 or greater: numbers as numbers, other texts in natural order.
+int compare_values(const std::string& left, const std::string& right);
 
 }  // namespace fedarena::results

@@ -3,37 +3,50 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 namespace fedarena::results {
+namespace {
 
-std::string human_bytes(double bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+ScaledNumber scaled(double number, double step, std::span<const char* const> units) {
   std::size_t unit = 0;
+  double factor = 1;
   // From 999.5 on, three digits would round to 1000.
-  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
-    bytes /= 1024;
-    ++unit;
+  for (; number >= 999.5 && unit + 1 < units.size(); ++unit) {
+    number /= step;
+    factor *= step;
   }
-  // Rounding may carry into one more digit: 9.996 is "10.0", not "10.00". Bytes are whole, their means need
-  // not be.
-  const int decimals = bytes < 0.9995 ? 3 : bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0;
-  const bool whole = unit == 0 && bytes == std::floor(bytes);
-  return fmt::format("{:.{}f} {}", bytes, whole ? 0 : decimals, kUnits[unit]);
+  // Rounding may carry into one more digit: 9.996 is "10.0", not "10.00". What is counted is whole, means
+  // need not be. Below 1, only bytes have a digit more: of counts, nobody wants it.
+  const bool small = number < 0.9995 && step == 1024;
+  const int decimals = small ? 3 : number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  const bool whole = unit == 0 && number == std::floor(number);
+  std::string digits = fmt::format("{:.{}f}", number, whole ? 0 : decimals);
+  const double value = parse_number<double>(digits).value_or(number) * factor;
+  return {.digits = std::move(digits), .unit = units[unit], .value = value};
 }
 
-std::string human_count(double count) {
-  constexpr std::array<const char*, 7> kUnits = {"", " k", " M", " G", " T", " P", " E"};
-  std::size_t unit = 0;
-  while (count >= 999.5 && unit + 1 < kUnits.size()) {
-    count /= 1000;
-    ++unit;
-  }
-  const int decimals = count < 9.995 ? 2 : count < 99.95 ? 1 : 0;
-  const bool whole = unit == 0 && count == std::floor(count);
-  return fmt::format("{:.{}f}{}", count, whole ? 0 : decimals, kUnits[unit]);
+}  // namespace
+
+ScaledNumber scaled_bytes(double bytes) {
+  constexpr std::array<const char*, 5> kUnits = {" B", " KiB", " MiB", " GiB", " TiB"};
+  return scaled(bytes, 1024, kUnits);
 }
+
+std::string human_bytes(double bytes) { return scaled_bytes(bytes).text(); }
+
+ScaledNumber scaled_count(double count) {
+  constexpr std::array<const char*, 7> kUnits = {"", " k", " M", " G", " T", " P", " E"};
+  return scaled(count, 1000, kUnits);
+}
+
+std::string human_count(double count) { return scaled_count(count).text(); }
 
 std::string human_seconds(double seconds) {
   return fmt::format("{:.{}f}", seconds, seconds < 9.995 ? 2 : seconds < 99.95 ? 1 : 0);
@@ -55,6 +68,24 @@ std::string epsilon_text(double epsilon) {
   std::string text = fmt::format("{:.2f}", epsilon);  // the nearest
   if (std::stod(text) < epsilon) text = fmt::format("{:.2f}", std::stod(text) + 0.01);
   return text;
+}
+
+std::string epsilon_number(double number) {
+  if (number == 0) return "0";
+  const double size = std::abs(number);
+  return size >= 0.1 && size < 1e12 ? fmt::format("{:.4f}", number) : fmt::format("{:.4g}", number);
+}
+
+std::string duration_text(double seconds) {
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kDay = 24 * kHour;
+  constexpr double kMost = 1e12;  // beyond any run, within any integer
+  const auto whole = static_cast<std::int64_t>(std::llround(std::fmin(seconds, kMost)));
+  if (whole < kMinute) return fmt::format("{} s", whole);
+  if (whole < kHour) return fmt::format("{} min {:02} s", whole / kMinute, whole % kMinute);
+  if (whole < kDay) return fmt::format("{} h {:02} min", whole / kHour, whole % kHour / kMinute);
+  return fmt::format("{} d {:02} h", whole / kDay, whole % kDay / kHour);
 }
 
 std::string short_number(double value) {

@@ -7,11 +7,22 @@ namespace fedarena::results {
 /// What stands in a table where there is no value.
 inline constexpr const char* kNothing = "-";
 
+/// A number with few digits in a unit: "1.46" and " KiB".
+struct ScaledNumber {
+  std::string digits;
+  std::string unit;  ///< with the space before it
+  double value = 0;  ///< of these digits in this unit: 1495.04
+
+  std::string text() const { return digits + unit; }
+};
+
 /// A number of bytes with three significant digits and a binary unit: "512 B", "1.46 KiB", "10.0 MiB".
+ScaledNumber scaled_bytes(double bytes);
 std::string human_bytes(double bytes);
 
 /// A number of things with three significant digits and a decimal unit (k, M, G, T, P, E): "640", "12.3 k",
 /// "1.50 G".
+ScaledNumber scaled_count(double count);
 std::string human_count(double count);
 
 /// Seconds with about three significant digits: "0.42", "12.3", "1234".
@@ -29,6 +40,14 @@ std::string measured_beside(double beside, double value);
 /// An epsilon with two decimals, "inf" where it is infinite. It is an upper bound, hence rounded up: the text
 /// read back as a double is never below it (2.79 is "2.79", and so is 2.78664).
 std::string epsilon_text(double epsilon);
+
+/// An epsilon, or another number of an accountant, to the nearest fourth decimal; with four digits where it
+/// is smaller, so that nothing but 0 looks like 0; "inf". Tables, which are quoted, round up instead: see
+/// epsilon_text().
+std::string epsilon_number(double number);
+
+/// A time for people, in two units at most: "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
+std::string duration_text(double seconds);
 
 /// The shortest decimal text that reads back as the same number, without zeros in the exponent: "1e-5".
 std::string short_number(double value);

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text/number_format.hpp"
+
 namespace fedarena::results {
 
 std::size_t display_width(std::string_view text) {
@@ -54,6 +60,35 @@ void append_notes(std::vector<std::string>& notes, const std::vector<std::string
     std::string& line = notes.emplace_back(one_line(note));
     while (line.ends_with('.')) line.pop_back();
   }
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string text;
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) text += ',';
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+      text += field;
+      continue;
+    }
+    text += '"';
+    for (const char letter : field) text.append(letter == '"' ? 2 : 1, letter);
+    text += '"';
+  }
+  return text + "\n";
+}
+
+std::string csv_number(std::optional<double> number) { return number ? exact_number(*number) : ""; }
+
+void check_labels(const Labels& wanted, const std::set<std::string>& known) {
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const std::string& label : wanted) {
+    if (!known.contains(label))
+      throw unknown_name(fmt::format("--labels: no finished run is labelled \"{}\"", label), label, names);
+  }
+}
+
+bool wants(const Labels& wanted, const std::string& label) {
+  return wanted.empty() || std::ranges::find(wanted, label) != wanted.end();
 }
 
 }  // namespace fedarena::results

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +32,20 @@ std::string aligned_lines(const std::vector<std::vector<std::string>>& lines,
 
 /// Adds notes, each as one line without a full stop: renderers end sentences as they need.
 void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);
+
+/// Fields as one line of comma-separated values, quoted as RFC 4180 says, with a line feed at the end.
+std::string csv_line(const std::vector<std::string>& fields);
+
+/// A number as a field, as exact_number gives it; empty where there is none.
+std::string csv_number(std::optional<double> number);
+
+/// The labels of algorithm entries that a user names with --labels; none: all of them.
+using Labels = std::vector<std::string>;
+
+/// Throws Error, with the nearest one, for a label that is not among the known ones.
+void check_labels(const Labels& wanted, const std::set<std::string>& known);
+
+/// Whether an entry of that label is wanted.
+bool wants(const Labels& wanted, const std::string& label);
 
 }  // namespace fedarena::results

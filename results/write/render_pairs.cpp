@@ -1,58 +1,194 @@
-// Tables of pairs for readers.
-#include "results/write/render_pairs.hpp"
-
+// Tables of pairs.
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "results/write/cell_grid.hpp"
-#include "results/write/columns.hpp"
-#include "results/compare/pair_columns.hpp"
+#include "fedarena/base/text.hpp"
+
+#include "results/record/json_fields.hpp"
+#include "results/statistics/bootstrap.hpp"
+#include "results/statistics/statistics.hpp"
+#include "results/text/text.hpp"
+#include "results/write/render.hpp"
 
 namespace fedarena::results {
 namespace {
 
-std::string latex_cell(const PairColumn& column, const std::string& cell) {
-  if (!column.is_formula || cell == "-") return latex_escaped(cell);
-  constexpr std::string_view kSign = "±";
-  const std::size_t at = cell.find(kSign);
-  if (at == std::string::npos) return fmt::format("${}$", cell);
-  return fmt::format("${}\\pm{}$", cell.substr(0, at), cell.substr(at + kSign.size()));
+// The mean of one side; none without seeds.
+std::optional<double> side_mean(const Pair& pair, double SeedPair::*side) {
+  if (pair.seeds.empty()) return std::nullopt;
+  std::vector<double> values;
+  for (const SeedPair& seed : pair.seeds) values.push_back(seed.*side);
+  return mean(values);
 }
 
-template <typename Escape, typename CellOf>
-CellGrid grid_of(const Pairs& pairs, const Escape& escape, const CellOf& cell_of) {
-  CellGrid grid{.right_aligned = {}, .lines = std::vector<std::vector<std::string>>(pairs.pairs.size() + 1)};
-  for (const PairColumn& column : pair_columns(pairs)) {
-    grid.right_aligned.push_back(column.right_aligned);
-    grid.lines.front().push_back(escape(column.heading));
-    for (std::size_t i = 0; i < column.cells.size(); ++i)
-      grid.lines[i + 1].push_back(cell_of(column, column.cells[i]));
+std::optional<Interval> t_interval(const Pair& pair) {
+  return pair.judgement.t ? std::optional(pair.judgement.t->interval) : std::nullopt;
+}
+
+std::optional<double> t_p(const Pair& pair) {
+  return pair.judgement.t ? std::optional(pair.judgement.t->p) : std::nullopt;
+}
+
+// What a difference is printed beside, so that it has as many digits: the larger of the two means.
+double printed_beside(const Pair& pair) {
+  return std::max(*side_mean(pair, &SeedPair::first), *side_mean(pair, &SeedPair::second));
+}
+
+Cell difference_cell(const PairMetric& metric, const Pair& pair) {
+  if (!pair.mean) return kNothing;
+  const double beside = printed_beside(pair);
+  return number_cell(metric.difference(*pair.mean, beside),
+                     pair.deviation ? metric.spread(*pair.deviation, beside) : "");
+}
+
+Cell interval_cell(const PairMetric& metric, const Pair& pair, const std::optional<Interval>& interval) {
+  if (!interval) return kNothing;
+  const double beside = printed_beside(pair);
+  return number_cell(fmt::format("[{}, {}]", metric.difference(interval->low, beside),
+                                 metric.difference(interval->high, beside)));
+}
+
+Cell p_cell(std::optional<double> p, const char* behind = "") {
+  if (!p) return kNothing;
+  return (*p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", *p)) + behind;
+}
+
+Cell ranks_cell(const Pair& pair) {
+  if (!pair.judgement.ranks) return kNothing;
+  const SignedRank& ranks = *pair.judgement.ranks;
+  const bool least = ranks.used > 0 && ranks.p <= ranks.least && ranks.least > kErrorRate;
+  return p_cell(ranks.p, least ? " (least)" : "");
+}
+
+// The columns that these pairs need.
+std::vector<Column<Pair>> columns_of(const Pairs& pairs) {
+  const PairMetric& metric = pairs.metric;
+  std::vector<Column<Pair>> columns;
+  const auto add = [&](const std::string& heading, Align align, std::function<Cell(const Pair&)> cell) {
+    columns.push_back({heading, align, std::move(cell)});
+  };
+  for (const std::string& key : pair_keys(pairs)) {
+    add(key, Align::kText, [key](const Pair& pair) -> Cell {
+      const auto found = std::ranges::find(pair.point, key, &Sweep::value_type::first);
+      return found == pair.point.end() ? kNothing : found->second;
+    });
   }
-  return grid;
+  add("A", Align::kText, [](const Pair& pair) { return pair.first; });
+  add("B", Align::kText, [](const Pair& pair) { return pair.second; });
+  add("seeds", Align::kNumber, [](const Pair& pair) { return std::to_string(pair.seeds.size()); });
+  add(metric.is_fraction() ? "A - B (points)" : "A - B", Align::kFormula,
+      [&](const Pair& pair) { return difference_cell(metric, pair); });
+  add(fmt::format("{:g} % interval (t)", 100 * (1 - kErrorRate)), Align::kFormula,
+      [&](const Pair& pair) { return interval_cell(metric, pair, t_interval(pair)); });
+  add("bootstrap", Align::kFormula,
+      [&](const Pair& pair) { return interval_cell(metric, pair, pair.bootstrap); });
+  add("p (t)", Align::kNumber, [](const Pair& pair) { return p_cell(t_p(pair)); });
+  add("p (Wilcoxon)", Align::kNumber, ranks_cell);
+  add("p (Holm)", Align::kNumber, [](const Pair& pair) { return p_cell(pair.judgement.holm); });
+  add("verdict", Align::kText, [&](const Pair& pair) { return verdict_text(pair, metric); });
+  return columns;
+}
+
+// What the columns mean, and the rule by which verdicts are given.
+std::string pairs_legend(const Pairs& pairs) {
+  const PairMetric& metric = pairs.metric;
+  return fmt::format(
+      "{}: {} is better. A - B: the difference{}, paired by seed: mean ± sample standard deviation. "
+      "Intervals: {:g} %, of each pair by itself, by Student's t and by {},{:03} bootstrap resamples "
+      "(expanded percentiles). p: two-sided; of the paired t test, of Wilcoxon's signed ranks, and of t "
+      "adjusted by Holm over the {} of this table. Verdict: a difference is shown where p (Holm) is at most "
+      "{:g} with at least {} seeds; nothing else decides. \"No difference shown\" does not mean that there "
+      "is none.",
+      metric.meaning(), metric.higher_is_better() ? "more" : "less",
+      metric.is_fraction() ? " in percentage points" : "", 100 * (1 - kErrorRate), kResamples / 1000,
+      kResamples % 1000, pairs.pairs.size() == 1 ? "one pair" : fmt::format("{} pairs", pairs.pairs.size()),
+      kErrorRate, kLeastSeeds);
+}
+
+ReaderTable reader_table(const Pairs& pairs) {
+  return {.caption = pairs.caption,
+          .grid = cell_grid(columns_of(pairs), pairs.pairs),
+          .legend = pairs_legend(pairs),
+          .notes = pairs.notes,
+          .names_packages = false};
+}
+
+// One number of a pair, or none.
+struct RawNumber {
+  const char* name;
+  std::optional<double> value;
+};
+
+// The numbers of both formats for programs, under their names.
+std::vector<RawNumber> numbers_of(const Pair& pair) {
+  const auto end_of = [](const std::optional<Interval>& interval, double Interval::*end) {
+    return interval ? std::optional((*interval).*end) : std::nullopt;
+  };
+  const PairJudgement& judgement = pair.judgement;
+  return {{"a_mean", side_mean(pair, &SeedPair::first)},
+          {"b_mean", side_mean(pair, &SeedPair::second)},
+          {"difference_mean", pair.mean},
+          {"difference_std", pair.deviation},
+          {"t_low", end_of(t_interval(pair), &Interval::low)},
+          {"t_high", end_of(t_interval(pair), &Interval::high)},
+          {"bootstrap_low", end_of(pair.bootstrap, &Interval::low)},
+          {"bootstrap_high", end_of(pair.bootstrap, &Interval::high)},
+          {"t", judgement.t ? std::optional(judgement.t->statistic) : std::nullopt},
+          {"p_t", t_p(pair)},
+          {"p_wilcoxon", judgement.ranks ? std::optional(judgement.ranks->p) : std::nullopt},
+          {"p_wilcoxon_least", judgement.ranks ? std::optional(judgement.ranks->least) : std::nullopt},
+          {"p_holm", judgement.holm}};
 }
 
 }  // namespace
 
-std::string render_pairs_markdown(const Pairs& pairs) {
-  std::string text = pairs.caption.empty() ? "" : pairs.caption + ".\n\n";
-  text += markdown_grid(grid_of(pairs, markdown_escaped, [](const PairColumn&, const std::string& cell) {
-    return markdown_escaped(cell);
-  }));
-  text += fmt::format("\n{}\n", pairs_legend(pairs));
-  if (!pairs.notes.empty()) text += "\nNotes:\n";
-  for (const std::string& note : pairs.notes) text += fmt::format("- {}\n", note);
+std::string render_pairs_markdown(const Pairs& pairs) { return to_markdown(reader_table(pairs)); }
+
+std::string render_pairs_latex(const Pairs& pairs) { return to_latex(reader_table(pairs)); }
+
+std::string render_pairs_csv(const Pairs& pairs) {
+  std::vector<std::string> headings = {"sweep", "a", "b", "metric", "seeds"};
+  for (const RawNumber& number : numbers_of({})) headings.emplace_back(number.name);
+  headings.emplace_back("verdict");
+  std::string text = csv_line(headings);
+  for (const Pair& pair : pairs.pairs) {
+    std::vector<std::string> fields = {sweep_text(pair.point), pair.first, pair.second, pairs.metric.name(),
+                                       std::to_string(pair.seeds.size())};
+    for (const RawNumber& number : numbers_of(pair)) fields.push_back(csv_number(number.value));
+    fields.push_back(verdict_text(pair, pairs.metric));
+    text += csv_line(fields);
+  }
   return text;
 }
 
-std::string render_pairs_latex(const Pairs& pairs) {
-  std::string text = fmt::format("\\begin{{table}}\n  \\centering\n  \\caption{{{}{}}}\n",
-                                 pairs.caption.empty() ? "" : latex_escaped(pairs.caption) + ". ",
-                                 latex_escaped(pairs_legend(pairs)));
-  text += latex_grid(grid_of(pairs, latex_escaped, latex_cell));
-  for (const std::string& note : pairs.notes)
-    text += fmt::format("  \\par\\smallskip{{\\footnotesize Note: {}.\\par}}\n", latex_escaped(note));
-  return text + "\\end{table}\n";
+std::string render_pairs_json(const Pairs& pairs) {
+  Json json;
+  json["schema"] = 1;
+  json["metric"] = pairs.metric.name();
+  json["higher_is_better"] = pairs.metric.higher_is_better();
+  json["error_rate"] = kErrorRate;
+  json["caption"] = pairs.caption;
+  json["pairs"] = Json::array();
+  for (const Pair& pair : pairs.pairs) {
+    Json& entry = json["pairs"].emplace_back(Json::object());
+    entry["sweep"] = Json::object();
+    for (const auto& [key, value] : pair.point) entry["sweep"][key] = value;
+    entry["a"] = pair.first;
+    entry["b"] = pair.second;
+    for (const RawNumber& number : numbers_of(pair)) entry[number.name] = json_number(number.value);
+    entry["verdict"] = verdict_text(pair, pairs.metric);
+    entry["seeds"] = Json::array();
+    for (const SeedPair& seed : pair.seeds)
+      entry["seeds"].push_back(
+          {{"seed", seed.seed}, {"a", json_number(seed.first)}, {"b", json_number(seed.second)}});
+  }
+  json["notes"] = pairs.notes;
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace fedarena::results

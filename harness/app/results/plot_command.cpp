@@ -19,7 +19,6 @@
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/table/separate_rows.hpp"
-#include "results/text/labels.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

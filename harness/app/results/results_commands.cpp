@@ -20,7 +20,6 @@
 #include "results/table/pivot.hpp"
 #include "results/table/published.hpp"
 #include "results/write/render.hpp"
-#include "results/write/render_html.hpp"
 #include "results/measures/round_metric.hpp"
 #include "results/table/separate_rows.hpp"
 #include "results/table/table.hpp"

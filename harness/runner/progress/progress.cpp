@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "results/text/duration_text.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena {
 namespace {

@@ -9,13 +9,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/plot/curve_script.hpp"
-#include "results/text/epsilon_number.hpp"
 #include "results/audit/privacy_report.hpp"
+#include "results/plot/curve_script.hpp"
 #include "results/report/asset.hpp"
+#include "results/text/number_format.hpp"
+#include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
 #include "tests/results/report/sample_runs.hpp"
-#include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -1,5 +1,6 @@
 #include "results/table/column_selection.hpp"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "results/write/render.hpp"
@@ -12,20 +13,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Table column_selection_sample() { return make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))}); }
+Table column_selection_sample() {
+  return make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))});
+}
 
-TEST(ColumnSelection, KeepsTheGivenOrder) {
+TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
   EXPECT_THAT(parse_selection("seconds,accuracy, epsilon "),
               ElementsAre(Shown::kSeconds, Shown::kResult, Shown::kEpsilon));
   EXPECT_THAT(
       render_markdown(column_selection_sample(), parse_selection("seconds,accuracy,epsilon")),
       HasSubstr("| algorithm | seconds | accuracy (%) | epsilon (RDP) | epsilon (PLD) | delta | unit   "
                 "| adjacency  |\n"));
-}
-
-TEST(ColumnSelection, KnowsEveryNameThatItOffers) {
-  std::string all;
-  for (const std::string& name : column_names()) all += (all.empty() ? "" : ",") + name;
+  const std::string all = fmt::format("{}", fmt::join(column_names(), ","));
   EXPECT_EQ(parse_selection(all).size(), column_names().size());
   EXPECT_THAT(render_markdown(column_selection_sample(), parse_selection(all)),
               HasSubstr("|   uplink | downlink | total uplink | total downlink | seconds |"));
@@ -45,14 +44,10 @@ TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
 
 TEST(ColumnSelection, DefaultsToNoCostsOfComputing) {
   const Table table = column_selection_sample();
-  EXPECT_EQ(render_markdown(table),
-            render_markdown(table, parse_selection("rounds,seeds,accuracy,epsilon,uplink,downlink,seconds")));
-  EXPECT_EQ(render_latex(table),
-            render_latex(table, parse_selection("rounds,seeds,accuracy,epsilon,uplink,downlink,seconds")));
-}
-
-TEST(ColumnSelection, ShowsDashesForClientsThatNobodyTested) {
-  EXPECT_THAT(render_markdown(column_selection_sample(), parse_selection("clients")),
+  EXPECT_EQ(default_selection(table),
+            parse_selection("rounds,seeds,accuracy,epsilon,uplink,downlink,seconds"));
+  EXPECT_EQ(render_markdown(table), render_markdown(table, default_selection(table)));
+  EXPECT_THAT(render_markdown(table, parse_selection("clients")),
               HasSubstr("|           - |                - |        - |          - |"));
 }
 

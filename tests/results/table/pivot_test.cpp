@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "results/write/render.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -43,26 +44,10 @@ TEST(Pivot, HasALineForEachValueAndAColumnForEachOther) {
 
 Accuracy after the last round: mean ± sample standard deviation over seeds. In percent. Columns: label. Bold: the best of its setting.
 )");
-}
-
-TEST(Pivot, CanBeTurned) {
-  const Table table = make_table(pivot_grid());
-  const Pivot pivot = make_pivot(table, {.rows = {"algorithm"}, .across = "partition.alpha"});
-  EXPECT_THAT(pivot.columns, ElementsAre("0.1", "1.0", "10"));
-  EXPECT_THAT(render_pivot_markdown(table, pivot),
+  const Pivot turned = make_pivot(table, {.rows = {"algorithm"}, .across = "partition.alpha"});
+  EXPECT_THAT(turned.columns, ElementsAre("0.1", "1.0", "10"));
+  EXPECT_THAT(render_pivot_markdown(table, turned),
               HasSubstr("| fedprox   | **61.50 ± 0.71** |     41.50 ± 0.71 |            - |\n"));
-}
-
-TEST(Pivot, OrdersNumbersAsNumbers) {
-  std::vector<FoundRun> runs = pivot_grid();
-  for (FoundRun& run : runs) {
-    if (run.summary->sweep[0].second != "10") continue;
-    run.summary->sweep[0].second = "0.02";
-    run.summary->partition = "dirichlet (clients = 10, alpha = 0.02)";
-  }
-  const Table table = make_table(runs);
-  EXPECT_THAT(make_pivot(table, {.rows = {"label"}, .across = "alpha"}).columns,
-              ElementsAre("0.02", "0.1", "1.0"));
 }
 
 TEST(Pivot, NamesChoicesWithoutWhatAllRowsShare) {
@@ -72,20 +57,15 @@ TEST(Pivot, NamesChoicesWithoutWhatAllRowsShare) {
   EXPECT_EQ(pivot.lines.size(), 3U);
 }
 
-TEST(Pivot, WritesRawNumbersAsCsv) {
+TEST(Pivot, IsWrittenForProgramsAndForPapers) {
   const Table table = make_table(pivot_grid());
-  const std::string csv = render_pivot_csv(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"}));
+  const Pivot pivot = make_pivot(table, {.rows = {"alpha"}, .across = "label"});
+  const std::string csv = render_pivot_csv(table, pivot), latex = render_pivot_latex(table, pivot);
   EXPECT_THAT(
       csv,
       HasSubstr("partition.alpha,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,fedprox mean,"));
   EXPECT_THAT(csv, HasSubstr("\n10,0.515,0.00707106781186548"));
   EXPECT_THAT(csv, HasSubstr(",2,,,,\n"));
-}
-
-TEST(Pivot, AlignsInLatex) {
-  const Table table = make_table(pivot_grid());
-  const std::string latex =
-      render_pivot_latex(table, make_pivot(table, {.rows = {"alpha"}, .across = "label"}));
   EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lS[table-format=2.2(3)]S[table-format=2.2(3)]}"));
   EXPECT_THAT(latex, HasSubstr("partition.alpha & {fedavg} & {fedprox} \\\\"));
   EXPECT_THAT(latex, HasSubstr("1.0 & \\bfseries 51.50 \\pm 0.71 & 41.50 \\pm 0.71 \\\\"));
@@ -110,21 +90,14 @@ TEST(Pivot, ShowsIntervalsAndPublishedFiguresToo) {
 }
 
 // A cell never stands for several rows, whichever it would be.
-TEST(Pivot, RefusesACellOfSeveralRowsAndSaysWhatTellsThemApart) {
+TEST(Pivot, RefusesCellsOfSeveralRowsAndUnknownKeys) {
   const Table table = make_table(pivot_grid());
   const auto refused = [&](const PivotKeys& keys) { return message_of([&] { make_pivot(table, keys); }); };
   EXPECT_EQ(refused({.rows = {"dataset"}, .across = "label"}),
             "several rows of the table would stand at digits, fedavg, such as fedavg and fedavg\n  add to "
-            "--rows what "
-            "tells them apart: partition.alpha");
+            "--rows what tells them apart: partition.alpha");
   EXPECT_THAT(refused({.rows = {"alpha"}, .across = "dataset"}),
-              HasSubstr("such as fedavg and fedprox\n  add to --rows "
-                        "what tells them apart: label"));
-}
-
-TEST(Pivot, RefusesKeysThatThereAreNot) {
-  const Table table = make_table(pivot_grid());
-  const auto refused = [&](const PivotKeys& keys) { return message_of([&] { make_pivot(table, keys); }); };
+              HasSubstr("such as fedavg and fedprox\n  add to --rows what tells them apart: label"));
   EXPECT_THAT(refused({.rows = {"alhpa"}, .across = "label"}),
               HasSubstr("--rows: no row has a key \"alhpa\"; allowed: "));
   EXPECT_THAT(refused({.rows = {"alpha"}, .across = "lable"}),

@@ -5,14 +5,15 @@
 #include <cstdlib>
 #include <string>
 #include <sys/wait.h>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "results/table/pivot.hpp"
-#include "results/write/render.hpp"
 #include "results/table/table.hpp"
+#include "results/write/render.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -36,14 +37,9 @@ bool can_compile() {
   return kCan;
 }
 
-// How LaTeX ended, and what it had to say.
-struct Compilation {
-  bool succeeded = false;
-  std::string log;
-};
-
-// Without a PDF, which would only need fonts that not every machine has.
-Compilation compile(const std::string& body) {
+// Whether LaTeX succeeded, and its log. Without a PDF, which would only need fonts that not every machine
+// has.
+std::pair<bool, std::string> compile(const std::string& body) {
   const Scratch folder;
   folder.write("paper.tex", "\\documentclass{article}\n\\usepackage{booktabs, siunitx}\n\\begin{document}\n" +
                                 body + "\\end{document}\n");
@@ -52,18 +48,17 @@ Compilation compile(const std::string& body) {
       "cd '{}' && max_print_line=1000 pdflatex -draftmode -interaction=nonstopmode -halt-on-error "
       "paper.tex >/dev/null 2>&1",
       folder.path().string()));
-  return {.succeeded = succeeded, .log = test::content_of(folder / "paper.log")};
+  return {succeeded, test::content_of(folder / "paper.log")};
 }
 
 void expect_clean(const std::string& table) {
   if (!can_compile()) return;
-  const Compilation compilation = compile(table);
-  EXPECT_TRUE(compilation.succeeded) << table << compilation.log;
+  const auto [succeeded, log] = compile(table);
+  EXPECT_TRUE(succeeded) << table << log;
   // The last: a cell that is wider than its column. The whole table may be wider than this page.
   for (const char* complaint :
        {"\n!", "Missing character", "Package siunitx Warning", "too wide) detected at line"})
-    EXPECT_EQ(compilation.log.find(complaint), std::string::npos) << complaint << "\n"
-                                                                  << table << compilation.log;
+    EXPECT_EQ(log.find(complaint), std::string::npos) << complaint << "\n" << table << log;
 }
 
 // Three seeds each, with marks, infinity, as-if values, dashes and names that LaTeX would read as commands.
@@ -85,45 +80,31 @@ Table hard_table(PlusMinus plus_minus = PlusMinus::kDeviation) {
 }
 
 TEST(LatexTable, Compiles) {
-  expect_clean(render_latex(hard_table(), parse_selection("rounds,accuracy,epsilon")));
-}
-
-TEST(LatexTable, CompilesWithIntervalsAndCosts) {
+  Table table = hard_table();
+  expect_clean(render_latex(table, parse_selection("rounds,accuracy,epsilon")));
   expect_clean(render_latex(hard_table(PlusMinus::kHalfWidth),
                             parse_selection("seeds,accuracy,clients,operations,uplink,seconds")));
-}
-
-TEST(LatexTable, CompilesWithPublishedFigures) {
-  Table table = hard_table();
-  References references{.file = "refs.toml",
-                        .sources = {{.text = "Doe & Roe 2022, 100% #1_a", .metric = {.text = "accuracy"}},
-                                    {.text = "Poe", .metric = {.text = "accuracy"}}}};
-  references.figures.push_back({.source = 0,
-                                .place = {},
-                                .keys = {{.name = "label", .value = "b&{}", .place = {}}},
-                                .mean = 45.25,
-                                .std = 6.9});
-  references.figures.push_back(
-      {.source = 1, .place = {}, .keys = {{.name = "label", .value = "c^~#$", .place = {}}}, .mean = 72});
-  add_published(table, references);
+  expect_clean(render_pivot_latex(table, make_pivot(table, {.rows = {"epsilon"}, .across = "label"})));
+  const RoundMetric accuracy{.text = "accuracy"};
+  const auto keys = [](const char* label) {
+    return std::vector<FigureKey>{{.name = "label", .value = label, .place = {}}};
+  };
+  add_published(table, {.file = "refs.toml",
+                        .sources = {{.text = "Doe & Roe 2022, 100% #1_a", .metric = accuracy},
+                                    {.text = "Poe", .metric = accuracy}},
+                        .figures = {{.place = {}, .keys = keys("b&{}"), .mean = 45.25, .std = 6.9},
+                                    {.source = 1, .place = {}, .keys = keys("c^~#$"), .mean = 72}}});
   const std::string latex = render_latex(table, parse_selection("accuracy,rounds"));
   EXPECT_THAT(latex, HasSubstr("45.25 \\pm 6.9{ [1]}"));
   expect_clean(latex);
 }
 
-TEST(LatexTable, CompilesAsAMatrix) {
-  const Table table = hard_table();
-  expect_clean(render_pivot_latex(table, make_pivot(table, {.rows = {"epsilon"}, .across = "label"})));
-}
-
 TEST(LatexTable, CompilesWithLossesThatAreNoNumbers) {
   std::vector<FoundRun> runs;
-  for (const auto& [label, loss] : std::vector<std::pair<std::string, double>>{
-           {"a", 0.5}, {"b", HUGE_VAL}, {"c", std::nan("")}, {"d", 1234.5}}) {
-    Summary summary = finished(label, 1, 0);
-    summary.final_test_accuracy = std::nullopt;
-    summary.final_test_loss = loss;
-    runs.push_back(found(summary));
+  for (const double loss : {0.5, HUGE_VAL, std::nan(""), 1234.5}) {
+    runs.push_back(found(finished(fmt::format("{}", loss), 1, 0)));
+    runs.back().summary->final_test_accuracy = std::nullopt;
+    runs.back().summary->final_test_loss = loss;
   }
   expect_clean(render_latex(make_table(runs)));
 }
@@ -131,11 +112,11 @@ TEST(LatexTable, CompilesWithLossesThatAreNoNumbers) {
 // The tests above must be able to fail.
 TEST(LatexTable, IsRefusedWhereItIsWrong) {
   if (!can_compile()) return;
-  EXPECT_FALSE(compile("\\begin{tabular}{S[table-format=2.2]} 1.0 & 2.0 \\\\ \\end{tabular}\n").succeeded);
-  EXPECT_FALSE(compile("\\begin{tabular}{S[table-format=2.2]} none \\\\ \\end{tabular}\n").succeeded);
-  EXPECT_NE(compile("\\begin{tabular}{S[table-format=1.2]} 100.00{$^{\\dagger}$} \\\\ \\end{tabular}\n")
-                .log.find("too wide) detected at line"),
-            std::string::npos);
+  EXPECT_FALSE(compile("\\begin{tabular}{S[table-format=2.2]} 1.0 & 2.0 \\\\ \\end{tabular}\n").first);
+  EXPECT_FALSE(compile("\\begin{tabular}{S[table-format=2.2]} none \\\\ \\end{tabular}\n").first);
+  EXPECT_THAT(
+      compile("\\begin{tabular}{S[table-format=1.2]} 100.00{$^{\\dagger}$} \\\\ \\end{tabular}\n").second,
+      HasSubstr("too wide) detected at line"));
 }
 
 }  // namespace

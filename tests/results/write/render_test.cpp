@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/text/number_format.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
+using ::testing::StartsWith;
 
 // Two algorithms with three seeds each, an unfinished run and a note about the data.
 Table render_sample() {
@@ -39,7 +39,8 @@ Table two_settings() {
 }
 
 TEST(Markdown, ReadsWellInATerminal) {
-  EXPECT_EQ(render_markdown(render_sample()), R"(Experiment quickstart, data set digits, partition iid, model mlp.
+  EXPECT_EQ(render_markdown(render_sample()),
+            R"(Experiment quickstart, data set digits, partition iid, model mlp.
 
 | algorithm    | rounds | seeds |     accuracy (%) | epsilon |   uplink | downlink | seconds |
 |:-------------|-------:|------:|-----------------:|--------:|---------:|---------:|--------:|
@@ -66,14 +67,6 @@ Accuracy after the last round: mean ± sample standard deviation over seeds. Upl
 )");
 }
 
-TEST(Markdown, SaysThatNothingIsFinished) {
-  EXPECT_EQ(render_markdown(make_table(std::vector{found(unfinished("fedprox", 3, 12))})), R"(No finished run.
-
-Notes:
-- fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted
-)");
-}
-
 TEST(Latex, SetsABooktabsTable) {
   EXPECT_EQ(render_latex(render_sample()), R"(% Needs \usepackage{booktabs, siunitx}.
 \begin{table}
@@ -95,17 +88,12 @@ TEST(Latex, SetsABooktabsTable) {
 )");
 }
 
-TEST(Latex, EscapesItsSpecialCharacters) {
-  std::vector<FoundRun> runs = {found(finished(R"(&%$#_{}~^\<>)", 1, 0.5))};
-  EXPECT_THAT(
-      render_latex(make_table(runs)),
-      HasSubstr(
-          R"(\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}\textbackslash{}\textless{}\textgreater{} &)"));
-}
-
-TEST(Latex, OfNothingFinishedIsAComment) {
-  EXPECT_EQ(render_latex(make_table(std::vector{found(unfinished("fedprox", 3, 12))})),
-            "% No finished run.\n% fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted\n");
+TEST(Html, ShowsTheTableAsAPage) {
+  const std::string html = render_html(two_settings(), parse_selection("seeds"));
+  EXPECT_THAT(html, HasSubstr("<caption>Experiment quickstart, partition iid, model mlp.</caption>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\" class=\"number\">seeds</th></tr>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">a|b, &quot;c&quot;</th>"));
+  EXPECT_THAT(render_html(render_sample()), HasSubstr("<strong>77.00 ± 1.00</strong>"));
 }
 
 TEST(Csv, HoldsRawNumbers) {
@@ -135,139 +123,115 @@ TEST(Render, TellsHowARowWasTuned) {
   EXPECT_FALSE(rows[1].contains("tuning"));
 }
 
-TEST(Csv, QuotesAsRfc4180) {
-  EXPECT_EQ(
-      render_csv(two_settings()),
-      R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,client_rmse_mean,client_rmse_std,client_rmse_worst_mean,client_rmse_worst_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds
-quickstart,"a|b, ""c""",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,,,,
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,1,0.9,,,,none,none,none,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,,,,,819200,1638400,,,,,,,,,,,,,
-)");
-}
-
 TEST(Json, HoldsEverySeed) {
-  EXPECT_EQ(render_json(two_settings()), R"({
-  "schema": 2,
-  "rows": [
-    {
-      "experiment": "quickstart",
-      "dataset": "a|b, \"c\"",
-      "partition": "iid",
-      "model": "mlp",
-      "sweep": {},
-      "label": "fedavg",
-      "algorithm": "fedavg",
-      "algorithm_parameters": {},
-      "rounds": 20,
-      "clients": 10,
-      "parameters": 1000,
-      "accuracy_mean": 0.5,
-      "accuracy_std": null,
-      "accuracy_half_width_95": null,
-      "rmse_mean": null,
-      "rmse_std": null,
-      "rmse_half_width_95": null,
-      "best": false,
-      "policy": "none",
-      "privacy": null,
-      "uplink_bytes_per_client_round": 4096,
-      "downlink_bytes_per_client_round": 8192,
-      "uplink_bytes": 819200,
-      "downlink_bytes": 1638400,
-      "examples": null,
-      "gradients": null,
-      "operations": null,
-      "operations_at_least": null,
-      "seconds": 12.5,
-      "seeds": [
-        {
-          "seed": 1,
-          "directory": "runs/fedavg-seed-1",
-          "rounds_done": 20,
-          "accuracy": 0.5,
-          "loss": 0.5,
-          "seconds": 12.5,
-          "uplink_bytes_per_client_round": 4096,
-          "downlink_bytes_per_client_round": 8192,
-          "uplink_bytes": 819200,
-          "downlink_bytes": 1638400,
-          "epsilon_rdp": "none",
-          "epsilon_pld": "none",
-          "examples": null,
-          "gradients": null,
-          "operations": null,
-          "operations_at_least": null
-        }
-      ]
-    },
-    {
-      "experiment": "quickstart",
-      "dataset": "digits",
-      "partition": "iid",
-      "model": "mlp",
-      "sweep": {},
-      "label": "fedavg",
-      "algorithm": "fedavg",
-      "algorithm_parameters": {},
-      "rounds": 20,
-      "clients": 10,
-      "parameters": 1000,
-      "accuracy_mean": 0.9,
-      "accuracy_std": null,
-      "accuracy_half_width_95": null,
-      "rmse_mean": null,
-      "rmse_std": null,
-      "rmse_half_width_95": null,
-      "best": false,
-      "policy": "none",
-      "privacy": null,
-      "uplink_bytes_per_client_round": 4096,
-      "downlink_bytes_per_client_round": 8192,
-      "uplink_bytes": 819200,
-      "downlink_bytes": 1638400,
-      "examples": null,
-      "gradients": null,
-      "operations": null,
-      "operations_at_least": null,
-      "seconds": 12.5,
-      "seeds": [
-        {
-          "seed": 1,
-          "directory": "other/fedavg-seed-1",
-          "rounds_done": 20,
-          "accuracy": 0.9,
-          "loss": 0.5,
-          "seconds": 12.5,
-          "uplink_bytes_per_client_round": 4096,
-          "downlink_bytes_per_client_round": 8192,
-          "uplink_bytes": 819200,
-          "downlink_bytes": 1638400,
-          "epsilon_rdp": "none",
-          "epsilon_pld": "none",
-          "examples": null,
-          "gradients": null,
-          "operations": null,
-          "operations_at_least": null
-        }
-      ]
-    }
-  ],
-  "notes": []
-}
-)");
-}
-
-TEST(Json, WritesLossesThatAreNotFinite) {
-  Summary summary = finished("fedavg", 1, 0.1);
-  summary.final_test_loss = std::nan("");
-  EXPECT_THAT(render_json(make_table(std::vector{found(summary)})), HasSubstr("\"loss\": \"nan\""));
+  Table table = two_settings();
+  table.rows.pop_back();
+  table.rows[0].seeds[0].loss = std::nan("");
+  const std::string text = render_json(table);
+  const auto json = nlohmann::ordered_json::parse(text);
+  EXPECT_EQ(text, json.dump(2) + "\n");
+  EXPECT_EQ(json.dump(),
+            R"({"schema":2,"rows":[{"experiment":"quickstart","dataset":"a|b, \"c\"","partition":"iid",)"
+            R"("model":"mlp","sweep":{},"label":"fedavg","algorithm":"fedavg","algorithm_parameters":{},)"
+            R"("rounds":20,"clients":10,"parameters":1000,"accuracy_mean":0.5,"accuracy_std":null,)"
+            R"("accuracy_half_width_95":null,"rmse_mean":null,"rmse_std":null,"rmse_half_width_95":null,)"
+            R"("best":false,"policy":"none","privacy":null,"uplink_bytes_per_client_round":4096,)"
+            R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
+            R"("examples":null,"gradients":null,"operations":null,"operations_at_least":null,)"
+            R"("seconds":12.5,"seeds":[{"seed":1,"directory":"runs/fedavg-seed-1","rounds_done":20,)"
+            R"("accuracy":0.5,"loss":"nan","seconds":12.5,"uplink_bytes_per_client_round":4096,)"
+            R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
+            R"("epsilon_rdp":"none","epsilon_pld":"none","examples":null,"gradients":null,)"
+            R"("operations":null,"operations_at_least":null}]}],"notes":[]})");
 }
 
 TEST(Render, OneSeedShowsNoSpread) {
-  const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
-  EXPECT_THAT(render_markdown(table), HasSubstr("50.00 |"));
-  EXPECT_THAT(render_latex(table), HasSubstr("& 50.00 &"));
-  EXPECT_THAT(render_csv(table), HasSubstr(",0.5,,,,none,none,none,"));
-  EXPECT_THAT(render_json(table), HasSubstr("\"accuracy_std\": null"));
+  EXPECT_THAT(render_latex(two_settings()), HasSubstr("& 50.00 &"));
+  EXPECT_THAT(
+      render_csv(two_settings()),
+      HasSubstr("\nquickstart,\"a|b, \"\"c\"\"\",iid,mlp,fedavg,fedavg,20,20,1,0.5,,,,none,none,none,"));
+}
+
+// Differences of 4, 3, 4, 3, 3 points: t(4) reaches 2.776 x sqrt(0.06) = 0.680 to both sides of 3.4.
+Pairs render_pairs_sample() {
+  return compare_rows(
+      std::vector{folder_of({row_of("a_b", {0.64, 0.58, 0.69, 0.61, 0.65}),
+                             row_of("b|c", {0.60, 0.55, 0.65, 0.58, 0.62}), row_of("single", {0.5})})},
+      {});
+}
+
+TEST(RenderPairs, PrintsMarkdown) {
+  const std::string text = render_pairs_markdown(render_pairs_sample());
+  EXPECT_THAT(text,
+              StartsWith("Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds, no "
+                         "privacy.\n\n| A    | B      | seeds | A - B (points) | 95 % interval (t) |"));
+  EXPECT_THAT(
+      text, HasSubstr("\n| a_b  | b\\|c   |     5 |   +3.40 ± 0.55 |    [+2.72, +4.08] | [+3.00, +4.00] | "));
+  EXPECT_THAT(text, HasSubstr(" | 0.0625 (least) |   0.0005 | a_b is better          |\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n| a_b  | single |     1 |         +14.00 |                 - |              - |"
+                        "      - |              - |        - | one seed: no statement |\n"));
+  EXPECT_THAT(text, HasSubstr("\nAccuracy after the last round: more is better. A - B: the difference in "
+                              "percentage points, paired by seed"));
+  EXPECT_THAT(text,
+              HasSubstr("adjusted by Holm over the 3 pairs of this table. Verdict: a difference is shown "
+                        "where p (Holm) is at most 0.05 with at least 3 seeds; nothing else decides."));
+  EXPECT_THAT(text, HasSubstr("\n\nNotes:\n- a_b and single: not compared"));
+}
+
+TEST(RenderPairs, MarksNoLeastOfNothing) {
+  const Pairs equal =
+      compare_rows(std::vector{folder_of({row_of("a", {0.5, 0.6, 0.7}), row_of("b", {0.5, 0.6, 0.7})})}, {});
+  EXPECT_THAT(render_pairs_markdown(equal),
+              HasSubstr("| a | b |     3 |    0.00 ± 0.00 |                 - |         "
+                        "- |     - |       1.0000 |   1.0000 | no difference shown |"));
+}
+
+TEST(RenderPairs, PrintsLatex) {
+  const std::string text = render_pairs_latex(render_pairs_sample());
+  EXPECT_THAT(text, StartsWith("\\begin{table}\n  \\centering\n  \\caption{Experiment quickstart"));
+  EXPECT_THAT(text,
+              HasSubstr("  \\begin{tabular}{llrrrrrrrl}\n    \\toprule\n    A & B & seeds & A - B (points) & "
+                        "95 \\% interval (t) & bootstrap & p (t) & p (Wilcoxon) & p (Holm) & verdict \\\\\n"
+                        "    \\midrule\n    a\\_b & b|c & 5 & $+3.40 \\pm 0.55$ & $[+2.72, +4.08]$ & "));
+  EXPECT_THAT(text, HasSubstr(" & $+14.00$ & - & - & - & - & - & one seed: no statement \\\\\n"));
+}
+
+TEST(RenderPairs, PrintsRawNumbers) {
+  const std::string csv = render_pairs_csv(render_pairs_sample());
+  EXPECT_THAT(csv,
+              StartsWith("sweep,a,b,metric,seeds,a_mean,b_mean,difference_mean,difference_std,t_low,t_high,"
+                         "bootstrap_low,bootstrap_high,t,p_t,p_wilcoxon,p_wilcoxon_least,p_holm,verdict\n"
+                         ",a_b,b|c,accuracy,5,0.634,0.6,0.0339999999"));
+  EXPECT_THAT(csv, HasSubstr(",0.0625,0.0625,0.000"));
+  EXPECT_THAT(csv, HasSubstr(",,,,,,,,,one seed: no statement\n"));
+  const auto json = nlohmann::json::parse(render_pairs_json(render_pairs_sample()));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["metric"], "accuracy");
+  EXPECT_EQ(json["higher_is_better"], true);
+  const auto& pair = json["pairs"][0];
+  EXPECT_EQ(pair["a"], "a_b");
+  EXPECT_NEAR(pair["difference_mean"].get<double>(), 0.034, 1e-11);
+  EXPECT_EQ(pair["seeds"][1], nlohmann::json({{"seed", 2}, {"a", 0.58}, {"b", 0.55}}));
+  EXPECT_EQ(pair["verdict"], "a_b is better");
+  EXPECT_TRUE(json["pairs"][1]["p_holm"].is_null());
+  EXPECT_GE(json["notes"].size(), 2U);
+}
+
+TEST(RenderPairs, HasAColumnForWhatAGridVaries) {
+  std::vector<std::vector<FoundRun>> rows;
+  for (const char* rate : {"0.1", "0.2"}) {
+    for (const char* label : {"a", "b"})
+      rows.push_back(row_of(label, {0.5, 0.6, 0.7}, [rate](Summary& summary) {
+        summary.sweep = {{"training.rate", rate}};
+      }));
+  }
+  const Pairs pairs = compare_rows(std::vector{folder_of(rows)}, {});
+  EXPECT_THAT(render_pairs_markdown(pairs), HasSubstr("\n| training.rate | A | B | seeds |"));
+  EXPECT_THAT(render_pairs_markdown(pairs), HasSubstr("\n| 0.2           | a | b |     3 |"));
+  EXPECT_THAT(render_pairs_csv(pairs), HasSubstr("\ntraining.rate=0.1,a,b,accuracy,3,"));
+  EXPECT_THAT(render_pairs_json(pairs),
+              HasSubstr("\"sweep\": {\n        \"training.rate\": \"0.1\"\n      }"));
 }
 
 }  // namespace

@@ -16,4 +16,10 @@ std::string html_element(std::string_view name, std::string_view text, std::stri
 /// hold.
 std::string json_for_script(std::string_view json);
 
+/// `text` so that Markdown prints it as it is inside a table cell.
+std::string markdown_escaped(std::string_view text);
+
+/// `text` so that LaTeX prints it as it is.
+std::string latex_escaped(std::string_view text);
+
 }  // namespace fedarena::results

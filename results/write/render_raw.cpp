@@ -1,13 +1,90 @@
+// All numbers of a table for programs: CSV and JSON.
 #include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "results/record/privacy_json.hpp"
-#include "results/write/render.hpp"
 #include "results/record/tuning_json.hpp"
+#include "results/text/text.hpp"
+#include "results/write/render.hpp"
 
 namespace fedarena::results {
 namespace {
+
+// The fields of a row under their headings, in the order of CSV; empty where the row has none.
+std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, const Row& row) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  const auto add = [&](std::string name, std::string text) {
+    fields.emplace_back(std::move(name), std::move(text));
+  };
+  const auto add_number = [&](std::string name, std::optional<double> number) {
+    add(std::move(name), csv_number(number));
+  };
+  add("experiment", row.setting.experiment);
+  add("dataset", row.setting.dataset);
+  add("partition", row.setting.partition);
+  add("model", row.setting.model);
+  add("label", row.label);
+  add("algorithm", row.algorithm);
+  add("rounds", std::to_string(row.rounds));
+  add("rounds_done", rounds_done(row));
+  add("seeds", std::to_string(row.seeds.size()));
+  add_number("accuracy_mean", row.accuracy_mean);
+  add_number("accuracy_std", row.accuracy_std);
+  add_number("rmse_mean", row.rmse_mean);
+  add_number("rmse_std", row.rmse_std);
+  add("policy", row.policy);
+  const PrivacyClaim claim = row.privacy.value_or(PrivacyClaim{});
+  const auto epsilon = [](const std::optional<Claim>& of) -> std::string {
+    return !of ? "" : of->epsilon ? exact_number(*of->epsilon) : "unproven";
+  };
+  add("epsilon_rdp", row.privacy ? epsilon(claim.rdp) : "none");
+  add("epsilon_pld", row.privacy ? epsilon(claim.pld) : "none");
+  add("as_if_epsilon_rdp", epsilon(claim.as_if_rdp));
+  add("as_if_epsilon_pld", epsilon(claim.as_if_pld));
+  add("assumed", claim.assumed ? claim.settings.assume : "");
+  add("delta", row.privacy ? exact_number(claim.settings.delta) : "");
+  add("unit", claim.unit);
+  add("adjacency", claim.adjacency);
+  add("stopped", claim.stopped);
+  add_number("uplink_bytes_per_client_round", row.uplink_bytes);
+  add_number("downlink_bytes_per_client_round", row.downlink_bytes);
+  add_number("seconds", row.seconds);
+  Sweep sweep = row.setting.sweep;
+  sweep.insert(sweep.end(), row.own_sweep.begin(), row.own_sweep.end());
+  add("sweep", sweep_text(sweep));
+  for (const ClientColumn& what : kClientColumns) {
+    const std::optional<Spread> spread = client_spread(row, what);
+    add(fmt::format("{}_mean", what.key), spread ? exact_number(spread->mean) : "");
+    add(fmt::format("{}_std", what.key), spread ? csv_number(spread->std) : "");
+  }
+  add_number("examples", row.examples);
+  add_number("gradients", row.gradients);
+  add_number("operations", row.operations);
+  add("operations_at_least", !row.operations ? "" : row.operations_at_least ? "true" : "false");
+  add_number("uplink_bytes", row.total_uplink_bytes);
+  add_number("downlink_bytes", row.total_downlink_bytes);
+  const bool read = table.metric && row.result;
+  add("metric", table.metric ? table.metric->text : "");
+  add("metric_mean", read ? exact_number(row.result->spread.mean) : "");
+  add("metric_std", read ? csv_number(row.result->spread.std) : "");
+  add_number("accuracy_half_width_95", row.accuracy_half_width);
+  add_number("rmse_half_width_95", row.rmse_half_width);
+  add("metric_half_width_95", read ? csv_number(row.result->spread.half_width) : "");
+  const std::optional<Published> published = raw_published(row);
+  add("published_mean", published ? exact_number(published->mean) : "");
+  add("published_std", published ? csv_number(published->std) : "");
+  add("published_n", published && published->n ? std::to_string(*published->n) : "");
+  add("published_source", published ? table.published_sources[published->source] : "");
+  add("trials", row.tuning ? std::to_string(row.tuning->trials) : "");
+  add("trial_examples", row.tuning ? std::to_string(row.tuning->examples) : "");
+  add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
+  return fields;
+}
 
 // Counts and bytes are whole unless they are means; as whole numbers they read as such.
 Json json_count(double count) {
@@ -59,16 +136,14 @@ void append_metric(Json& json, const Row& row, const std::optional<RoundMetric>&
   json["metric_half_width_95"] = row.result ? json_number(row.result->spread.half_width) : Json(nullptr);
 }
 
-// In the unit of the other numbers.
 Json published_json(const Table& table, const Row& row) {
-  if (!row.published) return nullptr;
-  const Published& published = *row.published;
-  const double unit = row.result && row.result->share ? 100 : 1;
+  const std::optional<Published> published = raw_published(row);
+  if (!published) return nullptr;
   Json json;
-  json["mean"] = published.mean / unit;
-  json["std"] = published.std ? Json(*published.std / unit) : Json(nullptr);
-  json["n"] = published.n ? Json(*published.n) : Json(nullptr);
-  json["source"] = table.published_sources[published.source];
+  json["mean"] = published->mean;
+  json["std"] = published->std ? Json(*published->std) : Json(nullptr);
+  json["n"] = published->n ? Json(*published->n) : Json(nullptr);
+  json["source"] = table.published_sources[published->source];
   return json;
 }
 
@@ -124,6 +199,29 @@ Json json_of(const Row& row, const Table& table) {
 }
 
 }  // namespace
+
+std::optional<Published> raw_published(const Row& row) {
+  std::optional<Published> published = row.published;
+  if (published && row.result && row.result->share) {
+    published->mean /= 100;
+    if (published->std) *published->std /= 100;
+  }
+  return published;
+}
+
+std::string render_csv(const Table& table) {
+  const auto line_of = [](const auto& fields, auto part) {
+    std::vector<std::string> texts;
+    for (const auto& field : fields) texts.push_back(field.*part);
+    return csv_line(texts);
+  };
+  using Field = std::pair<std::string, std::string>;
+  Row any;  // the headings are those of any row
+  any.seeds.emplace_back();
+  std::string text = line_of(fields_of(table, any), &Field::first);
+  for (const Row& row : table.rows) text += line_of(fields_of(table, row), &Field::second);
+  return text;
+}
 
 std::string render_json(const Table& table) {
   Json json;

@@ -1,0 +1,197 @@
+// The columns of a table for readers.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "results/table/privacy_notes.hpp"
+#include "results/write/render.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using RowColumn = Column<Row>;
+using RowColumns = std::vector<RowColumn>;
+
+// A column in which the best row stands out; `belongs`: whether it is the column of such results.
+RowColumn result_column(const std::string& heading, PlusMinus shown,
+                        const std::function<bool(const Result&)>& belongs) {
+  return {heading, Align::kPoint, [=](const Row& row) {
+            Cell cell = row.result && belongs(*row.result) ? result_cell(*row.result, shown) : kNothing;
+            cell.best = row.best;
+            return cell;
+          }};
+}
+
+void add_results(const Table& table, RowColumns& columns) {
+  const auto add = [&](const std::string& heading, const std::function<bool(const Result&)>& belongs) {
+    columns.push_back(result_column(heading, table.plus_minus, belongs));
+  };
+  if (table.metric) {
+    add(heading(*table.metric), [](const Result&) { return true; });
+  } else {
+    if (any_accuracy(table)) add("accuracy (%)", [](const Result& result) { return result.share; });
+    if (any_regression(table)) add("RMSE", [](const Result& result) { return !result.share; });
+  }
+  if (!any_published(table)) return;
+  const bool shares = std::ranges::all_of(
+      table.rows, [](const Row& row) { return !row.published || (row.result && row.result->share); });
+  columns.push_back({shares ? "published (%)" : "published", Align::kPoint, [](const Row& row) {
+                       return row.published ? published_cell(*row.published) : kNothing;
+                     }});
+}
+
+void add_clients(const Table& table, RowColumns& columns) {
+  for (const ClientColumn& what : client_columns_of(table)) {
+    columns.push_back({what.heading, Align::kPoint, [what, shown = table.plus_minus](const Row& row) {
+                         const std::optional<Spread> spread = client_spread(row, what);
+                         return spread ? result_cell({*spread, what.share}, shown) : kNothing;
+                       }});
+  }
+}
+
+// "2.79", "2.79†", "8.21 (as if 1.20*)": `member` and `as_if` are those of one accountant.
+RowColumn epsilon_column(const std::string& accountant, std::optional<Claim> PrivacyClaim::*member,
+                         std::optional<Claim> PrivacyClaim::*as_if) {
+  const auto cell_of = [=](const Row& row) -> Cell {
+    if (!row.privacy) return "none";
+    const PrivacyClaim& claim = *row.privacy;
+    const auto number = [](const Claim& value) {
+      return value.epsilon ? epsilon_text(*value.epsilon) : "unproven";
+    };
+    const auto mark = [&](const Claim& value) {
+      return claim.assumed && is_finite(value) ? kAssumedMark : "";
+    };
+    const Claim& own = *(claim.*member);
+    std::string behind = mark(own);
+    if (const auto& other = claim.*as_if)
+      behind += fmt::format(" (as if {}{}{})", number(*other), mark(*other), kAsIfMark);
+    return number_cell(number(own), "", behind);
+  };
+  return {{"epsilon (" + accountant + ")", true}, Align::kPoint, cell_of};
+}
+
+// A column of what rows with a claim state about it.
+RowColumn claim_column(const char* heading, const std::function<std::string(const PrivacyClaim&)>& text) {
+  return {heading, Align::kText, [text](const Row& row) -> Cell {
+            const std::string known = row.privacy ? text(*row.privacy) : "";
+            return known.empty() ? kNothing : known;
+          }};
+}
+
+void add_privacy(const Table& table, RowColumns& columns) {
+  if (!any_private(table)) {
+    columns.push_back({{"epsilon", true}, Align::kNumber, [](const Row& row) { return row.policy; }});
+    return;
+  }
+  columns.push_back(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp));
+  columns.push_back(epsilon_column("PLD", &PrivacyClaim::pld, &PrivacyClaim::as_if_pld));
+  columns.push_back(
+      claim_column("delta", [](const PrivacyClaim& claim) { return short_number(claim.settings.delta); }));
+  columns.push_back(claim_column("unit", [](const PrivacyClaim& claim) { return claim.unit; }));
+  columns.push_back(claim_column("adjacency", [](const PrivacyClaim& claim) { return claim.adjacency; }));
+}
+
+// Sorted by the least rounds of any seed.
+Cell rounds_cell(const Row& row) {
+  const bool stopped = row.privacy && !row.privacy->stopped.empty();
+  Cell cell = number_cell(rounds_done(row), "", stopped ? kStoppedMark : "");
+  cell.value = std::ranges::min(row.seeds, {}, &SeedResult::rounds_done).rounds_done;
+  return cell;
+}
+
+// A column of counts that older records lack.
+RowColumn count_column(const char* heading, std::optional<double> Row::*member) {
+  return {heading, Align::kNumber, [=](const Row& row) -> Cell {
+            return row.*member ? scaled_count(*(row.*member)) : Cell(kNothing);
+          }};
+}
+
+RowColumn bytes_column(const char* heading, double Row::*member) {
+  return {heading, Align::kNumber, [=](const Row& row) { return scaled_bytes(row.*member); }};
+}
+
+void add(Shown shown, const Table& table, RowColumns& columns) {
+  switch (shown) {
+    case Shown::kRounds:
+      return columns.push_back({"rounds", Align::kPoint, rounds_cell});
+    case Shown::kSeeds:
+      return columns.push_back({"seeds", Align::kPoint, [](const Row& row) {
+                                  return number_cell(std::to_string(row.seeds.size()));
+                                }});
+    case Shown::kResult:
+      return add_results(table, columns);
+    case Shown::kClients:
+      return add_clients(table, columns);
+    case Shown::kEpsilon:
+      return add_privacy(table, columns);
+    case Shown::kExamples:
+      return columns.push_back(count_column("examples", &Row::examples));
+    case Shown::kGradients:
+      return columns.push_back(count_column("gradients", &Row::gradients));
+    case Shown::kOperations:
+      return columns.push_back({"operations", Align::kNumber, [](const Row& row) -> Cell {
+                                  if (!row.operations) return kNothing;
+                                  return {scaled_count(*row.operations), row.operations_at_least ? "≥ " : ""};
+                                }});
+    case Shown::kUplink:
+      return columns.push_back(bytes_column("uplink", &Row::uplink_bytes));
+    case Shown::kDownlink:
+      return columns.push_back(bytes_column("downlink", &Row::downlink_bytes));
+    case Shown::kTotalUplink:
+      return columns.push_back(bytes_column("total uplink", &Row::total_uplink_bytes));
+    case Shown::kTotalDownlink:
+      return columns.push_back(bytes_column("total downlink", &Row::total_downlink_bytes));
+    case Shown::kSeconds:
+      return columns.push_back(
+          {"seconds", Align::kPoint, [](const Row& row) { return number_cell(human_seconds(row.seconds)); }});
+  }
+}
+
+RowColumns columns_of(const Table& table, const Selection& selection) {
+  RowColumns columns;
+  for (const SettingPart& part : kSettingParts) {
+    if (!varies(table, part)) continue;
+    columns.push_back({std::string(part.name), Align::kText,
+                       [member = part.member](const Row& row) { return row.setting.*member; }});
+  }
+  // What concerns one algorithm stands beside it.
+  RowColumns own;
+  for (const std::string& key : swept_keys(table)) {
+    const bool shared = std::ranges::any_of(table.rows, [&](const Row& row) {
+      return std::ranges::find(row.setting.sweep, key, &Sweep::value_type::first) != row.setting.sweep.end();
+    });
+    (shared ? columns : own).push_back({key, Align::kText, [key](const Row& row) {
+                                          return swept_value(row, key).value_or(kNothing);
+                                        }});
+  }
+  columns.push_back({"algorithm", Align::kText, [](const Row& row) { return row.label; }});
+  columns.insert(columns.end(), own.begin(), own.end());
+  for (const Shown shown : selection) add(shown, table, columns);
+  return columns;
+}
+
+}  // namespace
+
+ReaderTable reader_table(const Table& table, const Selection& selection) {
+  ReaderTable result{.caption = caption(table), .notes = table.notes};
+  if (table.rows.empty()) return result;
+  const Selection shown = selection.empty() ? default_selection(table) : selection;
+  result.grid = cell_grid(columns_of(table, shown), table.rows);
+  result.legend = legend(table, shown);
+  return result;
+}
+
+std::string render_markdown(const Table& table, const Selection& selection) {
+  return to_markdown(reader_table(table, selection));
+}
+
+std::string render_latex(const Table& table, const Selection& selection) {
+  return to_latex(reader_table(table, selection));
+}
+
+std::string render_html(const Table& table, const Selection& selection) {
+  return to_html_page(reader_table(table, selection));
+}
+
+}  // namespace fedarena::results
