@@ -1,27 +1,82 @@
-// Validation examples, tests of each client, and rules that stop a run, through the program.
+// What models learn, validation examples, tests of each client, rules that stop a run, and receiver operating
+// characteristics, through the program.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <signal.h>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "results/record/roc_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
-TEST(Evaluation, TestsClientsAndHoldsExamplesOut) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.partition = "kind = \"classes\"\nclients = 5"}.toml());
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--set", "evaluation.per_client=true",
-                                                "--set", "evaluation.validation_fraction=0.25"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+double final_accuracy(const Scratch& scratch, const SmallExperiment& experiment, const Start& start = {}) {
+  experiment.write_to(scratch);
+  succeed(scratch, "run small.toml --out out", start);
+  return summary_of(scratch / "out/fedavg-seed-1").final_test_accuracy.value_or(0);
+}
+
+// One client with all examples: federated averaging is then plain SGD.
+const std::string kCentral = "kind = \"iid\"\nclients = 1";
+
+using Data = ScratchTest;
+
+TEST_F(Data, GlyphsAreTooHardForALinearClassifier) {
+  const double accuracy =
+      final_accuracy(scratch, {.rounds = 10,
+                               .partition = kCentral,
+                               .evaluate_every = 10,
+                               .training = "local_epochs = 1\nbatch_size = 64\nrate = 0.02"});
+  EXPECT_GT(accuracy, 0.60);
+  EXPECT_LT(accuracy, 0.92);
+}
+
+// A narrower network than the documented one, so that its accuracy is a lower bound in a fraction of the
+// time.
+TEST_F(Data, GlyphsAreEasyForAConvNet) {
+  const double accuracy =
+      final_accuracy(scratch, {.rounds = 1,
+                               .partition = kCentral,
+                               .model = "name = \"convnet\"\nwidth = 16",
+                               .training = "local_epochs = 1\nbatch_size = 64\nrate = 0.1\nmomentum = 0.9"});
+  EXPECT_GT(accuracy, 0.97);
+}
+
+TEST_F(Data, MnistIsLearntFromThePublishedFiles) {
+  const fs::path data = published_data();
+  if (data.empty()) return;
+  const double accuracy =
+      final_accuracy(scratch, {.data = "mnist", .training = "local_steps = 20\nbatch_size = 16\nrate = 0.05"},
+                     {.environment = {{"FEDARENA_DATA", data.string()}}});
+  EXPECT_GT(accuracy, 0.60);
+  EXPECT_LT(accuracy, 0.95);
+}
+
+using Evaluation = ScratchTest;
+
+TEST_F(Evaluation, TestsClientsAndHoldsExamplesOut) {
+  const Outcome outcome =
+      run_small(scratch, {.partition = "kind = \"classes\"\nclients = 5"},
+                "--set evaluation.per_client=true --set evaluation.validation_fraction=0.25");
   const auto run = scratch / "runs/small/fedavg-seed-1";
   for (const results::RoundRecord& round : rounds_of(run)) {
     ASSERT_TRUE(round.per_client && round.classes && round.validation_accuracy);
@@ -49,29 +104,104 @@ TEST(Evaluation, TestsClientsAndHoldsExamplesOut) {
   // A quarter of the 12,000 training examples belongs to nobody.
   EXPECT_THAT(outcome.err, Not(HasSubstr("size 2,400 each")));
 
-  const Outcome table = run_program(scratch, {"table", "runs/small"});
-  EXPECT_THAT(table.out, HasSubstr("| clients (%) | worst client (%) | BMTA (%) | BMT-F1 (%) |"));
-  const Outcome verified = run_program(scratch, {"verify", "runs/small"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  EXPECT_THAT(succeed("table runs/small").out,
+              HasSubstr("| clients (%) | worst client (%) | BMTA (%) | BMT-F1 (%) |"));
+  succeed("verify runs/small");
 }
 
-TEST(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 9}.toml());
-  std::vector<std::string> command = {
-      "run",   "small.toml",          "--set", "evaluation.validation_fraction=0.1",
-      "--set", "stopping.patience=1", "--set", "stopping.improvement=0.9"};
-  ASSERT_EQ(run_program(scratch, command).exit_code, 0);
+TEST_F(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
+  const std::string options =
+      "--set evaluation.validation_fraction=0.1 --set stopping.patience=1 --set stopping.improvement=0.9";
+  run_small(scratch, {.rounds = 9}, options);
   // Nothing improves by 90 points after the first round.
   const auto run = scratch / "runs/small/fedavg-seed-1";
   EXPECT_EQ(summary_of(run).state, results::kFinished);
   EXPECT_EQ(summary_of(run).stopped, "patience");
   EXPECT_EQ(summary_of(run).rounds_done, 2);
-  command.emplace_back("--resume");
-  EXPECT_THAT(run_program(scratch, command).err, HasSubstr("(finished before)"));
-  EXPECT_THAT(run_program(scratch, {"table", "runs/small"}).out,
+  EXPECT_THAT(succeed("run small.toml --resume " + options).err, HasSubstr("(finished before)"));
+  EXPECT_THAT(call("table runs/small").out,
               HasSubstr("stopped without a better validation score: fedavg, seed 1 (round 2 of 9)"));
-  EXPECT_EQ(run_program(scratch, {"verify", "runs/small"}).exit_code, 0);
+  succeed("verify runs/small");
+}
+
+results::TestRoc roc_of(const fs::path& run) {
+  const auto roc = results::read_roc(results::RunDirectory::open(run));
+  EXPECT_TRUE(roc.has_value()) << run;
+  return roc.value_or(results::TestRoc());
+}
+
+using Roc = ScratchTest;
+
+TEST_F(Roc, IsOfAllTestExamplesAndTheSameForAnyNumberOfWorkers) {
+  // Micro-batches are many, the last one smaller.
+  SmallExperiment{.rounds = 2, .model = "name = \"convnet\"\nwidth = 4"}.write_to(scratch);
+  succeed("run small.toml --out one --workers 1");
+  succeed("run small.toml --out two --workers 2");
+  const std::string bytes = content_of(scratch / "one/fedavg-seed-1/roc.json");
+  EXPECT_EQ(bytes, content_of(scratch / "two/fedavg-seed-1/roc.json"));
+  const results::TestRoc roc = roc_of(scratch / "one/fedavg-seed-1");
+  ASSERT_EQ(roc.classes.size(), 10U);
+  for (const results::ClassRoc& one : roc.classes) {
+    EXPECT_GT(one.positives, 0);
+    // Even two rounds order better than chance.
+    EXPECT_GT(one.curve.value().area, 0.5);
+  }
+  EXPECT_THAT(call("verify one").out, HasSubstr(" 0 differences"));
+}
+
+TEST_F(Roc, IsTheSameAfterAnInterruption) {
+  run_small(scratch,
+            {.rounds = 400,
+             .evaluate_every = 400,
+             .training = "local_steps = 1\nbatch_size = 8\nrate = 0.05",
+             .algorithms = {"scaffold"}},
+            "--out unbroken");
+  const fs::path run = scratch / "out/scaffold-seed-1";
+  ASSERT_EQ(signal_after(scratch, "run small.toml --out out", run, 1, SIGINT).exit_code, 130);
+  EXPECT_FALSE(fs::exists(run / results::kRocFile));
+  succeed("run small.toml --out out --resume");
+  EXPECT_EQ(content_of(run / results::kRocFile), content_of(scratch / "unbroken/scaffold-seed-1/roc.json"));
+}
+
+TEST_F(Roc, OfAModelThatDivergedHasNoCurvesAndIsNotDrawn) {
+  run_small(scratch, {.training = "local_steps = 4\nrate = 1e38"});
+  for (const results::ClassRoc& one : roc_of(scratch / "out/fedavg-seed-1").classes) {
+    EXPECT_GT(one.positives, 0);
+    EXPECT_EQ(one.curve, std::nullopt);
+  }
+  EXPECT_THAT(refused("plot out --roc -o a.svg"), HasSubstr("its model diverged: scores are not numbers"));
+  EXPECT_FALSE(fs::exists(scratch / "a.svg"));
+}
+
+TEST_F(Roc, OfARegressionThereIsNone) {
+  std::string table = "size,price\n";
+  for (int size = 1; size <= 40; ++size)
+    table += std::to_string(size) + "," + std::to_string(3 * size) + "\n";
+  run_small(scratch, {.data = "csv\"\npath = \"prices.csv\"\ntask = \"regression\"\ntarget = \"price",
+                      .model = "name = \"linear\"",
+                      .files = {{"prices.csv", table}}});
+  EXPECT_FALSE(fs::exists(scratch / "out/fedavg-seed-1/roc.json"));
+  EXPECT_THAT(call("plot out --roc -o a.svg").err, HasSubstr("is of regression data, which has no classes"));
+}
+
+TEST_F(Roc, IsDrawnOverSeeds) {
+  run_small(scratch, {.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}});
+  EXPECT_THAT(succeed("plot out -o a.svg --roc").out,
+              AllOf(StartsWith("a.svg: receiver operating characteristic after the last round, each "
+                               "class against the rest, macro average\n"
+                               "curve     seeds              AUC\n"),
+                    ContainsRegex("\nfedavg        2  0\\.[0-9]+ ± 0\\.[0-9]+\n"),
+                    ContainsRegex("\nscaffold      2  0\\.[0-9]+ ± 0\\.[0-9]+\n")));
+  EXPECT_THAT(content_of(scratch / "a.svg"),
+              AllOf(HasSubstr(">false positive rate</text>"), HasSubstr(">fedavg, AUC 0."),
+                    HasSubstr(">chance</text>")));
+  const Outcome json = succeed("plot out -o b.svg --roc --class 3 --labels fedavg --format json");
+  const auto object = nlohmann::json::parse(json.out);
+  EXPECT_EQ(object["class"], 3);
+  ASSERT_EQ(object["panels"][0]["curves"].size(), 1U);
+  const double first = roc_of(scratch / "out/fedavg-seed-1").classes[3].curve.value().area;
+  const double second = roc_of(scratch / "out/fedavg-seed-2").classes[3].curve.value().area;
+  EXPECT_DOUBLE_EQ(object["panels"][0]["curves"][0]["auc"], (first + second) / 2);
 }
 
 }  // namespace
