@@ -1,39 +1,29 @@
 #include "fedarena/accounting/account.hpp"
 
+#include <cmath>
 #include <limits>
+#include <string>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include "fedarena/accounting/odometer.hpp"
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/accounting/rdp.hpp"
+#include "fedarena/base/error.hpp"
+
+#include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 const AccountSettings kOpacus{.delta = 1e-5, .orders = "opacus"};
 
-RoundAccesses times(const Event& event, int count = 1) {
-  RoundAccesses result;
-  for (int i = 0; i < count; ++i) result.add(event);
-  return result;
-}
-
-SampledGaussian sampled(double rate, double noise, Sampling sampling = Sampling::kPoisson) {
-  return {.sampling = sampling, .rate = rate, .noise_multipliers = {noise}};
-}
-
-SampledGaussian fixed_sample(double rate, double noise) {
-  return sampled(rate, noise, Sampling::kWithoutReplacement);
-}
-
-SampledGaussian replace_one(SampledGaussian event) {
-  event.adjacency = Adjacency::kReplaceOne;
-  return event;
-}
+RoundAccesses times(const Event& event, std::int64_t count = 1) { return RoundAccesses({{event, count}}); }
 
 // A ledger whose clients made these accesses in round 1.
 Ledger records(const std::vector<RoundAccesses>& clients) {
@@ -51,8 +41,8 @@ TEST(Account, AgreesWithThePaper) {
   Ledger ledger(Unit::kRecord);
   ledger.add_client(0, 10'000);
   ledger.add_client(1, 10'000);
-  for (std::int64_t round = 1; round <= 2; ++round) ledger.record(round, 0, times(sampled(0.0256, 1), 200));
-  ledger.record(1, 1, times(sampled(0.0256, 1), 200));
+  for (std::int64_t round = 1; round <= 2; ++round) ledger.record(round, 0, times(poisson(0.0256, 1), 200));
+  ledger.record(1, 1, times(poisson(0.0256, 1), 200));
   const Account result = account(ledger, kOpacus);
   ASSERT_EQ(result.clients.size(), 2U);
   EXPECT_NEAR(*result.clients[0].rdp.epsilon, 3.6737, 5e-5);
@@ -69,8 +59,8 @@ TEST(Account, AgreesWithThePaper) {
 
 // Whatever was skipped: the PLD claim is the maximum of all of them.
 TEST(Account, PldIsTheLargestOfAllClients) {
-  const Ledger ledger = records({times(sampled(0.02, 1), 50), times(sampled(0.01, 0.8), 20),
-                                 times(Gaussian{.noise_multiplier = 3}), times(sampled(0.02, 1), 50),
+  const Ledger ledger = records({times(poisson(0.02, 1), 50), times(poisson(0.01, 0.8), 20),
+                                 times(Gaussian{.noise_multiplier = 3}), times(poisson(0.02, 1), 50),
                                  times(Laplace{.dimension = 1, .epsilon = 0.9})});
   const Account result = account(ledger, kOpacus);
   double rdp = 0;
@@ -89,21 +79,22 @@ TEST(Account, ChargesThePopulationWhenClientsAreTheUnit) {
   ledger.add_client(0, 100);
   ledger.add_client(1, 100);
   ledger.record(1, 0, times(ExactAccess{"gradient"}));
-  ledger.record_population(1, times(sampled(0.1, 1)));
-  ledger.record_as_if(1, times(sampled(0.001, 1)));
+  ledger.record_population(1, times(poisson(0.1, 1)));
+  ledger.record_as_if(1, times(poisson(0.001, 1)));
   const Account result = account(ledger, kOpacus);
   ASSERT_EQ(result.clients.size(), 1U);
   EXPECT_EQ(result.clients[0].client, -1);
   EXPECT_EQ(result.clients[0].rdp, result.rdp);
-  EXPECT_EQ(result.pld, pld_claim({{sampled(0.1, 1), 1}}, kOpacus));
+  EXPECT_EQ(result.pld, pld_claim({{poisson(0.1, 1), 1}}, kOpacus));
   EXPECT_LT(*result.as_if_rdp->epsilon, *result.rdp.epsilon);
-  EXPECT_EQ(*result.as_if_pld, pld_claim({{sampled(0.001, 1), 1}}, kOpacus));
+  EXPECT_EQ(*result.as_if_pld, pld_claim({{poisson(0.001, 1), 1}}, kOpacus));
 }
 
 TEST(Account, AnExactAccessLeavesNothing) {
   for (const Event& exact : {Event(ExactAccess{"loss"}), Event(Composition{{{ExactAccess{"loss"}, 2}}})}) {
-    const Account result =
-        account(records({times(sampled(0.1, 1)), times(exact), times(fixed_sample(0.1, 1))}), kOpacus);
+    const Account result = account(
+        records({times(poisson(0.1, 1)), times(exact), times(fixed_size(0.1, 1, Adjacency::kAddRemove))}),
+        kOpacus);
     EXPECT_EQ(result.rdp.epsilon, kInfinity);
     EXPECT_EQ(result.pld.epsilon, kInfinity);
     EXPECT_LT(*result.clients[0].rdp.epsilon, 5);
@@ -139,7 +130,7 @@ TEST(Account, WithoutAPolicyNothingIsClaimed) {
 }
 
 TEST(Account, ClaimsNoNumberForWhatIsUnproven) {
-  const Ledger ledger = records({times(sampled(0.1, 1)), times(fixed_sample(0.1, 1))});
+  const Ledger ledger = records({times(poisson(0.1, 1)), times(fixed_size(0.1, 1, Adjacency::kAddRemove))});
   const Account result = account(ledger, kOpacus);
   EXPECT_EQ(result.rdp.epsilon, std::nullopt);
   EXPECT_NE(result.rdp.unproven, "");
@@ -151,20 +142,19 @@ TEST(Account, ClaimsNoNumberForWhatIsUnproven) {
 }
 
 TEST(Account, AssumesWhatItIsTold) {
-  AccountSettings assuming = kOpacus;
-  assuming.assume = "poisson";
-  const Account result = account(records({times(fixed_sample(0.1, 1))}), assuming);
-  EXPECT_EQ(result.rdp, account(records({times(sampled(0.1, 1))}), kOpacus).rdp);
-  EXPECT_EQ(result.pld, account(records({times(sampled(0.1, 1))}), kOpacus).pld);
+  const AccountSettings assuming{.delta = 1e-5, .orders = "opacus", .assume = "poisson"};
+  const Account result = account(records({times(fixed_size(0.1, 1, Adjacency::kAddRemove))}), assuming);
+  EXPECT_EQ(result.rdp, account(records({times(poisson(0.1, 1))}), kOpacus).rdp);
+  EXPECT_EQ(result.pld, account(records({times(poisson(0.1, 1))}), kOpacus).pld);
   // The claim is about the neighbours of Poisson samples, whatever the samples' own.
-  const Account exchanged = account(records({times(replace_one(fixed_sample(0.1, 1)))}), assuming);
+  const Account exchanged = account(records({times(fixed_size(0.1, 1))}), assuming);
   EXPECT_EQ(exchanged.rdp, result.rdp);
   EXPECT_EQ(exchanged.adjacency, Adjacency::kAddRemove);
 }
 
 TEST(Account, RefusesToMixAdjacencies) {
-  const SampledGaussian add_remove = sampled(0.1, 2);
-  const SampledGaussian other = replace_one(fixed_sample(0.1, 2));
+  const Event add_remove = poisson(0.1, 2);
+  const Event other = fixed_size(0.1, 2);
   EXPECT_TRUE(account(records({times(other)}), kOpacus).rdp.epsilon);
   EXPECT_EQ(account(records({times(other)}), kOpacus).adjacency, Adjacency::kReplaceOne);
   // In one client, between two, and within a composition.
@@ -181,7 +171,7 @@ TEST(Account, RefusesToMixAdjacencies) {
 }
 
 TEST(Account, FollowsItsSettings) {
-  const Ledger ledger = records({times(sampled(0.0256, 1), 200)});
+  const Ledger ledger = records({times(poisson(0.0256, 1), 200)});
   AccountSettings settings = kOpacus;
   const double opacus = *account(ledger, settings).rdp.epsilon;
   settings.orders = "default";
@@ -202,27 +192,116 @@ TEST(Account, RefusesInvalidSettings) {
     EXPECT_THROW(account(ledger, settings), Error) << delta;
     EXPECT_THROW(pld_claim({}, settings), Error) << delta;
   }
-  const auto refused = [&](const std::function<void(AccountSettings&)>& change) {
-    AccountSettings settings = kOpacus;
-    change(settings);
-    EXPECT_THROW(account(ledger, settings), Error);
-  };
-  refused([](AccountSettings& settings) { settings.orders = "few"; });
-  refused([](AccountSettings& settings) { settings.conversion = "new"; });
-  refused([](AccountSettings& settings) { settings.assume = "luck"; });
+  EXPECT_THROW(account(ledger, {.orders = "few"}), Error);
+  EXPECT_THROW(account(ledger, {.conversion = "new"}), Error);
+  EXPECT_THROW(account(ledger, {.assume = "luck"}), Error);
 }
 
 TEST(Account, RefusesInvalidEvents) {
-  EXPECT_THROW(account(records({times(sampled(1.5, 1))}), kOpacus), Error);
+  EXPECT_THROW(account(records({times(poisson(1.5, 1))}), kOpacus), Error);
   EXPECT_THROW(pld_claim({{Gaussian{.noise_multiplier = -1}, 1}}, kOpacus), Error);
 }
 
 // What the accountant's numerics do not cover must not end a run that has finished.
 TEST(Account, SaysSoWherePldHasNoNumber) {
-  const Account result = account(records({times(sampled(0.1, 1e-4))}), kOpacus);
+  const Account result = account(records({times(poisson(0.1, 1e-4))}), kOpacus);
   EXPECT_TRUE(result.rdp.epsilon);
   EXPECT_FALSE(result.pld.epsilon);
   EXPECT_NE(result.pld.unproven, "");
+}
+
+double reading(const Ledger& ledger, const AccountSettings& settings = {}) {
+  return Odometer(settings).epsilon(ledger).epsilon.value();
+}
+
+// Two clients of different shards, so that their batches have different rates.
+Ledger two_clients(Unit unit = Unit::kRecord) {
+  Ledger ledger(unit);
+  ledger.add_client(0, 6'000);
+  ledger.add_client(1, 2'500);
+  return ledger;
+}
+
+TEST(Odometer, ReadsZeroBeforeTheFirstRound) {
+  EXPECT_EQ(reading(two_clients()), 0);
+  EXPECT_EQ(reading(two_clients(Unit::kClient)), 0);
+}
+
+TEST(Odometer, ReadsNothingWithoutAClaim) {
+  EXPECT_FALSE(Odometer(AccountSettings()).epsilon(two_clients(Unit::kNothing)).epsilon.has_value());
+}
+
+// A published setting: batches of 64 in 2,500 at noise multiplier 1, delta 1e-5: epsilon 2.7866 after 200
+// steps.
+TEST(Odometer, ReadsTheEpsilonOfTheMostExposedClient) {
+  Ledger ledger = two_clients();
+  ledger.record(1, 0, times(poisson(64.0 / 6'000, 1), 200));
+  const double first = reading(ledger, {.orders = "opacus"});
+  ledger.record(1, 1, times(poisson(64.0 / 2'500, 1), 200));
+  EXPECT_NEAR(reading(ledger, {.orders = "opacus"}), 2.7866, 5e-5);
+  EXPECT_LT(first, 2);
+}
+
+TEST(Odometer, GrowsWithEveryRoundAsTheLedgerDoes) {
+  const Odometer odometer{AccountSettings()};
+  Ledger ledger = two_clients();
+  double last = 0;
+  for (std::int64_t round = 1; round <= 20; ++round) {
+    ledger.record(round, 1, times(poisson(0.02, round % 5 == 0 ? 0.9 : 1.2), 10));
+    const double now = odometer.epsilon(ledger).epsilon.value();
+    EXPECT_GT(now, last) << "round " << round;
+    // What was asked before leaves no trace.
+    EXPECT_EQ(now, reading(ledger)) << "round " << round;
+    last = now;
+  }
+}
+
+TEST(Odometer, SaysWhatTheAccountSays) {
+  Ledger ledger = two_clients();
+  for (std::int64_t round = 1; round <= 3; ++round) {
+    ledger.record(round, 0, times(poisson(0.01, 1), 20));
+    ledger.record(round, 1, times(poisson(0.03, 1.5), 7));
+  }
+  for (const std::string conversion : {"balle", "classic"}) {
+    for (const std::string orders : {"default", "opacus"}) {
+      const AccountSettings settings{.delta = 1e-6, .orders = orders, .conversion = conversion};
+      EXPECT_DOUBLE_EQ(reading(ledger, settings), account(ledger, settings).rdp.epsilon.value());
+    }
+  }
+}
+
+TEST(Odometer, ChargesClientsForThePopulation) {
+  Ledger ledger = two_clients(Unit::kClient);
+  ledger.record(1, 0, accesses({{"gradient", 5}}));
+  EXPECT_EQ(reading(ledger), 0);
+  ledger.record_population(1, times(poisson(0.1, 2)));
+  const double once = reading(ledger);
+  EXPECT_GT(once, 0);
+  ledger.record_population(2, times(poisson(0.1, 2)));
+  EXPECT_GT(reading(ledger), once);
+}
+
+TEST(Odometer, ReadsInfinityAfterAnExactAccess) {
+  Ledger ledger = two_clients();
+  ledger.record(1, 0, times(poisson(0.01, 1)));
+  ledger.record(1, 1, accesses({{"loss", 1}}));
+  EXPECT_EQ(reading(ledger), kInfinity);
+}
+
+TEST(Odometer, SaysWhatNobodyHasProven) {
+  Ledger ledger = two_clients();
+  ledger.record(1, 0, times(fixed_size(0.1, 1, Adjacency::kAddRemove)));
+  const Claim claim = Odometer(AccountSettings()).epsilon(ledger);
+  EXPECT_FALSE(claim.epsilon.has_value());
+  EXPECT_FALSE(claim.unproven.empty());
+  Ledger as_poisson = two_clients();
+  as_poisson.record(1, 0, times(poisson(0.1, 1)));
+  EXPECT_EQ(reading(ledger, {.assume = "poisson"}), reading(as_poisson));
+}
+
+TEST(Odometer, RefusesSettingsThatNoAccountantKnows) {
+  EXPECT_THROW(Odometer({.orders = "opacuss"}), Error);
+  EXPECT_THROW(Odometer({.conversion = "bale"}), Error);
 }
 
 }  // namespace

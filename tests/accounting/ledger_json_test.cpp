@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -36,13 +37,10 @@ std::string refusal_after(const std::function<void(json&)>& change, const Ledger
 json& segment(json& document, std::size_t index = 0) { return document["clients"][0]["segments"][index]; }
 
 TEST(LedgerJson, ReadsBackWhatItWrote) {
-  EXPECT_EQ(Ledger::from_json(sample_ledger().to_json()), sample_ledger());
-  EXPECT_EQ(Ledger::from_json(sample_ledger().to_json()).to_json(), sample_ledger().to_json());
-  EXPECT_EQ(Ledger::from_json(Ledger().to_json()), Ledger());
-  EXPECT_EQ(Ledger::from_json(full_ledger().to_json()), full_ledger());
-  EXPECT_EQ(Ledger::from_json(full_ledger().to_json()).to_json(), full_ledger().to_json());
-  for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {
-    EXPECT_EQ(Ledger::from_json(sample_ledger(unit).to_json()).unit(), unit);
+  for (const Ledger& ledger : {Ledger(), sample_ledger(), sample_ledger(Unit::kRecord), full_ledger()}) {
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()).unit(), ledger.unit());
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()).to_json(), ledger.to_json());
   }
 }
 
@@ -229,10 +227,10 @@ TEST(LedgerJson, RefusesClientsThatCannotBe) {
 }
 
 TEST(LedgerJson, RefusesAnotherSchema) {
-  EXPECT_EQ(refusal_after([](json& document) { document["schema"] = 1; }),
-            "a ledger of schema 1; this program reads schema 2");
-  EXPECT_EQ(refusal_after([](json& document) { document["schema"] = 3; }),
-            "a ledger of schema 3; this program reads schema 2");
+  for (const int schema : {1, 3}) {
+    EXPECT_EQ(refusal_after([&](json& document) { document["schema"] = schema; }),
+              fmt::format("a ledger of schema {}; this program reads schema 2", schema));
+  }
 }
 
 TEST(LedgerJson, RefusesAnotherUnit) {
@@ -278,37 +276,6 @@ TEST(LedgerJson, MissesEveryFieldThatIsGone) {
   });
   EXPECT_GT(fields, 60);
   EXPECT_EQ(refusal(document.dump()), "none");
-}
-
-// Text damaged at random is refused with Error or is a ledger again; nothing else is thrown.
-TEST(LedgerJson, SurvivesRandomMutations) {
-  const std::string original = full_ledger().to_json();
-  const std::string letters = "{}[]\":,0123456789-.eEtfn \\\n\xc3\x28";
-  Stream stream({.seed = 6});
-  int refused = 0;
-  for (int repeat = 0; repeat < 10'000; ++repeat) {
-    std::string text = original;
-    for (std::uint64_t change = 0, changes = 1 + stream.below(3); change < changes; ++change) {
-      const std::size_t place = stream.below(text.size());
-      switch (stream.below(3)) {
-        case 0:
-          text[place] = letters[stream.below(letters.size())];
-          break;
-        case 1:
-          text.erase(place, 1 + stream.below(12));
-          break;
-        default:
-          text.insert(place, 1, letters[stream.below(letters.size())]);
-      }
-    }
-    try {
-      const Ledger ledger = Ledger::from_json(text);
-      EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
-    } catch (const Error&) {
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 3'000);
 }
 
 TEST(LedgerJson, SurvivesDeepNesting) {

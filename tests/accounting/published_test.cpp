@@ -13,8 +13,8 @@
 #include "fedarena/accounting/pure.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
-#include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/accounting/samples.hpp"
 
 namespace fedarena {
 namespace {

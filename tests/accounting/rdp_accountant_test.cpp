@@ -1,20 +1,24 @@
-// Composition: epsilons of reference, what accountants have published, and what copies may rely on.
+// Composition and calibration: epsilons of reference, what accountants have published, and what copies may
+// rely on.
 #include <cmath>
 #include <limits>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "fedarena/accounting/calibration.hpp"
+#include "fedarena/accounting/gaussian.hpp"
 #include "fedarena/accounting/rdp.hpp"
 
-#include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
 
 namespace fedarena {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::HasSubstr;
 
 RdpEpsilon epsilon_of(double rate, double noise, std::int64_t steps, double delta,
                       Conversion conversion = Conversion::kBalle, const std::string& orders = "opacus") {
@@ -25,13 +29,9 @@ RdpEpsilon epsilon_of(double rate, double noise, std::int64_t steps, double delt
 
 // FedLAP-DP (PoPETs 2024), private run: 200 accesses a round, rate 256/10000, noise 1, delta 1e-5.
 TEST(RdpAccountant, ReproducesTheEpsilonsOfFedLapDp) {
-  for (const auto& [rounds, epsilon] : {std::pair{1, 2.7866},
-                                        {2, 3.6737},
-                                        {5, 5.6577},
-                                        {10, 8.1345},
-                                        {15, 10.1830},
-                                        {17, 10.9310},
-                                        {30, 15.2325}}) {
+  const std::vector<std::pair<int, double>> figures = {
+      {1, 2.7866}, {2, 3.6737}, {5, 5.6577}, {10, 8.1345}, {15, 10.1830}, {17, 10.9310}, {30, 15.2325}};
+  for (const auto& [rounds, epsilon] : figures) {
     EXPECT_NEAR(epsilon_of(0.0256, 1, 200 * rounds, 1e-5).epsilon, epsilon, 0.00005) << rounds;
   }
   EXPECT_EQ(epsilon_of(0.0256, 1, 200, 1e-5).order, 6);
@@ -184,6 +184,142 @@ TEST(RdpAccountant, RefusesOrdersAndDeltasThatAreNone) {
   for (const double delta : {1.0, 2.0, -1e-5, std::nan("")}) {
     EXPECT_THAT(message_of([&] { accountant.epsilon(delta); }), HasSubstr("allowed: 0 <= delta < 1"));
   }
+}
+
+const EpsilonOf kRdp = epsilon_by_rdp(rdp_orders("opacus"));
+
+Solution calibrated(const Knowns& knowns) { return calibrate(knowns, kRdp); }
+
+std::string no_calibration(const Knowns& knowns) {
+  return message_of([&] { calibrated(knowns); });
+}
+
+TEST(Calibration, ReproducesReferenceNoise) {
+  const Solution solution = calibrated({.rate = 0.0256, .steps = 200, .delta = 1e-5, .epsilon = 1});
+  expect_relative(solution.setting.noise_multiplier, 1.753140889386, 1e-12);
+  EXPECT_LE(solution.epsilon, 1);
+  for (const ReferenceRow& row : reference_rows("calibration.csv")) {
+    const double target = row.number("target_eps");
+    const Solution found = calibrated({.rate = row.number("q"),
+                                       .steps = row.whole("steps"),
+                                       .delta = row.number("delta"),
+                                       .epsilon = target});
+    expect_relative(found.setting.noise_multiplier, row.number("sigma_rdp"), 1e-12, row.text("case"));
+    EXPECT_LE(found.epsilon, target) << row.text("case");
+    EXPECT_EQ(found.epsilon, kRdp(found.setting)) << row.text("case");
+  }
+}
+
+// Each quantity in turn is taken away from a full setting and found again.
+TEST(Calibration, FindsWhicheverIsAbsent) {
+  const Knowns all{.noise_multiplier = 1.1, .rate = 0.01, .steps = 5000, .delta = 1e-6};
+  const double epsilon = calibrated(all).epsilon;
+  EXPECT_EQ(epsilon, kRdp({1.1, 0.01, 5000, 1e-6}));
+  Knowns knowns = all;
+  knowns.epsilon = epsilon;
+  const auto without = [&](auto member) {
+    Knowns rest = knowns;
+    (rest.*member).reset();
+    const Solution solution = calibrated(rest);
+    EXPECT_LE(solution.epsilon, epsilon);
+    expect_relative(solution.epsilon, epsilon, 1e-10);
+    return solution.setting;
+  };
+  expect_relative(without(&Knowns::noise_multiplier).noise_multiplier, 1.1, 2e-12);
+  expect_relative(without(&Knowns::rate).rate, 0.01, 2e-12);
+  EXPECT_EQ(without(&Knowns::steps).steps, 5000);
+  expect_relative(without(&Knowns::delta).delta, 1e-6, 1e-10);
+}
+
+TEST(Calibration, StopsAtTheLastStepThatFits) {
+  const Solution solution =
+      calibrated({.noise_multiplier = 1, .rate = 0.0256, .delta = 1e-5, .epsilon = 2.7866439426});
+  EXPECT_EQ(solution.setting.steps, 199);
+  EXPECT_LE(solution.epsilon, 2.7866439426);
+  EXPECT_GT(kRdp({1, 0.0256, 200, 1e-5}), 2.7866439426);
+}
+
+TEST(Calibration, WorksWithAnyAccountant) {
+  const EpsilonOf exact = [](const Setting& setting) {
+    const GaussianBlock block{setting.noise_multiplier, setting.steps};
+    return gaussian_epsilon(setting.delta, composed_noise_multiplier(std::span(&block, 1)));
+  };
+  const Solution noise = calibrate({.rate = 1, .steps = 100, .delta = 1e-6, .epsilon = 8}, exact);
+  expect_relative(noise.setting.noise_multiplier, 10 * gaussian_noise_multiplier(8, 1e-6), 1e-12);
+  const Solution delta = calibrate({.noise_multiplier = 10, .rate = 1, .steps = 100, .epsilon = 2}, exact);
+  expect_relative(delta.setting.delta, gaussian_delta(2, 1), 1e-11);
+  EXPECT_LE(delta.epsilon, 2);
+}
+
+TEST(Calibration, IsOnTheSafeSideEverywhere) {
+  for (const double target : {0.2, 1.0, 9.0, 300.0}) {
+    for (const double rate : {1e-4, 0.02, 1.0}) {
+      for (const std::int64_t steps : {1, 3000}) {
+        const Solution solution =
+            calibrated({.rate = rate, .steps = steps, .delta = 1e-5, .epsilon = target});
+        EXPECT_LE(kRdp(solution.setting), target);
+        Setting less = solution.setting;
+        less.noise_multiplier *= 1 - 1e-11;
+        EXPECT_GT(kRdp(less), target);
+      }
+    }
+  }
+}
+
+TEST(Calibration, TakesTheWholeRangeWhereItFits) {
+  const Knowns loose{.noise_multiplier = 100, .steps = 1, .delta = 1e-5, .epsilon = 5};
+  EXPECT_EQ(calibrated(loose).setting.rate, 1);
+  const EpsilonOf nothing = [](const Setting&) { return 0.0; };
+  EXPECT_EQ(calibrate({.noise_multiplier = 1, .rate = 0, .steps = 9, .epsilon = 0}, nothing).setting.delta,
+            0);
+}
+
+TEST(Calibration, SaysWhatCannotBeReached) {
+  // With orders up to 63 no noise brings epsilon below about 0.1 at delta 1e-5.
+  EXPECT_THAT(no_calibration({.rate = 0.01, .steps = 1, .delta = 1e-5, .epsilon = 0.05}),
+              AllOf(HasSubstr("no noise multiplier reaches epsilon 0.05"), HasSubstr("it is still 0.1"),
+                    HasSubstr("orders")));
+  EXPECT_THAT(no_calibration({.noise_multiplier = 0.3, .rate = 0.5, .delta = 1e-5, .epsilon = 1}),
+              HasSubstr("one step already has epsilon"));
+  EXPECT_THAT(no_calibration({.noise_multiplier = 1, .rate = 0, .delta = 1e-5, .epsilon = 1}),
+              HasSubstr("any number of steps"));
+  EXPECT_THAT(no_calibration({.rate = 0, .steps = 10, .delta = 1e-5, .epsilon = 1}),
+              HasSubstr("every noise multiplier"));
+  EXPECT_THAT(no_calibration({.rate = 0.1, .steps = 10, .delta = 0, .epsilon = 1}),
+              HasSubstr("it is still inf"));
+}
+
+TEST(Calibration, NeedsExactlyOneUnknown) {
+  EXPECT_THAT(no_calibration({.steps = 10, .delta = 1e-5, .epsilon = 1}),
+              HasSubstr("2 of noise multiplier, sampling rate, steps, delta and epsilon are not given"));
+  EXPECT_THAT(no_calibration({.noise_multiplier = 1, .rate = 1, .steps = 1, .delta = 0.1, .epsilon = 1}),
+              AllOf(HasSubstr("0 of"), HasSubstr("exactly one")));
+}
+
+TEST(Calibration, RefusesKnownsThatAreOutside) {
+  const double nan = std::nan("");
+  const Knowns good{.noise_multiplier = 1, .rate = 0.1, .steps = 10, .delta = 1e-5};
+  const auto refused = [&](auto member, auto value) {
+    Knowns knowns = good;
+    knowns.*member = value;
+    return no_calibration(knowns);
+  };
+  for (const double noise : {-1.0, nan, kInfinity}) {
+    EXPECT_THAT(refused(&Knowns::noise_multiplier, noise), HasSubstr("the noise multiplier is"));
+  }
+  for (const double rate : {-0.1, 1.1, nan}) {
+    EXPECT_THAT(refused(&Knowns::rate, rate), HasSubstr("the sampling rate is"));
+  }
+  for (const std::int64_t steps : {0, -5}) {
+    EXPECT_THAT(refused(&Knowns::steps, steps), HasSubstr("the number of steps is"));
+  }
+  for (const double delta : {-0.1, 1.0, nan}) {
+    EXPECT_THAT(refused(&Knowns::delta, delta), HasSubstr("0 <= delta < 1"));
+  }
+  Knowns knowns{.rate = 0.1, .steps = 10, .delta = 1e-5, .epsilon = nan};
+  EXPECT_THAT(no_calibration(knowns), HasSubstr("epsilon is nan"));
+  knowns.epsilon = -1;
+  EXPECT_THROW(calibrated(knowns), Error);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 #include "fedarena/accounting/pure.hpp"
 
-#include "tests/accounting/rdp_events.hpp"
 #include "tests/accounting/reference_files.hpp"
+#include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
 
 namespace fedarena {

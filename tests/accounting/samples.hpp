@@ -9,6 +9,13 @@
 
 namespace fedarena {
 
+inline Event poisson(double rate, double noise, Adjacency adjacency = Adjacency::kAddRemove) {
+  return SampledGaussian{Sampling::kPoisson, rate, {noise}, adjacency};
+}
+inline Event fixed_size(double rate, double noise, Adjacency adjacency = Adjacency::kReplaceOne) {
+  return SampledGaussian{Sampling::kWithoutReplacement, rate, {noise}, adjacency};
+}
+
 /// Accesses of one client-round: what, and how often in a row.
 inline RoundAccesses accesses(const std::vector<std::pair<std::string, std::int64_t>>& list) {
   RoundAccesses result;

@@ -297,63 +297,6 @@ TEST(DirichletFlower, GivesUpAfterTenMoreDraws) {
             "  raise alpha, or lower clients or min_examples");
 }
 
-// Two examples of a client are of one class with probability E[sum of p^2] = (alpha + 1) / (K alpha + 1), and
-// the first of any class with probability 1/K. Ten clients take 20 of 1000 examples: no class is used up.
-TEST(DirichletPfl, DrawsAMixtureOfClassesForEachClient) {
-  constexpr int kSeeds = 400;
-  constexpr double kClasses = 5, kAlpha = 0.1;
-  const Labelled data = Labelled::balanced(5, 200);
-  std::vector<double> alike;
-  std::vector<std::int64_t> single(5);
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    for (const auto& counts :
-         class_counts("dirichlet-pfl", {{"clients", 10}, {"examples_per_client", 2}}, data, seed)) {
-      alike.push_back(*std::max_element(counts.begin(), counts.end()) == 2);
-    }
-    const Counts ones =
-        class_counts("dirichlet-pfl", {{"clients", 1}, {"examples_per_client", 1}}, data, seed);
-    ++single[static_cast<std::size_t>(std::max_element(ones[0].begin(), ones[0].end()) - ones[0].begin())];
-  }
-  const double expected = (kAlpha + 1) / (kClasses * kAlpha + 1);
-  EXPECT_LT(std::abs(mean_z(alike, expected, expected * (1 - expected))), kNormalBound);
-  EXPECT_TRUE(equally_likely(single));
-}
-
-TEST(DirichletPfl, TakesTheLastExamplesOfAClassFirst) {
-  const Labelled data({2, 2, 2, 2, 2, 2}, 4);
-  EXPECT_THAT(make_partition("dirichlet-pfl", {{"clients", 2}}, data, 1),
-              ElementsAre(Indices{3, 4, 5}, Indices{0, 1, 2}));
-}
-
-// The mixture is evened out until the client finds what is left.
-TEST(DirichletPfl, UsesUpEveryClassWhereItHasTo) {
-  const Labelled data = Labelled::balanced(10, 20);
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Partition partition =
-        make_partition("dirichlet-pfl", {{"clients", 4}, {"alpha", 1e-3}}, data, seed);
-    std::set<std::int64_t> dealt;
-    for (const auto& share : partition) {
-      EXPECT_EQ(share.size(), 50U);
-      dealt.insert(share.begin(), share.end());
-    }
-    EXPECT_EQ(dealt.size(), 200U);
-  }
-}
-
-TEST(DirichletPfl, DropsWhatIsLeftOver) {
-  const Labelled data = Labelled::balanced(2, 5);
-  for (const auto& share : make_partition("dirichlet-pfl", {{"clients", 3}}, data, 1)) {
-    EXPECT_EQ(share.size(), 3U);
-  }
-}
-
-TEST(DirichletPfl, RefusesMoreThanThereIs) {
-  const Labelled data = Labelled::balanced(10, 10);
-  EXPECT_EQ(refusal("dirichlet-pfl", {{"examples_per_client", 21}}, data),
-            "5 clients with examples_per_client = 21 need 105 examples and the data has 100\n"
-            "  lower clients or examples_per_client");
-}
-
 // These values are part of every recorded result.
 TEST(DirichletVariants, GiveTheRecordedIndices) {
   const Labelled data = Labelled::balanced(10, 100);

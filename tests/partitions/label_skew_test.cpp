@@ -1,5 +1,5 @@
-// Shards, shared classes, skewed sizes and one client a user. Error rates: see statistical_bounds.hpp, 10^-6
-// a comparison.
+// Shards, shared classes, mixtures of classes and skewed sizes. Error rates: see statistical_bounds.hpp,
+// 10^-6 a comparison.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -186,93 +186,68 @@ TEST(Quantity, ThatCannotBeIsRefused) {
             "  raise alpha, or lower clients or min_examples");
 }
 
+// Two examples of a client are of one class with probability E[sum of p^2] = (alpha + 1) / (K alpha + 1), and
+// the first of any class with probability 1/K. Ten clients take 20 of 1000 examples: no class is used up.
+TEST(DirichletPfl, DrawsAMixtureOfClassesForEachClient) {
+  constexpr int kSeeds = 400;
+  constexpr double kClasses = 5, kAlpha = 0.1;
+  const Labelled data = Labelled::balanced(5, 200);
+  std::vector<double> alike;
+  std::vector<std::int64_t> single(5);
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const auto& counts :
+         class_counts("dirichlet-pfl", {{"clients", 10}, {"examples_per_client", 2}}, data, seed)) {
+      alike.push_back(*std::max_element(counts.begin(), counts.end()) == 2);
+    }
+    const Counts ones =
+        class_counts("dirichlet-pfl", {{"clients", 1}, {"examples_per_client", 1}}, data, seed);
+    ++single[static_cast<std::size_t>(std::max_element(ones[0].begin(), ones[0].end()) - ones[0].begin())];
+  }
+  const double expected = (kAlpha + 1) / (kClasses * kAlpha + 1);
+  EXPECT_LT(std::abs(mean_z(alike, expected, expected * (1 - expected))), kNormalBound);
+  EXPECT_TRUE(equally_likely(single));
+}
+
+TEST(DirichletPfl, TakesTheLastExamplesOfAClassFirst) {
+  const Labelled data({2, 2, 2, 2, 2, 2}, 4);
+  EXPECT_THAT(make_partition("dirichlet-pfl", {{"clients", 2}}, data, 1),
+              ElementsAre(Indices{3, 4, 5}, Indices{0, 1, 2}));
+}
+
+// The mixture is evened out until the client finds what is left.
+TEST(DirichletPfl, UsesUpEveryClassWhereItHasTo) {
+  const Labelled data = Labelled::balanced(10, 20);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Partition partition =
+        make_partition("dirichlet-pfl", {{"clients", 4}, {"alpha", 1e-3}}, data, seed);
+    std::set<std::int64_t> dealt;
+    for (const auto& share : partition) {
+      EXPECT_EQ(share.size(), 50U);
+      dealt.insert(share.begin(), share.end());
+    }
+    EXPECT_EQ(dealt.size(), 200U);
+  }
+}
+
+TEST(DirichletPfl, DropsWhatIsLeftOver) {
+  const Labelled data = Labelled::balanced(2, 5);
+  for (const auto& share : make_partition("dirichlet-pfl", {{"clients", 3}}, data, 1)) {
+    EXPECT_EQ(share.size(), 3U);
+  }
+}
+
+TEST(DirichletPfl, RefusesMoreThanThereIs) {
+  const Labelled data = Labelled::balanced(10, 10);
+  EXPECT_EQ(refusal("dirichlet-pfl", {{"examples_per_client", 21}}, data),
+            "5 clients with examples_per_client = 21 need 105 examples and the data has 100\n"
+            "  lower clients or examples_per_client");
+}
+
 // These values are part of every recorded result.
 TEST(LabelSkew, GivesTheRecordedIndices) {
   const Labelled data = Labelled::balanced(10, 100);
   EXPECT_EQ(index_hash(make_partition("shards", {}, data, 42)), "96b1197c7aca9240");
   EXPECT_EQ(index_hash(make_partition("shared-classes", shared(10, 2), data, 42)), "c1fdeab66b64daff");
-}
-
-PartitionInput input_of(const Indices& users) {
-  return {.labels = {}, .examples = std::ssize(users), .classes = 0, .users = users};
-}
-
-// User 3 has no example.
-const Indices kUsers = {2, 0, 2, 1, 2, 0, 4};
-
-TEST(ByUser, MakesEveryUserAClient) {
-  EXPECT_THAT(make_partition("by-user", {}, input_of(kUsers), 1),
-              ElementsAre(Indices{1, 5}, Indices{3}, Indices{0, 2, 4}, Indices{6}));
-}
-
-TEST(ByUser, LeavesOutUsersWithTooFewExamples) {
-  EXPECT_THAT(make_partition("by-user", {{"min_examples", 2}}, input_of(kUsers), 1),
-              ElementsAre(Indices{1, 5}, Indices{0, 2, 4}));
-}
-
-// Two of the three users with examples enough: each pair in a third of the seeds.
-TEST(ByUser, DrawsUsersUniformlyAndKeepsTheirOrder) {
-  const std::vector<std::int64_t> users = {0, 1, 2, 3, 0, 2, 3};
-  std::vector<std::int64_t> drawn(3);
-  for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
-    const Partition partition =
-        make_partition("by-user", {{"clients", 2}, {"min_examples", 2}}, input_of(users), seed);
-    ASSERT_EQ(partition.size(), 2U);
-    EXPECT_LT(partition[0].front(), partition[1].front());
-    const bool first = partition[0] == Indices{0, 4}, last = partition[1] == Indices{3, 6};
-    ++drawn[first && last ? 0 : first ? 1 : 2];
-  }
-  EXPECT_TRUE(equally_likely(drawn));
-}
-
-TEST(ByUser, KeepsItsPromisesOnRandomUsers) {
-  Stream stream({.seed = 6});
-  for (int trial = 0; trial < 100; ++trial) {
-    std::vector<std::int64_t> users;
-    for (int i = 0; i < 300; ++i) users.push_back(static_cast<std::int64_t>(stream.below(40)));
-    std::vector<std::int64_t> held(40);
-    for (const std::int64_t user : users) ++held[static_cast<std::size_t>(user)];
-    const auto least = static_cast<std::int64_t>(1 + stream.below(8));
-    const auto eligible = std::count_if(held.begin(), held.end(), [&](auto count) { return count >= least; });
-    if (eligible == 0) continue;
-    const auto clients = static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(eligible) + 1));
-    const Settings settings = {{"clients", clients}, {"min_examples", least}};
-    const std::uint64_t seed = stream();
-    const Partition partition = make_partition("by-user", settings, input_of(users), seed);
-    EXPECT_EQ(std::ssize(partition), clients == 0 ? eligible : clients);
-    EXPECT_EQ(partition, make_partition("by-user", settings, input_of(users), seed));
-    std::set<std::int64_t> seen;
-    for (const auto& share : partition) {
-      const std::int64_t user = users[static_cast<std::size_t>(share.front())];
-      EXPECT_TRUE(seen.insert(user).second);
-      EXPECT_EQ(std::ssize(share), held[static_cast<std::size_t>(user)]);
-      for (const std::int64_t index : share) EXPECT_EQ(users[static_cast<std::size_t>(index)], user);
-    }
-  }
-}
-
-TEST(ByUser, KeepsAShareOfEachUser) {
-  const Partition part = make_partition("by-user", {{"train_fraction", 0.5}}, input_of(kUsers), 1);
-  EXPECT_THAT(part, ElementsAre(testing::SizeIs(1), Indices{3}, testing::SizeIs(2), Indices{6}));
-}
-
-TEST(ByUser, RefusesWhatCannotBe) {
-  const auto refused = [](const Settings& settings, const PartitionInput& input) {
-    return refusal("by-user", settings, input);
-  };
-  EXPECT_EQ(refused({}, unlabelled(7)),
-            "partition \"by-user\" deals by user, and this data set does not say whose its examples are\n"
-            "  use another partition, or a data set with users");
-  EXPECT_EQ(refused({{"clients", 5}}, input_of(kUsers)),
-            "clients is 5 and the data has 4 users with at least 1 example\n"
-            "  lower clients or min_examples; clients = 0 takes all users");
-  EXPECT_EQ(refused({{"clients", 2}, {"min_examples", 3}}, input_of(kUsers)),
-            "clients is 2 and the data has 1 user with at least 3 examples\n"
-            "  lower clients or min_examples; clients = 0 takes all users");
-  EXPECT_EQ(refused({{"min_examples", 4}}, input_of(kUsers)),
-            "no user of the data has at least 4 examples\n  lower min_examples");
-  EXPECT_EQ(refused({{"clients", -1}}, input_of(kUsers)),
-            "clients is -1; allowed: an integer from 0 to 1000000");
 }
 
 }  // namespace

@@ -65,32 +65,32 @@ TEST(IndexHash, SeesBoundariesAndOrderOfClients) {
   EXPECT_NE(index_hash({{0}, {1}}), index_hash({{1}, {0}}));
 }
 
+PartitionStatistics statistics_of(std::vector<std::int64_t> sizes, Counts counts = {},
+                                  std::vector<double> entropies = {}) {
+  return {.sizes = std::move(sizes),
+          .class_counts = std::move(counts),
+          .label_entropy = std::move(entropies),
+          .index_hash = "1f2e3d4c5b6a7988"};
+}
+
 TEST(Describe, SaysSizesClassesAndHash) {
-  const PartitionStatistics statistics = {.sizes = {11339, 12690, 12000},
-                                          .class_counts = {{1, 1, 0}, {0, 1, 1}, {1, 0, 1}},
-                                          .label_entropy = {},
-                                          .index_hash = "1f2e3d4c5b6a7988"};
-  EXPECT_EQ(describe("classes", statistics),
+  EXPECT_EQ(describe("classes", statistics_of({11339, 12690, 12000}, {{1, 1, 0}, {0, 1, 1}, {1, 0, 1}})),
             "classes: 3 clients, 2 classes each, sizes 11,339-12,690, index hash 1f2e3d4c5b6a7988");
 }
 
 TEST(Describe, SaysRangesOfClassesAndEqualSizes) {
-  const PartitionStatistics statistics = {
-      .sizes = {7, 7}, .class_counts = {{7, 0}, {3, 4}}, .label_entropy = {}, .index_hash = "00"};
-  EXPECT_EQ(describe("dirichlet", statistics),
-            "dirichlet: 2 clients, 1-2 classes each, size 7 each, index hash 00");
+  EXPECT_EQ(describe("dirichlet", statistics_of({7, 7}, {{7, 0}, {3, 4}})),
+            "dirichlet: 2 clients, 1-2 classes each, size 7 each, index hash 1f2e3d4c5b6a7988");
 }
 
 TEST(Describe, KnowsTheSingular) {
-  const PartitionStatistics statistics = {
-      .sizes = {1234567}, .class_counts = {{5, 0}}, .label_entropy = {}, .index_hash = "00"};
-  EXPECT_EQ(describe("iid", statistics), "iid: 1 client, 1 class each, size 1,234,567 each, index hash 00");
+  EXPECT_EQ(describe("iid", statistics_of({1234567}, {{5, 0}})),
+            "iid: 1 client, 1 class each, size 1,234,567 each, index hash 1f2e3d4c5b6a7988");
 }
 
 TEST(Describe, OmitsClassesWithoutLabels) {
-  const PartitionStatistics statistics = {
-      .sizes = {999, 1000}, .class_counts = {}, .label_entropy = {}, .index_hash = "00"};
-  EXPECT_EQ(describe("iid", statistics), "iid: 2 clients, sizes 999-1,000, index hash 00");
+  EXPECT_EQ(describe("iid", statistics_of({999, 1000})),
+            "iid: 2 clients, sizes 999-1,000, index hash 1f2e3d4c5b6a7988");
 }
 
 TEST(PartitionId, HoldsEverySettingInOneOrder) {
@@ -131,11 +131,7 @@ TEST(PartitionCard, DescribesStatisticsAndId) {
 }
 
 TEST(Preview, ShowsSizesEntropiesHeatAndCounts) {
-  const PartitionStatistics statistics = {.sizes = {1200, 8},
-                                          .class_counts = {{1000, 200, 0}, {0, 0, 8}},
-                                          .label_entropy = {0.4506, 0},
-                                          .index_hash = "00"};
-  EXPECT_EQ(preview(statistics),
+  EXPECT_EQ(preview(statistics_of({1200, 8}, {{1000, 200, 0}, {0, 0, 8}}, {0.4506, 0})),
             "client  examples  entropy               0    1  2\n"
             "     0      1200     0.45  |██░░··|  1000  200  0\n"
             "     1         8     0.00  |····░░|     0    0  8\n"
@@ -144,27 +140,21 @@ TEST(Preview, ShowsSizesEntropiesHeatAndCounts) {
 
 // The ranges of heat are (0, m/4], (m/4, m/2], (m/2, 3m/4] and (3m/4, m].
 TEST(Preview, CutsHeatIntoFourEqualRanges) {
-  const PartitionStatistics statistics = {.sizes = {36},
-                                          .class_counts = {{0, 1, 2, 3, 4, 5, 6, 7, 8}},
-                                          .label_entropy = {2.0},
-                                          .index_hash = "00"};
-  EXPECT_THAT(preview(statistics), HasSubstr("|··░░░░▒▒▒▒▓▓▓▓████|"));
+  EXPECT_THAT(preview(statistics_of({36}, {{0, 1, 2, 3, 4, 5, 6, 7, 8}}, {2.0})),
+              HasSubstr("|··░░░░▒▒▒▒▓▓▓▓████|"));
 }
 
 TEST(Preview, OfManyClassesIsHeatAlone) {
-  const PartitionStatistics statistics = {
-      .sizes = {62}, .class_counts = {Indices(62, 1)}, .label_entropy = {4.1271}, .index_hash = "00"};
   std::string heat;
   for (int i = 0; i < 62; ++i) heat += "█";
-  EXPECT_THAT(preview(statistics), HasSubstr("     0        62     4.13  |" + heat + "|\nheat"));
+  EXPECT_THAT(preview(statistics_of({62}, {Indices(62, 1)}, {4.1271})),
+              HasSubstr("     0        62     4.13  |" + heat + "|\nheat"));
 }
 
 TEST(Preview, LeavesOutClientsBeyondTheMost) {
-  PartitionStatistics statistics;
-  statistics.sizes.assign(203, 5);
-  EXPECT_THAT(preview(statistics), HasSubstr("   199         5\n... and 3 more clients\n"));
-  EXPECT_EQ(preview({.sizes = {4, 12}, .class_counts = {}, .label_entropy = {}, .index_hash = "00"}),
-            "client  examples\n     0         4\n     1        12\n");
+  EXPECT_THAT(preview(statistics_of(Indices(203, 5))),
+              HasSubstr("   199         5\n... and 3 more clients\n"));
+  EXPECT_EQ(preview(statistics_of({4, 12})), "client  examples\n     0         4\n     1        12\n");
 }
 
 Indices counts_by_class(const Indices& share, const PartitionInput& data) {

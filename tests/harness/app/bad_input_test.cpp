@@ -1,4 +1,5 @@
-// What a user gets to read after a mistake: tests/golden/bad_*.txt, one command line after the other.
+// What a user gets to read after a mistake, in tests/golden/bad_*.txt: command lines, experiments, data and
+// folders of runs.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -6,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 
 namespace fedarena::test {
@@ -16,42 +17,28 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-TEST(BadInput, CommandLinesAreRefusedWithARemedy) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{}.toml());
+using BadInput = ScratchTest;
+
+TEST_F(BadInput, CommandLinesAreRefusedWithARemedy) {
+  SmallExperiment{}.write_to(scratch);
   scratch.write("a-file", "");
-  expect_golden("bad_command_lines.txt",
-                refusals(scratch, {{},
-                                   {"--verbose"},
-                                   {"rnu", "small.toml"},
-                                   {"run"},
-                                   {"run", "small.toml", "--worker", "2"},
-                                   {"run", "small.toml", "--resmue"},
-                                   {"run", "small.toml", "--workers", "0"},
-                                   {"run", "small.toml", "--workers", "abc"},
-                                   {"run", "small.toml", "--workers"},
-                                   {"run", "small.toml", "--device", "gpu"},
-                                   {"run", "small.toml", "other.toml"},
-                                   {"run", "small.toml", "--set", "training.rate"},
-                                   {"run", "small.toml", "--set", "training.rtae=0.1"},
-                                   {"run", "small.toml", "--set", "training.rate=-1"},
-                                   {"run", "small.toml", "--set", "algorithms.fedagv.rate=1"},
-                                   {"run", "small.toml", "--plugin-path", "nowhere"},
-                                   {"run", "small.toml", "--out", "a-file"},
-                                   {"run", "small.toml", "--out", "a-file/below"},
-                                   {"table"},
-                                   {"table", "nowhere"},
-                                   {"table", "."},
-                                   {"table", ".", "--format", "markdwon"},
-                                   {"list"},
-                                   {"list", "small.toml"},
-                                   {"plugins", "fedagv"},
-                                   {"plugins", "--plugin-path", "a-file"},
-                                   {"help", "experiments"}}));
+  expect_golden(
+      "bad_command_lines.txt",
+      refusals(scratch,
+               {"", "--verbose", "rnu small.toml", "run", "run small.toml --worker 2",
+                "run small.toml --resmue", "run small.toml --workers 0", "run small.toml --workers abc"}) +
+          refusals(scratch,
+                   {"run small.toml --workers", "run small.toml --device gpu", "run small.toml other.toml",
+                    "run small.toml --set training.rate", "run small.toml --set training.rtae=0.1",
+                    "run small.toml --set training.rate=-1", "run small.toml --set algorithms.fedagv.rate=1",
+                    "run small.toml --plugin-path nowhere", "run small.toml --out a-file",
+                    "run small.toml --out a-file/below"}) +
+          refusals(scratch, {"table", "table nowhere", "table .", "table . --format markdwon", "list",
+                             "list small.toml", "plugins fedagv", "plugins --plugin-path a-file",
+                             "help experiments"}));
 }
 
-TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
-  const Scratch scratch;
+TEST_F(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
   const std::string good = SmallExperiment{}.toml();
   scratch.write("small.toml", good);
   scratch.write("empty.toml", "");
@@ -64,54 +51,38 @@ TEST(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
   scratch.write("profile.toml", profile);
   scratch.write("typo.toml", profile + "\"training.rtae\" = 0.1\n");
   const auto with = [](const std::string& setting) {
-    return std::vector<std::string>{"run", "small.toml", "--out", "out", "--set", setting};
+    return CommandLine("run small.toml --out out --set " + setting);
   };
   expect_golden(
       "bad_experiments.txt",
-      refusals(scratch, {{"run", "smal.toml"},
-                         {"run", "."},
-                         {"run", "empty.toml"},
-                         {"run", "key.toml"},
-                         {"run", "section.toml"},
-                         {"run", "type.toml"},
-                         {"run", "twice.toml"},
-                         with("algorithms.fedavg.name=fedagv"),
-                         with("model.name=convent"),
-                         with("data.name=glyph"),
-                         with("partition.kind=dirichlt"),
-                         with("privacy.policy=recrod"),
-                         with("privacy.epsilon=3"),
-                         with("algorithms.fedavg.privacy.clip_norm=1"),
-                         with("algorithms.fedavg.privacy=record"),
-                         with("algorithms.fedavg.name=dp-fedavg"),
-                         with("algorithms.dp-fedavg.privacy.policy=record"),
-                         {"run", "private.toml"},
-                         with("algorithms.fedavg.privacy.epsilon=3"),
-                         {"run", "private.toml", "--set", "privacy.clip_norm=2"},
-                         {"run", "small.toml", "--set", "algorithms.fedavg.privacy.policy=none", "--set",
-                          "privacy.policy=record", "--out", "out"},
-                         {"run", "profile.toml", "--profile", "quik"},
-                         {"run", "small.toml", "--profile", "quick"},
-                         {"run", "typo.toml"},
-                         with("experiment.rounds=0"),
-                         with("cohort.size=5"),
-                         with("partition.clients=12001"),
-                         {"run", "small.toml", "--set", "partition.kind=classes", "--set",
-                          "partition.clients=3", "--set", "partition.classes_per_client=2", "--out", "out"},
-                         {"run", "small.toml", "--set", "model.name=convnet", "--set", "model.depth=8",
-                          "--out", "out"}}));
+      refusals(scratch, {"run smal.toml", "run .", "run empty.toml", "run key.toml", "run section.toml",
+                         "run type.toml", "run twice.toml", with("algorithms.fedavg.name=fedagv"),
+                         with("model.name=convent"), with("data.name=glyph"), with("partition.kind=dirichlt"),
+                         with("privacy.policy=recrod"), with("privacy.epsilon=3")}) +
+          refusals(
+              scratch,
+              {with("algorithms.fedavg.privacy.clip_norm=1"), with("algorithms.fedavg.privacy=record"),
+               with("algorithms.fedavg.name=dp-fedavg"), with("algorithms.dp-fedavg.privacy.policy=record"),
+               "run private.toml", with("algorithms.fedavg.privacy.epsilon=3"),
+               "run private.toml --set privacy.clip_norm=2"}) +
+          refusals(scratch,
+                   {"run small.toml --set algorithms.fedavg.privacy.policy=none --set privacy.policy=record "
+                    "--out out",
+                    "run profile.toml --profile quik", "run small.toml --profile quick", "run typo.toml",
+                    with("experiment.rounds=0"), with("cohort.size=5"), with("partition.clients=12001"),
+                    "run small.toml --set partition.kind=classes --set partition.clients=3 --set "
+                    "partition.classes_per_client=2 --out out",
+                    "run small.toml --set model.name=convnet --set model.depth=8 --out out"}));
 }
 
 // The words are those of the TOML library.
-TEST(BadInput, SyntaxErrorsAreRefusedWithTheirLine) {
-  const Scratch scratch;
+TEST_F(BadInput, SyntaxErrorsAreRefusedWithTheirLine) {
   scratch.write("syntax.toml", "[experiment]\nname = \"small\nrounds = 3\n");
-  EXPECT_THAT(refusals(scratch, {{"run", "syntax.toml"}}), HasSubstr("\nfedarena: syntax.toml:2:"));
+  EXPECT_THAT(refusals(scratch, {"run syntax.toml"}), HasSubstr("\nfedarena: syntax.toml:2:"));
 }
 
-TEST(BadInput, DataThatIsMissingOrDamagedIsNamed) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.data = "mnist"}.toml());
+TEST_F(BadInput, DataThatIsMissingOrDamagedIsNamed) {
+  SmallExperiment{.data = "mnist"}.write_to(scratch);
   fs::create_directories(scratch / "empty");
   for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
                            "t10k-labels-idx1-ubyte"}) {
@@ -119,29 +90,71 @@ TEST(BadInput, DataThatIsMissingOrDamagedIsNamed) {
   }
   std::string text;
   for (const char* folder : {"empty", "corrupt"}) {
-    text += refusals(scratch, {{"run", "small.toml", "--out", "out"}},
+    text += refusals(scratch, {"run small.toml --out out"},
                      {.environment = {{"FEDARENA_DATA", (scratch / folder).string()}}});
   }
   expect_golden("bad_data.txt", text);
   EXPECT_FALSE(fs::exists(scratch / "out")) << "a run directory was left";
 }
 
-TEST(BadInput, CudaWithoutAGpuIsRefused) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{}.toml());
-  const std::vector<std::string> arguments{"run", "small.toml", "--out", "out", "--device", "cuda"};
-  const Outcome outcome = run_program(scratch, arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("fedarena: the device \"cuda\" is asked for, but LibTorch sees no GPU\n"
-                                     "  Use --device cpu, or configure with a CUDA build of LibTorch"));
+TEST_F(BadInput, CudaWithoutAGpuIsRefused) {
+  SmallExperiment{}.write_to(scratch);
+  EXPECT_THAT(
+      refused("run small.toml --out out --device cuda", {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}}),
+      HasSubstr("fedarena: the device \"cuda\" is asked for, but LibTorch sees no GPU\n"
+                "  Use --device cpu, or configure with a CUDA build of LibTorch"));
 }
 
-TEST(BadInput, OutputThatCannotBeWrittenIsAnError) {
+TEST_F(BadInput, OutputThatCannotBeWrittenIsAnError) {
   ASSERT_TRUE(fs::exists("/dev/full"));
-  const Scratch scratch;
-  const Outcome outcome = run_program(scratch, {"plugins"}, {.out = "/dev/full"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_EQ(outcome.err, "fedarena: the output cannot be written: No space left on device\n");
+  EXPECT_EQ(refused("plugins", {.out = "/dev/full"}),
+            "fedarena: the output cannot be written: No space left on device\n");
+}
+
+class BadRunFolder : public ScratchTest {
+ protected:
+  BadRunFolder() { run_small(scratch, {.seeds = "[1, 2]"}); }
+  fs::path cell(const std::string& folder) const { return scratch / folder / "fedavg-seed-1"; }
+  std::string resume(const std::string& name, const std::string& setting = "training.rate=0.05") const {
+    return refusals(scratch, {"run small.toml --out " + name + " --resume --set " + setting});
+  }
+  // In a copy of the folder, whose first run was not finished and has this file.
+  std::string resume_with(const std::string& name, const char* file, const std::string& content) const {
+    fs::copy(scratch / "out", scratch / name, fs::copy_options::recursive);
+    unfinish(cell(name));
+    scratch.write(cell(name) / file, content);
+    return resume(name);
+  }
+};
+
+TEST_F(BadRunFolder, IsRefusedWithARemedyAndLeftAsItWas) {
+  std::string text = refusals(scratch, {"run small.toml --out out"});
+  text += resume("out", "experiment.rounds=4");
+  text += resume("out", "model.name=mlp");
+
+  const std::string checkpoint = content_of(cell("out") / results::kCheckpointFile);
+  const std::string rounds = content_of(cell("out") / results::kRoundsFile);
+  std::string flipped = checkpoint;
+  flipped[flipped.size() / 2] ^= 1;
+  text += resume_with("flipped", results::kCheckpointFile, flipped);
+  EXPECT_EQ(content_of(cell("flipped") / results::kCheckpointFile), flipped);
+  text += resume_with("short", results::kCheckpointFile, flipped.substr(0, 10));
+  text += resume_with("lost", results::kRoundsFile, rounds.substr(0, rounds.find('\n') + 1));
+  text += resume_with("broken", results::kRoundsFile, "not JSON\n" + rounds);
+  scratch.write(cell("foreign") / "thesis.tex", "");
+  text += resume("foreign");
+  expect_golden("bad_run_folders.txt", text);
+}
+
+TEST_F(BadRunFolder, IsNamedByTableAndListWhileGoodRunsAreShown) {
+  scratch.write("out/fedavg-seed-2/summary.json", "{\"schema\": 1, \"experiment\": ");
+  const Outcome table = succeed("table out");
+  EXPECT_THAT(table.out, HasSubstr("| fedavg "));
+  EXPECT_THAT(table.out, HasSubstr("out/fedavg-seed-2"));
+  EXPECT_THAT(table.out, HasSubstr("summary.json"));
+  const Outcome list = succeed("list out");
+  EXPECT_THAT(list.out, HasSubstr("finished"));
+  EXPECT_THAT(list.out, testing::ContainsRegex("out/fedavg-seed-2 +broken: summary.json"));
 }
 
 }  // namespace

@@ -16,8 +16,7 @@
 #include "results/images/png.hpp"
 #include "tests/datasets/web_server.hpp"
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/refusals.hpp"
-#include "tests/paths.hpp"
+#include "tests/harness/app/small_experiment.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::test {
@@ -32,102 +31,56 @@ using testing::Not;
 const std::string kImages = "train-images-idx3-ubyte";
 constexpr std::uintmax_t kImagesSize = 47'040'016;
 
-// The folder with the published files, or an empty path, which is said.
-fs::path data_command_real_data() {
-  const fs::path folder = data_folder();
-  if (fs::exists(folder / "mnist")) return fs::canonical(folder);
-  std::puts("MNIST is not here, so nothing was fetched; FEDARENA_TEST_DATA names the folder above mnist/.");
-  return {};
-}
-
-Outcome answered(const Scratch& scratch, const std::vector<std::string>& arguments) {
-  const Outcome outcome = run_program(scratch, arguments);
-  // A slow machine may see lines of progress on stderr.
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  return outcome;
-}
-
 // A sparse file of that size which begins with `head`.
 void write_long(const Scratch& scratch, const fs::path& name, const std::string& head, std::uintmax_t size) {
   fs::resize_file(scratch.write(name, head), size);
 }
 
-TEST(DataCommand, ListsAndExplainsDataSets) {
-  const Scratch scratch;
+using DataCommand = ScratchTest;
+
+TEST_F(DataCommand, ListsAndExplainsDataSets) {
   scratch.write("folder/mnist/" + kImages, "");
   for (const char* name : {"train-labels-idx1-ubyte", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte"})
     scratch.write(fs::path("folder/mnist") / name, "");
   const std::string folder = (scratch / "folder").string();
-  std::string text;
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"data", "list"},
-                                             {"data", "info", "glyphs"},
-                                             {"data", "info", "mnist"},
-                                             {"data", "info", "mnist", "--from", "folder"},
-                                             {"data", "info", "cifar100"},
-                                             {"data", "info", "femnist"},
-                                             {"data", "info", "fed-emnist"},
-                                             {"data", "info", "csv"}})
-    text += transcript(scratch, arguments, answered(scratch, arguments));
-  expect_golden("data.txt", text);
-  const Outcome found = run_program(scratch, {"data", "list"}, {.environment = {{"FEDARENA_DATA", folder}}});
+  expect_golden("data.txt", answers(scratch, {"data list", "data info glyphs", "data info mnist",
+                                              "data info mnist --from folder", "data info cifar100",
+                                              "data info femnist", "data info fed-emnist", "data info csv"}));
+  const Outcome found = call("data list", {.environment = {{"FEDARENA_DATA", folder}}});
   EXPECT_THAT(found.out, testing::ContainsRegex("\nmnist +" + folder + "/mnist +Handwritten"));
   EXPECT_THAT(found.out, HasSubstr("Looked in: " + folder + ", "));
   EXPECT_THAT(found.out, HasSubstr("`fedarena data fetch NAME` brings fashion-mnist, cifar10"));
 }
 
-TEST(DataCommand, MistakesAreRefusedWithARemedy) {
-  const Scratch scratch;
+TEST_F(DataCommand, MistakesAreRefusedWithARemedy) {
   scratch.write("table.csv", "x,y\n1,a\n2,b\n3,a\n");
   scratch.write("a-file", "");
   fs::create_directory(scratch / "empty");
-  const std::vector<std::string> table = {"--set", "path=table.csv", "--set", "target=y"};
-  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
   expect_golden(
       "bad_data_commands.txt",
-      refusals(scratch, {{"data"},
-                         {"data", "lsit"},
-                         {"data", "list", "mnist"},
-                         {"data", "info"},
-                         {"data", "info", "mnits"},
-                         {"data", "info", "mnist", "--from", "nowhere"},
-                         {"data", "verify", "mnist"},
-                         {"data", "verify", "mnist", "--form", "empty"},
-                         {"data", "verify", "csv"},
-                         {"data", "verify", "--set", "labels=fine"},
-                         {"data", "verify", "cifar100", "--set", "labels"},
-                         {"data", "verify", "cifar100", "--set", "lables=fine"},
-                         {"data", "verify", "cifar100", "--set", "data.labels=corase"},
-                         {"data", "verify", "cifar100", "--set", "labels=2020-01-01"},
-                         {"data", "fetch"},
-                         {"data", "fetch", "mnits"},
-                         {"data", "fetch", "glyphs"},
-                         {"data", "fetch", "csv"},
-                         {"data", "fetch", "femnist"},
-                         {"data", "fetch", "fed-emnist"},
-                         {"data", "fetch", "mnist", "--from", "ftp://example.org/"},
-                         {"data", "fetch", "mnist", "--from", "nowhere"},
-                         {"data", "fetch", "mnist", "--from", "empty"},
-                         {"data", "fetch", "cifar10", "--from", "empty"},
-                         {"data", "fetch", "mnist", "--from", "http://"},
-                         {"data", "fetch", "mnist", "--from", "http://localhost/", "--to", "a-file"},
-                         {"data", "preview", "glyphs"},
-                         {"data", "preview", "glyphs", "-o", "grid.svg"},
-                         {"data", "preview", "glyphs", "-o", "nowhere/grid.png"},
-                         {"data", "preview", "glyphs", "-o", "grid.png", "--part", "tset"},
-                         {"data", "preview", "glyphs", "-o", "grid.png", "--per-class", "0"},
-                         {"data", "preview", "mnist", "-o", "grid.png"},
-                         with({"data", "preview", "csv", "-o", "grid.png"}, table)}));
+      refusals(scratch,
+               {"data", "data lsit", "data list mnist", "data info", "data info mnits",
+                "data info mnist --from nowhere", "data verify mnist", "data verify mnist --form empty",
+                "data verify csv", "data verify --set labels=fine", "data verify cifar100 --set labels",
+                "data verify cifar100 --set lables=fine", "data verify cifar100 --set data.labels=corase",
+                "data verify cifar100 --set labels=2020-01-01"}) +
+          refusals(scratch, {"data fetch", "data fetch mnits", "data fetch glyphs", "data fetch csv",
+                             "data fetch femnist", "data fetch fed-emnist",
+                             "data fetch mnist --from ftp://example.org/", "data fetch mnist --from nowhere",
+                             "data fetch mnist --from empty", "data fetch cifar10 --from empty",
+                             "data fetch mnist --from http://",
+                             "data fetch mnist --from http://localhost/ --to a-file"}) +
+          refusals(scratch,
+                   {"data preview glyphs", "data preview glyphs -o grid.svg",
+                    "data preview glyphs -o nowhere/grid.png", "data preview glyphs -o grid.png --part tset",
+                    "data preview glyphs -o grid.png --per-class 0", "data preview mnist -o grid.png",
+                    "data preview csv -o grid.png --set path=table.csv --set target=y"}));
   EXPECT_FALSE(fs::exists(scratch / "grid.png"));
 }
 
-TEST(DataCommand, VerifySaysWhatIsWrongWithAFile) {
-  const Scratch scratch;
+TEST_F(DataCommand, VerifySaysWhatIsWrongWithAFile) {
   const auto verify = [&](const std::string& name) {
-    const Outcome outcome = run_program(scratch, {"data", "verify", name, "--from", "."});
+    const Outcome outcome = call("data verify " + name + " --from .");
     EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of " + name + " are not as they should be"),
                                    HasSubstr("`fedarena data fetch " + name + "`")));
@@ -158,16 +111,13 @@ TEST(DataCommand, VerifySaysWhatIsWrongWithAFile) {
               AllOf(HasSubstr("cifar100: wrong: ./cifar100/train.bin: "), HasSubstr("200")));
 }
 
-TEST(DataCommand, VerifyTellsAllThatIsThere) {
-  const Scratch scratch;
-  const Outcome outcome = run_program(scratch, {"data", "verify"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out,
+TEST_F(DataCommand, VerifyTellsAllThatIsThere) {
+  EXPECT_EQ(succeed("data verify").out,
             "glyphs: verified: 12000 training and 2000 test examples, 10 classes\n"
             "mnist: not there\nfashion-mnist: not there\ncifar10: not there\ncifar100: not there\n"
             "svhn: not there\nfemnist: not there\nfed-emnist: not there\n");
   for (const char* name : {"train.bin", "test.bin"}) scratch.write(fs::path("data/cifar100") / name, "short");
-  const Outcome wrong = run_program(scratch, {"data", "verify", "--from", "data"});
+  const Outcome wrong = call("data verify --from data");
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.out,
               HasSubstr("cifar100: wrong: data/cifar100/train.bin: the content ends after 5 bytes"));
@@ -176,13 +126,10 @@ TEST(DataCommand, VerifyTellsAllThatIsThere) {
   EXPECT_THAT(wrong.err, HasSubstr("the files of 1 data set are not as they should be"));
 }
 
-TEST(DataCommand, VerifyReadsTheUsersOwnFilesWithTheirSettings) {
-  const Scratch scratch;
+TEST_F(DataCommand, VerifyReadsTheUsersOwnFilesWithTheirSettings) {
   scratch.write("table.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n");
-  EXPECT_EQ(
-      answered(scratch, {"data", "verify", "csv", "--set", "path=table.csv", "--set", "data.target=\"y\""})
-          .out,
-      "csv: verified: 4 training and 1 test examples, 2 classes\n");
+  EXPECT_EQ(succeed("data verify csv --set path=table.csv --set data.target=\"y\"").out,
+            "csv: verified: 4 training and 1 test examples, 2 classes\n");
 }
 
 // A grey picture of 2 x 1 pixels.
@@ -190,18 +137,15 @@ std::string picture(std::uint8_t left, std::uint8_t right) {
   return results::to_png({.width = 2, .height = 1, .channels = 1, .samples = {left, right}});
 }
 
-TEST(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
-  const Scratch scratch;
+TEST_F(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
   scratch.write("own/train/cat/1.png", picture(10, 20));
   scratch.write("own/train/cat/2.png", picture(30, 40));
   scratch.write("own/train/cat/3.png", picture(50, 60));
   scratch.write("own/train/dog/1.png", picture(70, 80));
   scratch.write("own/test/dog/1.png", picture(90, 100));
-  const std::vector<std::string> preview = {"data",        "preview", "image-folder", "--set", "path=own",
-                                            "--per-class", "2",       "--scale",      "1",     "-o",
-                                            "grid.png"};
+  const CommandLine preview = "data preview image-folder --set path=own --per-class 2 --scale 1 -o grid.png";
   EXPECT_EQ(
-      answered(scratch, preview).out,
+      succeed(preview).out,
       "image-folder, training examples: the first 2 of each of 2 classes, 3 images of 2 x 1 pixels, grey\n"
       "grid.png: 6 x 4 pixels, a row for every class\n");
   const Raster grid = results::decoded_png(content_of(scratch / "grid.png"));
@@ -210,24 +154,21 @@ TEST(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
                                               255, 255, 255, 255, 255, 255,  //
                                               70,  80,  255, 255, 255, 255};
   EXPECT_EQ(grid.samples, expected);
-  std::vector<std::string> test_part = preview;
-  test_part.insert(test_part.end(), {"--part", "test"});
-  EXPECT_THAT(answered(scratch, test_part).out,
+  EXPECT_THAT(succeed(preview + "--part test").out,
               HasSubstr("test examples: the first 2 of each of 1 classes, 1 images"));
   EXPECT_EQ(results::decoded_png(content_of(scratch / "grid.png")).at(0, 1, 0), 100);
 }
 
-TEST(DataCommand, FetchBringsThePublishedFilesFromAServer) {
-  const fs::path data = data_command_real_data();
+TEST_F(DataCommand, FetchBringsThePublishedFilesFromAServer) {
+  const fs::path data = published_data();
   if (data.empty()) return;
-  const Scratch scratch;
   const WebServer server([&](const WebRequest& request) {
     const fs::path file = data / request.path.substr(1);
     return fs::exists(file) ? ranged(request, content_of(file)) : WebAnswer{.status = 404};
   });
-  const std::vector<std::string> fetch = {"data", "fetch", "mnist", "--from", server.address() + "mnist"};
+  const CommandLine fetch = "data fetch mnist --from " + server.address() + "mnist";
   const std::string folder = (scratch / ".cache/fedarena/mnist").string();
-  EXPECT_EQ(answered(scratch, fetch).out,
+  EXPECT_EQ(succeed(fetch).out,
             fmt::format("train-images-idx3-ubyte: fetched, 47040016 bytes with the published SHA-256\n"
                         "train-labels-idx1-ubyte: fetched, 60008 bytes with the published SHA-256\n"
                         "t10k-images-idx3-ubyte: fetched, 7840016 bytes with the published SHA-256\n"
@@ -235,56 +176,50 @@ TEST(DataCommand, FetchBringsThePublishedFilesFromAServer) {
                         "mnist: all 4 files are in {}\n",
                         folder));
   EXPECT_EQ(
-      answered(scratch, {"data", "verify", "mnist"}).out,
+      succeed("data verify mnist").out,
       fmt::format("mnist: verified: 60000 training and 10000 test examples, 10 classes in {}\n", folder));
-  EXPECT_THAT(answered(scratch, fetch).out, HasSubstr(kImages + ": kept, it is the published file"));
+  EXPECT_THAT(succeed(fetch).out, HasSubstr(kImages + ": kept, it is the published file"));
   EXPECT_EQ(server.requests().size(), 4U) << "nothing was fetched twice";
 }
 
-TEST(DataCommand, FetchCopiesAndSaysHowRunsFindTheFiles) {
-  const fs::path data = data_command_real_data();
+TEST_F(DataCommand, FetchCopiesAndSaysHowRunsFindTheFiles) {
+  const fs::path data = published_data();
   if (data.empty()) return;
-  const Scratch scratch;
-  const std::vector<std::string> fetch = {"data", "fetch", "mnist", "--from", data.string(), "--to", "here"};
-  EXPECT_THAT(answered(scratch, fetch).out,
+  const CommandLine fetch = "data fetch mnist --from " + data.string() + " --to here";
+  EXPECT_THAT(succeed(fetch).out,
               AllOf(HasSubstr("mnist: all 4 files are in here/mnist\n"),
                     HasSubstr(fmt::format("Set FEDARENA_DATA to {}", (scratch / "here").string()))));
-  const Outcome known = run_program(scratch, fetch, {.environment = {{"FEDARENA_DATA", "here"}}});
-  EXPECT_THAT(known.out, Not(HasSubstr("Set FEDARENA_DATA")));
+  EXPECT_THAT(call(fetch, {.environment = {{"FEDARENA_DATA", "here"}}}).out,
+              Not(HasSubstr("Set FEDARENA_DATA")));
 }
 
-TEST(DataCommand, FetchLeavesWhatIsThereWhenTheServerFails) {
-  const Scratch scratch;
+TEST_F(DataCommand, FetchLeavesWhatIsThereWhenTheServerFails) {
   scratch.write("data/mnist/" + kImages, "mine");
   WebAnswer answer;
   const WebServer server([&](const WebRequest&) { return answer; });
-  const std::vector<std::string> fetch = {"data",           "fetch", "mnist", "--from",
-                                          server.address(), "--to",  "data"};
-  const auto refused = [&] {
-    const Outcome outcome = run_program(scratch, fetch);
-    EXPECT_EQ(outcome.exit_code, 2);
+  const CommandLine fetch = "data fetch mnist --from " + server.address() + " --to data";
+  const auto told = [&] {
+    const std::string outcome = refused(fetch);
     EXPECT_EQ(content_of(scratch / ("data/mnist/" + kImages)), "mine");
     EXPECT_EQ(std::distance(fs::directory_iterator(scratch / "data/mnist"), {}), 1);
-    return outcome.err;
+    return outcome;
   };
   const std::string place = fmt::format("fedarena: {}{}.gz: ", server.address(), kImages);
   answer = {.status = 404};
-  EXPECT_THAT(refused(), HasSubstr(place + "the server answers 404"));
+  EXPECT_THAT(told(), HasSubstr(place + "the server answers 404"));
   answer = {.body = "<html>This page has moved.</html>"};
-  EXPECT_THAT(refused(),
-              HasSubstr(place + kImages + " ends after 33 bytes; allowed: exactly 47040016 bytes"));
+  EXPECT_THAT(told(), HasSubstr(place + kImages + " ends after 33 bytes; allowed: exactly 47040016 bytes"));
   answer = {.body = std::string(60'000'000, 'x')};
-  EXPECT_THAT(refused(), HasSubstr(place + "the file is longer than 48558992 bytes"));
+  EXPECT_THAT(told(), HasSubstr(place + "the file is longer than 48558992 bytes"));
 }
 
-TEST(DataCommand, FetchShowsItsProgressAndStopsAtCtrlC) {
-  const Scratch scratch;
+TEST_F(DataCommand, FetchShowsItsProgressAndStopsAtCtrlC) {
   // Half of the file comes, and then nothing.
   const WebServer server([](const WebRequest& request) {
     if (request.first) return WebAnswer{.silent = true};
     return WebAnswer{.body = std::string(1'000'000, 'x'), .cut_after = 500'000};
   });
-  Program program(scratch, {"data", "fetch", "mnist", "--from", server.address()}, {.terminal = true});
+  Program program(scratch, "data fetch mnist --from " + server.address(), {.terminal = true});
   ASSERT_TRUE(program.wait_until([&] { return server.requests().size() == 2; })) << program.err();
   program.send(SIGINT);
   const Outcome outcome = program.finish();

@@ -1,27 +1,81 @@
-// Validation examples, tests of each client, and rules that stop a run, through the program.
+// What models learn, validation examples, tests of each client, and rules that stop a run, through the
+// program.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <signal.h>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
-TEST(Evaluation, TestsClientsAndHoldsExamplesOut) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.partition = "kind = \"classes\"\nclients = 5"}.toml());
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--set", "evaluation.per_client=true",
-                                                "--set", "evaluation.validation_fraction=0.25"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+double final_accuracy(const Scratch& scratch, const SmallExperiment& experiment, const Start& start = {}) {
+  experiment.write_to(scratch);
+  succeed(scratch, "run small.toml --out out", start);
+  return summary_of(scratch / "out/fedavg-seed-1").final_test_accuracy.value_or(0);
+}
+
+// One client with all examples: federated averaging is then plain SGD.
+const std::string kCentral = "kind = \"iid\"\nclients = 1";
+
+using Data = ScratchTest;
+
+TEST_F(Data, GlyphsAreTooHardForALinearClassifier) {
+  const double accuracy =
+      final_accuracy(scratch, {.rounds = 10,
+                               .partition = kCentral,
+                               .evaluate_every = 10,
+                               .training = "local_epochs = 1\nbatch_size = 64\nrate = 0.02"});
+  EXPECT_GT(accuracy, 0.60);
+  EXPECT_LT(accuracy, 0.92);
+}
+
+// A narrower network than the documented one, so that its accuracy is a lower bound in a fraction of the
+// time.
+TEST_F(Data, GlyphsAreEasyForAConvNet) {
+  const double accuracy =
+      final_accuracy(scratch, {.rounds = 1,
+                               .partition = kCentral,
+                               .model = "name = \"convnet\"\nwidth = 16",
+                               .training = "local_epochs = 1\nbatch_size = 64\nrate = 0.1\nmomentum = 0.9"});
+  EXPECT_GT(accuracy, 0.97);
+}
+
+TEST_F(Data, MnistIsLearntFromThePublishedFiles) {
+  const fs::path data = published_data();
+  if (data.empty()) return;
+  const double accuracy =
+      final_accuracy(scratch, {.data = "mnist", .training = "local_steps = 20\nbatch_size = 16\nrate = 0.05"},
+                     {.environment = {{"FEDARENA_DATA", data.string()}}});
+  EXPECT_GT(accuracy, 0.60);
+  EXPECT_LT(accuracy, 0.95);
+}
+
+using Evaluation = ScratchTest;
+
+TEST_F(Evaluation, TestsClientsAndHoldsExamplesOut) {
+  const Outcome outcome =
+      run_small(scratch, {.partition = "kind = \"classes\"\nclients = 5"},
+                "--set evaluation.per_client=true --set evaluation.validation_fraction=0.25");
   const auto run = scratch / "runs/small/fedavg-seed-1";
   for (const results::RoundRecord& round : rounds_of(run)) {
     ASSERT_TRUE(round.per_client && round.classes && round.validation_accuracy);
@@ -49,29 +103,24 @@ TEST(Evaluation, TestsClientsAndHoldsExamplesOut) {
   // A quarter of the 12,000 training examples belongs to nobody.
   EXPECT_THAT(outcome.err, Not(HasSubstr("size 2,400 each")));
 
-  const Outcome table = run_program(scratch, {"table", "runs/small"});
-  EXPECT_THAT(table.out, HasSubstr("| clients (%) | worst client (%) | BMTA (%) | BMT-F1 (%) |"));
-  const Outcome verified = run_program(scratch, {"verify", "runs/small"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  EXPECT_THAT(succeed("table runs/small").out,
+              HasSubstr("| clients (%) | worst client (%) | BMTA (%) | BMT-F1 (%) |"));
+  succeed("verify runs/small");
 }
 
-TEST(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 9}.toml());
-  std::vector<std::string> command = {
-      "run",   "small.toml",          "--set", "evaluation.validation_fraction=0.1",
-      "--set", "stopping.patience=1", "--set", "stopping.improvement=0.9"};
-  ASSERT_EQ(run_program(scratch, command).exit_code, 0);
+TEST_F(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
+  const std::string options =
+      "--set evaluation.validation_fraction=0.1 --set stopping.patience=1 --set stopping.improvement=0.9";
+  run_small(scratch, {.rounds = 9}, options);
   // Nothing improves by 90 points after the first round.
   const auto run = scratch / "runs/small/fedavg-seed-1";
   EXPECT_EQ(summary_of(run).state, results::kFinished);
   EXPECT_EQ(summary_of(run).stopped, "patience");
   EXPECT_EQ(summary_of(run).rounds_done, 2);
-  command.emplace_back("--resume");
-  EXPECT_THAT(run_program(scratch, command).err, HasSubstr("(finished before)"));
-  EXPECT_THAT(run_program(scratch, {"table", "runs/small"}).out,
+  EXPECT_THAT(succeed("run small.toml --resume " + options).err, HasSubstr("(finished before)"));
+  EXPECT_THAT(call("table runs/small").out,
               HasSubstr("stopped without a better validation score: fedavg, seed 1 (round 2 of 9)"));
-  EXPECT_EQ(run_program(scratch, {"verify", "runs/small"}).exit_code, 0);
+  succeed("verify runs/small");
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "tests/harness/app/golden.hpp"
-#include "tests/paths.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,12 +7,17 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -33,6 +37,28 @@ std::string without_machine(const Scratch& scratch, std::string text) {
   text = replaced(std::move(text), scratch.path().string(), "SCRATCH");
   text = replaced(std::move(text), build_folder().string(), "BUILD");
   return replaced(std::move(text), source_folder().string(), "SOURCE");
+}
+
+// Lines that are no message: what the run said before, and what belongs to the line above.
+bool stands_for_itself(const std::string& line) {
+  for (const char* beginning : {"note: ", "warning: ", "seed ", "  "}) {
+    if (line.rfind(beginning, 0) == 0) return false;
+  }
+  return true;
+}
+
+void expect_one_message(const std::string& text) {
+  std::istringstream lines(text);
+  int messages = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!stands_for_itself(line)) continue;
+    ++messages;
+    EXPECT_EQ(line.rfind("fedarena: ", 0), 0U) << line;
+  }
+  EXPECT_EQ(messages, 1) << text;
+  for (const char* trace : {"terminate", "what()", "frame #", "Exception raised", "this is a bug"}) {
+    EXPECT_THAT(text, Not(HasSubstr(trace)));
+  }
 }
 
 }  // namespace
@@ -79,15 +105,33 @@ void expect_golden(const std::string& name, const std::string& text) {
                                    "and review what git diff shows.";
 }
 
-std::string transcript(const Scratch& scratch, const std::vector<std::string>& arguments,
-                       const Outcome& outcome) {
+std::string transcript(const Scratch& scratch, const CommandLine& command, const Outcome& outcome) {
   std::string text = "$ fedarena";
-  for (const std::string& word : arguments) {
+  for (const std::string& word : command.words()) {
     text += word.empty() || word.find_first_of(" '\"") != std::string::npos ? " '" + word + "'" : " " + word;
   }
   text += "\n" + outcome.out + outcome.err;
   if (outcome.exit_code != 0) text += fmt::format("[exit {}]\n", outcome.exit_code);
   return without_machine(scratch, text + "\n");
+}
+
+std::string answers(const Scratch& scratch, const std::vector<CommandLine>& commands) {
+  std::string text;
+  for (const CommandLine& command : commands) text += transcript(scratch, command, succeed(scratch, command));
+  return text;
+}
+
+std::string refusals(const Scratch& scratch, const std::vector<CommandLine>& commands, const Start& start) {
+  std::string text;
+  for (const CommandLine& command : commands) {
+    const Outcome outcome = run_program(scratch, command, start);
+    text += transcript(scratch, command, outcome);
+    SCOPED_TRACE(testing::PrintToString(command.words()));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    expect_one_message(outcome.err);
+  }
+  return text;
 }
 
 }  // namespace fedarena::test

@@ -12,8 +12,15 @@ namespace fedarena::test {
 void expect_golden(const std::string& name, const std::string& text);
 
 /// A transcript: a command line, all that it printed, and its exit code, with paths of this machine replaced.
-std::string transcript(const Scratch& scratch, const std::vector<std::string>& arguments,
-                       const Outcome& outcome);
+std::string transcript(const Scratch& scratch, const CommandLine& command, const Outcome& outcome);
+
+/// The transcript of commands that must succeed.
+std::string answers(const Scratch& scratch, const std::vector<CommandLine>& commands);
+
+/// Runs commands, checks that each is refused as a mistake of the user (exit code 2, one message, nothing on
+/// stdout) and returns the transcript of all.
+std::string refusals(const Scratch& scratch, const std::vector<CommandLine>& commands,
+                     const Start& start = {});
 
 /// The lines that differ: its number, and - (expected) or + (found).
 std::string line_difference(const std::string& expected, const std::string& found);

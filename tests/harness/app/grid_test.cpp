@@ -25,9 +25,8 @@ const std::string kSweep =
     "\n[sweep]\n\"partition\" = [{kind = \"iid\"}, {kind = \"dirichlet\", alpha = 0.5}]\n"
     "\"algorithms.fedprox.mu\" = [0.1, 1]\n";
 
-std::string small_grid(std::int64_t rounds = 2) {
-  return SmallExperiment{.seeds = "[1, 2]", .rounds = rounds, .algorithms = {"fedavg", "fedprox"}}.toml() +
-         kSweep;
+SmallExperiment small_grid(std::int64_t rounds = 2) {
+  return {.seeds = "[1, 2]", .rounds = rounds, .algorithms = {"fedavg", "fedprox"}, .more = kSweep};
 }
 
 // Every run directory below the folder.
@@ -42,16 +41,6 @@ std::vector<std::string> cells_in(const fs::path& folder) {
   return cells;
 }
 
-// Every file below the folder, with its time and bytes.
-std::map<std::string, std::pair<fs::file_time_type, std::string>> grid_snapshot(const fs::path& folder) {
-  std::map<std::string, std::pair<fs::file_time_type, std::string>> files;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file())
-      files[entry.path().string()] = {entry.last_write_time(), content_of(entry.path())};
-  }
-  return files;
-}
-
 void expect_same_grid(const fs::path& left, const fs::path& right) {
   const std::vector<std::string> cells = cells_in(left);
   EXPECT_FALSE(cells.empty());
@@ -59,11 +48,10 @@ void expect_same_grid(const fs::path& left, const fs::path& right) {
   for (const std::string& cell : cells) expect_same_run(left / cell, right / cell);
 }
 
-TEST(Grid, RunsEveryPointInAFolderOfItsOwn) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid());
-  const Outcome outcome = run_program(scratch, {"run", "small.toml"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+using Grid = ScratchTest;
+
+TEST_F(Grid, RunsEveryPointInAFolderOfItsOwn) {
+  const Outcome outcome = run_small(scratch, small_grid(), "");
   const std::string dirichlet = "partition.alpha=0.5,partition.kind=dirichlet";
   const std::string iid = "partition.kind=iid";
   std::vector<std::string> expected;
@@ -81,102 +69,75 @@ TEST(Grid, RunsEveryPointInAFolderOfItsOwn) {
   EXPECT_THAT(outcome.err,
               HasSubstr("[12/12] algorithms.fedprox.mu=1," + dirichlet + ", fedprox, seed 2: 2 rounds"));
 
-  const Outcome table = run_program(scratch, {"table", "runs/small"});
-  EXPECT_EQ(table.exit_code, 0) << table.err;
+  const Outcome table = succeed("table runs/small");
   EXPECT_THAT(table.out, HasSubstr("| partition.alpha | partition.kind | algorithm | mu "));
   EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n') > 8, true);
   EXPECT_THAT(table.out, testing::ContainsRegex("\\| 0.5 +\\| dirichlet +\\| fedprox +\\| 0.1 +\\|"));
-  const Outcome list = run_program(scratch, {"list"});
-  EXPECT_THAT(list.out, HasSubstr("runs/small/partition.kind=iid/fedavg-seed-1"));
-  const Outcome verify = run_program(scratch, {"verify", "runs/small"});
-  EXPECT_EQ(verify.exit_code, 0) << verify.out;
-  EXPECT_THAT(verify.out, HasSubstr("verified: 12 runs"));
-  EXPECT_EQ(run_program(scratch, {"privacy", "runs/small/partition.kind=iid/fedavg-seed-1"}).exit_code, 0);
+  EXPECT_THAT(call("list").out, HasSubstr("runs/small/partition.kind=iid/fedavg-seed-1"));
+  EXPECT_THAT(succeed("verify runs/small").out, HasSubstr("verified: 12 runs"));
+  succeed("privacy runs/small/partition.kind=iid/fedavg-seed-1");
 }
 
-TEST(Grid, VerifyNoticesAPointThatTheRunIsNotOf) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--only", "fedprox", "--only", "seed-1"}).exit_code,
-            0);
+TEST_F(Grid, VerifyNoticesAPointThatTheRunIsNotOf) {
+  run_small(scratch, small_grid(), "--only fedprox --only seed-1");
   const fs::path run = scratch / "runs/small/algorithms.fedprox.mu=0.1,partition.kind=iid/fedprox-seed-1";
   results::Summary summary = summary_of(run);
   summary.sweep = {{"algorithms.fedprox.mu", "0.2"}, {"partition.kind", "dirichlet"}};
   results::RunDirectory::open(run).write_summary(summary);
-  const Outcome verify = run_program(scratch, {"verify", run.string()});
+  const Outcome verify = call("verify " + run.string());
   EXPECT_EQ(verify.exit_code, 2);
   EXPECT_THAT(verify.out, HasSubstr("algorithms.mu is 0.1; recomputed: 0.2"));
   EXPECT_THAT(verify.out, HasSubstr("partition.kind is \"iid\"; recomputed: \"dirichlet\""));
 }
 
-TEST(Grid, CellsOfItAreRepeatedFromTheirOwnRecords) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid());
+TEST_F(Grid, CellsOfItAreRepeatedFromTheirOwnRecords) {
+  small_grid().write_to(scratch);
   const std::string cell = "algorithms.fedprox.mu=1,partition.kind=iid/fedprox-seed-2";
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--only", cell}).exit_code, 0);
-  const Outcome again = run_program(scratch, {"run", "out/" + cell + "/experiment.toml", "--out", "again"});
-  ASSERT_EQ(again.exit_code, 0) << again.err;
+  succeed("run small.toml --out out --only " + cell);
+  const Outcome again = succeed("run out/" + cell + "/experiment.toml --out again");
   expect_same_run(scratch / "out" / cell, scratch / "again/fedprox-seed-2");
 }
 
-TEST(Grid, HasTheSameBitsForAnyNumberOfJobs) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid(3));
-  for (const std::vector<std::string>& options :
-       std::vector<std::vector<std::string>>{{"--out", "one", "--workers", "2"},
-                                             {"--out", "two", "--jobs", "2", "--workers", "2"},
-                                             {"--out", "many", "--jobs", "5", "--workers", "1"},
-                                             {"--out", "tight", "--jobs", "4", "--memory", "0.000001"}}) {
-    std::vector<std::string> arguments{"run", "small.toml"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = run_program(scratch, arguments);
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(Grid, HasTheSameBitsForAnyNumberOfJobs) {
+  small_grid(3).write_to(scratch);
+  for (const std::string options : {"one --workers 2", "two --jobs 2 --workers 2",
+                                    "many --jobs 5 --workers 1", "tight --jobs 4 --memory 0.000001"}) {
+    succeed("run small.toml --out " + options);
   }
   EXPECT_EQ(cells_in(scratch / "one").size(), 12U);
   for (const char* other : {"two", "many", "tight"}) expect_same_grid(scratch / "one", scratch / other);
 }
 
-TEST(Grid, RunsThePartThatIsAskedFor) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid(1));
-  const auto run_only = [&](const std::vector<std::string>& patterns) {
+TEST_F(Grid, RunsThePartThatIsAskedFor) {
+  small_grid(1).write_to(scratch);
+  const auto run_only = [&](const std::string& patterns) {
     fs::remove_all(scratch / "out");
-    std::vector<std::string> arguments{"run", "small.toml", "--out", "out"};
-    for (const std::string& pattern : patterns) {
-      arguments.push_back("--only");
-      arguments.push_back(pattern);
-    }
-    const Outcome outcome = run_program(scratch, arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    succeed("run small.toml --out out --only " + patterns);
     return cells_in(scratch / "out");
   };
-  EXPECT_THAT(run_only({"fedavg", "seed-2"}),
+  EXPECT_THAT(run_only("fedavg --only seed-2"),
               ElementsAre("partition.alpha=0.5,partition.kind=dirichlet/fedavg-seed-2",
                           "partition.kind=iid/fedavg-seed-2"));
-  EXPECT_THAT(run_only({"partition.kind=iid", "fedavg-seed-*"}),
+  EXPECT_THAT(run_only("partition.kind=iid --only fedavg-seed-*"),
               ElementsAre("partition.kind=iid/fedavg-seed-1", "partition.kind=iid/fedavg-seed-2"));
   EXPECT_THAT(
-      run_only({"*mu=0.1,*alpha*", "seed-1"}),
+      run_only("*mu=0.1,*alpha* --only seed-1"),
       ElementsAre("algorithms.fedprox.mu=0.1,partition.alpha=0.5,partition.kind=dirichlet/fedprox-seed-1"));
-  EXPECT_THAT(run_only({"partition.kind=iid/fedavg-seed-1"}),
-              ElementsAre("partition.kind=iid/fedavg-seed-1"));
+  EXPECT_THAT(run_only("partition.kind=iid/fedavg-seed-1"), ElementsAre("partition.kind=iid/fedavg-seed-1"));
 
-  const Outcome none = run_program(scratch, {"run", "small.toml", "--only", "fedavg", "--only", "seed-3"});
-  EXPECT_EQ(none.exit_code, 2);
+  const std::string none = refused("run small.toml --only fedavg --only seed-3");
   EXPECT_EQ(
-      none.err,
+      none,
       "fedarena: --only seed-3: no cell is of that name; allowed: fedavg, seed-1, partition.kind=iid, "
       "partition.alpha=0.5, partition.kind=dirichlet, partition.alpha=0.5,partition.kind=dirichlet, seed-2; "
       "did you mean \"seed-1\"?\n  patterns take * and ?, and of several each must fit\n");
   EXPECT_FALSE(fs::exists(scratch / "runs"));
 }
 
-TEST(Grid, ResumesToWhatAnUnbrokenOneIs) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid(60));
-  const std::vector<std::string> start{"run", "small.toml", "--out", "out", "--jobs", "3", "--workers", "2"};
-  std::vector<std::string> resume = start;
-  resume.emplace_back("--resume");
+TEST_F(Grid, ResumesToWhatAnUnbrokenOneIs) {
+  small_grid(60).write_to(scratch);
+  const CommandLine start = "run small.toml --out out --jobs 3 --workers 2";
+  const CommandLine resume = start + "--resume";
   {
     Program program(scratch, start);
     // Some are finished, some at work, some not begun.
@@ -204,79 +165,62 @@ TEST(Grid, ResumesToWhatAnUnbrokenOneIs) {
     program.send(SIGKILL);
     EXPECT_EQ(program.finish().signal, SIGKILL);
   }
-  const Outcome resumed = run_program(scratch, resume);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr(" (finished before)\n"));
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "unbroken"}).exit_code, 0);
+  EXPECT_THAT(succeed(resume).err, HasSubstr(" (finished before)\n"));
+  succeed("run small.toml --out unbroken");
   expect_same_grid(scratch / "out", scratch / "unbroken");
-  const auto before = grid_snapshot(scratch / "out");
-  EXPECT_EQ(run_program(scratch, resume).exit_code, 0);
-  EXPECT_TRUE(grid_snapshot(scratch / "out") == before);
+  const auto before = snapshot_of(scratch / "out");
+  succeed(resume);
+  EXPECT_TRUE(snapshot_of(scratch / "out") == before);
 }
 
-TEST(Grid, GrowsByResumingWithMoreValues) {
-  const Scratch scratch;
-  const std::string text = SmallExperiment{.rounds = 1}.toml();
-  scratch.write("small.toml", text + "\n[sweep]\n\"partition.clients\" = [3]\n");
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
-  const auto before = grid_snapshot(scratch / "out");
-  scratch.write("small.toml", text + "\n[sweep]\n\"partition.clients\" = [2, 3]\n");
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(Grid, GrowsByResumingWithMoreValues) {
+  SmallExperiment experiment{.rounds = 1, .more = "\n[sweep]\n\"partition.clients\" = [3]\n"};
+  run_small(scratch, experiment);
+  const auto before = snapshot_of(scratch / "out");
+  experiment.more = "\n[sweep]\n\"partition.clients\" = [2, 3]\n";
+  experiment.write_to(scratch);
+  succeed("run small.toml --out out --resume");
   EXPECT_THAT(cells_in(scratch / "out"),
               ElementsAre("partition.clients=2/fedavg-seed-1", "partition.clients=3/fedavg-seed-1"));
-  const auto after = grid_snapshot(scratch / "out");
+  const auto after = snapshot_of(scratch / "out");
   for (const auto& [file, content] : before) EXPECT_TRUE(after.at(file) == content) << file;
 }
 
-TEST(Grid, TellsWhatWasChangedInTheFile) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid(1));
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
-  const auto before = grid_snapshot(scratch / "out");
-  const auto refused = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> arguments{"run", "small.toml", "--out", "out", "--resume"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = run_program(scratch, arguments);
-    EXPECT_EQ(outcome.exit_code, 2);
-    return outcome.err;
+TEST_F(Grid, TellsWhatWasChangedInTheFile) {
+  run_small(scratch, small_grid(1));
+  const auto before = snapshot_of(scratch / "out");
+  const auto resumed_with = [&](const std::string& options) {
+    return refused("run small.toml --out out --resume " + options);
   };
   const std::string remedy =
       "  Undo the change, give another folder with --out, or remove the folders of these cells to run them "
       "again; --only runs others.\n";
   EXPECT_EQ(
-      refused({"--set", "experiment.rounds=2"}),
+      resumed_with("--set experiment.rounds=2"),
       "fedarena: out: runs here belong to another experiment: experiment.rounds was 1, now 2 (12 cells: "
       "partition.kind=iid/fedavg-seed-1, "
       "algorithms.fedprox.mu=0.1,partition.kind=iid/fedprox-seed-1, "
       "algorithms.fedprox.mu=1,partition.kind=iid/fedprox-seed-1 and 9 more)\n" +
           remedy);
-  EXPECT_EQ(refused({"--set", "algorithms.fedavg.rate=0.5", "--only", "fedavg-seed-2", "--only", "*iid*"}),
+  EXPECT_EQ(resumed_with("--set algorithms.fedavg.rate=0.5 --only fedavg-seed-2 --only *iid*"),
             "fedarena: out: runs here belong to another experiment: algorithms.rate was 0.05, now 0.5 (cell "
             "partition.kind=iid/fedavg-seed-2)\n" +
                 remedy);
-  EXPECT_TRUE(grid_snapshot(scratch / "out") == before);
+  EXPECT_TRUE(snapshot_of(scratch / "out") == before);
   // What is not concerned goes on.
-  EXPECT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume", "--set",
-                                  "algorithms.fedavg.rate=0.5", "--only", "fedprox"})
-                .exit_code,
-            0);
+  succeed("run small.toml --out out --resume --set algorithms.fedavg.rate=0.5 --only fedprox");
 }
 
-TEST(Grid, IsRefusedAsAWholeBeforeAnythingRuns) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{}.toml() + "\n[sweep]\n\"partition.clients\" = [4, 12001]\n");
-  const Outcome outcome = run_program(scratch, {"run", "small.toml"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr(" (at the point partition.clients=12001)"));
+TEST_F(Grid, IsRefusedAsAWholeBeforeAnythingRuns) {
+  SmallExperiment{.more = "\n[sweep]\n\"partition.clients\" = [4, 12001]\n"}.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"), HasSubstr(" (at the point partition.clients=12001)"));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
 }
 
-TEST(DryRun, TellsThePlanAndWritesNothing) {
-  const Scratch scratch;
-  scratch.write("small.toml", small_grid());
-  const Outcome fresh = run_program(scratch, {"run", "small.toml", "--dry-run"});
-  ASSERT_EQ(fresh.exit_code, 0) << fresh.err;
+using DryRun = ScratchTest;
+
+TEST_F(DryRun, TellsThePlanAndWritesNothing) {
+  const Outcome fresh = run_small(scratch, small_grid(), "--dry-run");
   EXPECT_EQ(fresh.err, "");
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(fresh.out, HasSubstr("small: 12 cells, 6 points, 2 seeds; run directories in runs/small\n"));
@@ -287,17 +231,14 @@ TEST(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
   EXPECT_THAT(fresh.out, testing::Not(HasSubstr("may end a cell sooner")));
   const Outcome ruled =
-      run_program(scratch, {"run", "small.toml", "--dry-run", "--set", "stopping.patience=1", "--set",
-                            "evaluation.validation_fraction=0.2"});
-  ASSERT_EQ(ruled.exit_code, 0) << ruled.err;
+      succeed("run small.toml --dry-run --set stopping.patience=1 --set evaluation.validation_fraction=0.2");
   EXPECT_THAT(ruled.out, HasSubstr("\n0 of 12 cells finished; at most about "));
   EXPECT_THAT(ruled.out, HasSubstr("\nrounds: the most there can be; a budget or a rule of [stopping]"));
 
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--only", "fedavg-seed-1"}).exit_code, 0);
-  const auto before = grid_snapshot(scratch / "runs");
-  const Outcome begun = run_program(scratch, {"run", "small.toml", "--dry-run"});
-  ASSERT_EQ(begun.exit_code, 0) << begun.err;
-  EXPECT_TRUE(grid_snapshot(scratch / "runs") == before);
+  succeed("run small.toml --only fedavg-seed-1");
+  const auto before = snapshot_of(scratch / "runs");
+  const Outcome begun = succeed("run small.toml --dry-run");
+  EXPECT_TRUE(snapshot_of(scratch / "runs") == before);
   const results::Summary summary = summary_of(scratch / "runs/small/partition.kind=iid/fedavg-seed-1");
   const std::string uplink = fmt::format("{:.0f}", summary.uplink_bytes_per_client_round);
   EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink +
@@ -309,12 +250,9 @@ TEST(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_EQ(summary.downlink_bytes_per_client_round, 31432);
 }
 
-TEST(DryRun, IsRefusedWhereTheRunWouldBe) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 1}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml"}).exit_code, 0);
-  const Outcome outcome =
-      run_program(scratch, {"run", "small.toml", "--dry-run", "--set", "experiment.rounds=2"});
+TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
+  run_small(scratch, {.rounds = 1}, "");
+  const Outcome outcome = call("run small.toml --dry-run --set experiment.rounds=2");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("experiment.rounds was 1, now 2 (cell fedavg-seed-1)"));
   EXPECT_EQ(outcome.out, "");

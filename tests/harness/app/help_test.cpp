@@ -1,5 +1,5 @@
-// What the program says about itself: tests/golden/{plugins,help_experiment}.txt.
-#include <map>
+// What the program says about itself, and the full program that it becomes.
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -8,82 +8,96 @@
 #include <gtest/gtest.h>
 
 #include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// The transcript of commands that must succeed without a word on stderr.
-std::string answers(const Scratch& scratch, const std::vector<std::vector<std::string>>& command_lines) {
-  std::string text;
-  for (const std::vector<std::string>& arguments : command_lines) {
-    const Outcome outcome = run_program(scratch, arguments);
-    SCOPED_TRACE(testing::PrintToString(arguments));
-    EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(outcome.err, "");
-    text += transcript(scratch, arguments, outcome);
-  }
-  return text;
-}
+using Help = ScratchTest;
 
 // CLI11 lays these pages out, differently from version to version.
-TEST(Help, ExplainsTheProgramAndEveryCommand) {
-  const std::map<std::vector<std::string>, std::vector<std::string>> pages{
-      {{}, {"run", "table", "list", "images", "plugins", "help", "--version", "fedarena COMMAND --help"}},
-      {{"run"},
+TEST_F(Help, ExplainsTheProgramAndEveryCommand) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> pages{
+      {"", {"run", "table", "list", "images", "plugins", "help", "--version", "fedarena COMMAND --help"}},
+      {"run ",
        {"FILE", "--out", "--workers", "--device", "--set", "--plugin-path", "--resume", "--only", "--jobs",
         "--memory", "--dry-run"}},
-      {{"partition"}, {"FILE", "--seed", "--format", "--output", "--profile", "--set", "--plugin-path"}},
-      {{"table"}, {"DIR", "--format", "csv, html, json, latex or markdown"}},
-      {{"compare"}, {"DIR", "--labels", "--metric", "--across", "--format", "epsilon"}},
-      {{"list"}, {"DIR", "default runs"}},
-      {{"watch"}, {"DIR", "default runs", "--once"}},
-      {{"plot"},
-       {"DIR", "--output", "--x", "--y", "--labels", "--log-x", "--log-y", "--roc", "--format"}},
-      {{"report"}, {"DIR", "--output", "default report.html"}},
-      {{"export"}, {"DIR", "csv or jsonl", "tensorboard", "--output", "--measures", "test_accuracy"}},
-      {{"images"}, {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},
-      {{"data"}, {"list", "info", "verify", "fetch", "preview"}},
-      {{"data", "verify"}, {"NAME", "--set", "--from"}},
-      {{"data", "fetch"}, {"NAME", "--from", "--to"}},
-      {{"data", "preview"}, {"NAME", "--output", "--part", "--per-class", "--scale", "--set", "--from"}},
-      {{"plugins"}, {"NAME", "--plugin-path"}},
-      {{"help"}, {"TOPIC", "fedarena help experiment"}}};
-  const Scratch scratch;
+      {"partition ", {"FILE", "--seed", "--format", "--output", "--profile", "--set", "--plugin-path"}},
+      {"table ", {"DIR", "--format", "csv, html, json, latex or markdown"}},
+      {"compare ", {"DIR", "--labels", "--metric", "--across", "--format", "epsilon"}},
+      {"list ", {"DIR", "default runs"}},
+      {"watch ", {"DIR", "default runs", "--once"}},
+      {"plot ", {"DIR", "--output", "--x", "--y", "--labels", "--log-x", "--log-y", "--roc", "--format"}},
+      {"report ", {"DIR", "--output", "default report.html"}},
+      {"export ", {"DIR", "csv or jsonl", "tensorboard", "--output", "--measures", "test_accuracy"}},
+      {"images ", {"RUN", "--round", "--output", "--histogram", "--scale", "--format"}},
+      {"data ", {"list", "info", "verify", "fetch", "preview"}},
+      {"data verify ", {"NAME", "--set", "--from"}},
+      {"data fetch ", {"NAME", "--from", "--to"}},
+      {"data preview ", {"NAME", "--output", "--part", "--per-class", "--scale", "--set", "--from"}},
+      {"plugins ", {"NAME", "--plugin-path"}},
+      {"help ", {"TOPIC", "fedarena help experiment"}}};
   for (const auto& [command, words] : pages) {
-    std::vector<std::string> arguments = command;
-    arguments.push_back("--help");
-    const Outcome outcome = run_program(scratch, arguments);
-    EXPECT_EQ(outcome.exit_code, 0);
+    const Outcome outcome = succeed(command + "--help");
     EXPECT_EQ(outcome.err, "");
     for (const std::string& word : words) EXPECT_THAT(outcome.out, HasSubstr(word));
   }
 }
 
-TEST(Help, TellsTheVersion) {
-  const Outcome outcome = run_program(Scratch(), {"--version"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, testing::MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+TEST_F(Help, TellsTheVersion) {
+  EXPECT_THAT(succeed("--version").out, testing::MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
-TEST(Help, ExplainsEveryAlgorithm) {
-  const Scratch scratch;
-  std::vector<std::vector<std::string>> command_lines{{"plugins"}};
-  std::istringstream list(run_program(scratch, {"plugins"}).out);
+TEST_F(Help, ExplainsEveryAlgorithm) {
+  std::vector<CommandLine> commands{"plugins"};
+  std::istringstream list(call("plugins").out);
   std::string line;
   std::getline(list, line);  // the heading
   while (std::getline(list, line) && !line.empty()) {
-    command_lines.push_back({"plugins", line.substr(0, line.find(' '))});
+    commands.emplace_back("plugins " + line.substr(0, line.find(' ')));
   }
-  EXPECT_GE(command_lines.size(), 4U);
-  expect_golden("plugins.txt", answers(scratch, command_lines));
+  EXPECT_GE(commands.size(), 4U);
+  expect_golden("plugins.txt", answers(scratch, commands));
 }
 
-TEST(Help, ExplainsTheExperimentFile) {
-  const Scratch scratch;
-  expect_golden("help_experiment.txt", answers(scratch, {{"help", "experiment"}}));
-  EXPECT_EQ(run_program(scratch, {"help"}).out, run_program(scratch, {"help", "experiment"}).out);
+TEST_F(Help, ExplainsTheExperimentFile) {
+  expect_golden("help_experiment.txt", answers(scratch, {"help experiment"}));
+  EXPECT_EQ(call("help").out, call("help experiment").out);
+}
+
+// The program alone, without the full one beside it.
+Start lonely(const Scratch& scratch) {
+  const fs::path program = scratch / "bin/fedarena";
+  fs::create_directories(program.parent_path());
+  fs::copy_file(build_folder() / "bin" / "fedarena", program);
+  return {.program = program.string()};
+}
+
+using FullProgram = ScratchTest;
+
+TEST_F(FullProgram, IsNotNeededByLightCommands) {
+  const CommandLine epsilon =
+      "epsilon --noise-multiplier 1 --sampling-rate 0.0256 --steps 200 --delta 1e-5 --accountant rdp "
+      "--orders opacus";
+  EXPECT_THAT(succeed(epsilon, lonely(scratch)).out, HasSubstr("2.7866"));
+}
+
+TEST_F(FullProgram, IsNamedWhereItIsMissing) {
+  const Start start = lonely(scratch);
+  EXPECT_EQ(refused("plugins", start),
+            "fedarena: " + fs::canonical(start.program).string() +
+                "-full: cannot be started: No such file or directory\n  it belongs beside the "
+                "program fedarena: install or build fedarena again\n");
+}
+
+TEST_F(FullProgram, KnowsTheLightCommandsToo) {
+  const Start full{.program = (build_folder() / "bin" / "fedarena-full").string()};
+  const CommandLine words = "table --help";
+  EXPECT_EQ(call(words, full).out, call(words).out);
 }
 
 }  // namespace

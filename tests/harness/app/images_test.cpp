@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/results/images/decoded_png.hpp"
 #include "tests/results/samples.hpp"
@@ -33,8 +32,8 @@ SyntheticSet set_of(std::int64_t round) {
 }
 
 // A run of the algorithm that is called `label`, with these rounds done and a set of each, if it makes any.
-RunDirectory record(const Scratch& scratch, const std::string& label, std::int64_t rounds,
-                    bool synthetic = true) {
+RunDirectory record_sets(const Scratch& scratch, const std::string& label, std::int64_t rounds,
+                         bool synthetic = true) {
   RunDirectory run = RunDirectory::create(scratch / "runs" / (label + "-seed-1"), "[experiment]\n", "{}\n",
                                           results::unfinished(label, 1, 0));
   for (std::int64_t round = 1; round <= rounds; ++round) {
@@ -44,12 +43,11 @@ RunDirectory record(const Scratch& scratch, const std::string& label, std::int64
   return run;
 }
 
-TEST(Images, WritesTheGridOfTheLatestRound) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 3);
-  const Outcome outcome = run_program(scratch, {"images", "runs/fedlap-seed-1", "--scale", "3"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out,
+using Images = ScratchTest;
+
+TEST_F(Images, WritesTheGridOfTheLatestRound) {
+  record_sets(scratch, "fedlap", 3);
+  EXPECT_EQ(succeed("images runs/fedlap-seed-1 --scale 3").out,
             "round 3: 4 images of 2 classes (1 to 3), 2 x 2 pixels, grey\n"
             "pixel values: 0 to 3.3; 25.00 % lie outside 0 to 1 and are clipped\n"
             "fedlap-seed-1-round-3.png: 22 x 14 pixels\n");
@@ -64,10 +62,9 @@ TEST(Images, WritesTheGridOfTheLatestRound) {
   EXPECT_FALSE(fs::exists(scratch / "fedlap-seed-1-round-3.png.partial"));
 }
 
-TEST(Images, WritesTheRoundThatWasAskedFor) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 3);
-  const Outcome outcome = run_program(scratch, {"images", "runs", "--round", "1", "-o", "one.png"});
+TEST_F(Images, WritesTheRoundThatWasAskedFor) {
+  record_sets(scratch, "fedlap", 3);
+  const Outcome outcome = call("images runs --round 1 -o one.png");
   EXPECT_THAT(outcome.out, HasSubstr("round 1: "));
   // 64 times: each pixel a tile's half.
   EXPECT_THAT(outcome.out, HasSubstr("one.png: 196 x 130 pixels\n"));
@@ -75,22 +72,18 @@ TEST(Images, WritesTheRoundThatWasAskedFor) {
   EXPECT_FALSE(fs::exists(scratch / "fedlap-seed-1-round-1.png"));
 }
 
-TEST(Images, PlotsTheHistogram) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 1);
+TEST_F(Images, PlotsTheHistogram) {
+  record_sets(scratch, "fedlap", 1);
   for (const auto& [file, beginning] :
        std::vector<std::pair<std::string, std::string>>{{"h.svg", "<?xml"}, {"h.png", "\x89PNG"}}) {
-    const Outcome outcome = run_program(scratch, {"images", "runs", "--histogram", file});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, HasSubstr(file + ": histogram\n"));
+    EXPECT_THAT(succeed("images runs --histogram " + file).out, HasSubstr(file + ": histogram\n"));
     EXPECT_THAT(content_of(scratch / file), testing::StartsWith(beginning));
   }
 }
 
-TEST(Images, PrintsTheBinsAsJson) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 1);
-  const Outcome outcome = run_program(scratch, {"images", "runs", "--format", "json"});
+TEST_F(Images, PrintsTheBinsAsJson) {
+  record_sets(scratch, "fedlap", 1);
+  const Outcome outcome = call("images runs --format json");
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(json.at("round"), 1);
   EXPECT_EQ(json.at("images"), 4);
@@ -109,29 +102,23 @@ TEST(Images, PrintsTheBinsAsJson) {
   EXPECT_TRUE(fs::exists(scratch / "fedlap-seed-1-round-1.png"));
 }
 
-TEST(Images, IgnoresASetWhoseRoundIsNotRecorded) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 1).synthetic().write(2, set_of(2));
-  EXPECT_THAT(run_program(scratch, {"images", "runs"}).out, HasSubstr("round 1: "));
+TEST_F(Images, IgnoresASetWhoseRoundIsNotRecorded) {
+  record_sets(scratch, "fedlap", 1).synthetic().write(2, set_of(2));
+  EXPECT_THAT(call("images runs").out, HasSubstr("round 1: "));
 }
 
 // Synthetic images that begin as examples and move by nothing.
 SmallExperiment still_images() {
-  SmallExperiment experiment;
-  experiment.rounds = 4;
-  experiment.partition = "kind = \"iid\"\nclients = 2";
-  experiment.training =
-      "images_per_class = 2\nbatch_size = 16\nimage_rate = 1e-12\naugmentation = \"none\"\n"
-      "outer_steps = 1\nreal_batches = 1\nimage_updates = 1\nserver_epochs = 1";
-  experiment.algorithms = {"fedlap"};
-  return experiment;
+  return {.rounds = 4,
+          .partition = "kind = \"iid\"\nclients = 2",
+          .training =
+              "images_per_class = 2\nbatch_size = 16\nimage_rate = 1e-12\naugmentation = \"none\"\n"
+              "outer_steps = 1\nreal_batches = 1\nimage_updates = 1\nserver_epochs = 1",
+          .algorithms = {"fedlap"}};
 }
 
-TEST(Images, AreInTheUnitsOfTheDataSet) {
-  const Scratch scratch;
-  scratch.write("small.toml", still_images().toml());
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(Images, AreInTheUnitsOfTheDataSet) {
+  run_small(scratch, still_images());
   const results::SyntheticFolder kept(scratch / "out/fedlap-seed-1");
   EXPECT_EQ(kept.rounds(), (std::vector<std::int64_t>{1, 2, 4}));
   const SyntheticSet set = kept.read(4);
@@ -144,77 +131,55 @@ TEST(Images, AreInTheUnitsOfTheDataSet) {
     bright += pixel > 0.5 ? 1 : 0;
   }
   EXPECT_GT(bright, 1000U);
-  EXPECT_THAT(run_program(scratch, {"images", "out"}).out, HasSubstr("; 0.00 % lie outside 0 to 1"));
+  EXPECT_THAT(call("images out").out, HasSubstr("; 0.00 % lie outside 0 to 1"));
 }
 
-TEST(Images, AreMadeAgainWithTheirRounds) {
-  const Scratch scratch;
-  scratch.write("small.toml", still_images().toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(Images, AreMadeAgainWithTheirRounds) {
+  run_small(scratch, still_images());
   const RunDirectory run = RunDirectory::open(scratch / "out/fedlap-seed-1");
   const results::SyntheticFolder kept = run.synthetic();
   const SyntheticSet second = kept.read(2);
   const SyntheticSet last = kept.read(4);
   // As a crash would have left it before the first checkpoint, in round 10 of a longer run.
   fs::remove(run.path() / results::kCheckpointFile);
-  results::Summary running = run.summary();
-  running.state = results::kRunning;
-  running.final_test_accuracy.reset();
-  running.final_test_loss.reset();
-  running.uplink_bytes = running.downlink_bytes = 0;
-  running.uplink_bytes_per_client_round = running.downlink_bytes_per_client_round = running.seconds = 0;
-  run.write_summary(running);
+  unfinish(run.path());
   kept.write(2, set_of(2));
   kept.write(10, set_of(10));
 
-  const Outcome resumed = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  succeed("run small.toml --out out --resume");
   EXPECT_EQ(kept.rounds(), (std::vector<std::int64_t>{1, 2, 4}));
   EXPECT_EQ(kept.read(2), second);
   EXPECT_EQ(kept.read(4), last);
 }
 
-TEST(Images, AreRefusedWithARemedy) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 7);
-  record(scratch, "fedavg", 2, false);
-  record(scratch, "new", 0);
-  record(scratch, "numbers", 1)
+TEST_F(Images, AreRefusedWithARemedy) {
+  record_sets(scratch, "fedlap", 7);
+  record_sets(scratch, "fedavg", 2, false);
+  record_sets(scratch, "new", 0);
+  record_sets(scratch, "numbers", 1)
       .synthetic()
       .write(1, {{{2, 3}, std::vector<float>(6)}, {{2}, std::vector<std::int64_t>(2)}});
-  record(scratch, "broken", 1);
+  record_sets(scratch, "broken", 1);
   scratch.write("runs/broken-seed-1/synthetic/round-0001/images.npy", "no array");
-  record(scratch, "half", 1);
+  record_sets(scratch, "half", 1);
   fs::remove(scratch / "runs/half-seed-1/synthetic/round-0001/labels.npy");
   scratch.write("a-file", "");
   const std::string run = "runs/fedlap-seed-1";
-  expect_golden("bad_images.txt", refusals(scratch, {{"images"},
-                                                     {"images", "nowhere"},
-                                                     {"images", "runs"},
-                                                     {"images", run, "--round", "4"},
-                                                     {"images", run, "--round", "100"},
-                                                     {"images", run, "--round", "0"},
-                                                     {"images", run, "--round", "last"},
-                                                     {"images", run, "--scale", "65"},
-                                                     {"images", run, "--outptu", "x.png"},
-                                                     {"images", run, "-o", "x.jpg"},
-                                                     {"images", run, "-o", "a-file/x.png"},
-                                                     {"images", run, "--histogram", "x.gif"},
-                                                     {"images", run, "--format", "jsno"},
-                                                     {"images", "runs/fedavg-seed-1"},
-                                                     {"images", "runs/new-seed-1"},
-                                                     {"images", "runs/numbers-seed-1"},
-                                                     {"images", "runs/broken-seed-1"},
-                                                     {"images", "runs/half-seed-1"}}));
+  expect_golden(
+      "bad_images.txt",
+      refusals(scratch,
+               {"images", "images nowhere", "images runs", "images " + run + " --round 4",
+                "images " + run + " --round 100", "images " + run + " --round 0",
+                "images " + run + " --round last", "images " + run + " --scale 65",
+                "images " + run + " --outptu x.png", "images " + run + " -o x.jpg",
+                "images " + run + " -o a-file/x.png", "images " + run + " --histogram x.gif",
+                "images " + run + " --format jsno", "images runs/fedavg-seed-1", "images runs/new-seed-1",
+                "images runs/numbers-seed-1", "images runs/broken-seed-1", "images runs/half-seed-1"}));
 }
 
-TEST(Images, LeaveNothingWhenGnuplotIsNotThere) {
-  const Scratch scratch;
-  record(scratch, "fedlap", 1);
-  const Outcome outcome = run_program(scratch, {"images", "runs", "--histogram", "h.png"},
-                                      {.environment = {{"PATH", scratch.path().string()}}});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err,
+TEST_F(Images, LeaveNothingWhenGnuplotIsNotThere) {
+  record_sets(scratch, "fedlap", 1);
+  EXPECT_THAT(refused("images runs --histogram h.png", {.environment = {{"PATH", scratch.path().string()}}}),
               HasSubstr("fedarena: gnuplot, which draws the plots, is not installed\n  Install it"));
   EXPECT_FALSE(fs::exists(scratch / "h.png"));
   EXPECT_FALSE(fs::exists(scratch / "fedlap-seed-1-round-1.png"));

@@ -1,4 +1,5 @@
-// A run that was stopped, in whatever way, ends up with the same bits as one that was not.
+// A run that was stopped, in whatever way, ends up with the same bits as one that was not, wherever its
+// clients' states lie.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -18,6 +19,7 @@ namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -31,40 +33,22 @@ SmallExperiment many_rounds(std::vector<std::string> algorithms) {
           .algorithms = std::move(algorithms)};
 }
 
-const std::vector<std::string> kInterruptionRun{"run", "small.toml", "--out", "out"};
-const std::vector<std::string> kInterruptionResume{"run", "small.toml", "--out", "out", "--resume"};
+const CommandLine kRun = "run small.toml --out out";
+const CommandLine kResume = "run small.toml --out out --resume";
 
-void run_unbroken(const Scratch& scratch) {
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "unbroken"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+const CommandLine kUnbroken = "run small.toml --out unbroken";
+
+Outcome signal_cell(const Scratch& scratch, const CommandLine& command, const std::string& cell,
+                    std::int64_t rounds, int signal) {
+  return signal_after(scratch, command, scratch / "out" / cell, rounds, signal);
 }
 
-// Starts the program, waits until so many rounds are on disk, and sends the signal.
-Outcome signal_after(const Scratch& scratch, const std::vector<std::string>& arguments,
-                     const std::string& cell, std::int64_t rounds, int signal) {
-  Program program(scratch, arguments);
-  const fs::path run = scratch / "out" / cell;
-  EXPECT_TRUE(program.wait_until([&] {
-    return fs::exists(run / results::kSummaryFile) && rounds_on_disk(run) >= rounds;
-  })) << program.err();
-  program.send(signal);
-  return program.finish();
-}
+using Interruption = ScratchTest;
 
-// Content and time of every file below a folder.
-std::map<fs::path, std::pair<std::string, fs::file_time_type>> interruption_snapshot(const fs::path& folder) {
-  std::map<fs::path, std::pair<std::string, fs::file_time_type>> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) files[entry.path()] = {content_of(entry.path()), entry.last_write_time()};
-  }
-  return files;
-}
-
-TEST(Interruption, CtrlCLeavesARunThatResumesToTheSameBits) {
-  const Scratch scratch;
-  scratch.write("small.toml", many_rounds({"scaffold"}).toml());
+TEST_F(Interruption, CtrlCLeavesARunThatResumesToTheSameBits) {
+  many_rounds({"scaffold"}).write_to(scratch);
   const fs::path run = scratch / "out/scaffold-seed-1";
-  const Outcome stopped = signal_after(scratch, kInterruptionRun, "scaffold-seed-1", 1, SIGINT);
+  const Outcome stopped = signal_cell(scratch, kRun, "scaffold-seed-1", 1, SIGINT);
   EXPECT_EQ(stopped.exit_code, 130);
   EXPECT_THAT(
       stopped.err,
@@ -76,84 +60,71 @@ TEST(Interruption, CtrlCLeavesARunThatResumesToTheSameBits) {
   EXPECT_EQ(summary.rounds_done, rounds_on_disk(run));
   EXPECT_LT(summary.rounds_done, 1000);
   EXPECT_TRUE(fs::exists(run / results::kCheckpointFile));
-  EXPECT_THAT(run_program(scratch, {"list", "out"}).out, HasSubstr("  interrupted  "));
+  EXPECT_THAT(call("list out").out, HasSubstr("  interrupted  "));
 
-  const Outcome resumed = run_program(scratch, kInterruptionResume);
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  run_unbroken(scratch);
+  succeed(kResume);
+  succeed(kUnbroken);
   expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
 }
 
-TEST(Interruption, SigtermIsAsOrderlyAsCtrlC) {
-  const Scratch scratch;
-  scratch.write("small.toml", many_rounds({"fedavg"}).toml());
-  const Outcome stopped = signal_after(scratch, kInterruptionRun, "fedavg-seed-1", 1, SIGTERM);
+TEST_F(Interruption, SigtermIsAsOrderlyAsCtrlC) {
+  many_rounds({"fedavg"}).write_to(scratch);
+  const Outcome stopped = signal_cell(scratch, kRun, "fedavg-seed-1", 1, SIGTERM);
   EXPECT_EQ(stopped.exit_code, 130);
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kInterrupted);
 }
 
-TEST(Interruption, KillingAtAnyPointLosesAtMostWhatFollowsTheCheckpoint) {
-  const Scratch scratch;
-  scratch.write("small.toml", many_rounds({"fedavg", "scaffold"}).toml());
+TEST_F(Interruption, KillingAtAnyPointLosesAtMostWhatFollowsTheCheckpoint) {
+  many_rounds({"fedavg", "scaffold"}).write_to(scratch);
   const fs::path first = scratch / "out/fedavg-seed-1";
   const fs::path second = scratch / "out/scaffold-seed-1";
   // Before the first round, early, and after a checkpoint, which Ctrl-C writes.
-  EXPECT_EQ(signal_after(scratch, kInterruptionRun, "fedavg-seed-1", 0, SIGKILL).signal, SIGKILL);
-  EXPECT_EQ(signal_after(scratch, kInterruptionResume, "fedavg-seed-1", 1, SIGKILL).signal, SIGKILL);
-  EXPECT_EQ(signal_after(scratch, kInterruptionResume, "fedavg-seed-1", 100, SIGINT).exit_code, 130);
+  EXPECT_EQ(signal_cell(scratch, kRun, "fedavg-seed-1", 0, SIGKILL).signal, SIGKILL);
+  EXPECT_EQ(signal_cell(scratch, kResume, "fedavg-seed-1", 1, SIGKILL).signal, SIGKILL);
+  EXPECT_EQ(signal_cell(scratch, kResume, "fedavg-seed-1", 100, SIGINT).exit_code, 130);
   const std::int64_t kept = summary_of(first).rounds_done;
   ASSERT_LT(kept, 900);
-  EXPECT_EQ(signal_after(scratch, kInterruptionResume, "fedavg-seed-1", kept + 20, SIGKILL).signal, SIGKILL);
+  EXPECT_EQ(signal_cell(scratch, kResume, "fedavg-seed-1", kept + 20, SIGKILL).signal, SIGKILL);
   // A line that the kill tore.
   std::ofstream(first / results::kRoundsFile, std::ios::app) << R"({"round":)";
   // In the second cell: the first one is finished and stays as it is from here on.
-  EXPECT_EQ(signal_after(scratch, kInterruptionResume, "scaffold-seed-1", 5, SIGKILL).signal, SIGKILL);
+  EXPECT_EQ(signal_cell(scratch, kResume, "scaffold-seed-1", 5, SIGKILL).signal, SIGKILL);
   EXPECT_EQ(summary_of(first).state, results::kFinished);
-  const auto finished = interruption_snapshot(first);
+  const auto finished = snapshot_of(first);
 
-  const Outcome resumed = run_program(scratch, kInterruptionResume);
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Outcome resumed = succeed(kResume);
   EXPECT_THAT(resumed.err, HasSubstr("[1/2] fedavg, seed 1: 1000 rounds, "));
   EXPECT_THAT(resumed.err, HasSubstr(" (finished before)\n[2/2] scaffold, seed 1: 1000 rounds, "));
-  EXPECT_TRUE(interruption_snapshot(first) == finished) << "a finished cell was touched";
-  run_unbroken(scratch);
+  EXPECT_TRUE(snapshot_of(first) == finished) << "a finished cell was touched";
+  succeed(kUnbroken);
   expect_same_run(first, scratch / "unbroken/fedavg-seed-1");
   expect_same_run(second, scratch / "unbroken/scaffold-seed-1");
 
-  const auto everything = interruption_snapshot(scratch / "out");
-  EXPECT_EQ(run_program(scratch, kInterruptionResume).exit_code, 0);
-  EXPECT_TRUE(interruption_snapshot(scratch / "out") == everything) << "resuming a finished experiment changed it";
+  const auto everything = snapshot_of(scratch / "out");
+  succeed(kResume);
+  EXPECT_TRUE(snapshot_of(scratch / "out") == everything) << "resuming a finished experiment changed it";
 }
 
 // The writes of a cell's end, in order: checkpoint, ledger, summary. The kill came before the last.
-TEST(Interruption, AKillBeforeTheSummaryLeavesACellThatOnlyEnds) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{}.toml());
-  ASSERT_EQ(run_program(scratch, kInterruptionRun).exit_code, 0);
+TEST_F(Interruption, AKillBeforeTheSummaryLeavesACellThatOnlyEnds) {
+  run_small(scratch);
   const fs::path run = scratch / "out/fedavg-seed-1";
   const results::Summary before = summary_of(run);
   const std::string rounds = content_of(run / results::kRoundsFile);
-  results::Summary running = before;
-  running.state = results::kRunning;
-  running.final_test_accuracy.reset();
-  running.final_test_loss.reset();
-  running.uplink_bytes = running.downlink_bytes = 0;
-  running.uplink_bytes_per_client_round = running.downlink_bytes_per_client_round = running.seconds = 0;
-  results::RunDirectory::open(run).write_summary(running);
+  unfinish(run);
 
-  EXPECT_EQ(run_program(scratch, kInterruptionResume).exit_code, 0);
+  succeed(kResume);
   EXPECT_TRUE(summary_of(run) == before);
   EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
 }
 
-TEST(Interruption, ACellIsRunByOneProcessAtATime) {
-  const Scratch scratch;
-  scratch.write("small.toml", many_rounds({"fedavg"}).toml());
+TEST_F(Interruption, ACellIsRunByOneProcessAtATime) {
+  many_rounds({"fedavg"}).write_to(scratch);
   const fs::path run = scratch / "out/fedavg-seed-1";
-  Program first(scratch, kInterruptionRun);
+  Program first(scratch, kRun);
   ASSERT_TRUE(first.wait_until([&] { return rounds_on_disk(run) >= 1; })) << first.err();
   first.send(SIGSTOP);
-  const Outcome second = run_program(scratch, kInterruptionResume);
+  const Outcome second = call(kResume);
   first.send(SIGCONT);
   EXPECT_EQ(second.exit_code, 2);
   EXPECT_THAT(second.err, HasSubstr("fedarena: out/fedavg-seed-1: another fedarena is running this cell\n"));
@@ -163,22 +134,94 @@ TEST(Interruption, ACellIsRunByOneProcessAtATime) {
   EXPECT_EQ(rounds_on_disk(run), 1000);
 }
 
-TEST(Interruption, TwoThatStartAtOnceDoNotSpoilTheRun) {
-  const Scratch scratch;
+TEST_F(Interruption, TwoThatStartAtOnceDoNotSpoilTheRun) {
   SmallExperiment experiment = many_rounds({"fedavg", "fedprox"});
   experiment.rounds = 50;
-  scratch.write("small.toml", experiment.toml());
+  experiment.write_to(scratch);
   {
-    Program left(scratch, kInterruptionResume);
-    Program right(scratch, kInterruptionResume);
+    Program left(scratch, kResume);
+    Program right(scratch, kResume);
     for (const Outcome& outcome : {left.finish(), right.finish()}) {
       EXPECT_THAT(outcome.exit_code, testing::AnyOf(0, 2)) << outcome.err;
     }
   }
-  EXPECT_EQ(run_program(scratch, kInterruptionResume).exit_code, 0);
-  run_unbroken(scratch);
+  succeed(kResume);
+  succeed(kUnbroken);
   expect_same_run(scratch / "out/fedavg-seed-1", scratch / "unbroken/fedavg-seed-1");
   expect_same_run(scratch / "out/fedprox-seed-1", scratch / "unbroken/fedprox-seed-1");
+}
+
+const CommandLine kRunOnDisk = kRun + "--state-memory 1e-6";
+const CommandLine kResumeOnDisk = kResume + "--state-memory 1e-6";
+
+class StateMemory : public ScratchTest {
+ protected:
+  StateMemory() {
+    SmallExperiment experiment = many_rounds({"scaffold"});
+    experiment.partition = "kind = \"iid\"\nclients = 6";
+    experiment.evaluate_every = 250;
+    experiment.write_to(scratch);
+  }
+
+  Outcome signal_at(std::int64_t rounds, int signal, const CommandLine& command) {
+    return signal_after(scratch, command, run, rounds, signal);
+  }
+
+  // The rounds hold losses of the model in full.
+  void expect_same_as_in_memory() {
+    succeed(kUnbroken);
+    const fs::path unbroken = scratch / "unbroken/scaffold-seed-1";
+    EXPECT_TRUE(timeless_rounds_of(run) == timeless_rounds_of(unbroken));
+    EXPECT_EQ(content_of(run / results::kLedgerFile), content_of(unbroken / results::kLedgerFile));
+  }
+
+  const fs::path run = scratch / "out/scaffold-seed-1";
+  const fs::path states = run / results::kClientStatesFile;
+};
+
+TEST_F(StateMemory, InAFileGivesTheSameBitsAfterCtrlCAndAKill) {
+  EXPECT_EQ(signal_at(20, SIGINT, kRunOnDisk).exit_code, 130);
+  EXPECT_TRUE(fs::exists(states));
+  const std::int64_t kept = summary_of(run).rounds_done;
+  ASSERT_LT(kept, 900);
+  EXPECT_EQ(signal_at(kept + 30, SIGKILL, kResumeOnDisk).signal, SIGKILL);
+  succeed(kResumeOnDisk);
+  EXPECT_FALSE(fs::exists(states)) << "a finished run is only read";
+  expect_same_as_in_memory();
+}
+
+TEST_F(StateMemory, MayBeAnotherWhenARunIsResumed) {
+  EXPECT_EQ(signal_at(20, SIGINT, kRun).exit_code, 130);
+  EXPECT_FALSE(fs::exists(states));
+  EXPECT_EQ(signal_at(summary_of(run).rounds_done + 20, SIGINT, kResumeOnDisk).exit_code, 130);
+  EXPECT_TRUE(fs::exists(states));
+  succeed(kResume);
+  expect_same_as_in_memory();
+}
+
+TEST_F(StateMemory, NamesTheFileWhenItIsDamaged) {
+  EXPECT_EQ(signal_at(50, SIGINT, kRunOnDisk).exit_code, 130);
+  const std::string rounds = content_of(run / results::kRoundsFile);
+  const std::string content = content_of(states);
+
+  std::string damaged = content;
+  for (char& byte : damaged) byte = static_cast<char>(byte ^ 4);
+  std::ofstream(states, std::ios::binary) << damaged;
+  EXPECT_THAT(refused(kResumeOnDisk),
+              AllOf(HasSubstr("fedarena: out/scaffold-seed-1/client-states.bin: is damaged: the checksum"),
+                    HasSubstr("Remove the run directory to run this cell again from the start.")));
+
+  fs::resize_file(states, 100);
+  EXPECT_THAT(refused(kResumeOnDisk), HasSubstr("client-states.bin: is cut short: it has 100 bytes of "));
+
+  fs::remove(states);
+  EXPECT_THAT(refused(kResumeOnDisk),
+              HasSubstr("client-states.bin: is missing, and the checkpoint needs it"));
+
+  EXPECT_EQ(content_of(run / results::kRoundsFile), rounds);
+  std::ofstream(states, std::ios::binary) << content;  // as it was: nothing else was harmed
+  succeed(kResumeOnDisk);
+  expect_same_as_in_memory();
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/harness/app/golden.hpp"
-#include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
@@ -21,17 +20,17 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-Scratch& write(Scratch& scratch, const std::string& partition) {
-  scratch.write("small.toml", SmallExperiment{.seeds = "[3, 4]", .partition = partition}.toml());
-  return scratch;
+SmallExperiment partitioned(const std::string& partition) {
+  return {.seeds = "[3, 4]", .partition = partition};
 }
 
 const std::string kClasses = "kind = \"classes\"\nclients = 5";
 
-TEST(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
-  Scratch scratch;
-  const Outcome outcome = run_program(write(scratch, kClasses), {"partition", "small.toml"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+using PartitionCommand = ScratchTest;
+
+TEST_F(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
+  partitioned(kClasses).write_to(scratch);
+  const Outcome outcome = succeed("partition small.toml");
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(
       outcome.out,
@@ -46,41 +45,31 @@ TEST(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
       HasSubstr("\n     1      2400     0.69  |····████············|     0     0  1200  1200     0     0"));
 }
 
-TEST(PartitionCommand, ShowsOnePointOfAGrid) {
-  const Scratch scratch;
+TEST_F(PartitionCommand, ShowsOnePointOfAGrid) {
   scratch.write("grid.toml", SmallExperiment{}.toml() + "\n[sweep]\n\"partition.clients\" = [3, 5]\n");
-  const auto shown = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"partition", "grid.toml"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(scratch, arguments);
-  };
-  EXPECT_THAT(shown({"--point", "partition.clients=3"}).out, HasSubstr("iid: 3 clients, "));
-  EXPECT_EQ(shown({}).err,
+  const CommandLine shown = "partition grid.toml";
+  EXPECT_THAT(succeed(shown + "--point partition.clients=3").out, HasSubstr("iid: 3 clients, "));
+  EXPECT_EQ(refused(shown),
             "fedarena: grid.toml: [sweep] makes 2 points of it\n"
             "  choose one with --point: partition.clients=3, partition.clients=5\n");
   EXPECT_EQ(
-      shown({"--point", "partition.clients=4"}).err,
+      refused(shown + "--point partition.clients=4"),
       "fedarena: --point partition.clients=4: the [sweep] has no such point; allowed: partition.clients=3, "
       "partition.clients=5; did you mean \"partition.clients=3\"?\n");
 }
 
-TEST(PartitionCommand, TakesTheSeedProfileAndOverridesThatARunTakes) {
-  Scratch scratch;
-  write(scratch, "kind = \"dirichlet\"\nclients = 4");
-  const auto card = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"partition", "small.toml", "--format", "json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = run_program(scratch, arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return json::parse(outcome.out);
+TEST_F(PartitionCommand, TakesTheSeedProfileAndOverridesThatARunTakes) {
+  partitioned("kind = \"dirichlet\"\nclients = 4").write_to(scratch);
+  const auto card = [&](const std::string& options) {
+    return json::parse(succeed("partition small.toml --format json " + options).out);
   };
-  const json first = card({}), other = card({"--seed", "4"});
+  const json first = card(""), other = card("--seed 4");
   EXPECT_EQ(first.at("seed"), 3);
   EXPECT_EQ(first.at("kind"), "dirichlet");
   EXPECT_THAT(first.at("id").get<std::string>(), testing::EndsWith(",alpha=0.5,min_examples=10,seed=3)"));
   EXPECT_THAT(other.at("id").get<std::string>(), testing::EndsWith(",seed=4)"));
   EXPECT_NE(first.at("index_hash"), other.at("index_hash"));
-  EXPECT_EQ(card({"--seed", "3"}), first);
+  EXPECT_EQ(card("--seed 3"), first);
   EXPECT_EQ(first.at("clients"), 4);
   std::int64_t total = 0;
   for (std::size_t client = 0; client < 4; ++client) {
@@ -90,27 +79,24 @@ TEST(PartitionCommand, TakesTheSeedProfileAndOverridesThatARunTakes) {
     total += held;
   }
   EXPECT_EQ(total, 12'000);
-  EXPECT_EQ(card({"--set", "partition.clients=7"}).at("sizes").size(), 7U);
+  EXPECT_EQ(card("--set partition.clients=7").at("sizes").size(), 7U);
 }
 
 // The run's own words and its summary name the same partition.
-TEST(PartitionCommand, TellsWhatARunRecords) {
-  Scratch scratch;
-  write(scratch, "kind = \"shards\"\nclients = 6\nnoise = 0.2\nrotations = [0, 90]");
-  const json card =
-      json::parse(run_program(scratch, {"partition", "small.toml", "--seed", "4", "--format", "json"}).out);
+TEST_F(PartitionCommand, TellsWhatARunRecords) {
+  partitioned("kind = \"shards\"\nclients = 6\nnoise = 0.2\nrotations = [0, 90]").write_to(scratch);
+  const json card = json::parse(call("partition small.toml --seed 4 --format json").out);
   ASSERT_EQ(card.at("noise").size(), 6U);
   EXPECT_EQ(card.at("noise").at(0), 0);
   EXPECT_NEAR(card.at("noise").at(3).get<double>(), 0.12, 1e-15);
   EXPECT_EQ(card.at("rotations"), (std::vector<int>{0, 90, 0, 90, 0, 90}));
-  EXPECT_THAT(run_program(scratch, {"partition", "small.toml"}).out,
+  EXPECT_THAT(call("partition small.toml").out,
               HasSubstr("noise      on inputs of 5 of 6 clients, standard deviation up to 0.2\n"
                         "rotations  of inputs of 3 of 6 clients\n"));
-  const Outcome run = run_program(scratch, {"run", "small.toml", "--out", "out"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Outcome run = succeed("run small.toml --out out");
   const fs::path file = scratch / "out/fedavg-seed-4/partition.json";
   EXPECT_EQ(json::parse(content_of(file)), card);
-  EXPECT_THAT(run_program(scratch, {"verify", "out"}).out, HasSubstr(" 0 differences"));
+  EXPECT_THAT(call("verify out").out, HasSubstr(" 0 differences"));
   const std::string hash = card.at("index_hash"), id = card.at("id");
   EXPECT_THAT(run.err, HasSubstr("seed 4: shards: 6 clients, "));
   EXPECT_THAT(run.err, HasSubstr(", index hash " + hash + ", id " + id + "\n"));
@@ -120,16 +106,13 @@ TEST(PartitionCommand, TellsWhatARunRecords) {
   EXPECT_EQ(
       summary.partition,
       "shards (clients = 6, train_fraction = 1.0, noise = 0.2, rotations = [0, 90], shards_per_client = 2)");
-  EXPECT_THAT(run_program(scratch, {"table", "out"}).out,
-              testing::AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
-                             HasSubstr("seed 4 index hash " + hash)));
+  EXPECT_THAT(call("table out").out, testing::AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
+                                                    HasSubstr("seed 4 index hash " + hash)));
 }
 
 // A run that an older version finished has no card and gets none; one that is begun anew does.
-TEST(PartitionCommand, CardsOfRunsSurviveResuming) {
-  Scratch scratch;
-  write(scratch, kClasses);
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(PartitionCommand, CardsOfRunsSurviveResuming) {
+  run_small(scratch, partitioned(kClasses));
   const fs::path older = scratch / "out/fedavg-seed-3", crashed = scratch / "out/fedavg-seed-4";
   const std::string card = content_of(crashed / "partition.json");
   fs::remove(older / "partition.json");
@@ -138,72 +121,56 @@ TEST(PartitionCommand, CardsOfRunsSurviveResuming) {
     if (name != "experiment.toml" && name != "environment.json") fs::remove_all(entry.path());
   }
   scratch.write("out/fedavg-seed-4/partition.json", "{");
-  const Outcome resumed = run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"});
-  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  succeed("run small.toml --out out --resume");
   EXPECT_EQ(content_of(crashed / "partition.json"), card);
   EXPECT_FALSE(fs::exists(older / "partition.json"));
-  EXPECT_THAT(run_program(scratch, {"verify", "out"}).out, HasSubstr(" 0 differences"));
+  EXPECT_THAT(call("verify out").out, HasSubstr(" 0 differences"));
 }
 
 // Tables keep such runs with those of before there was feature skew.
-TEST(PartitionCommand, FeatureSkewThatIsOffIsNotPartOfATablesSetting) {
-  Scratch scratch;
-  write(scratch, "kind = \"iid\"\nclients = 4");
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(PartitionCommand, FeatureSkewThatIsOffIsNotPartOfATablesSetting) {
+  run_small(scratch, partitioned("kind = \"iid\"\nclients = 4"));
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-3").partition, "iid (clients = 4, train_fraction = 1.0)");
 }
 
-TEST(PartitionCommand, DrawsTheHeatMap) {
-  Scratch scratch;
-  write(scratch, kClasses);
-  const Outcome outcome = run_program(scratch, {"partition", "small.toml", "-o", "map.png"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(PartitionCommand, DrawsTheHeatMap) {
+  partitioned(kClasses).write_to(scratch);
+  succeed("partition small.toml -o map.png");
   EXPECT_EQ(results::decoded_png(content_of(scratch / "map.png")).width, 1200);
-  ASSERT_EQ(run_program(scratch, {"partition", "small.toml", "-o", "map.svg"}).exit_code, 0);
+  succeed("partition small.toml -o map.svg");
   const std::string picture = content_of(scratch / "map.svg");
   EXPECT_THAT(picture, HasSubstr("classes of glyphs, seed 3, index hash "));
   EXPECT_THAT(picture, HasSubstr("1200"));
 }
 
-TEST(PartitionCommand, ShowsAHundredClients) {
-  Scratch scratch;
-  write(scratch, "kind = \"dirichlet-niid-bench\"\nclients = 100");
-  const Outcome outcome = run_program(scratch, {"partition", "small.toml", "-o", "map.png"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(PartitionCommand, ShowsAHundredClients) {
+  partitioned("kind = \"dirichlet-niid-bench\"\nclients = 100").write_to(scratch);
+  const Outcome outcome = succeed("partition small.toml -o map.png");
   EXPECT_THAT(outcome.out, HasSubstr("\n    99  "));
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 3 + 1 + 1 + 100 + 1);
 }
 
-TEST(PartitionCommand, RefusesWithARemedy) {
-  Scratch scratch;
-  write(scratch, kClasses);
+TEST_F(PartitionCommand, RefusesWithARemedy) {
+  partitioned(kClasses).write_to(scratch);
   const auto with = [](const std::string& setting) {
-    return std::vector<std::string>{"partition", "small.toml", "--set", setting};
+    return CommandLine("partition small.toml --set " + setting);
   };
-  expect_golden("bad_partitions.txt",
-                refusals(scratch, {{"partition"},
-                                   {"partition", "smal.toml"},
-                                   {"partition", "small.toml", "--seed", "-1"},
-                                   {"partition", "small.toml", "--seed", "one"},
-                                   {"partition", "small.toml", "--format", "jsno"},
-                                   {"partition", "small.toml", "-o", "map.jpg"},
-                                   {"partition", "small.toml", "-o", "small.toml/map.png"},
-                                   {"partition", "small.toml", "--outptu", "map.png"},
-                                   {"partition", "small.toml", "--profile", "quick"},
-                                   with("partition.kind=shard"),
-                                   with("partition.kind=by-user"),
-                                   with("partition.clients=3"),
-                                   with("partition.rotations=[0, 45]"),
-                                   with("partition.noise=-1"),
-                                   with("partition.train_fraction=0")}));
+  expect_golden(
+      "bad_partitions.txt",
+      refusals(scratch, {"partition", "partition smal.toml", "partition small.toml --seed -1",
+                         "partition small.toml --seed one", "partition small.toml --format jsno",
+                         "partition small.toml -o map.jpg", "partition small.toml -o small.toml/map.png",
+                         "partition small.toml --outptu map.png", "partition small.toml --profile quick",
+                         with("partition.kind=shard"), with("partition.kind=by-user"),
+                         with("partition.clients=3"), with("'partition.rotations=[0, 45]'"),
+                         with("partition.noise=-1"), with("partition.train_fraction=0")}));
   EXPECT_FALSE(fs::exists(scratch / "map.jpg"));
 }
 
-TEST(PartitionCommand, LeavesNothingWhenGnuplotIsNotThere) {
-  Scratch scratch;
-  write(scratch, kClasses);
-  const Outcome outcome = run_program(scratch, {"partition", "small.toml", "-o", "map.png"},
-                                      {.environment = {{"PATH", scratch.path().string()}}});
+TEST_F(PartitionCommand, LeavesNothingWhenGnuplotIsNotThere) {
+  partitioned(kClasses).write_to(scratch);
+  const Start without{.environment = {{"PATH", scratch.path().string()}}};
+  const Outcome outcome = call("partition small.toml -o map.png", without);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("gnuplot, which draws the plots, is not installed"));

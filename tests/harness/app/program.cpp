@@ -1,5 +1,4 @@
 #include "tests/harness/app/program.hpp"
-#include "tests/paths.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,6 +7,7 @@
 #include <poll.h>
 #include <regex>
 #include <signal.h>
+#include <stdexcept>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -15,6 +15,11 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
@@ -69,9 +74,26 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 }  // namespace
 
-Program::Program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start) {
-  std::vector<std::string> words{start.program.empty() ? (build_folder() / "bin" / "fedarena").string() : start.program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+CommandLine::CommandLine(std::string_view text) {
+  bool quoted = false, begun = false;
+  for (const char letter : text) {
+    if (letter == ' ' && !quoted) {
+      begun = false;
+      continue;
+    }
+    if (!std::exchange(begun, true)) words_.emplace_back();
+    if (letter == '\'') {
+      quoted = !quoted;
+    } else {
+      words_.back() += letter;
+    }
+  }
+}
+
+Program::Program(const Scratch& scratch, const CommandLine& command, const Start& start) {
+  std::vector<std::string> words{start.program.empty() ? (build_folder() / "bin" / "fedarena").string()
+                                                       : start.program};
+  words.insert(words.end(), command.words().begin(), command.words().end());
   std::vector<std::string> variables = environment_of(scratch, start);
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> envp = pointers_to(variables);
@@ -150,8 +172,23 @@ Outcome Program::finish() {
   return outcome_;
 }
 
-Outcome run_program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start) {
-  return Program(scratch, arguments, start).finish();
+Outcome run_program(const Scratch& scratch, const CommandLine& command, const Start& start) {
+  return Program(scratch, command, start).finish();
+}
+
+Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start& start) {
+  Outcome outcome = run_program(scratch, command, start);
+  if (outcome.exit_code != 0) {
+    throw std::runtime_error(fmt::format("{}: exit code {}\n{}{}", fmt::join(command.words(), " "),
+                                         outcome.exit_code, outcome.out, outcome.err));
+  }
+  return outcome;
+}
+
+std::string refused(const Scratch& scratch, const CommandLine& command, const Start& start) {
+  const Outcome outcome = run_program(scratch, command, start);
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.out << outcome.err;
+  return outcome.err;
 }
 
 }  // namespace fedarena::test

@@ -4,12 +4,33 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 #include "tests/scratch.hpp"
 
 namespace fedarena::test {
+
+/// The words of a command line. In a text they are parted by spaces, and '...' holds one with spaces, or an
+/// empty one.
+class CommandLine {
+ public:
+  CommandLine(std::string_view text);
+  CommandLine(const std::string& text) : CommandLine(std::string_view(text)) {}
+  CommandLine(const char* text) : CommandLine(std::string_view(text)) {}
+  CommandLine(std::vector<std::string> words) : words_(std::move(words)) {}
+
+  const std::vector<std::string>& words() const { return words_; }
+  friend CommandLine operator+(CommandLine left, const CommandLine& right) {
+    left.words_.insert(left.words_.end(), right.words_.begin(), right.words_.end());
+    return left;
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
 
 /// How a program ended and what it wrote.
 struct Outcome {
@@ -31,7 +52,7 @@ struct Start {
 /// `fedarena` as a child process, in the scratch folder. Ends with its owner.
 class Program {
  public:
-  Program(const Scratch& scratch, const std::vector<std::string>& arguments, const Start& start = {});
+  Program(const Scratch& scratch, const CommandLine& command, const Start& start = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -55,7 +76,28 @@ class Program {
 };
 
 /// Starts the program and waits for its end.
-Outcome run_program(const Scratch& scratch, const std::vector<std::string>& arguments,
-                    const Start& start = {});
+Outcome run_program(const Scratch& scratch, const CommandLine& command, const Start& start = {});
+
+/// The same of one that must succeed: anything but exit code 0 ends the test.
+Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start& start = {});
+
+/// What one that must be refused, with exit code 2, writes to stderr.
+std::string refused(const Scratch& scratch, const CommandLine& command, const Start& start = {});
+
+/// A test with a scratch folder of its own, in which it starts the program.
+class ScratchTest : public testing::Test {
+ protected:
+  Outcome call(const CommandLine& command, const Start& start = {}) const {
+    return run_program(scratch, command, start);
+  }
+  Outcome succeed(const CommandLine& command, const Start& start = {}) const {
+    return test::succeed(scratch, command, start);
+  }
+  std::string refused(const CommandLine& command, const Start& start = {}) const {
+    return test::refused(scratch, command, start);
+  }
+
+  const Scratch scratch;
+};
 
 }  // namespace fedarena::test

@@ -31,8 +31,8 @@ std::string prices() {
   return text;
 }
 
-std::string experiment() {
-  return SmallExperiment{
+SmallExperiment price_regression(const std::string& more = "") {
+  return {
       .data =
           "csv\"\npath = \"prices.csv\"\ntarget = \"price\"\ntask = \"regression\"\ncategorical = \"colour",
       .seeds = "[1, 2]",
@@ -40,17 +40,16 @@ std::string experiment() {
       .model = "name = \"linear\"",
       .evaluate_every = 20,
       .training = "local_steps = 5\nbatch_size = 8\nrate = 0.1",
-      .algorithms = {"fedavg", "scaffold"}}
-      .toml();
+      .algorithms = {"fedavg", "scaffold"},
+      .more = more,
+      .files = {{"prices.csv", prices()}}};
 }
 
-TEST(Regression, RunsFromACsvFileToATableOfErrors) {
-  const Scratch scratch;
-  scratch.write("prices.csv", prices());
-  scratch.write("small.toml", experiment());
-  const Outcome run = run_program(scratch, {"run", "small.toml", "--out", "out"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("60 rounds, test loss "));
+using Regression = ScratchTest;
+
+TEST_F(Regression, RunsFromACsvFileToATableOfErrors) {
+  price_regression().write_to(scratch);
+  EXPECT_THAT(succeed("run small.toml --out out").err, HasSubstr("60 rounds, test loss "));
 
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   EXPECT_EQ(summary.state, results::kFinished);
@@ -63,32 +62,25 @@ TEST(Regression, RunsFromACsvFileToATableOfErrors) {
   const double error = std::sqrt(2 * *summary.final_test_loss);
   EXPECT_LT(error, 1);
 
-  const Outcome markdown = run_program(scratch, {"table", "out"});
-  EXPECT_EQ(markdown.exit_code, 0) << markdown.err;
+  const Outcome markdown = succeed("table out");
   EXPECT_THAT(markdown.out, HasSubstr(" RMSE |"));
   EXPECT_THAT(markdown.out, Not(HasSubstr("accuracy")));
-  const Outcome table = run_program(scratch, {"table", "out", "--format", "json"});
+  const Outcome table = call("table out --format json");
   const json rows = json::parse(table.out)["rows"];
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_TRUE(rows[0]["accuracy_mean"].is_null());
   const double other = std::sqrt(2 * *summary_of(scratch / "out/fedavg-seed-2").final_test_loss);
   EXPECT_DOUBLE_EQ(rows[0]["rmse_mean"].get<double>(), (error + other) / 2);
-  EXPECT_THAT(run_program(scratch, {"list", "out"}).out, HasSubstr("RMSE " + results::measured(error)));
+  EXPECT_THAT(call("list out").out, HasSubstr("RMSE " + results::measured(error)));
 
-  const Outcome verified = run_program(scratch, {"verify", "out"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  const Outcome verified = succeed("verify out");
   EXPECT_THAT(verified.out, HasSubstr("verified: 4 runs"));
 }
 
-TEST(Regression, StopsByValidationLoss) {
-  const Scratch scratch;
-  scratch.write("prices.csv", prices());
-  scratch.write("small.toml", experiment());
-  const Outcome run =
-      run_program(scratch, {"run", "small.toml", "--out", "out", "--only", "fedavg", "--set",
-                            "evaluation.every=1", "--set", "evaluation.validation_fraction=0.25", "--set",
-                            "stopping.patience=3", "--set", "stopping.improvement=0.5"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+TEST_F(Regression, StopsByValidationLoss) {
+  run_small(scratch, price_regression(),
+            "--out out --only fedavg --set evaluation.every=1 --set evaluation.validation_fraction=0.25 "
+            "--set stopping.patience=3 --set stopping.improvement=0.5");
   // No loss in single precision can halve sixty times.
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   EXPECT_EQ(summary.stopped, results::kStoppedByPatience);
@@ -100,12 +92,10 @@ TEST(Regression, StopsByValidationLoss) {
     best_round = round.round;
   }
   EXPECT_EQ(summary.rounds_done, best_round + 3);
-  EXPECT_THAT(run_program(scratch, {"table", "out"}).out,
-              HasSubstr("stopped without a better validation score"));
+  EXPECT_THAT(call("table out").out, HasSubstr("stopped without a better validation score"));
 }
 
-TEST(Regression, TestsEachClientOnItsOwnUsersExamples) {
-  const Scratch scratch;
+TEST_F(Regression, TestsEachClientOnItsOwnUsersExamples) {
   // The model is one line for all, so that sellers differ in how far they are from it.
   std::string text = "size,seller,price\n", test = text;
   for (int size = 1; size <= 20; ++size) {
@@ -113,22 +103,19 @@ TEST(Regression, TestsEachClientOnItsOwnUsersExamples) {
       (size % 4 == 0 ? test : text) += fmt::format("{},{},{}\n", size, seller, 3 * size + extra);
     }
   }
-  scratch.write("prices.csv", text);
-  scratch.write("later.csv", test);
-  SmallExperiment small{.data =
-                            "csv\"\npath = \"prices.csv\"\ntest_path = \"later.csv\"\ntarget = "
-                            "\"price\"\nuser = \"seller\"\ntask = \"regression",
-                        .seeds = "[1, 2]",
-                        .rounds = 20,
-                        .model = "name = \"mlp\"\nhidden = [4]",
-                        .evaluate_every = 5,
-                        .training = "local_steps = 5\nbatch_size = 5\nrate = 0.02",
-                        .algorithms = {"fedavg"}};
-  scratch.write("small.toml", small.toml());
-  const Outcome run =
-      run_program(scratch, {"run", "small.toml", "--out", "out", "--set", "partition.kind=by-user", "--set",
-                            "partition.clients=3", "--set", "evaluation.per_client=true"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const SmallExperiment small{.data =
+                                  "csv\"\npath = \"prices.csv\"\ntest_path = \"later.csv\"\ntarget = "
+                                  "\"price\"\nuser = \"seller\"\ntask = \"regression",
+                              .seeds = "[1, 2]",
+                              .rounds = 20,
+                              .model = "name = \"mlp\"\nhidden = [4]",
+                              .evaluate_every = 5,
+                              .training = "local_steps = 5\nbatch_size = 5\nrate = 0.02",
+                              .algorithms = {"fedavg"},
+                              .files = {{"prices.csv", text}, {"later.csv", test}}};
+  run_small(
+      scratch, small,
+      "--out out --set partition.kind=by-user --set partition.clients=3 --set evaluation.per_client=true");
 
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   const json clients = json::parse(content_of(scratch / "out/fedavg-seed-1/clients.json"))["clients"];
@@ -149,84 +136,55 @@ TEST(Regression, TestsEachClientOnItsOwnUsersExamples) {
   // whole's.
   EXPECT_NEAR(std::sqrt(squares / 3), std::sqrt(2 * *summary.final_test_loss), 1e-5);
 
-  const Outcome table = run_program(scratch, {"table", "out"});
+  const Outcome table = call("table out");
   EXPECT_THAT(table.out, HasSubstr("| clients (RMSE) | worst client (RMSE) |"));
   EXPECT_THAT(table.out, HasSubstr("Clients (RMSE): the mean over clients of the RMSE"));
   EXPECT_THAT(table.out, Not(HasSubstr("BMTA")));
-  const Outcome chosen = run_program(scratch, {"table", "out", "--metric", "worst-client-rmse@round=10"});
-  EXPECT_EQ(chosen.exit_code, 0) << chosen.err;
-  EXPECT_THAT(chosen.out, HasSubstr("| worst client (RMSE) at round 10 |"));
-  ASSERT_EQ(run_program(scratch, {"export", "out", "--format", "csv", "-o", "values.csv", "--measures",
-                                  "client_rmse_worst"})
-                .exit_code,
-            0);
+  EXPECT_THAT(succeed("table out --metric worst-client-rmse@round=10").out,
+              HasSubstr("| worst client (RMSE) at round 10 |"));
+  succeed("export out --format csv -o values.csv --measures client_rmse_worst");
   EXPECT_THAT(content_of(scratch / "values.csv"),
               HasSubstr(",20,client_rmse_worst," + results::exact_number(worst) + "\n"));
-  const Outcome verified = run_program(scratch, {"verify", "out"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  succeed("verify out");
 }
 
-TEST(Regression, RefusesATargetOfAccuracy) {
-  const Scratch scratch;
-  scratch.write("prices.csv", prices());
-  scratch.write("small.toml", experiment());
+TEST_F(Regression, RefusesATargetOfAccuracy) {
+  price_regression().write_to(scratch);
   for (const std::string option : {"--out=out", "--dry-run"}) {
-    const Outcome run =
-        run_program(scratch, {"run", "small.toml", option, "--set", "stopping.target_accuracy=0.5", "--set",
-                              "evaluation.validation_fraction=0.25"});
-    EXPECT_EQ(run.exit_code, 2) << run.err;
-    EXPECT_THAT(run.err,
+    EXPECT_THAT(refused("run small.toml " + option +
+                        " --set stopping.target_accuracy=0.5 --set evaluation.validation_fraction=0.25"),
                 HasSubstr("[stopping] target_accuracy is about accuracy, but the data set \"csv\" is "
                           "a regression\n  leave it out"));
     EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
   }
 }
 
-TEST(Regression, IsRunAgainFromTheSettingsThatACellRecorded) {
-  const Scratch scratch;
-  scratch.write("prices.csv", prices());
-  scratch.write("small.toml", experiment());
-  ASSERT_EQ(
-      run_program(scratch, {"run", "small.toml", "--out", "out", "--set", "data.standardise=all"}).exit_code,
-      0);
+TEST_F(Regression, IsRunAgainFromTheSettingsThatACellRecorded) {
+  run_small(scratch, price_regression(), "--out out --set data.standardise=all");
   EXPECT_THAT(content_of(scratch / "out/fedavg-seed-2/experiment.toml"), HasSubstr("standardise = \"all\""));
-  const Outcome again = run_program(scratch, {"run", "out/fedavg-seed-2/experiment.toml", "--out", "again"});
-  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const Outcome again = succeed("run out/fedavg-seed-2/experiment.toml --out again");
   EXPECT_THAT(again.err, HasSubstr("note: the target is standardised; an error of 1 is "));
   expect_same_run(scratch / "out/fedavg-seed-2", scratch / "again/fedavg-seed-2");
 }
 
-TEST(Regression, ThatDivergedIsStillRecordedAndVerified) {
-  const Scratch scratch;
-  scratch.write("prices.csv", prices());
-  scratch.write("small.toml", experiment());
-  ASSERT_EQ(
-      run_program(scratch, {"run", "small.toml", "--out", "out", "--set", "training.rate=1e30"}).exit_code,
-      0);
-  for (const char* format : {"markdown", "latex", "csv", "json"})
-    EXPECT_EQ(run_program(scratch, {"table", "out", "--format", format}).exit_code, 0) << format;
-  const Outcome verified = run_program(scratch, {"verify", "out"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+TEST_F(Regression, ThatDivergedIsStillRecordedAndVerified) {
+  run_small(scratch, price_regression(), "--out out --set training.rate=1e30");
+  for (const std::string format : {"markdown", "latex", "csv", "json"})
+    succeed("table out --format " + format);
+  succeed("verify out");
 }
 
-TEST(Regression, UnderRecordLevelPrivacyHasAnEpsilon) {
-  const Scratch scratch;
-  scratch.write("prices.csv", prices());
-  scratch.write("small.toml", experiment() + "\n[privacy]\npolicy = \"record\"\n");
-  const Outcome run = run_program(scratch, {"run", "small.toml", "--out", "out"});
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+TEST_F(Regression, UnderRecordLevelPrivacyHasAnEpsilon) {
+  run_small(scratch, price_regression("\n[privacy]\npolicy = \"record\"\n"));
   EXPECT_TRUE(summary_of(scratch / "out/fedavg-seed-1").privacy->rdp->epsilon.has_value());
-  EXPECT_EQ(run_program(scratch, {"verify", "out"}).exit_code, 0);
+  succeed("verify out");
 }
 
-TEST(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
-  const Scratch scratch;
+TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
+  price_regression().write_to(scratch);
   scratch.write("prices.csv", prices() + "41,red,lots\n");
-  scratch.write("small.toml", experiment());
   const auto refusal = [&](const std::string& setting) {
-    const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out", "--set", setting});
-    EXPECT_EQ(outcome.exit_code, 2);
-    return outcome.err;
+    return refused("run small.toml --out out --set " + setting);
   };
   EXPECT_EQ(refusal("data.task=regresion"),
             "fedarena: --set data.task=regresion: task is \"regresion\"; allowed: \"classification\", "

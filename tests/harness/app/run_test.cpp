@@ -1,4 +1,4 @@
-// A run from the experiment file to the printed table.
+// A run from the experiment file, or a profile of it, to the printed table.
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/text/number_format.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 
@@ -22,17 +22,13 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 Outcome table_of(const Scratch& scratch, const std::string& format) {
-  Outcome outcome = run_program(scratch, {"table", "out", "--format", format});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  return outcome;
+  return succeed(scratch, "table out --format " + format);
 }
 
-TEST(Run, LeavesACompleteRunDirectoryForEveryCell) {
-  const Scratch scratch;
-  scratch.write("small.toml",
-                SmallExperiment{.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}}.toml());
-  const Outcome outcome = run_program(scratch, {"run", "small.toml"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+using RunCommand = ScratchTest;
+
+TEST_F(RunCommand, LeavesACompleteRunDirectoryForEveryCell) {
+  const Outcome outcome = run_small(scratch, {.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}}, "");
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err,
               HasSubstr("Results are in runs/small; `fedarena table runs/small` prints the table."));
@@ -58,24 +54,18 @@ TEST(Run, LeavesACompleteRunDirectoryForEveryCell) {
   }
 }
 
-TEST(Run, CanBeRepeatedFromTheExperimentFileThatACellRecorded) {
-  const Scratch scratch;
-  const SmallExperiment small{.seeds = "[7]", .cohort = "size = 2", .algorithms = {"fedprox"}};
-  scratch.write("small.toml", small.toml());
-  ASSERT_EQ(
-      run_program(scratch, {"run", "small.toml", "--out", "out", "--set", "training.rate=0.1"}).exit_code, 0);
-  const Outcome again = run_program(scratch, {"run", "out/fedprox-seed-7/experiment.toml", "--out", "again"});
-  ASSERT_EQ(again.exit_code, 0) << again.err;
+TEST_F(RunCommand, CanBeRepeatedFromTheExperimentFileThatACellRecorded) {
+  run_small(scratch, {.seeds = "[7]", .cohort = "size = 2", .algorithms = {"fedprox"}},
+            "--out out --set training.rate=0.1");
+  succeed("run out/fedprox-seed-7/experiment.toml --out again");
   EXPECT_THAT(content_of(scratch / "out/fedprox-seed-7/experiment.toml"), HasSubstr("rate = 0.1"));
   EXPECT_EQ(content_of(scratch / "out/fedprox-seed-7/experiment.toml"),
             content_of(scratch / "again/fedprox-seed-7/experiment.toml"));
   expect_same_run(scratch / "out/fedprox-seed-7", scratch / "again/fedprox-seed-7");
 }
 
-TEST(Run, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.evaluate_every = 2}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(RunCommand, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
+  run_small(scratch, {.evaluate_every = 2});
   // Round 3 is not a multiple of 2, but the last one is always evaluated.
   const std::vector<results::RoundRecord> rounds = rounds_of(scratch / "out/fedavg-seed-1");
   ASSERT_EQ(rounds.size(), 3U);
@@ -95,12 +85,9 @@ TEST(Run, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
   EXPECT_THAT(csv.err, testing::MatchesRegex("note: .*glyphs is synthetic.*\n"));
 }
 
-TEST(Run, ListShowsEveryRunAndItsState) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.seeds = "[1, 2]"}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml"}).exit_code, 0);
-  const Outcome list = run_program(scratch, {"list"});
-  EXPECT_EQ(list.exit_code, 0) << list.err;
+TEST_F(RunCommand, ListShowsEveryRunAndItsState) {
+  run_small(scratch, {.seeds = "[1, 2]"}, "");
+  const Outcome list = succeed("list");
   EXPECT_THAT(list.out, testing::ContainsRegex("runs/small/fedavg-seed-1 +small +fedavg +1 +finished +3/3 "));
   EXPECT_THAT(list.out, testing::ContainsRegex("runs/small/fedavg-seed-2 +small +fedavg +2 +finished +3/3 "));
 }
@@ -108,14 +95,12 @@ TEST(Run, ListShowsEveryRunAndItsState) {
 // The wire format: 8 bytes of header; an entry is its name (length, letters), a byte of kind, and for
 // parameters a byte of type, their number and a fingerprint (8 bytes each) and the floats, for an integer 8
 // bytes.
-TEST(Run, CountsTheBytesOfTheWireFormat) {
+TEST_F(RunCommand, CountsTheBytesOfTheWireFormat) {
   constexpr std::int64_t kHeader = 8;
   constexpr std::int64_t kParams = 1 + 1 + 8 + 8 + 4 * (28 * 28 * 10 + 10);
   constexpr std::int64_t kDownlink = kHeader + (1 + 5) + kParams;                    // "model"
   constexpr std::int64_t kUplink = kHeader + (1 + 6) + kParams + (1 + 8) + (1 + 8);  // "update", "examples"
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 2, .cohort = "size = 3"}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+  run_small(scratch, {.rounds = 2, .cohort = "size = 3"});
   for (const results::RoundRecord& round : rounds_of(scratch / "out/fedavg-seed-1")) {
     EXPECT_EQ(round.clients, 3);
     EXPECT_EQ(round.examples, 3 * 4 * 16);
@@ -127,38 +112,50 @@ TEST(Run, CountsTheBytesOfTheWireFormat) {
   EXPECT_EQ(summary.downlink_bytes_per_client_round, static_cast<double>(kDownlink));
 }
 
-TEST(Run, GivesEveryAlgorithmTheSamePartitionAndStart) {
-  const Scratch scratch;
+TEST_F(RunCommand, GivesEveryAlgorithmTheSamePartitionAndStart) {
   // With no pull towards the global model FedProx is FedAvg, so that everything else must be equal.
-  SmallExperiment small{.cohort = "size = 2", .algorithms = {"fedavg", "fedprox"}};
-  scratch.write("small.toml", small.toml() + "mu = 0.0\n");
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  run_small(scratch, {.cohort = "size = 2", .algorithms = {"fedavg", "fedprox"}, .more = "mu = 0.0\n"});
   const std::vector<results::RoundRecord> fedavg = rounds_of(scratch / "out/fedavg-seed-1");
   const std::vector<results::RoundRecord> fedprox = rounds_of(scratch / "out/fedprox-seed-1");
   ASSERT_EQ(fedavg.size(), fedprox.size());
   for (std::size_t i = 0; i < fedavg.size(); ++i) EXPECT_EQ(fedavg[i].test_loss, fedprox[i].test_loss);
 }
 
-TEST(Run, RecordsARunThatDiverged) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.training = "local_steps = 50\nrate = 1e30"}.toml());
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+TEST_F(RunCommand, RecordsARunThatDiverged) {
+  run_small(scratch, {.training = "local_steps = 50\nrate = 1e30"});
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
-  EXPECT_EQ(table_of(scratch, "json").exit_code, 0);
+  table_of(scratch, "json");
 }
 
-TEST(Run, FindsPluginsInFurtherFoldersAndLivesWithBrokenOnes) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 1}.toml());
+TEST_F(RunCommand, FindsPluginsInFurtherFoldersAndLivesWithBrokenOnes) {
+  SmallExperiment{.rounds = 1}.write_to(scratch);
   scratch.write("further/broken.so", "This is no library.\n");
   const Start start{.environment = {{"FEDARENA_PLUGIN_PATH", (scratch / "further").string()}}};
-  const Outcome outcome = run_program(scratch, {"run", "small.toml", "--out", "out"}, start);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("warning: plugin " + (scratch / "further/broken.so").string() +
-                                     " is not in use: it cannot be loaded"));
+  EXPECT_THAT(succeed("run small.toml --out out", start).err,
+              HasSubstr("warning: plugin " + (scratch / "further/broken.so").string() +
+                        " is not in use: it cannot be loaded"));
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
+}
+
+using Profile = ScratchTest;
+
+TEST_F(Profile, RunsIntoAFolderOfItsOwnAndGivesWayToSet) {
+  run_small(scratch,
+            {.more = "\n[profiles.quick]\n\"experiment.rounds\" = 1\n"
+                     "\"partition.train_fraction\" = 0.5\n\"algorithms.fedavg.rate\" = 0.2\n"},
+            "");
+  const Outcome outcome = succeed("run small.toml --profile quick --set algorithms.fedavg.rate=0.3");
+  EXPECT_THAT(outcome.err, HasSubstr("iid: 4 clients, 10 classes each, size 1,500 each, label entropy "));
+  EXPECT_THAT(outcome.err, HasSubstr("Results are in runs/small-quick;"));
+
+  EXPECT_EQ(summary_of(scratch / "runs/small/fedavg-seed-1").rounds_done, 3);
+  const fs::path quick = scratch / "runs/small-quick/fedavg-seed-1";
+  EXPECT_EQ(summary_of(quick).experiment, "small-quick");
+  EXPECT_EQ(summary_of(quick).rounds_done, 1);
+  // The record needs no profile any more.
+  EXPECT_THAT(content_of(quick / results::kExperimentFile), HasSubstr("\nrate = 0.3"));
+  succeed("run " + (quick / results::kExperimentFile).string() + " --out again");
+  expect_same_run(quick, scratch / "again/fedavg-seed-1");
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 #include "tests/harness/app/small_experiment.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
+#include <map>
+#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "results/record/run_directory.hpp"
+#include "tests/paths.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena::test {
@@ -17,9 +22,33 @@ std::string SmallExperiment::toml() const {
   std::string text = fmt::format("[experiment]\nname = \"small\"\nseeds = {}\nrounds = {}\n", seeds, rounds);
   text += fmt::format("\n[data]\nname = \"{}\"\n\n[partition]\n{}\n\n[model]\n{}\n", data, partition, model);
   if (!cohort.empty()) text += fmt::format("\n[cohort]\n{}\n", cohort);
-  text += fmt::format("\n[evaluation]\nevery = {}\n\n[training]\n{}\n", evaluate_every, training);
+  text +=
+      fmt::format("\n[evaluation]\nevery = {}\n{}\n[training]\n{}\n", evaluate_every, evaluation, training);
   for (const std::string& name : algorithms) text += fmt::format("\n[[algorithms]]\nname = \"{}\"\n", name);
-  return text;
+  return text + more;
+}
+
+void SmallExperiment::write_to(const Scratch& scratch) const {
+  scratch.write("small.toml", toml());
+  for (const auto& [name, content] : files) scratch.write(name, content);
+}
+
+Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment, const std::string& options) {
+  struct Finished {
+    Scratch scratch;
+    Outcome outcome;
+  };
+  static std::map<std::pair<std::string, std::string>, Finished> runs;
+  const auto [run, is_new] = runs.try_emplace({experiment.toml(), options});
+  Finished& finished = run->second;
+  if (is_new) {
+    experiment.write_to(finished.scratch);
+    finished.outcome = run_program(finished.scratch, "run small.toml " + options);
+  }
+  if (finished.outcome.exit_code != 0) throw std::runtime_error(finished.outcome.err);
+  fs::copy(finished.scratch.path(), scratch.path(),
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  return finished.outcome;
 }
 
 std::vector<results::RoundRecord> rounds_of(const fs::path& run) {
@@ -49,6 +78,42 @@ results::Summary summary_of(const fs::path& run) {
 std::int64_t rounds_on_disk(const fs::path& run) {
   std::ifstream file(run / results::kRoundsFile, std::ios::binary);
   return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+}
+
+Outcome signal_after(const Scratch& scratch, const CommandLine& command, const fs::path& run,
+                     std::int64_t rounds, int signal) {
+  Program program(scratch, command);
+  EXPECT_TRUE(program.wait_until([&] {
+    return fs::exists(run / results::kSummaryFile) && rounds_on_disk(run) >= rounds;
+  })) << program.err();
+  program.send(signal);
+  return program.finish();
+}
+
+void unfinish(const fs::path& run) {
+  results::Summary summary = summary_of(run);
+  summary.state = results::kRunning;
+  summary.final_test_accuracy.reset();
+  summary.final_test_loss.reset();
+  summary.uplink_bytes = summary.downlink_bytes = 0;
+  summary.uplink_bytes_per_client_round = summary.downlink_bytes_per_client_round = summary.seconds = 0;
+  results::RunDirectory::open(run).write_summary(summary);
+}
+
+std::map<fs::path, std::pair<std::string, fs::file_time_type>> snapshot_of(const fs::path& folder) {
+  std::map<fs::path, std::pair<std::string, fs::file_time_type>> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files[entry.path()] = {content_of(entry.path()), entry.last_write_time()};
+  }
+  return files;
+}
+
+fs::path published_data() {
+  const fs::path folder = data_folder();
+  if (fs::exists(folder / "mnist")) return fs::canonical(folder);
+  std::puts(
+      "MNIST is not here, so nothing was done with it; FEDARENA_TEST_DATA names the folder above mnist/.");
+  return {};
 }
 
 void expect_same_run(const fs::path& left, const fs::path& right) {

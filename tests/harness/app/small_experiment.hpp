@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/record/record.hpp"
+#include "tests/harness/app/program.hpp"
 
 namespace fedarena::test {
 
@@ -18,11 +21,21 @@ struct SmallExperiment {
   std::string model = "name = \"logistic\"";
   std::string cohort = {};
   std::int64_t evaluate_every = 1;
+  std::string evaluation = {};  ///< further lines of [evaluation]
   std::string training = "local_steps = 4\nbatch_size = 16\nrate = 0.05";
   std::vector<std::string> algorithms = {"fedavg"};
+  std::string more = {};                          ///< further lines at the end
+  std::map<std::string, std::string> files = {};  ///< those that it names, and what they hold
 
   std::string toml() const;
+  /// Writes it, as small.toml, and its files.
+  void write_to(const Scratch& scratch) const;
 };
+
+/// Writes the experiment and has the program run it. Tests share finished runs: the files of an experiment
+/// that this process ran before with the same options are copied.
+Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment = {},
+                  const std::string& options = "--out out");
 
 /// The rounds of a run directory; fails the test when one is not valid.
 std::vector<results::RoundRecord> rounds_of(const std::filesystem::path& run);
@@ -35,6 +48,20 @@ results::Summary summary_of(const std::filesystem::path& run);
 
 /// How many whole lines `rounds.jsonl` has; 0 when there is none yet.
 std::int64_t rounds_on_disk(const std::filesystem::path& run);
+
+/// Starts the program, sends it the signal once so many rounds of the run are on disk, and waits for its end.
+Outcome signal_after(const Scratch& scratch, const CommandLine& command, const std::filesystem::path& run,
+                     std::int64_t rounds, int signal);
+
+/// Makes a finished run one that a crash ended before its summary was written.
+void unfinish(const std::filesystem::path& run);
+
+/// Content and time of every file below a folder.
+std::map<std::filesystem::path, std::pair<std::string, std::filesystem::file_time_type>> snapshot_of(
+    const std::filesystem::path& folder);
+
+/// The folder above mnist/ with the published files, or an empty path, which is said.
+std::filesystem::path published_data();
 
 /// Fails the test unless both runs have the same rounds, but for the seconds, and the same final state, bit
 /// by bit.

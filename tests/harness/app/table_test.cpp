@@ -1,4 +1,5 @@
-// Columns, costs and metrics of `fedarena table`, through the program.
+// fedarena table and compare, through the program:
+// tests/golden/{compare,bad_compare,bad_references,bad_tables}.txt.
 #include <cmath>
 #include <csignal>
 #include <string>
@@ -12,21 +13,24 @@
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
-#include "tests/harness/app/refusals.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/results/compare/pair_samples.hpp"
 
 namespace fedarena::test {
 namespace {
 
 using nlohmann::json;
+using results::FoundRun;
+using results::RoundRecord;
+using results::Summary;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Table, CountsWhatRunsComputed) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.algorithms = {"fedavg", "scaffold"}}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+using Table = ScratchTest;
+
+TEST_F(Table, CountsWhatRunsComputed) {
+  run_small(scratch, {.algorithms = {"fedavg", "scaffold"}});
   // Three rounds of four clients with four batches of 16 each, on 784 x 10 weights whose inputs need no
   // gradient: 2 x 2 x 7,840 operations.
   constexpr std::int64_t kExamples = std::int64_t{3} * 4 * 4 * 16, kOperations = kExamples * 4 * 7840;
@@ -34,63 +38,44 @@ TEST(Table, CountsWhatRunsComputed) {
   EXPECT_EQ(summary.examples, kExamples);
   EXPECT_EQ(summary.cost, (results::Cost{kExamples, kOperations, false}));
 
-  const std::vector<std::string> command = {"table", "out", "--columns",
-                                            "accuracy,examples,gradients,operations,total-uplink"};
-  EXPECT_THAT(run_program(scratch, command).out,
-              HasSubstr("|      768 |       768 |     24.1 M |      369 KiB |"));
-  const json table = json::parse(run_program(scratch, {"table", "out", "--format", "json"}).out);
+  const CommandLine command = "table out --columns accuracy,examples,gradients,operations,total-uplink";
+  EXPECT_THAT(call(command).out, HasSubstr("|      768 |       768 |     24.1 M |      369 KiB |"));
+  const json table = json::parse(call("table out --format json").out);
   EXPECT_EQ(table["rows"][0]["operations"], kOperations);
   EXPECT_EQ(table["rows"][0]["operations_at_least"], false);
-  EXPECT_THAT(run_program(scratch, {"table", "out"}).out, Not(HasSubstr("operations")));
-  const Outcome verified = run_program(scratch, {"verify", "out"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  EXPECT_THAT(call("table out").out, Not(HasSubstr("operations")));
+  succeed("verify out");
 }
 
-TEST(Table, KeepsCountingInARunThatIsResumed) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.seeds = "[1]", .rounds = 40}.toml());
-  Program program(scratch, {"run", "small.toml", "--out", "out"});
-  ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(scratch / "out/fedavg-seed-1") >= 2; }));
-  program.send(SIGINT);
-  program.finish();
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out", "--resume"}).exit_code, 0);
+TEST_F(Table, KeepsCountingInARunThatIsResumed) {
+  SmallExperiment{.rounds = 40}.write_to(scratch);
+  signal_after(scratch, "run small.toml --out out", scratch / "out/fedavg-seed-1", 2, SIGINT);
+  succeed("run small.toml --out out --resume");
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").examples, 40 * 4 * 4 * 16);
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").cost->gradients, 40 * 4 * 4 * 16);
 }
 
 // Two folders in which one label has two learning rates.
-TEST(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "a"}).exit_code, 0);
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "b", "--set", "training.rate=0.5"}).exit_code,
-            0);
-  EXPECT_THAT(run_program(scratch, {"table", "a", "b"}).out,
+TEST_F(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
+  run_small(scratch, {}, "--out a");
+  succeed("run small.toml --out b --set training.rate=0.5");
+  EXPECT_THAT(call("table a b").out,
               AllOf(HasSubstr("| algorithm | rate | rounds |"), HasSubstr("| fedavg    | 0.05 |"),
                     HasSubstr("| fedavg    | 0.5  |")));
-  EXPECT_THAT(run_program(scratch, {"table", "a", "b", "--rows", "label", "--pivot", "rate"}).out,
-              HasSubstr("0.05"));
-  EXPECT_THAT(run_program(scratch, {"report", "a", "b", "-o", "page.html"}).out,
-              HasSubstr("2 runs, 2 rows of the table"));
-  EXPECT_THAT(run_program(scratch, {"plot", "a", "b", "-o", "curves.svg"}).out,
+  EXPECT_THAT(call("table a b --rows label --pivot rate").out, HasSubstr("0.05"));
+  EXPECT_THAT(call("report a b -o page.html").out, HasSubstr("2 runs, 2 rows of the table"));
+  EXPECT_THAT(call("plot a b -o curves.svg").out,
               AllOf(HasSubstr("fedavg, rate=0.05"), HasSubstr("fedavg, rate=0.5")));
   // What is no parameter of the algorithm is told, not shown.
-  ASSERT_EQ(
-      run_program(scratch, {"run", "small.toml", "--out", "c", "--set", "experiment.rounds=2"}).exit_code, 0);
-  const Outcome refused = run_program(scratch, {"table", "a", "c"});
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("differ in rounds: \"3\" and \"2\""));
+  succeed("run small.toml --out c --set experiment.rounds=2");
+  EXPECT_THAT(refused("table a c"), HasSubstr("differ in rounds: \"3\" and \"2\""));
 }
 
-TEST(Table, ReadsAMetricWhereItIsAskedFor) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 4, .evaluate_every = 2}.toml() +
-                                  "\n[privacy]\npolicy = \"record\"\n");
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(Table, ReadsAMetricWhereItIsAskedFor) {
+  run_small(scratch, {.rounds = 4, .evaluate_every = 2, .more = "\n[privacy]\npolicy = \"record\"\n"});
   const std::vector<results::RoundRecord> rounds = rounds_of(scratch / "out/fedavg-seed-1");
   const auto value_of = [&](const std::string& metric) {
-    const Outcome outcome = run_program(scratch, {"table", "out", "--format", "json", "--metric", metric});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = succeed("table out --format json --metric " + metric);
     return json::parse(outcome.out)["rows"][0]["metric_mean"];
   };
   EXPECT_EQ(value_of("accuracy@round=2"), *rounds[1].test_accuracy);
@@ -103,84 +88,148 @@ TEST(Table, ReadsAMetricWhereItIsAskedFor) {
   EXPECT_TRUE(value_of("accuracy@round=3").is_null());
   EXPECT_EQ(value_of("class:2@round=2"), *rounds[1].classes->accuracy[2]);
   EXPECT_EQ(value_of("examples@round=3"), rounds[0].examples + rounds[1].examples + rounds[2].examples);
-  const Outcome empty = run_program(scratch, {"table", "out", "--metric", "worst-client@round=2"});
-  EXPECT_THAT(empty.out, HasSubstr("- fedavg: worst-client@round=2 has no value, because seed 1 has no "
-                                   "worst-client in the rounds, which record it with [evaluation] "
-                                   "per_client = true"));
+  EXPECT_THAT(call("table out --metric worst-client@round=2").out,
+              HasSubstr("- fedavg: worst-client@round=2 has no value, because seed 1 has no "
+                        "worst-client in the rounds, which record it with [evaluation] "
+                        "per_client = true"));
 }
 
-TEST(Table, ShowsIntervalsPublishedFiguresAndMatrices) {
-  const Scratch scratch;
-  scratch.write("small.toml",
-                SmallExperiment{.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(Table, ShowsIntervalsPublishedFiguresAndMatrices) {
+  run_small(scratch, {.seeds = "[1, 2]", .algorithms = {"fedavg", "scaffold"}});
   scratch.write(
       "refs.toml",
       "[published]\nsource = \"Doe\"\nfigures = [{ label = \"scaffold\", mean = 45.25, std = 6.9 }]\n");
-  const json row = json::parse(run_program(scratch, {"table", "out", "--format", "json"}).out)["rows"][0];
+  const json row = json::parse(call("table out --format json").out)["rows"][0];
   // Student's t of one degree of freedom is 12.706 at 97.5 %.
   EXPECT_NEAR(row["accuracy_half_width_95"].get<double>(),
               12.7062047 * row["accuracy_std"].get<double>() / std::sqrt(2), 1e-9);
 
-  const std::string table =
-      run_program(scratch, {"table", "out", "--interval", "--references", "refs.toml"}).out;
+  const std::string table = call("table out --interval --references refs.toml").out;
   EXPECT_THAT(table, HasSubstr("half-width of its 95 % interval"));
   EXPECT_THAT(table, HasSubstr("|   45.25 ± 6.9 |"));
   EXPECT_THAT(table, HasSubstr("- published: Doe\n"));
   EXPECT_THAT(table, HasSubstr(fmt::format(" ± {:.2f}", 100 * row["accuracy_half_width_95"].get<double>())));
 
-  const std::vector<std::string> matrix = {"table", "out", "--rows", "data set", "--pivot", "label"};
-  EXPECT_THAT(run_program(scratch, matrix).out, HasSubstr("| dataset |"));
-  EXPECT_THAT(run_program(scratch, matrix).out, HasSubstr("| glyphs "));
-  std::vector<std::string> csv = matrix;
-  csv.insert(csv.end(), {"--format", "csv"});
+  const CommandLine matrix = "table out --rows 'data set' --pivot label";
+  EXPECT_THAT(call(matrix).out, HasSubstr("| dataset |"));
+  EXPECT_THAT(call(matrix).out, HasSubstr("| glyphs "));
   EXPECT_THAT(
-      run_program(scratch, csv).out,
+      call(matrix + "--format csv").out,
       testing::StartsWith("dataset,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,scaffold mean,"));
-  const Outcome verified = run_program(scratch, {"verify", "out"});
-  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  succeed("verify out");
 }
 
-TEST(Table, RefusesReferencesAndMatricesThatCannotBe) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.algorithms = {"fedavg", "scaffold"}}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
+TEST_F(Table, RefusesReferencesAndMatricesThatCannotBe) {
+  run_small(scratch, {.algorithms = {"fedavg", "scaffold"}});
   const auto references = [&](const std::string& name, const std::string& figure) {
     scratch.write(name, "[published]\nsource = \"Doe\"\nfigures = [" + figure + "]\n");
-    return std::vector<std::string>{"table", "out", "--references", name};
+    return CommandLine("table out --references " + name);
   };
   scratch.write("broken.toml", "[published\n");
   expect_golden(
       "bad_references.txt",
-      refusals(scratch, {{"table", "out", "--references", "reference.toml"},
-                         {"table", "out", "--references", "broken.toml"},
-                         {"table", "out", "--references", "out"},
-                         references("nan.toml", "{ label = \"fedavg\", mean = nan }"),
-                         references("text.toml", "{ label = \"fedavg\", mean = \"71\" }"),
-                         references("key.toml", "{ lable = \"fedavg\", mean = 71 }"),
-                         references("none.toml", "{ label = \"fedagv\", mean = 71 }"),
-                         references("several.toml", "{ dataset = \"glyphs\", mean = 71 }"),
-                         references("twice.toml",
-                                    "{ label = \"fedavg\", mean = 71 }, { label = \"fedavg\", mean = 72 }"),
-                         {"table", "out", "--rows", "label"},
-                         {"table", "out", "--pivot", "label"},
-                         {"table", "out", "--rows", "label", "--pivot", "dataset", "--columns", "seconds"},
-                         {"table", "out", "--rows", "label", "--pivot", "dataset", "--format", "json"},
-                         {"table", "out", "--rows", "partition", "--pivot", "dataset"}}));
+      refusals(
+          scratch,
+          {"table out --references reference.toml", "table out --references broken.toml",
+           "table out --references out", references("nan.toml", "{ label = \"fedavg\", mean = nan }"),
+           references("text.toml", "{ label = \"fedavg\", mean = \"71\" }"),
+           references("key.toml", "{ lable = \"fedavg\", mean = 71 }"),
+           references("none.toml", "{ label = \"fedagv\", mean = 71 }"),
+           references("several.toml", "{ dataset = \"glyphs\", mean = 71 }"),
+           references("twice.toml", "{ label = \"fedavg\", mean = 71 }, { label = \"fedavg\", mean = 72 }"),
+           "table out --rows label", "table out --pivot label",
+           "table out --rows label --pivot dataset --columns seconds",
+           "table out --rows label --pivot dataset --format json",
+           "table out --rows partition --pivot dataset"}));
 }
 
-TEST(Table, RefusesColumnsAndMetricsThatThereAreNot) {
-  const Scratch scratch;
-  scratch.write("small.toml", SmallExperiment{.rounds = 1}.toml());
-  ASSERT_EQ(run_program(scratch, {"run", "small.toml", "--out", "out"}).exit_code, 0);
-  expect_golden("bad_tables.txt", refusals(scratch, {{"table", "out", "--columns", "acuracy,seconds"},
-                                                     {"table", "out", "--columns", "seconds,seconds"},
-                                                     {"table", "out", "--columns", ""},
-                                                     {"table", "out", "--metric", "acuracy"},
-                                                     {"table", "out", "--metric", "accuracy@rounds=3"},
-                                                     {"table", "out", "--metric", "accuracy@round=best"},
-                                                     {"table", "out", "--metric", "accuracy@epsilon"},
-                                                     {"table", "out", "--metric", "class:ten"}}));
+TEST_F(Table, RefusesColumnsAndMetricsThatThereAreNot) {
+  run_small(scratch, {.rounds = 1});
+  expect_golden(
+      "bad_tables.txt",
+      refusals(scratch, {"table out --columns acuracy,seconds", "table out --columns seconds,seconds",
+                         "table out --columns ''", "table out --metric acuracy",
+                         "table out --metric accuracy@rounds=3", "table out --metric accuracy@round=best",
+                         "table out --metric accuracy@epsilon", "table out --metric class:ten"}));
+}
+
+const std::vector<double> kWorse = {0.60, 0.55, 0.65, 0.58, 0.62};
+const std::vector<double> kBetter = {0.64, 0.58, 0.69, 0.61, 0.65};
+
+// Each with a round in which the algorithm observed a radius.
+void write_row(const Scratch& scratch, const std::string& folder, const std::vector<FoundRun>& row) {
+  RoundRecord round = results::round_record(1);
+  round.observed = {{"radius", 0.5}};
+  for (const FoundRun& run : row) {
+    const std::string path = fmt::format("{}/{}", folder, run.path.filename().string());
+    scratch.write(path + "/summary.json", results::to_json_text(*run.summary));
+    scratch.write(path + "/rounds.jsonl", results::to_json_line(round) + "\n");
+  }
+}
+
+// Two experiments: one of three algorithms, and one with a private algorithm on another partition.
+void write_runs(const Scratch& scratch) {
+  write_row(scratch, "runs/a", results::row_of("fedavg", kWorse));
+  write_row(scratch, "runs/a", results::row_of("fedprox", {0.61, 0.55, 0.64, 0.59}));
+  write_row(scratch, "runs/a", results::row_of("scaffold", kBetter));
+  write_row(scratch, "runs/private", results::row_of("dp-fedavg", kWorse, [](Summary& summary) {
+              results::with_privacy(2)(summary);
+              summary.partition_hash = "other";
+            }));
+  write_row(scratch, "runs/faster", results::row_of("fedavg", kBetter, [](Summary& summary) {
+              summary.algorithm_parameters = {{"rate", "0.5"}};
+            }));
+}
+
+using Compare = ScratchTest;
+
+TEST_F(Compare, PrintsWhatSeedsShow) {
+  write_runs(scratch);
+  expect_golden(
+      "compare.txt",
+      answers(scratch, {"compare runs/a", "compare runs/a --labels fedavg,scaffold --format latex",
+                        "compare runs/a runs/faster --labels fedavg",
+                        "compare --labels fedavg,dp-fedavg --across partition,epsilon runs/a runs/private"}));
+}
+
+TEST_F(Compare, TellsItsNotesBesideCsv) {
+  write_runs(scratch);
+  const Outcome outcome = succeed("compare runs/a --labels fedavg --labels scaffold --format csv");
+  EXPECT_THAT(outcome.out,
+              testing::ContainsRegex("^sweep,a,b,metric,seeds,[^\n]*,verdict\n"
+                                     ",fedavg,scaffold,accuracy,5,[^\n]*,scaffold is better\n$"));
+  EXPECT_THAT(outcome.err, testing::StartsWith("note: with 5 seeds Wilcoxon's p is at least 0.0625"));
+}
+
+TEST_F(Compare, RefusesWhatIsNoComparison) {
+  write_runs(scratch);
+  scratch.write("runs/empty/a-file", "");
+  expect_golden(
+      "bad_compare.txt",
+      refusals(scratch, {"compare", "compare nowhere", "compare runs/empty", "compare runs/faster",
+                         "compare runs/a --labels scafold,fedavg", "compare runs/a --metric acuracy",
+                         "compare runs/a --metric radius@round=1", "compare runs/a --across patition",
+                         "compare runs/a --format html", "compare runs/a --label fedavg",
+                         "compare runs/a runs/private --labels fedavg,dp-fedavg",
+                         "compare runs/a runs/private --across partition"}));
+}
+
+// The verdict over real runs; their accuracies differ in the last bits from machine to machine.
+TEST_F(Compare, ReadsWhatRunWrote) {
+  run_small(scratch, {.seeds = "[1, 2, 3]", .algorithms = {"fedavg", "scaffold"}}, "--out runs/small");
+  const Outcome same = succeed("compare runs/small");
+  EXPECT_THAT(same.out, HasSubstr("\n| fedavg | scaffold |     3 | "));
+  EXPECT_THAT(same.out, HasSubstr("3 rounds, no privacy.\n"));
+  EXPECT_THAT(same.out, HasSubstr("seed 1 index hash 71210e180ad342a1"));
+  EXPECT_THAT(succeed("compare runs/small --metric macro-f1@round=1").out,
+              HasSubstr("Macro F1 after round 1: more is better."));
+  EXPECT_THAT(refused("compare runs/small --metric rmse"),
+              HasSubstr("runs/small/fedavg-seed-1 has no rmse in the rounds"));
+
+  succeed("run small.toml --out runs/other --set partition.clients=3");
+  EXPECT_THAT(refused("compare runs/small runs/other"),
+              AllOf(HasSubstr("differ in partition of seed 1: \"iid(clients=3,"),
+                    HasSubstr("\n  --across partition compares them all the same")));
 }
 
 }  // namespace

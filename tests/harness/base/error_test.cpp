@@ -1,16 +1,26 @@
 #include "fedarena/base/error.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fedarena/base/fnv.hpp"
+#include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
+
+#include "tests/message_of.hpp"
+
 namespace fedarena {
 namespace {
 
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
 
 TEST(Place, PrintsOnlyWhatIsKnown) {
   EXPECT_EQ(Place{}.str(), "");
@@ -48,13 +58,8 @@ TEST(Check, PassesSilently) { EXPECT_NO_THROW(FEDARENA_CHECK(1 + 1, ==, 2)); }
 
 TEST(Check, NamesTheConditionBothOperandsAndThePlace) {
   const int found = 3;
-  try {
-    FEDARENA_CHECK(found, <, 2 + 0);
-    FAIL() << "the check passed";
-  } catch (const Bug& bug) {
-    EXPECT_THAT(bug.what(), HasSubstr("error_test.cpp:"));
-    EXPECT_THAT(bug.what(), EndsWith("check failed: found < 2 + 0 (3 vs 2)"));
-  }
+  EXPECT_THAT(test::message_of<Bug>([&] { FEDARENA_CHECK(found, <, 2 + 0); }),
+              AllOf(HasSubstr("error_test.cpp:"), EndsWith("check failed: found < 2 + 0 (3 vs 2)")));
 }
 
 TEST(Check, EvaluatesEachOperandOnce) {
@@ -72,6 +77,79 @@ TEST(Exceptions, AreNotOneAnother) {
   EXPECT_FALSE((std::is_base_of_v<std::runtime_error, Bug>));
   EXPECT_FALSE((std::is_base_of_v<std::runtime_error, Interrupted>));
   EXPECT_STREQ(Interrupted().what(), "interrupted");
+}
+
+const std::vector<std::string> kNames = {"fedavg", "fedprox", "scaffold", "fedlap-dp"};
+
+TEST(NearestName, FindsOneEdit) {
+  EXPECT_EQ(nearest_name("fedavgg", kNames), "fedavg");  // insertion
+  EXPECT_EQ(nearest_name("fedav", kNames), "fedavg");    // deletion
+  EXPECT_EQ(nearest_name("fedivg", kNames), "fedavg");   // substitution
+  EXPECT_EQ(nearest_name("fedvag", kNames), "fedavg");   // swap of neighbours
+}
+
+TEST(NearestName, CountsASwapAsOneEdit) {
+  // Two swaps are two edits, but four substitutions, which would be too many for eight letters.
+  EXPECT_EQ(nearest_name("csaffodl", kNames), "scaffold");
+}
+
+TEST(NearestName, IgnoresCase) { EXPECT_EQ(nearest_name("FedAvg", kNames), "fedavg"); }
+
+TEST(NearestName, GivesNothingForSomethingElse) {
+  EXPECT_EQ(nearest_name("mnist", kNames), "");
+  EXPECT_EQ(nearest_name("a much longer name than any", kNames), "");
+}
+
+TEST(NearestName, GrowsMoreTolerantWithLength) {
+  const std::vector<std::string> names = {"abc", "classes_per_client"};
+  EXPECT_EQ(nearest_name("xyc", names), "");                                   // two of three letters differ
+  EXPECT_EQ(nearest_name("clases_per_clients", names), "classes_per_client");  // two of eighteen
+}
+
+TEST(NearestName, PrefersTheFirstOfEqualDistance) {
+  const std::vector<std::string> names = {"beta1", "beta2"};
+  EXPECT_EQ(nearest_name("beta3", names), "beta1");
+}
+
+TEST(NearestName, BearsEmptyInput) {
+  EXPECT_EQ(nearest_name("fedavg", {}), "");
+  EXPECT_EQ(nearest_name("", kNames), "");
+}
+
+TEST(JoinNames, SeparatesWithCommas) {
+  EXPECT_EQ(join_names(kNames), "fedavg, fedprox, scaffold, fedlap-dp");
+  EXPECT_EQ(join_names({}), "");
+}
+
+TEST(ParseNumber, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parse_number<std::int64_t>("-12"), -12);
+  EXPECT_EQ(parse_number<double>("1e-3"), 0.001);
+  for (const char* text : {"", " 1", "1 ", "+1", "1,5", "one", "0x10"})
+    EXPECT_EQ(parse_number<double>(text), std::nullopt) << text;
+  EXPECT_EQ(parse_number<std::int64_t>("9223372036854775808"), std::nullopt) << "does not fit";
+  EXPECT_EQ(parse_number<std::uint8_t>("-1"), std::nullopt);
+}
+
+TEST(Counted, SaysOneAndMany) {
+  EXPECT_EQ(counted(1, "round"), "1 round");
+  EXPECT_EQ(counted(0, "round"), "0 rounds");
+  EXPECT_EQ(counted(std::size_t{2}, "class", "classes"), "2 classes");
+}
+
+TEST(Quoted, EscapesWhatWouldEndOrBreakTheText) {
+  EXPECT_EQ(quoted("a \"b\" \\ c\nd"), R"("a \"b\" \\ c\u000ad")");
+}
+
+// Test vectors that the authors of the hash publish.
+TEST(Fnv1a, GivesThePublishedHashes) {
+  const auto hash_of = [](std::string_view text) {
+    Fnv1a hash;
+    hash.add(text);
+    return hash.value();
+  };
+  EXPECT_EQ(hash_of(""), 0xcbf29ce484222325);
+  EXPECT_EQ(hash_of("a"), 0xaf63dc4c8601ec8c);
+  EXPECT_EQ(hash_of("foobar"), 0x85944171f73967e8);
 }
 
 }  // namespace

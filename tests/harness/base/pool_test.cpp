@@ -138,7 +138,7 @@ TEST_P(WorkPoolOf, RethrowsTheFailureOfTheLowestIndex) {
   const WorkPool pool(GetParam());
   std::set<std::size_t> all;
   for (std::size_t index = 0; index < 200; ++index) all.insert(index);
-  for (int repeat = 0; repeat < 50; ++repeat) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
     EXPECT_EQ(failure_of(pool, 200, all), "0");
     EXPECT_EQ(failure_of(pool, 200, {13, 14, 150, 199}), "13");
     EXPECT_EQ(failure_of(pool, 200, {199}), "199");

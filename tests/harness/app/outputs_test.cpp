@@ -1,0 +1,211 @@
+// fedarena export, plot and report, from run directories alone.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "results/record/roc_file.hpp"
+#include "tests/harness/app/golden.hpp"
+#include "tests/results/report/sample_runs.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using results::RunDirectory;
+using results::write_run;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// A run of two planned rounds.
+void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds) {
+  results::Summary summary =
+      rounds == 2 ? results::finished("fedavg", seed, 0.75) : results::unfinished("fedavg", seed, rounds);
+  summary.rounds = 2;
+  summary.rounds_done = rounds;
+  RunDirectory run =
+      RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n", "{}\n", summary);
+  while (run.rounds_recorded() < rounds) run.append(results::round_record(run.rounds_recorded() + 1));
+}
+
+using Export = ScratchTest;
+
+TEST_F(Export, WritesOneLineARunRoundAndMeasure) {
+  record_run(scratch / "runs", 1, 2);
+  record_run(scratch / "runs", 2, 1);
+  const Outcome outcome = succeed("export runs --format csv -o a.csv --measures test_accuracy");
+  EXPECT_EQ(outcome.out, "a.csv: 2 runs, 3 rounds in all, 1 measure\n");
+  EXPECT_EQ(outcome.err, "note: 1 of 2 runs is not finished: exported as far as they are\n");
+  EXPECT_EQ(content_of(scratch / "a.csv"),
+            "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,"
+            "round,measure,value\n"
+            "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,1,test_accuracy,0.75\n"
+            "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,0.75\n"
+            "fedavg-seed-2,quickstart,digits,iid,mlp,fedavg,fedavg,2,interrupted,none,,,,1,test_accuracy,"
+            "0.75\n");
+  succeed("export runs --format jsonl -o a.jsonl");
+  EXPECT_THAT(content_of(scratch / "a.jsonl"), StartsWith(R"({"run":"fedavg-seed-1",)"));
+}
+
+TEST_F(Export, WritesAnEventFileARunTheSameEveryTime) {
+  record_run(scratch / "runs", 1, 2);
+  record_run(scratch / "runs/deeper", 2, 2);
+  const CommandLine command = "export runs --format tensorboard -o new/board";
+  EXPECT_EQ(call(command).out, "new/board: 2 runs, 4 rounds in all, 8 measures\n");
+  const std::string name = "events.out.tfevents.0000000000.fedarena";
+  const std::string first = content_of(scratch / "new/board/fedavg-seed-1" / name);
+  EXPECT_THAT(first, HasSubstr("brain.Event:2"));
+  EXPECT_TRUE(fs::exists(scratch / "new/board/deeper/fedavg-seed-2" / name));
+  succeed(command);
+  EXPECT_EQ(content_of(scratch / "new/board/fedavg-seed-1" / name), first);
+}
+
+TEST_F(Export, LeavesOutBrokenRunsAndNamesFileAndField) {
+  record_run(scratch / "runs", 1, 2);
+  record_run(scratch / "runs", 2, 2);
+  scratch.write("runs/fedavg-seed-2/rounds.jsonl", "{\"round\": 1}\n");
+  const Outcome outcome = succeed("export runs --format csv -o a.csv");
+  EXPECT_EQ(outcome.out, "a.csv: 1 run, 2 rounds in all, 8 measures\n");
+  EXPECT_EQ(outcome.err,
+            "note: runs/fedavg-seed-2: rounds.jsonl:1: field \"test_loss\" is missing; not exported\n");
+}
+
+TEST_F(Export, RefusesWithOneMessage) {
+  record_run(scratch / "runs", 1, 2);
+  scratch.write("broken/a/summary.json", "{}");
+  fs::create_directories(scratch / "folder");
+  const std::string summary = content_of(scratch / "runs/fedavg-seed-1/summary.json");
+  const std::string inside = "runs/fedavg-seed-1/summary.json";
+  expect_golden(
+      "bad_exports.txt",
+      refusals(
+          scratch,
+          {"export runs", "export runs --format csv", "export runs -o a.csv", "export -o a.csv --format csv",
+           "export nowhere -o a.csv --format csv", "export folder -o a.csv --format csv",
+           "export broken -o a.csv --format csv", "export runs -o a.csv --format tensorbord",
+           "export runs -o a.csv --format csv --measures acuracy",
+           "export runs -o a.csv --format csv --measures rmse", "export runs -o missing/a.csv --format csv",
+           "export runs -o folder --format jsonl", "export runs -o /dev/null --format csv",
+           "export runs -o " + inside + " --format csv", "export runs -o runs --format tensorboard",
+           "export runs -o " + inside + " --format tensorboard"}));
+  EXPECT_FALSE(fs::exists(scratch / "a.csv"));
+  EXPECT_EQ(content_of(scratch / inside), summary);
+}
+
+// Runs of two seeds that reach these accuracies.
+void record_curves(const Scratch& scratch, const std::string& label, double first, double second) {
+  std::int64_t seed = 0;
+  for (const double accuracy : {first, second}) {
+    results::Summary summary = results::finished(label, ++seed, accuracy);
+    summary.rounds = summary.rounds_done = 2;
+    RunDirectory run = RunDirectory::create(scratch / "runs" / fmt::format("{}-seed-{}", label, seed),
+                                            "[experiment]\n", "{}\n", summary);
+    for (const double reached : {accuracy / 2, accuracy}) {
+      results::RoundRecord round = results::round_record(run.rounds_recorded() + 1);
+      round.test_accuracy = reached;
+      run.append(round);
+    }
+  }
+}
+
+using Plot = ScratchTest;
+
+TEST_F(Plot, DrawsCurvesAndSaysWhereTheyEnd) {
+  record_curves(scratch, "fedavg", 0.5, 0.6);
+  record_curves(scratch, "scaffold", 0.75, 0.75);
+  EXPECT_EQ(succeed("plot runs -o a.svg --x bytes").out,
+            "a.svg: accuracy (%) over bytes sent, up and down (MiB)\n"
+            "curve     rounds  seeds  last accuracy  at bytes\n"
+            "fedavg    1 to 2      2   55.00 ± 7.07  0.234375\n"
+            "scaffold  1 to 2      2   75.00 ± 0.00  0.234375\n");
+  EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">scaffold</text>"));
+}
+
+TEST_F(Plot, TakesTheLabelsThatAreAskedFor) {
+  record_curves(scratch, "fedavg", 0.5, 0.6);
+  record_curves(scratch, "scaffold", 0.75, 0.75);
+  const Outcome outcome = succeed("plot runs -o a.pdf --labels scaffold --format json");
+  const auto json = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(json["panels"][0]["curves"].size(), 1U);
+  EXPECT_EQ(json["panels"][0]["curves"][0]["name"], "scaffold");
+  EXPECT_THAT(content_of(scratch / "a.pdf"), StartsWith("%PDF"));
+}
+
+TEST_F(Plot, DrawsReceiverOperatingCharacteristics) {
+  record_curves(scratch, "fedavg", 0.5, 0.6);
+  const std::vector<double> members = {4, 2}, others = {3, 1};
+  results::write_roc(
+      RunDirectory::open(scratch / "runs/fedavg-seed-1"),
+      {{"first", *results::roc_curve(members, others)}, {"second", *results::roc_curve(others, members)}});
+  EXPECT_EQ(succeed("plot runs -o a.svg --roc").out,
+            "a.svg: receiver operating characteristics\n"
+            "curve      AUC\n"
+            "first   0.7500\n"
+            "second  0.2500\n");
+  EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">second, AUC 0.2500</text>"));
+  const Outcome json = succeed("plot runs -o a.svg --roc --format json");
+  EXPECT_EQ(nlohmann::json::parse(json.out)["curves"][0]["auc"], 0.75);
+}
+
+TEST_F(Plot, RefusesWithOneMessage) {
+  record_curves(scratch, "fedavg", 0, 0);
+  expect_golden("bad_plots.txt",
+                refusals(scratch, {"plot runs", "plot -o a.svg", "plot nowhere -o a.svg",
+                                   "plot runs -o a.gif", "plot runs -o a.svg --x epoch",
+                                   "plot runs -o a.svg --y acuracy", "plot runs -o a.svg --x epsilon",
+                                   "plot runs -o a.svg --labels fedavgm", "plot runs -o a.svg --log-y",
+                                   "plot runs -o a.svg --roc --y loss", "plot runs -o a.svg --roc --log-x",
+                                   "plot runs -o a.svg --roc", "plot runs -o missing/a.svg"}));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "a.svg"));
+}
+
+using ReportCommand = ScratchTest;
+
+TEST_F(ReportCommand, WritesOnePage) {
+  write_run(scratch / "runs/fedavg-seed-1", "fedavg", 1, 0.5);
+  write_run(scratch / "runs/scaffold-seed-1", "scaffold", 1, 0.75);
+  const Outcome outcome = succeed("report runs");
+  EXPECT_THAT(outcome.out, ContainsRegex("^report.html: 2 runs, 2 rows of the table, [0-9]+ KiB\n$"));
+  EXPECT_THAT(outcome.err, IsEmpty());
+  const std::string page = content_of(scratch / "report.html");
+  EXPECT_THAT(page, StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">runs/scaffold-seed-1</th>"));
+  succeed("report runs -o again.html");
+  EXPECT_EQ(content_of(scratch / "again.html"), page);
+}
+
+TEST_F(ReportCommand, NamesWhatItCannotShow) {
+  write_run(scratch / "runs/fedavg-seed-1", "fedavg", 1, 0.5);
+  write_run(scratch / "runs/fedavg-seed-2", "fedavg", 2, 0.5);
+  scratch.write("runs/fedavg-seed-2/rounds.jsonl", "{}\n");
+  const Outcome outcome = succeed("report runs");
+  EXPECT_THAT(outcome.out, StartsWith("report.html: 2 runs, 1 row of the table, "));
+  EXPECT_EQ(outcome.err,
+            "note: runs/fedavg-seed-2: rounds.jsonl:1: field \"round\" is missing; the run is not shown\n");
+}
+
+TEST_F(ReportCommand, RefusesWithOneMessage) {
+  write_run(scratch / "runs/fedavg-seed-1", "fedavg", 1, 0.5);
+  expect_golden("bad_reports.txt",
+                refusals(scratch, {"report", "report nowhere", "report runs/fedavg-seed-1/summary.json",
+                                   "report runs -o report.pdf", "report runs -o missing/report.html",
+                                   "report runs --format pdf"}));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "report.html"));
+}
+
+TEST_F(ReportCommand, TablesComeAsHtml) {
+  write_run(scratch / "runs/fedavg-seed-1", "fedavg", 1, 0.5);
+  EXPECT_THAT(succeed("table runs --format html --columns seeds,accuracy").out,
+              HasSubstr("<tr><th scope=\"row\">fedavg</th><td class=\"number\">1</td><td "
+                        "class=\"number\">50.00</td></tr>"));
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,126 @@
+// The same experiment gives the same bits: with any number of workers, and replayed from a bundle.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/record/run_directory.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+struct WorkersCase {
+  std::string name;
+  SmallExperiment experiment;
+};
+
+class Workers : public testing::TestWithParam<WorkersCase> {};
+
+TEST_P(Workers, GiveTheSameBits) {
+  const Scratch scratch;
+  SmallExperiment experiment = GetParam().experiment;
+  experiment.algorithms = {"fedavg", "fedprox", "scaffold"};
+  experiment.write_to(scratch);
+  for (const std::string workers : {"1", "2", "7"}) {
+    succeed(scratch, "run small.toml --out workers-" + workers + " --workers " + workers);
+  }
+  for (const std::string& algorithm : experiment.algorithms) {
+    const std::string cell = algorithm + "-seed-1";
+    expect_same_run(scratch / "workers-1" / cell, scratch / "workers-2" / cell);
+    expect_same_run(scratch / "workers-1" / cell, scratch / "workers-7" / cell);
+  }
+}
+
+// Batches of 40 make several micro-batches, the last one smaller.
+const std::string kMomentum = "local_steps = 3\nbatch_size = 40\nrate = 0.05\nmomentum = 0.5";
+const std::string kConvNet = "name = \"convnet\"\nwidth = 4";
+const std::string kUnequal = "kind = \"dirichlet\"\nclients = 6\nalpha = 0.5";
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryAlgorithm, Workers,
+    testing::Values(WorkersCase{"LogisticFullCohort", {.training = kMomentum}},
+                    WorkersCase{"LogisticPartialCohort",
+                                {.partition = kUnequal, .cohort = "size = 3", .training = kMomentum}},
+                    WorkersCase{"ConvNetFullCohort",
+                                {.rounds = 2, .model = kConvNet, .evaluate_every = 2, .training = kMomentum}},
+                    WorkersCase{"ConvNetPartialCohort",
+                                {.rounds = 2,
+                                 .partition = kUnequal,
+                                 .model = kConvNet,
+                                 .cohort = "fraction = 0.5",
+                                 .evaluate_every = 2,
+                                 .training = kMomentum}}),
+    [](const auto& info) { return info.param.name; });
+
+class Replay : public ScratchTest {
+ protected:
+  Replay() { run_small(scratch, {.algorithms = {"fedavg", "scaffold"}}, ""); }
+
+  const std::filesystem::path folder_ = scratch / "runs/small/fedavg-seed-1";
+};
+
+TEST_F(Replay, GivesTheSameBitsOnTheSameBuild) {
+  EXPECT_THAT(succeed("bundle runs -o small.tar.gz").out,
+              ContainsRegex("^small.tar.gz: 2 runs, 14 files, [0-9.]+ KiB\n$"));
+  EXPECT_THAT(succeed("verify small.tar.gz").out,
+              ContainsRegex("verified: 2 runs, [0-9]+ values, 0 differences"));
+
+  EXPECT_EQ(succeed("replay small.tar.gz --out again --workers 1").out,
+            "small/fedavg-seed-1: the same bits, by the same build\n"
+            "small/scaffold-seed-1: the same bits, by the same build\n"
+            "2 of 2 runs came out with the same bits\n");
+  expect_same_run(scratch / "runs/small/scaffold-seed-1", scratch / "again/small/scaffold-seed-1");
+}
+
+TEST_F(Replay, FindsWhatWasEditedEvenWhereRecordsAgree) {
+  results::RunDirectory run = results::RunDirectory::open(folder_);
+  results::RoundRecord record = run.rounds().back();
+  results::Summary summary = run.summary();
+  record.test_loss = summary.final_test_loss = 0.125;
+  run.replace_last(record);
+  run.write_summary(summary);
+  succeed("bundle " + folder_.string() + " -o edited.tar.gz");
+  succeed("verify edited.tar.gz");
+  const Outcome outcome = call("replay edited.tar.gz");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fedavg-seed-1: 2 values differ, by the same build; accuracy "),
+                                 HasSubstr("  rounds.jsonl: round 3: test_loss was 0.125, came out as "),
+                                 HasSubstr("  summary.json: final_test_loss was 0.125, came out as "),
+                                 HasSubstr("0 of 1 run came out with the same bits\n")));
+  EXPECT_THAT(outcome.err, HasSubstr("edited.tar.gz: the same build gave other bits than are recorded"));
+}
+
+TEST_F(Replay, ByAnotherBuildIsReportedAndNoError) {
+  results::RunDirectory run = results::RunDirectory::open(folder_);
+  run.write_file_atomically(results::kEnvironmentFile, "{\"commit\": \"0123abc\"}\n");
+  results::RoundRecord record = run.rounds().back();
+  record.test_loss = 0.125;
+  run.replace_last(record);
+  succeed("bundle runs -o older.tar.gz");
+  EXPECT_THAT(succeed("replay older.tar.gz").out,
+              AllOf(HasSubstr("small/fedavg-seed-1: 1 value differs, by another build"),
+                    HasSubstr("another build: commit 0123abc, now "),
+                    HasSubstr("1 of 2 runs came out with the same bits\n")));
+}
+
+TEST_F(Replay, RefusesWhatIsNoBundle) {
+  for (const std::string command : {"replay", "verify"}) {
+    const Outcome outcome = call(command + " small.toml");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err,
+                HasSubstr("fedarena: small.toml: this is no bundle, or it is damaged or cut off"));
+  }
+  EXPECT_THAT(call("replay absent.tar.gz").err, HasSubstr("absent.tar.gz"));
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,285 @@
+// What is seen while a run goes on: its own lines, and fedarena watch beside it.
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <poll.h>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using results::RunDirectory;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+constexpr std::size_t kColumns = 80;
+
+// A terminal that knows what the program uses: carriage return, line feed, and "erase to the end of the
+// line".
+struct Screen {
+  std::vector<std::string> lines = {""};
+  std::vector<std::string> drawn = {};  // every text that a line held before it was rewritten or left
+  std::size_t column = 0;
+
+  explicit Screen(const std::string& bytes) {
+    static const std::string kErase = "\033[K";
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      if (bytes.compare(at, kErase.size(), kErase) == 0) {
+        lines.back().resize(column);
+        at += kErase.size() - 1;
+      } else if (bytes[at] == '\r') {
+        drawn.push_back(lines.back());
+        column = 0;
+      } else if (bytes[at] == '\n') {
+        lines.emplace_back();
+      } else {
+        EXPECT_NE(bytes[at], '\033') << "an escape code that this screen does not know";
+        lines.back().resize(std::max(lines.back().size(), column + 1), ' ');
+        lines.back()[column++] = bytes[at];
+      }
+    }
+  }
+};
+
+auto final_lines(const std::string& rounds) {
+  return ElementsAre(
+      StartsWith("note: glyphs is synthetic"), StartsWith("seed 1: iid: 4 clients"),
+      MatchesRegex("\\[1/2\\] fedavg, seed 1: " + rounds + ", test accuracy [0-9]+\\.[0-9][0-9] %, [0-9]+ s"),
+      StartsWith("[2/2] fedprox, seed 1: " + rounds + ", test accuracy "),
+      "Results are in out; `fedarena table out` prints the table.", "");
+}
+
+// Some containers have no pseudo-terminals; then a line says what was not tried.
+bool terminals_exist() {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) {
+    std::puts("This system has no pseudo-terminals (devpts), so nothing was tried on one.");
+    return false;
+  }
+  close(terminal);
+  return true;
+}
+
+using Progress = ScratchTest;
+
+TEST_F(Progress, IsPlainLinesWhereThereIsNoTerminal) {
+  const Outcome outcome = run_small(scratch, {.algorithms = {"fedavg", "fedprox"}});
+  EXPECT_EQ(outcome.err.find_first_of("\r\033"), std::string::npos);
+  std::vector<std::string> lines;
+  std::istringstream stream(outcome.err);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  lines.emplace_back();
+  EXPECT_THAT(lines, final_lines("3 rounds"));
+}
+
+TEST_F(Progress, IsOneLineOnATerminal) {
+  if (!terminals_exist()) return;
+  SmallExperiment experiment{.rounds = 400, .evaluate_every = 100, .algorithms = {"fedavg", "fedprox"}};
+  experiment.write_to(scratch);
+  const Outcome outcome = succeed("run small.toml --out out", {.terminal = true});
+  const Screen screen(outcome.err);
+  EXPECT_THAT(screen.lines, final_lines("400 rounds"));
+
+  std::vector<std::string> progress;
+  for (const std::string& line : screen.drawn) {
+    // The notes and the final lines are as long as they are; they stay.
+    const bool rewritten = std::find(screen.lines.begin(), screen.lines.end(), line) == screen.lines.end();
+    if (rewritten && !line.empty()) progress.push_back(line);
+  }
+  const std::regex shape(
+      R"(\[[12]/2\] fed(avg|prox), seed 1: round \d+/400(, (\d+ s left|time left unknown|\d+ examples/s|accuracy [\d.]+ %|client \d/4))+)");
+  for (const std::string& line : progress) {
+    EXPECT_LT(line.size(), kColumns) << line;
+    EXPECT_TRUE(std::regex_match(line, shape)) << line;
+  }
+  EXPECT_THAT(progress, testing::Contains(HasSubstr("[1/2] fedavg, seed 1: round 1/400, time left unknown")));
+  EXPECT_THAT(progress,
+              testing::Contains(testing::ContainsRegex(
+                  "\\[2/2\\] fedprox, seed 1: round [0-9]+/400, [0-9]+ s left, [0-9]+ examples/s")));
+}
+
+// The second cell's line is drawn when it begins, however fast the rounds of the first one were.
+TEST_F(Progress, SaysThatARuleMayEndRunsSooner) {
+  if (!terminals_exist()) return;
+  SmallExperiment{.algorithms = {"fedavg", "fedprox"}}.write_to(scratch);
+  EXPECT_THAT(succeed("run small.toml --set evaluation.validation_fraction=0.2 --set stopping.patience=2",
+                      {.terminal = true})
+                  .err,
+              testing::ContainsRegex("fedprox, seed 1: round 1/3, at most [0-9]+ s left"));
+}
+
+TEST_F(Progress, SurvivesATerminalWithoutASize) {
+  if (!terminals_exist()) return;
+  SmallExperiment{}.write_to(scratch);
+  succeed("run small.toml", {.terminal = true, .columns = 0});
+}
+
+// A run of one planned round, finished or not begun.
+void record_watched(const fs::path& folder, std::int64_t seed, bool done) {
+  results::Summary summary =
+      done ? results::finished("fedavg", seed, 0.75) : results::unfinished("fedavg", seed, 0);
+  summary.rounds = 1;
+  summary.rounds_done = done ? 1 : 0;
+  RunDirectory run =
+      RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n", "{}\n", summary);
+  if (done) run.append(results::round_record(1));
+}
+
+// Takes a program's stdout as a terminal.
+class Terminal {
+ public:
+  Terminal() : mine_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    EXPECT_EQ(::grantpt(mine_), 0);
+    EXPECT_EQ(::unlockpt(mine_), 0);
+    name_ = ::ptsname(mine_);
+    theirs_ = ::open(name_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);  // else it vanishes with its program
+    const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+    EXPECT_EQ(::ioctl(theirs_, TIOCSWINSZ, &size), 0);
+  }
+  ~Terminal() {
+    ::close(theirs_);
+    ::close(mine_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  const std::string& name() const { return name_; }
+  // All that was written so far, with the line ends of a file.
+  const std::string& text() {
+    pollfd ready{mine_, POLLIN, 0};
+    std::array<char, 4096> block{};
+    while (::poll(&ready, 1, 0) > 0) {
+      const ssize_t count = ::read(mine_, block.data(), block.size());
+      if (count <= 0) break;
+      text_.append(block.data(), static_cast<std::size_t>(count));
+    }
+    std::erase(text_, '\r');
+    return text_;
+  }
+
+ private:
+  int mine_;
+  int theirs_ = -1;
+  std::string name_, text_;
+};
+
+using Watch = ScratchTest;
+
+TEST_F(Watch, TellsARunAtWorkFromOneThatWasKilledAndFromOneThatWasStopped) {
+  SmallExperiment{.rounds = 1000, .evaluate_every = 500}.write_to(scratch);
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  const CommandLine watch = "watch out --once";
+  {
+    Program at_work(scratch, "run small.toml --out out");
+    ASSERT_TRUE(at_work.wait_until([&] { return rounds_on_disk(run) >= 2; })) << at_work.err();
+    at_work.send(SIGSTOP);  // so that it cannot end before it was seen
+    const Outcome seen = succeed(watch);
+    EXPECT_THAT(seen.out, StartsWith("1 cell begun: 1 running; "));
+    EXPECT_THAT(seen.out, HasSubstr("\nrunning  fedavg, seed 1"));
+    at_work.send(SIGKILL);
+    EXPECT_EQ(at_work.finish().signal, SIGKILL);
+  }
+  const Outcome killed = call(watch);
+  EXPECT_THAT(killed.out, StartsWith("1 cell begun: 1 no process; "));
+  EXPECT_THAT(killed.out, HasSubstr("\nno process: recorded as running, but killed"));
+  const std::int64_t killed_after = rounds_on_disk(run);
+  Program resumed(scratch, "run small.toml --out out --resume");
+  ASSERT_TRUE(resumed.wait_until([&] { return rounds_on_disk(run) > killed_after; })) << resumed.err();
+  resumed.send(SIGINT);
+  EXPECT_EQ(resumed.finish().exit_code, 130);
+  EXPECT_THAT(call(watch).out, StartsWith("1 cell begun: 1 interrupted; "));
+}
+
+TEST_F(Watch, PrintsOnceWhereThereIsNoTerminal) {
+  record_watched(scratch / "runs", 1, true);
+  record_watched(scratch / "runs", 2, false);
+  scratch.write("runs/broken/summary.json", "{\"schema\": 9}");
+  const Outcome outcome = succeed("watch");
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "3 cells begun: 1 interrupted, 1 broken, 1 finished; 1 of 2 rounds\n"
+            "state        cell            rounds  accuracy    loss  s/round  curve  time left\n"
+            "interrupted  fedavg, seed 2     0/1\n"
+            "broken       runs/broken: summary.json: field \"schema\" is 9; allowed: 1 to 2\n"
+            "finished     fedavg, seed 1     1/1   75.00 %  0.2500     1.62  =\n");
+}
+
+TEST_F(Watch, DrawsInTheLettersOfTheLocale) {
+  record_watched(scratch / "runs", 1, true);
+  const auto shown = [&](const std::string& locale) {
+    return call("watch", {.environment = {{"LC_ALL", locale}}}).out;
+  };
+  EXPECT_THAT(shown("C"), EndsWith("  =\n"));
+  EXPECT_THAT(shown("C.UTF-8"), EndsWith("  ▄\n"));
+  EXPECT_THAT(shown("nonsense"), EndsWith("  =\n"));
+}
+
+TEST_F(Watch, RedrawsATerminalUntilAllIsFinished) {
+  record_watched(scratch / "runs", 1, true);
+  Terminal terminal;
+  succeed("watch", {.out = terminal.name()});
+  // A screen of its own, drawn over, then the last picture on the first screen.
+  EXPECT_THAT(terminal.text(),
+              AllOf(StartsWith("\033[?1049h\033[?25l\033[H1 cell begun: 1 finished;"),
+                    HasSubstr("\033[J\033[?25h\033[?1049l1 cell begun: 1 finished;"), EndsWith("  =\n")));
+}
+
+TEST_F(Watch, EndsAtCtrlCAndLeavesTheTerminalAsItWas) {
+  record_watched(scratch / "runs", 1, false);
+  Terminal terminal;
+  Program program(scratch, "watch", {.out = terminal.name()});
+  ASSERT_TRUE(program.wait_until([&] { return terminal.text().find("interrupted") != std::string::npos; }));
+  program.send(SIGINT);
+  EXPECT_EQ(program.finish().exit_code, 130);
+  EXPECT_THAT(terminal.text(), HasSubstr("\033[?25h\033[?1049l1 cell begun: 1 interrupted;"));
+}
+
+TEST_F(Watch, WaitsForTheFirstRunOnATerminal) {
+  fs::create_directories(scratch / "runs");
+  Terminal terminal;
+  Program program(scratch, "watch", {.out = terminal.name()});
+  ASSERT_TRUE(
+      program.wait_until([&] { return terminal.text().find("no run yet in runs") != std::string::npos; }));
+  record_watched(scratch / "runs", 1, true);
+  EXPECT_EQ(program.finish().exit_code, 0);
+  EXPECT_THAT(terminal.text(), EndsWith("  =\n"));
+}
+
+TEST_F(Watch, RefusesWithOneMessage) {
+  fs::create_directories(scratch / "empty");
+  scratch.write("file", "");
+  const std::string text = refusals(scratch, {"watch nowhere", "watch empty", "watch file", "watch --twice"});
+  EXPECT_THAT(text, HasSubstr("fedarena: nowhere: does not exist\n"));
+  EXPECT_THAT(text, HasSubstr("fedarena: empty: holds no run: there is no summary.json below it\n"));
+  EXPECT_THAT(text, HasSubstr("fedarena: file: is not a folder\n"));
+  EXPECT_THAT(text, HasSubstr("unknown option \"--twice\"; allowed: --help, --once\n"));
+  Terminal terminal;
+  refused("watch nowhere", {.out = terminal.name()});
+  EXPECT_EQ(terminal.text(), "");
+}
+
+}  // namespace
+}  // namespace fedarena::test
