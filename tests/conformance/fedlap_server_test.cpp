@@ -201,8 +201,8 @@ TEST_F(FedLapCalibration, IsNothingForASetOfTheRightLength) {
 TEST_F(FedLapCalibration, LeavesZerosAlone) {
   Params dead = Params::zeros(bench.model.layout(), bench.model.options());
   dead[1].fill_(-1e3);  // no unit of the hidden layer answers
-  const Params reached = applied(
-      bench, 1, 1, dead, {message(random_batch(bench.model, 4), 7, torch::full({4}, 0.5, torch::kFloat64))});
+  const Params reached =
+      applied(1, 1, dead, {message(random_batch(bench.model, 4), 7, torch::full({4}, 0.5, torch::kFloat64))});
   const Params moved = reached - dead;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(moved[i].abs().max().item<double>(), 0) << i;
   EXPECT_NEAR(norm(moved), 0.5, 1e-12);
