@@ -6,11 +6,11 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/app/accounting/number_text.hpp"
-#include "results/record/durable_file.hpp"
+#include "harness/app/accounting/checks.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/roc_curves.hpp"
 #include "results/plot/roc_plot.hpp"
+#include "results/record/durable_file.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
