@@ -31,7 +31,7 @@ std::string place_of(const std::string& name, const SearchPath& search_path) {
   }
 }
 
-int run() {
+int list_datasets() {
   const SearchPath search_path = default_search_path();
   std::vector<std::vector<std::string>> lines = {{"name", "where", "what"}};
   std::vector<std::string> absent;
@@ -51,7 +51,7 @@ int run() {
 void add_data_list(CLI::App& data, Action& action) {
   CLI::App* command =
       data.add_subcommand("list", "Every data set: whether its files are there, and what it is.");
-  command->callback([&action] { action = run; });
+  command->callback([&action] { action = list_datasets; });
 }
 
 void add_data_command(CLI::App& app, Action& action) {
