@@ -2,8 +2,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "accounting/infinity.hpp"
-
 namespace fedarena {
 
 void check_delta(double delta) {

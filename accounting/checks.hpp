@@ -1,6 +1,11 @@
 #pragma once
 
+#include <limits>
+
 namespace fedarena {
+
+/// An epsilon, divergence or order without a bound.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Error unless 0 <= delta < 1.
 void check_delta(double delta);

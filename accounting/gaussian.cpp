@@ -14,7 +14,6 @@
 #include "fedarena/base/error.hpp"
 
 #include "accounting/checks.hpp"
-#include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
 namespace fedarena {

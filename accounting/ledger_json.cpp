@@ -87,17 +87,13 @@ class Fields {
       names.emplace_back(name(value));
       if (names.back() == given) return value;
     }
-    throw Error(Complaint{.found = fmt::format("\"{}\" is \"{}\"", key, given),
-                          .allowed = join_names(names),
-                          .nearest = nearest_name(given, names)});
+    throw unknown_name(fmt::format("\"{}\" is \"{}\"", key, given), given, names);
   }
 
   void finish() const {
     for (const auto& [key, field] : object_.items()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      throw Error(Complaint{.found = fmt::format("{} has an unknown \"{}\"", what_, key),
-                            .allowed = join_names(known_),
-                            .nearest = nearest_name(key, known_)});
+      throw unknown_name(fmt::format("{} has an unknown \"{}\"", what_, key), key, known_);
     }
   }
 
@@ -182,9 +178,7 @@ Event event_from(Fields& fields, int depth) {
   }
   const std::vector<std::string> kinds{"exact access",        "gaussian",    "sampled gaussian", "laplace",
                                        "randomized response", "composition", "declared public"};
-  throw Error(Complaint{.found = fmt::format("unknown event \"{}\"", kind),
-                        .allowed = join_names(kinds),
-                        .nearest = nearest_name(kind, kinds)});
+  throw unknown_name(fmt::format("unknown event \"{}\"", kind), kind, kinds);
 }
 
 std::vector<Access> accesses_from(const json& list, int depth) {

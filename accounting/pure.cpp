@@ -9,7 +9,6 @@
 #include "fedarena/base/overload.hpp"
 
 #include "accounting/checks.hpp"
-#include "accounting/infinity.hpp"
 #include "accounting/safe_root.hpp"
 
 namespace fedarena {

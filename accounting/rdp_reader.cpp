@@ -5,7 +5,6 @@
 #include "fedarena/accounting/unproven.hpp"
 
 #include "accounting/checks.hpp"
-#include "accounting/infinity.hpp"
 
 namespace fedarena {
 namespace {

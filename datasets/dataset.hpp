@@ -8,6 +8,13 @@
 
 namespace fedarena {
 
+/// Where a data set comes from.
+enum class DatasetOrigin {
+  kFiles,  ///< published files below a folder for data
+  kOwn,    ///< what the user brings under a path
+  kDrawn,  ///< the program draws it
+};
+
 /// Labelled examples, in the order of the publisher.
 struct Examples {
   /// Images: uint8 [n, channels, height, width], 0 to 255. Anything else: floating [n, features].

@@ -43,11 +43,7 @@ const DatasetSource& find_source(const std::string& name) {
       std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });
   if (found != table.end()) return *found;
   const auto names = dataset_names();
-  throw Error(Complaint{.place = {},
-                        .found = fmt::format("there is no data set \"{}\"", name),
-                        .allowed = join_names(names),
-                        .nearest = nearest_name(name, names),
-                        .remedy = {}});
+  throw unknown_name(fmt::format("there is no data set \"{}\"", name), name, names);
 }
 
 /// The variable's value, or "" when it is not set.

@@ -7,7 +7,6 @@
 #include "fedarena/base/schema.hpp"
 
 #include "datasets/dataset.hpp"
-#include "datasets/dataset_origin.hpp"
 #include "datasets/published/published_files.hpp"
 
 namespace fedarena {

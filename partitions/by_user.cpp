@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "partitions/kinds.hpp"
 
@@ -45,15 +46,14 @@ std::vector<std::vector<std::int64_t>> indices_by_user(const PartitionInput& inp
 }
 
 void check_enough_users(const UserSettings& settings, std::size_t users) {
-  const std::string least =
-      fmt::format("at least {} example{}", settings.min_examples, settings.min_examples == 1 ? "" : "s");
+  const std::string least = "at least " + counted(settings.min_examples, "example");
   if (users == 0) {
     throw Error(
         Complaint{.found = fmt::format("no user of the data has {}", least), .remedy = "lower min_examples"});
   }
   if (static_cast<std::size_t>(settings.clients) <= users) return;
-  throw Error(Complaint{.found = fmt::format("clients is {} and the data has {} user{} with {}",
-                                             settings.clients, users, users == 1 ? "" : "s", least),
+  throw Error(Complaint{.found = fmt::format("clients is {} and the data has {} with {}", settings.clients,
+                                             counted(users, "user"), least),
                         .remedy = "lower clients or min_examples; clients = 0 takes all users"});
 }
 

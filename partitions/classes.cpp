@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "partitions/kinds.hpp"
 
@@ -35,8 +36,8 @@ struct ClassSettings : Dealing {
 
   std::int64_t needed() const { return clients * classes_per_client; }
   std::string request() const {
-    return fmt::format("{} client{} with {} class{} each", clients, clients == 1 ? "" : "s",
-                       classes_per_client, classes_per_client == 1 ? "" : "es");
+    return fmt::format("{} with {} each", counted(clients, "client"),
+                       counted(classes_per_client, "class", "classes"));
   }
 };
 

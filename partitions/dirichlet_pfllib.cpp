@@ -1,5 +1,5 @@
 // Zhang et al., "PFLlib: A Beginner-Friendly and Comprehensive Personalized Federated Learning Library and
-// Benchmark" (JMLR 2025), in the form of its code, partition "dir": as NIID-Bench (dirichlet_niid_bench.cpp),
+// Benchmark" (JMLR 2025), in the form of its code, partition "dir": as NIID-Bench (dirichlet.cpp),
 // cap included, but for the least number of examples of a client. That is the smaller one of batch_size / (1
 // - train_ratio), so that a client's test examples fill a batch, and half an equal share of all examples,
 // rounded down; with its constants 10, 0.75 and alpha = 0.1, at most 40.

@@ -34,9 +34,7 @@ const PartitionKind& find_kind(const std::string& name) {
     if (kind.name == name) return kind;
   }
   const std::vector<std::string> names = partition_names();
-  throw Error(Complaint{.found = fmt::format("unknown partition \"{}\"", name),
-                        .allowed = join_names(names),
-                        .nearest = nearest_name(name, names)});
+  throw unknown_name(fmt::format("unknown partition \"{}\"", name), name, names);
 }
 
 void check_input(const PartitionInput& input) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "partitions/kinds.hpp"
 
@@ -46,11 +47,10 @@ void check_possible(const SharedSettings& settings, std::int64_t classes) {
   }
   if (settings.clients * settings.classes_per_client < classes) {
     throw Error(Complaint{
-        .found = fmt::format(
-            "{} client{} with classes_per_client = {} hold at most {} of the {} classes and leave "
-            "the others out",
-            settings.clients, settings.clients == 1 ? "" : "s", settings.classes_per_client,
-            settings.clients * settings.classes_per_client, classes),
+        .found = fmt::format("{} with classes_per_client = {} hold at most {} of the {} classes and leave "
+                             "the others out",
+                             counted(settings.clients, "client"), settings.classes_per_client,
+                             settings.clients * settings.classes_per_client, classes),
         .remedy = "raise clients or classes_per_client, or use partition \"classes\" with class_order"});
   }
 }

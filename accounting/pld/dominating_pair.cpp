@@ -6,7 +6,7 @@
 
 #include "fedarena/accounting/unproven.hpp"
 
-#include "accounting/pld/pure_loss.hpp"
+#include "accounting/pld/losses.hpp"
 
 namespace fedarena::pld {
 namespace {

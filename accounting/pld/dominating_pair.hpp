@@ -6,8 +6,8 @@
 
 #include "fedarena/accounting/event.hpp"
 
-#include "accounting/pld/gaussian_loss.hpp"
 #include "accounting/pld/loss.hpp"
+#include "accounting/pld/losses.hpp"
 
 namespace fedarena::pld {
 

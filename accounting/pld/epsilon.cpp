@@ -5,7 +5,7 @@
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/base/error.hpp"
 
-#include "accounting/infinity.hpp"
+#include "accounting/checks.hpp"
 #include "accounting/pld/refine.hpp"
 
 namespace fedarena {

@@ -1,8 +1,8 @@
-#include "accounting/pld/gaussian_loss.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "accounting/pld/losses.hpp"
 
 namespace fedarena::pld {
 namespace {

@@ -1,6 +1,6 @@
-#include "accounting/pld/pure_loss.hpp"
-
 #include <cmath>
+
+#include "accounting/pld/losses.hpp"
 
 namespace fedarena::pld {
 namespace {

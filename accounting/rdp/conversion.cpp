@@ -9,7 +9,6 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "accounting/checks.hpp"
-#include "accounting/infinity.hpp"
 
 namespace fedarena {
 namespace {
@@ -38,9 +37,7 @@ Conversion conversion_of(std::string_view name) {
   if (name == "balle") return Conversion::kBalle;
   if (name == "classic") return Conversion::kClassic;
   const std::vector<std::string> names{"balle", "classic"};
-  throw Error(Complaint{.found = fmt::format("unknown conversion \"{}\"", name),
-                        .allowed = join_names(names),
-                        .nearest = nearest_name(name, names)});
+  throw unknown_name(fmt::format("unknown conversion \"{}\"", name), name, names);
 }
 
 RdpEpsilon epsilon_of_rdp(std::span<const double> orders, std::span<const double> rdp, double delta,

@@ -50,9 +50,7 @@ std::vector<double> rdp_orders(std::string_view name) {
   if (name == "opacus") return opacus_orders();
   if (name == "default") return default_orders();
   const std::vector<std::string> names{"default", "opacus"};
-  throw Error(Complaint{.found = fmt::format("unknown orders \"{}\"", name),
-                        .allowed = join_names(names),
-                        .nearest = nearest_name(name, names)});
+  throw unknown_name(fmt::format("unknown orders \"{}\"", name), name, names);
 }
 
 }  // namespace fedarena

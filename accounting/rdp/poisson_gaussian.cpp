@@ -6,14 +6,13 @@
 //   A - 1 = b KL(mu || mu0) + E_mu[exp(b L) - 1 - b L],  b = a-1, L = log r,
 // where both parts are sums of numbers that are not negative, so that A - 1 = 1e-17 is as precise as A =
 // 1e17.
-#include "accounting/rdp/poisson_gaussian.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numbers>
 
+#include "accounting/rdp/divergences.hpp"
 #include "accounting/rdp/exp_minus_line.hpp"
 
 namespace fedarena {

@@ -1,8 +1,7 @@
-#include "accounting/rdp/pure_event.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "accounting/rdp/divergences.hpp"
 #include "accounting/rdp/exp_minus_line.hpp"
 
 namespace fedarena {

@@ -7,10 +7,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
-#include "accounting/infinity.hpp"
-#include "accounting/rdp/poisson_gaussian.hpp"
-#include "accounting/rdp/pure_event.hpp"
-#include "accounting/rdp/replace_one.hpp"
+#include "accounting/checks.hpp"
+#include "accounting/rdp/divergences.hpp"
 
 namespace fedarena {
 namespace {

@@ -5,8 +5,6 @@
 // expansion for P = (1-q) p0 + q p1 and Q = (1-q) p0 + q p1', whose centres lie 1, 1 and 2 apart;
 // docs/accounting.md, "Poisson sampling under replace-one", proves it. Integer orders; between them log A is
 // interpolated, which is a bound because it is convex in the order.
-#include "accounting/rdp/replace_one.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,7 +12,8 @@
 #include <numbers>
 #include <set>
 
-#include "accounting/infinity.hpp"
+#include "accounting/checks.hpp"
+#include "accounting/rdp/divergences.hpp"
 
 namespace fedarena {
 namespace {

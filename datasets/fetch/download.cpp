@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "datasets/fetch/source_error.hpp"
 #include "datasets/fetch/transfer.hpp"
 
 namespace fedarena {

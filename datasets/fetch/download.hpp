@@ -5,9 +5,18 @@
 #include <functional>
 #include <string>
 
+#include "fedarena/base/error.hpp"
+
 #include "datasets/fetch/growing_file.hpp"
 
 namespace fedarena {
+
+/// The source of a file is to blame: its server fails, or what it has is not the published file. Another
+/// source may do better, which it could not on a full disk.
+class SourceError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Called now and then with the bytes that are there and those of the whole file (0: the server does not
 /// say); returns whether to go on.

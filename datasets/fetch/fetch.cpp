@@ -9,7 +9,6 @@
 #include "fedarena/base/error.hpp"
 
 #include "datasets/fetch/download.hpp"
-#include "datasets/fetch/source_error.hpp"
 #include "datasets/fetch/unpack.hpp"
 
 namespace fedarena {

@@ -4,9 +4,9 @@
 #include <curl/curl.h>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 
-#include "datasets/fetch/content_range.hpp"
 #include "datasets/fetch/download.hpp"
 #include "datasets/fetch/growing_file.hpp"
 
@@ -17,6 +17,11 @@ namespace fedarena {
 class Transfer {
  public:
   static constexpr long kMostRedirects = 5;
+
+  /// Where the bytes of an answer lie in the whole file. What is not said is missing.
+  struct ContentRange {
+    std::optional<std::int64_t> first, whole;
+  };
 
   /// Both must live as long.
   Transfer(const Download& wanted, GrowingFile& file);

@@ -11,8 +11,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "datasets/fetch/download.hpp"
 #include "datasets/fetch/growing_file.hpp"
-#include "datasets/fetch/source_error.hpp"
 #include "harness/digest/sha256.hpp"
 
 namespace fedarena {

@@ -10,7 +10,7 @@
 #include "fedarena/base/stream.hpp"
 
 #include "datasets/own/csv_table.hpp"
-#include "datasets/own/own_path.hpp"
+#include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
 
 namespace fedarena {

@@ -1,13 +1,14 @@
 #include "datasets/own/csv_table.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
 
 namespace fedarena {
 namespace {
@@ -20,11 +21,8 @@ std::optional<double> number_of(std::string_view text) {
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
   if (text.front() == '+') text.remove_prefix(1);
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number))
-    return std::nullopt;
-  return number;
+  const auto number = parse_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 [[noreturn]] void reject_field(const CsvFile& file, const CsvField& field, const std::string& column,

@@ -9,8 +9,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "datasets/own/own_path.hpp"
 #include "datasets/own/picture_file.hpp"
+#include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
 
 namespace fedarena {
@@ -24,15 +24,15 @@ struct ImageFolderConfig {
   bool standardise = true;
 
   static Schema<ImageFolderConfig> schema() {
-    return {
-        {"path", &ImageFolderConfig::path,
-         "The folder that holds train/CLASS/ and test/CLASS/ with PNG or JPEG files; relative to the "
-         "working directory, else to a folder of FEDARENA_DATA."},
-        {"colour", &ImageFolderConfig::colour, "Whether pictures are taken as they are or turned into grey or colour.",
-         Constraint::one_of({"as-is", "grey", "colour"})},
-        {"standardise", &ImageFolderConfig::standardise,
-         "Whether every channel gets mean 0 and deviation 1 over the training part, computed outside of "
-         "the privacy ledger; otherwise values are from 0 to 1."}};
+    return {{"path", &ImageFolderConfig::path,
+             "The folder that holds train/CLASS/ and test/CLASS/ with PNG or JPEG files; relative to the "
+             "working directory, else to a folder of FEDARENA_DATA."},
+            {"colour", &ImageFolderConfig::colour,
+             "Whether pictures are taken as they are or turned into grey or colour.",
+             Constraint::one_of({"as-is", "grey", "colour"})},
+            {"standardise", &ImageFolderConfig::standardise,
+             "Whether every channel gets mean 0 and deviation 1 over the training part, computed outside of "
+             "the privacy ledger; otherwise values are from 0 to 1."}};
   }
 
   void validate() const {

@@ -148,4 +148,23 @@ void reject_file(const fs::path& file, std::string found, std::string allowed) {
                         .remedy = "Replace the file with the publisher's"});
 }
 
+fs::path find_own(const std::string& key, const std::string& path, const SearchPath& search_path) {
+  SearchPath candidates{path};
+  if (candidates.front().is_relative()) {
+    for (const fs::path& folder : search_path) candidates.push_back(folder / path);
+  }
+  std::error_code ignored;  // what cannot be seen is not there
+  for (const fs::path& candidate : candidates) {
+    if (!path.empty() && fs::exists(candidate, ignored)) return candidate;
+  }
+  std::string searched;
+  for (const fs::path& candidate : candidates) {
+    searched += fmt::format("{}{}", searched.empty() ? "" : ", ",
+                            fs::absolute(candidate).lexically_normal().string());
+  }
+  throw Error(Complaint{.found = fmt::format("{} = \"{}\" is not there: looked for {}", key, path, searched),
+                        .remedy = "Give an absolute path, one below the working directory, or one below a "
+                                  "folder of FEDARENA_DATA"});
+}
+
 }  // namespace fedarena

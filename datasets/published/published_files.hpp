@@ -53,6 +53,12 @@ std::optional<std::filesystem::path> find_file(const std::filesystem::path& fold
 std::vector<std::filesystem::path> find_published(const PublishedFiles& wanted,
                                                   const SearchPath& search_path);
 
+/// A file or folder that the user named in the setting `key`: an absolute path as it is, any other in the
+/// working directory, else in the first folder of the search path that has it. Throws Error when it is empty
+/// or nowhere.
+std::filesystem::path find_own(const std::string& key, const std::string& path,
+                               const SearchPath& search_path);
+
 /// The content of a file, decompressed where it is gzip, but at most `most` bytes of it: a caller that wants
 /// N bytes asks for N + 1 and so sees that a file is too long without reading it all. Throws Error when the
 /// file cannot be opened or its compressed stream is damaged.

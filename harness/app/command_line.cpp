@@ -1,6 +1,7 @@
 #include "harness/app/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -40,15 +41,11 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
       }
       const std::string option = word.substr(0, word.find('='));
       if (std::find(options.begin(), options.end(), option) != options.end()) continue;
-      return {.found = fmt::format("unknown option \"{}\"", option),
-              .allowed = join_names(options),
-              .nearest = nearest_name(option, options)};
+      return unknown_name(fmt::format("unknown option \"{}\"", option), option, options).complaint();
     }
     if (commands.empty() || word.rfind('-', 0) == 0) continue;
     if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
-      return {.found = fmt::format("unknown command \"{}\"", word),
-              .allowed = join_names(commands),
-              .nearest = nearest_name(word, commands)};
+      return unknown_name(fmt::format("unknown command \"{}\"", word), word, commands).complaint();
     }
     command = command->get_subcommand(word);
     spelled += " " + word;
@@ -105,6 +102,23 @@ int run_command_line(int count, const char* const* arguments, std::span<const Ad
     fmt::print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
     return kBug;
   }
+}
+
+std::span<const AddCommand> light_commands() {
+  static constexpr std::array kCommands = {
+      add_table_command,   add_compare_command, add_list_command, add_watch_command,  add_verify_command,
+      add_privacy_command, add_images_command,  add_plot_command, add_report_command, add_export_command,
+      add_bundle_command,  add_epsilon_command, add_noise_command};
+  return kCommands;
+}
+
+bool is_light_command(std::string_view word) {
+  CLI::App app;
+  Action action;
+  for (const AddCommand add : light_commands()) add(app, action);
+  const std::vector<CLI::App*> commands = app.get_subcommands({});
+  return std::any_of(commands.begin(), commands.end(),
+                     [word](const CLI::App* command) { return command->get_name() == word; });
 }
 
 }  // namespace fedarena

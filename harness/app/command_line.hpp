@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -15,5 +16,12 @@ using AddCommand = void (*)(CLI::App& app, Action& action);
 /// stderr and an exit code. `version` is what --version prints.
 int run_command_line(int count, const char* const* arguments, std::span<const AddCommand> commands,
                      const char* version);
+
+/// The commands that need no LibTorch, in the order of the help text. The program `fedarena` holds these
+/// alone and so starts in milliseconds; LibTorch takes half a second to load.
+std::span<const AddCommand> light_commands();
+
+/// Whether the word is the name of one of them.
+bool is_light_command(std::string_view word);
 
 }  // namespace fedarena

@@ -1,7 +1,7 @@
 // The full program: all commands.
 #include <vector>
 
-#include "harness/app/light_commands.hpp"
+#include "harness/app/command_line.hpp"
 
 int main(int count, char** arguments) {
   using namespace fedarena;

@@ -7,7 +7,7 @@
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/run/plugins.hpp"
+#include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
 #include "harness/runner/plan/catalog.hpp"
 

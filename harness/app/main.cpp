@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/app/light_commands.hpp"
+#include "harness/app/command_line.hpp"
 
 namespace {
 

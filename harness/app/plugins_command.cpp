@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "harness/app/commands.hpp"
-#include "harness/app/run/plugins.hpp"
+#include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
 
 namespace fedarena {

@@ -12,9 +12,7 @@ Architecture build_model(const std::string& name, const Settings& settings, cons
     if (info.name == name) return info.build(complete(info.fields, settings), input);
     names.push_back(info.name);
   }
-  throw Error(Complaint{.found = fmt::format("unknown model \"{}\"", name),
-                        .allowed = join_names(names),
-                        .nearest = nearest_name(name, names)});
+  throw unknown_name(fmt::format("unknown model \"{}\"", name), name, names);
 }
 
 void require_classes(const std::string& model, const ModelInput& input) {

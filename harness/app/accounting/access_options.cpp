@@ -11,7 +11,6 @@
 #include "fedarena/base/schema.hpp"
 
 #include "harness/app/accounting/checks.hpp"
-#include "harness/app/accounting/number_text.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {

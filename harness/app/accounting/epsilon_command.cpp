@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,11 +12,9 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/app/accounting/access_options.hpp"
-#include "harness/app/accounting/accountants.hpp"
-#include "harness/app/accounting/answer_text.hpp"
+#include "harness/app/accounting/answers.hpp"
+#include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/accounting/number_text.hpp"
-#include "harness/app/accounting/question_options.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -91,109 +88,51 @@ std::vector<std::vector<Access>> units(const EpsilonArguments& arguments) {
   return {std::move(accesses)};
 }
 
-// What one accountant says of the unit that is worst off.
-struct EpsilonFinding {
-  Answer answer;
-  double number = 0;  // epsilon, or delta where that is asked for; meaningless without a proof
-  std::size_t unit = 0;
-};
-
-EpsilonFinding ask_about(const std::vector<std::vector<Access>>& units, const std::string& accountant,
+// Of the unit that is worst off.
+Finding worst_off(const std::vector<std::vector<Access>>& units, const std::string& accountant,
                   const EpsilonArguments& arguments) {
-  EpsilonFinding worst;
+  Finding worst;
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     const Question question{units[unit], arguments.options.settings, arguments.lower};
-    EpsilonFinding finding;
+    Finding finding;
     finding.unit = unit;
-    try {
-      if (arguments.at_epsilon) {
-        finding.answer = ask_delta(accountant, question, *arguments.at_epsilon, finding.number);
-      } else {
-        finding.answer = ask(accountant, question);
-        finding.number = finding.answer.claim.epsilon.value_or(0);
-      }
-    } catch (const Error& error) {
-      finding.answer = refusal(accountant, error, arguments.options);
+    if (arguments.at_epsilon) {
+      finding.answer = ask_delta(accountant, question, *arguments.at_epsilon, finding.number);
+    } else {
+      finding.answer = ask(accountant, question);
+      finding.number = finding.answer.claim.epsilon.value_or(0);
     }
-    if (!finding.answer.claim.epsilon) return finding;
     if (unit == 0 || finding.number > worst.number) worst = std::move(finding);
   }
+  worst.text = results::epsilon_number(worst.number);
+  worst.json = results::json_number(worst.number);
   return worst;
 }
 
-void print_text(const std::vector<EpsilonFinding>& findings, const std::vector<Access>& accesses,
-                const EpsilonArguments& arguments) {
-  const AccountSettings& settings = arguments.options.settings;
-  if (findings.size() == 1) {
-    const EpsilonFinding& only = findings.front();
-    fmt::print("{}\n", results::epsilon_number(only.number));
-    if (only.answer.lower) fmt::print("{}  lower bound\n", results::epsilon_number(*only.answer.lower));
-  } else {
-    for (const EpsilonFinding& finding : findings) {
-      const bool proven = finding.answer.claim.epsilon.has_value();
-      fmt::print("{:<10}  {}{}\n", proven ? results::epsilon_number(finding.number) : "-",
-                 explanation(finding.answer, settings),
-                 proven ? "" : ": " + results::one_line(finding.answer.claim.unproven));
-      if (finding.answer.lower)
-        fmt::print("{:<10}  PLD, lower bound\n", results::epsilon_number(*finding.answer.lower));
-    }
-  }
-  // The explanation is for people: what a script reads holds numbers alone.
-  std::fflush(stdout);
-  fmt::print(stderr, "{} by {} at {}, adjacency {}{}:\n{}", arguments.at_epsilon ? "delta" : "epsilon",
-             findings.size() == 1 ? explanation(findings.front().answer, settings) : "RDP and PLD",
-             arguments.at_epsilon ? fmt::format("epsilon {}", *arguments.at_epsilon)
-                                  : fmt::format("delta {}", settings.delta),
-             adjacency_of(accesses), assumption_text(accesses, settings), access_lines(accesses));
-}
-
-void print_json(const std::vector<EpsilonFinding>& findings, const EpsilonFinding& best,
-                const std::vector<Access>& accesses, const EpsilonArguments& arguments) {
-  const char* asked = arguments.at_epsilon ? "delta" : "epsilon";
-  results::Json json;
-  json[asked] = results::json_number(best.number);
-  if (arguments.at_epsilon) {
-    json["epsilon"] = *arguments.at_epsilon;
-  } else {
-    json["delta"] = arguments.options.settings.delta;
-  }
-  json["accountant"] = best.answer.accountant;
-  for (const EpsilonFinding& finding : findings) {
-    const Answer& answer = finding.answer;
-    const std::string key = fmt::format("{}_{}", asked, answer.accountant);
-    json[key] = answer.claim.epsilon ? results::json_number(finding.number) : results::Json(nullptr);
-    if (!answer.claim.epsilon) json["unproven_" + answer.accountant] = answer.claim.unproven;
-    if (answer.order > 0) json["order"] = results::json_number(answer.order);
-    if (answer.lower) json["epsilon_lower"] = results::json_number(*answer.lower);
-    if (answer.wide) json["epsilon_pld_is_wide"] = true;
-  }
-  describe_question(json, accesses, arguments.options.settings);
-  fmt::print("{}\n", results::json_text(json, 2));
-}
-
 int run_epsilon(const EpsilonArguments& arguments) {
-  if (arguments.options.has_delta && arguments.at_epsilon) {
+  const QuestionOptions& options = arguments.options;
+  if (options.has_delta && arguments.at_epsilon) {
     throw Error::of("--delta and --at-epsilon are given; give the one that is known");
   }
-  if (!arguments.options.has_delta && !arguments.at_epsilon) throw missing_delta();
+  if (!options.has_delta && !arguments.at_epsilon) throw missing_delta();
   const std::vector<std::vector<Access>> asked = units(arguments);
-  std::vector<EpsilonFinding> findings;
-  for (const std::string& accountant : arguments.options.accountants()) {
-    findings.push_back(ask_about(asked, accountant, arguments));
-  }
-  const EpsilonFinding* best = nullptr;
-  std::vector<Answer> answers;
-  for (const EpsilonFinding& finding : findings) {
-    answers.push_back(finding.answer);
-    if (!finding.answer.claim.epsilon) continue;
-    if (best == nullptr || finding.number < best->number) best = &finding;
-  }
-  if (best == nullptr) refuse_unproven(answers);
-  const std::vector<Access>& accesses = asked[best->unit];
-  if (arguments.options.json()) {
-    print_json(findings, *best, accesses, arguments);
+  const std::vector<Finding> findings = ask_each(
+      options, [&](const std::string& accountant) { return worst_off(asked, accountant, arguments); });
+  const Finding& best = best_of(findings, true);
+  const std::vector<Access>& accesses = asked[best.unit];
+  const char* wanted = arguments.at_epsilon ? "delta" : "epsilon";
+  const char* known = arguments.at_epsilon ? "epsilon" : "delta";
+  const double at = arguments.at_epsilon.value_or(options.settings.delta);
+  if (options.json()) {
+    results::Json json;
+    json[wanted] = best.json;
+    json[known] = at;
+    add_findings(json, wanted, findings, best);
+    print_json(std::move(json), accesses, options.settings);
   } else {
-    print_text(findings, accesses, arguments);
+    const std::string by = findings.size() == 1 ? explanation(best.answer, options.settings) : "RDP and PLD";
+    print_text(findings, accesses, options.settings, fmt::format("{} by {} at {} {}", wanted, by, known, at),
+               ":");
   }
   return kSuccess;
 }

@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,12 +10,9 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/app/accounting/access_options.hpp"
-#include "harness/app/accounting/accountants.hpp"
-#include "harness/app/accounting/answer_text.hpp"
+#include "harness/app/accounting/answers.hpp"
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/accounting/number_text.hpp"
-#include "harness/app/accounting/question_options.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -32,12 +28,6 @@ struct NoiseArguments {
   QuestionOptions options;
   std::optional<double> epsilon;
   std::string solve;
-};
-
-// What one accountant says.
-struct NoiseFinding {
-  Answer answer;
-  Solution solution = {};
 };
 
 bool is_given(const AccessSpec& spec, const std::string& unknown) {
@@ -83,48 +73,27 @@ Knowns knowns_of(const NoiseArguments& arguments, const std::string& unknown) {
   return knowns;
 }
 
-double value_of(const NoiseFinding& finding, const std::string& unknown) {
-  const Setting& setting = finding.solution.setting;
-  if (unknown == kNoise) return setting.noise_multiplier;
-  return unknown == kSteps ? static_cast<double>(setting.steps) : setting.rate;
-}
-
-// Rounded to the safe side: more noise, fewer steps, a smaller rate.
-std::string printed(const NoiseFinding& finding, const std::string& unknown) {
-  if (unknown == kSteps) return fmt::format("{}", finding.solution.setting.steps);
-  return unknown == kNoise ? shown_at_least(value_of(finding, unknown))
-                           : shown_at_most(value_of(finding, unknown));
-}
-
-NoiseFinding ask_about(const std::string& accountant, const NoiseArguments& arguments, const std::string& unknown) {
+Finding ask_about(const std::string& accountant, const NoiseArguments& arguments,
+                  const std::string& unknown) {
   const bool fixed_size = arguments.spec.fixed_size();
-  NoiseFinding finding{.answer = {.accountant = accountant}};
-  try {
-    finding.solution = calibrate(knowns_of(arguments, unknown),
-                                 epsilon_by(accountant, arguments.options.settings,
-                                            fixed_size ? Sampling::kWithoutReplacement : Sampling::kPoisson,
-                                            arguments.spec.neighbours()));
-    finding.answer.claim.epsilon = finding.solution.epsilon;
-  } catch (const Error& error) {
-    finding.answer = refusal(accountant, error, arguments.options);
+  Finding finding{.answer = {.accountant = accountant}};
+  finding.solution = calibrate(knowns_of(arguments, unknown),
+                               epsilon_by(accountant, arguments.options.settings,
+                                          fixed_size ? Sampling::kWithoutReplacement : Sampling::kPoisson,
+                                          arguments.spec.neighbours()));
+  finding.answer.claim.epsilon = finding.solution.epsilon;
+  const Setting& setting = finding.solution.setting;
+  if (unknown == kSteps) {
+    finding.number = static_cast<double>(setting.steps);
+    finding.text = fmt::format("{}", setting.steps);
+    finding.json = setting.steps;
+    return finding;
   }
+  // Printed rounded to the safe side: more noise, a smaller rate.
+  finding.number = unknown == kNoise ? setting.noise_multiplier : setting.rate;
+  finding.text = unknown == kNoise ? shown_at_least(finding.number) : shown_at_most(finding.number);
+  finding.json = results::json_number(finding.number);
   return finding;
-}
-
-// The best of those that found something: the least noise, else the most.
-const NoiseFinding& best_of(const std::vector<NoiseFinding>& findings, const std::string& unknown) {
-  const NoiseFinding* best = nullptr;
-  std::vector<Answer> answers;
-  for (const NoiseFinding& finding : findings) {
-    answers.push_back(finding.answer);
-    if (!finding.answer.claim.epsilon) continue;
-    const bool better =
-        best == nullptr || (unknown == kNoise ? value_of(finding, unknown) < value_of(*best, unknown)
-                                              : value_of(finding, unknown) > value_of(*best, unknown));
-    if (better) best = &finding;
-  }
-  if (best == nullptr) refuse_unproven(answers);
-  return *best;
 }
 
 std::vector<Access> accesses_of(const NoiseArguments& arguments, const Solution& solution) {
@@ -137,69 +106,41 @@ std::vector<Access> accesses_of(const NoiseArguments& arguments, const Solution&
   return {spec.access()};
 }
 
-void print_text(const std::vector<NoiseFinding>& findings, const NoiseFinding& best, const std::string& unknown,
-                const NoiseArguments& arguments) {
-  const AccountSettings& settings = arguments.options.settings;
-  for (const NoiseFinding& finding : findings) {
-    if (findings.size() == 1) {
-      fmt::print("{}\n", printed(finding, unknown));
-    } else if (finding.answer.claim.epsilon) {
-      fmt::print("{:<10}  {}\n", printed(finding, unknown), explanation(finding.answer, settings));
-    } else {
-      fmt::print("{:<10}  {}: {}\n", "-", explanation(finding.answer, settings),
-                 finding.answer.claim.unproven);
-    }
-  }
-  // The explanation is for people: what a script reads holds numbers alone.
-  std::fflush(stdout);
-  const std::vector<Access> accesses = accesses_of(arguments, best.solution);
-  fmt::print(stderr, "{} by {}: epsilon {} <= {} at delta {}, adjacency {}{}, of\n{}", unknown,
-             explanation(best.answer, settings), results::epsilon_number(best.solution.epsilon),
-             *arguments.epsilon, settings.delta, adjacency_of(accesses), assumption_text(accesses, settings),
-             access_lines(accesses));
-}
-
-void print_json(const std::vector<NoiseFinding>& findings, const NoiseFinding& best, const std::string& unknown,
-                const NoiseArguments& arguments) {
-  const auto number = [&](const NoiseFinding& finding) {
-    return unknown == kSteps ? results::Json(finding.solution.setting.steps)
-                             : results::json_number(value_of(finding, unknown));
-  };
+void print_noise_json(const std::vector<Finding>& findings, const Finding& best, const std::string& unknown,
+                      const NoiseArguments& arguments) {
   std::string key = unknown;
   std::replace(key.begin(), key.end(), '-', '_');
   const Setting& setting = best.solution.setting;
   results::Json json;
-  json[key] = number(best);
-  json["accountant"] = best.answer.accountant;
-  for (const NoiseFinding& finding : findings) {
-    const std::string& accountant = finding.answer.accountant;
-    const bool found = finding.answer.claim.epsilon.has_value();
-    json[fmt::format("{}_{}", key, accountant)] = found ? number(finding) : results::Json(nullptr);
-    if (!found) json["unproven_" + accountant] = finding.answer.claim.unproven;
-  }
+  json[key] = best.json;
+  add_findings(json, key, findings, best);
   json["epsilon"] = results::json_number(best.solution.epsilon);
   json["target_epsilon"] = *arguments.epsilon;
   json["delta"] = setting.delta;
   if (unknown != kNoise) json["noise_multiplier"] = setting.noise_multiplier;
   if (unknown != kRate) json["sampling_rate"] = setting.rate;
   if (unknown != kSteps) json["steps"] = setting.steps;
-  describe_question(json, accesses_of(arguments, best.solution), arguments.options.settings);
-  fmt::print("{}\n", results::json_text(json, 2));
+  print_json(std::move(json), accesses_of(arguments, best.solution), arguments.options.settings);
 }
 
 int run_noise(const NoiseArguments& arguments) {
+  const QuestionOptions& options = arguments.options;
   if (!arguments.epsilon) throw Error::of("--epsilon is missing: the largest that is allowed");
-  if (!arguments.options.has_delta) throw missing_delta();
+  if (!options.has_delta) throw missing_delta();
   const std::string unknown = unknown_of(arguments);
-  std::vector<NoiseFinding> findings;
-  for (const std::string& accountant : arguments.options.accountants()) {
-    findings.push_back(ask_about(accountant, arguments, unknown));
-  }
-  const NoiseFinding& best = best_of(findings, unknown);
-  if (arguments.options.json()) {
-    print_json(findings, best, unknown, arguments);
+  const std::vector<Finding> findings = ask_each(
+      options, [&](const std::string& accountant) { return ask_about(accountant, arguments, unknown); });
+  // The least noise, the most of all else.
+  const Finding& best = best_of(findings, unknown == kNoise);
+  if (options.json()) {
+    print_noise_json(findings, best, unknown, arguments);
   } else {
-    print_text(findings, best, unknown, arguments);
+    print_text(findings, accesses_of(arguments, best.solution), options.settings,
+               fmt::format("{} by {}: epsilon {} <= {} at delta {}", unknown,
+                           explanation(best.answer, options.settings),
+                           results::epsilon_number(best.solution.epsilon), *arguments.epsilon,
+                           options.settings.delta),
+               ", of");
   }
   return kSuccess;
 }

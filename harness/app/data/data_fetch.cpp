@@ -11,7 +11,6 @@
 #include "datasets/fetch/fetch.hpp"
 #include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
-#include "harness/app/data/found_dataset.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/runner/progress/progress_line.hpp"
 #include "results/text/number_format.hpp"

@@ -9,7 +9,6 @@
 
 #include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
-#include "harness/app/data/found_dataset.hpp"
 #include "harness/config/sections/help.hpp"
 #include "results/text/text.hpp"
 

@@ -8,7 +8,7 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/app/data/data_command.hpp"
-#include "harness/app/data/found_dataset.hpp"
+#include "harness/app/data/data_options.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -52,6 +52,14 @@ void add_data_list(CLI::App& data, Action& action) {
   CLI::App* command =
       data.add_subcommand("list", "Every data set: whether its files are there, and what it is.");
   command->callback([&action] { action = list_datasets; });
+}
+
+void add_data_command(CLI::App& app, Action& action) {
+  CLI::App* data = app.add_subcommand("data", "List, explain, verify, fetch and show data sets.");
+  data->require_subcommand(1);
+  data->footer("`fedarena data COMMAND --help` explains a command.");
+  for (const auto add : {add_data_list, add_data_info, add_data_verify, add_data_fetch, add_data_preview})
+    add(*data, action);
 }
 
 }  // namespace fedarena

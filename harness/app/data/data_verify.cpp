@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
-#include "harness/app/data/found_dataset.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -86,8 +86,7 @@ int verify_all(const DataOptions& options) {
   }
   if (wrong == 0) return kSuccess;
   throw Error(
-      Complaint{.found = fmt::format("the files of {} {} are not as they should be", wrong,
-                                     wrong == 1 ? "data set" : "data sets"),
+      Complaint{.found = fmt::format("the files of {} are not as they should be", counted(wrong, "data set")),
                 .remedy = "`fedarena data fetch NAME` replaces wrong files by those of the publisher."});
 }
 

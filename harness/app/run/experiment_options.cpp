@@ -1,7 +1,5 @@
 #include "harness/app/run/experiment_options.hpp"
 
-#include "harness/app/run/plugins.hpp"
-
 namespace fedarena {
 
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {

@@ -7,7 +7,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include "harness/loader/plugin_host.hpp"
+
 namespace fedarena {
+
+/// Loads the plugins of the standard folders and of `plugin_path`. Broken ones are named on stderr, with the
+/// reason.
+PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path);
+
+/// Adds the option --plugin-path, which fills `folders`.
+void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders);
 
 /// An experiment file as a command line names it.
 struct ExperimentOptions {

@@ -8,10 +8,11 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/run/plugins.hpp"
+#include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "harness/config/grid/grid.hpp"
@@ -60,8 +61,8 @@ void report(const std::string& name, const fs::path& recorded, const fs::path& r
     fmt::print("{}: the same bits, by {}\n", name, build);
   } else {
     tally.same_build_differed |= builds.empty();
-    fmt::print("{}: {} {}, by {}; {} was recorded, {} came out\n", name, differences.size(),
-               differences.size() == 1 ? "value differs" : "values differ", build, accuracy_text(recorded),
+    fmt::print("{}: {}, by {}; {} was recorded, {} came out\n", name,
+               counted(differences.size(), "value differs", "values differ"), build, accuracy_text(recorded),
                accuracy_text(replayed));
     for (std::size_t i = 0; i < std::min(kMostShown, differences.size()); ++i) {
       fmt::print("  {}\n", describe(differences[i]));
@@ -98,8 +99,7 @@ int run_replay(const ReplayArguments& arguments) {
     report(bundled.folder, recorded, options.out / cells.front().folder(), tally);
   }
   for (const std::string& line : tally.builds) fmt::print("another build: {}\n", line);
-  fmt::print("{} of {} {} came out with the same bits\n", tally.same, tally.runs,
-             tally.runs == 1 ? "run" : "runs");
+  fmt::print("{} of {} came out with the same bits\n", tally.same, counted(tally.runs, "run"));
   if (!tally.same_build_differed) return kSuccess;
   throw Error(Complaint{.place = {.file = arguments.file.string()},
                         .found = "the same build gave other bits than are recorded",

@@ -12,7 +12,6 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/run/experiment_options.hpp"
-#include "harness/app/run/plugins.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"

@@ -109,17 +109,8 @@ constexpr std::size_t kMostProfiles = 100;
 constexpr std::string_view kEntryForm =
     "\"section.key\" = value or \"algorithms.LABEL.key\" = value, with the path in quotes";
 
-const Key& experiment_name(const std::vector<SectionSpec>& specs) {
-  const auto spec = std::find_if(specs.begin(), specs.end(),
-                                 [](const SectionSpec& candidate) { return candidate.name == "experiment"; });
-  FEDARENA_CHECK(spec != specs.end(), ==, true);
-  const Key* name = spec->find("name");
-  FEDARENA_CHECK(name != nullptr, ==, true);
-  return *name;
-}
-
 void check_folder(const std::string& name, const Place& place, const std::vector<SectionSpec>& specs) {
-  const Key& key = experiment_name(specs);
+  const Key& key = *find_spec(specs, "experiment")->find("name");
   if (const auto objection = key.objection(name))
     complain({.place = place, .found = objection->found, .allowed = key.allowed()});
 }
@@ -147,21 +138,18 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
                   const std::vector<SectionSpec>& specs) {
   const Place& place = source.place;
   const std::size_t dot = path.find('.');
-  const auto spec = std::find_if(specs.begin(), specs.end(), [&](const SectionSpec& candidate) {
-    return candidate.name == path.substr(0, dot);
-  });
-  if (spec != specs.end() && spec->kind == SectionSpec::Kind::kProfiles) {
+  const SectionSpec* spec = find_spec(specs, path.substr(0, dot));
+  if (spec != nullptr && spec->kind == SectionSpec::Kind::kProfiles) {
     complain({.place = place,
               .found = "an override of a profile",
               .allowed = source.form,
               .remedy = "choose a profile with --profile NAME"});
   }
   if (dot == std::string_view::npos) {
-    if (spec != specs.end()) complain({.place = place, .found = "no key", .allowed = source.form});
+    if (spec != nullptr) complain({.place = place, .found = "no key", .allowed = source.form});
     complain_homeless_key(std::string(path), place, overridable(specs));
   }
-  if (spec == specs.end())
-    complain_unknown_section(std::string(path.substr(0, dot)), place, overridable(specs));
+  if (spec == nullptr) complain_unknown_section(std::string(path.substr(0, dot)), place, overridable(specs));
 
   Section* section = document.find(spec->name);
   const std::string_view rest = path.substr(dot + 1);

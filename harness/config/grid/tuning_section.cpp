@@ -153,9 +153,7 @@ void check_may_be_tuned(const Dimension& dimension) {
 
 // Paths begin with the name of a section, keys of [tuning] do not.
 bool is_path(const std::string& key, const std::vector<SectionSpec>& specs) {
-  return std::any_of(specs.begin(), specs.end(), [&](const SectionSpec& spec) {
-    return spec.name == std::string_view(key).substr(0, key.find('.'));
-  });
+  return find_spec(specs, std::string_view(key).substr(0, key.find('.'))) != nullptr;
 }
 
 Dimension drawn_dimension(const Setting& entry, const TuningKeys& keys, const Document& document) {
@@ -168,9 +166,7 @@ Dimension drawn_dimension(const Setting& entry, const TuningKeys& keys, const Do
 
 TuningSection read_tuning_section(const Document& document, const std::vector<SectionSpec>& specs) {
   const Table& table = *document.table(kTuning);
-  const SectionSpec& spec = *std::find_if(specs.begin(), specs.end(), [](const SectionSpec& candidate) {
-    return candidate.kind == SectionSpec::Kind::kTuning;
-  });
+  const SectionSpec& spec = *find_spec(specs, kTuning);
   TuningSection section{
       .place = table.place, .trials_place = table.place, .keys = {}, .dimensions = {}, .drawn = {}};
   read_keys(table, spec, specs, &section.keys);

@@ -37,10 +37,8 @@ class Reader {
 
  private:
   void check_form(const Section& section) const {
-    const auto spec = std::find_if(specs_.begin(), specs_.end(), [&](const SectionSpec& candidate) {
-      return candidate.name == section.name;
-    });
-    if (spec == specs_.end()) {
+    const SectionSpec* spec = find_spec(specs_, section.name);
+    if (spec == nullptr) {
       if (section.form == Section::Form::kValue) complain_homeless_key(section.name, section.place, specs_);
       complain_unknown_section(section.name, section.place, specs_);
     }
@@ -114,8 +112,7 @@ class Reader {
 
   // A section of each algorithm's own, and the section that they share.
   void read_own(const std::vector<Table>& tables, const SectionSpec& own) {
-    const auto spec = std::find_if(specs_.begin(), specs_.end(),
-                                   [&](const SectionSpec& candidate) { return candidate.name == own.key(); });
+    const SectionSpec* spec = find_spec(specs_, own.key());
     const auto& shared = *static_cast<const Choice*>(spec->part(experiment_));
     std::vector<Choice> choices;
     for (const Table& table : tables) choices.push_back(own_choice(table, own, shared, specs_));
@@ -161,12 +158,10 @@ class Reader {
     for (const AlgorithmEntry& algorithm : experiment_.algorithms) {
       add_names(known, find_entry(*algorithms.entries, algorithm.name)->fields);
     }
-    const auto spec = std::find_if(specs_.begin(), specs_.end(), [](const SectionSpec& candidate) {
-      return candidate.kind == Kind::kTraining;
-    });
+    const SectionSpec& spec = *find_spec(specs_, "training");
     for (const Setting& setting : settings) {
       if (std::find(known.begin(), known.end(), setting.key) == known.end()) {
-        complain_unknown_key(setting.key, setting.place, *spec, known, specs_);
+        complain_unknown_key(setting.key, setting.place, spec, known, specs_);
       }
       if (setting.overridden) check_effect(setting, algorithms);
     }

@@ -191,6 +191,12 @@ bool SectionSpec::required() const {
   return std::any_of(keys.begin(), keys.end(), [](const Key& key) { return key.required; });
 }
 
+const SectionSpec* find_spec(const std::vector<SectionSpec>& specs, std::string_view name) {
+  const auto found = std::find_if(specs.begin(), specs.end(),
+                                  [&](const SectionSpec& candidate) { return candidate.name == name; });
+  return found == specs.end() ? nullptr : &*found;
+}
+
 std::vector<SectionSpec> sections(const Catalog& catalog) {
   using Kind = SectionSpec::Kind;
   std::vector<SectionSpec> result;

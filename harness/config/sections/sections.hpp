@@ -81,4 +81,7 @@ struct SectionSpec {
 /// an entry of the catalog declares a setting whose name the section needs for itself.
 std::vector<SectionSpec> sections(const Catalog& catalog);
 
+/// The section of that name, or nullptr.
+const SectionSpec* find_spec(const std::vector<SectionSpec>& specs, std::string_view name);
+
 }  // namespace fedarena::config

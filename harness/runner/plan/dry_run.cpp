@@ -11,14 +11,16 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/policies.hpp"
-#include "harness/runner/plan/cell_size.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
+#include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/simulation/simulation.hpp"
-#include "results/text/number_format.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -100,10 +102,6 @@ class DryRun {
   }
 
   bool may_end_early() const { return std::ranges::any_of(cells_, &PlannedCell::may_end_early); }
-
-  static std::string counted(std::size_t count, const std::string& what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  }
 
   Line line_of(std::size_t index) {
     const PlannedCell& cell = cells_[index];

@@ -2,6 +2,11 @@
 
 #include <cstdint>
 
+#include "fedarena/base/pool.hpp"
+#include "fedarena/model.hpp"
+
+#include "harness/config/sections/experiment.hpp"
+
 namespace fedarena {
 
 /// What the memory of a cell depends on.
@@ -15,6 +20,10 @@ struct CellSize {
   bool per_example = false;  ///< gradients are clipped one by one
   std::int64_t states = 0;   ///< bytes that all clients together may remember in memory
 };
+
+/// What the memory of a cell depends on; `clients` of the federation.
+CellSize cell_size(const Experiment& experiment, const AlgorithmEntry& algorithm, const Model& model,
+                   std::int64_t clients, const WorkPool& pool, std::int64_t state_memory);
 
 /// Bytes that a cell takes beside data and program, an estimate: the server's copies of the model, what each
 /// client of a cohort sends, encoded and decoded, and may remember, the memories of all clients, a checkpoint

@@ -1,5 +1,7 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 
+#include <iterator>
+
 #include <fmt/ranges.h>
 #include <torch/cuda.h>
 
@@ -8,7 +10,6 @@
 #include "datasets/hold_out.hpp"
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
-#include "harness/runner/plan/partition_input.hpp"
 #include "partitions/feature_skew.hpp"
 #include "partitions/test_shares.hpp"
 
@@ -65,6 +66,16 @@ void check_regression(const Experiment& experiment) {
                                              "\"{}\" is a regression",
                                              experiment.data.name),
                         .remedy = "leave it out; patience looks at the validation loss"});
+}
+
+// What a partition may look at of examples, which must outlive it. `classes`: 0 for regression.
+PartitionInput partition_input(const Examples& examples, std::int64_t classes) {
+  PartitionInput input{
+      .labels = {}, .examples = examples.size(), .classes = classes, .users = examples.users};
+  if (classes > 0) {
+    input.labels = {examples.targets.data_ptr<std::int64_t>(), static_cast<std::size_t>(examples.size())};
+  }
+  return input;
 }
 
 }  // namespace
@@ -144,6 +155,27 @@ std::int64_t SharedInputs::data_bytes() const {
       bytes += bytes_of(*part);
   }
   return bytes;
+}
+
+results::RecordedPartition recorded_partition(const Experiment& experiment, std::int64_t seed,
+                                              const PartitionCard& card) {
+  const PartitionStatistics& statistics = card.statistics;
+  results::RecordedPartition record{.id = card.id,
+                                    .kind = card.kind,
+                                    .dataset = describe_data(experiment),
+                                    .seed = seed,
+                                    .index_hash = statistics.index_hash,
+                                    .sizes = statistics.sizes,
+                                    .label_entropy = statistics.label_entropy,
+                                    .class_counts = statistics.class_counts};
+  const FeatureSkew skew = feature_skew(experiment.partition.name, experiment.partition.settings);
+  const auto clients = std::ssize(statistics.sizes);
+  for (std::int64_t client = 0; skew.any() && client < clients; ++client) {
+    const ClientFeatures features = skew.of(client, clients);
+    record.noise.push_back(features.noise);
+    record.rotations.push_back(features.degrees);
+  }
+  return record;
 }
 
 }  // namespace fedarena

@@ -12,6 +12,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/config/sections/experiment.hpp"
 #include "partitions/card.hpp"
+#include "results/record/partition_file.hpp"
 
 namespace fedarena {
 
@@ -49,5 +50,9 @@ std::string describe_data(const Experiment& experiment);
 
 /// "classes (clients = 5, classes_per_client = 2)".
 std::string choice_text(const Choice& choice);
+
+/// What a run directory records of the partition that an experiment deals under `seed`; `card` is its card.
+results::RecordedPartition recorded_partition(const Experiment& experiment, std::int64_t seed,
+                                              const PartitionCard& card);
 
 }  // namespace fedarena

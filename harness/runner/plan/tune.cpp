@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "harness/runner/plan/changed_cells.hpp"
-#include "harness/runner/plan/chosen_trials.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/record/validation_score.hpp"
 #include "results/table/tuning_text.hpp"
 
 namespace fedarena {
@@ -14,6 +15,51 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_private(const AlgorithmEntry& entry) { return entry.privacy.name != "none"; }
+
+// The trial of an algorithm that was best, and what all of its trials took.
+struct ChosenTrial {
+  AlgorithmEntry entry;  // with the settings of that trial
+  results::Tuning tuning;
+};
+
+results::ValidationScore score_of(const results::RunDirectory& run) {
+  const std::vector<results::RoundRecord> rounds = run.rounds();
+  const auto score = rounds.empty() ? std::nullopt : results::validation_score(rounds.back());
+  if (score) return *score;
+  throw Error(Complaint{.place = {(run.path() / results::kRoundsFile).string()},
+                        .found = "the last round of this trial has no score on validation examples",
+                        .remedy = "Remove the folder to run the trial again."});
+}
+
+// Reads the trials' run directories below `folder` and chooses one for each label: the one whose last round
+// has the best accuracy on validation examples (on regression data, the smallest loss), of equal ones the
+// first. Test examples have no part in it. Throws Error for directories that cannot be read.
+std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan,
+                                                 const std::filesystem::path& folder) {
+  std::map<std::string, ChosenTrial> chosen;
+  std::map<std::string, results::ValidationScore> best;
+  for (const PlannedCell& trial : plan_cells(plan.points)) {
+    const auto run = results::RunDirectory::open(folder / trial.folder());
+    const results::ValidationScore score = score_of(run);
+    const std::string& label = trial.algorithm->label;
+    const auto [present, first] = best.emplace(label, score);
+    ChosenTrial& choice = chosen[label];
+    if (first || score.better_than(present->second)) {
+      present->second = score;
+      choice.entry = *trial.algorithm;
+      choice.tuning.chosen = trial.point->swept;
+      choice.tuning.criterion = score.criterion;
+      choice.tuning.score = score.value;
+    }
+    const results::Summary& summary = run.summary();
+    choice.tuning.examples += summary.examples.value_or(0);
+    choice.tuning.seconds += summary.seconds;
+    choice.tuning.search = plan.search;
+    choice.tuning.trials = plan.trials;
+    choice.tuning.seed = plan.seed;
+  }
+  return chosen;
+}
 
 }  // namespace
 

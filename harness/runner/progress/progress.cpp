@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -58,8 +60,8 @@ void Progress::end_cell(const std::string& name, const results::Summary& summary
   at_work_.erase(name);
   // What a budget left undone will not be run either.
   rounds_found_ += ran ? summary.rounds - summary.rounds_done : summary.rounds;
-  line_.say(fmt::format("[{}/{}] {}: {} {}, test {}, {}{}", cells_done_, work_.cells, name,
-                        summary.rounds_done, summary.rounds_done == 1 ? "round" : "rounds",
+  line_.say(fmt::format("[{}/{}] {}: {}, test {}, {}{}", cells_done_, work_.cells, name,
+                        counted(summary.rounds_done, "round"),
                         score_text(summary.final_test_accuracy, summary.final_test_loss),
                         results::duration_text(summary.seconds), ran ? "" : " (finished before)"));
 }

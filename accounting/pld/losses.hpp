@@ -18,4 +18,10 @@ std::unique_ptr<Segment> removal_loss(const SampledNormal& normal, double tail, 
 /// The loss of (N, (1 - rate) N + rate S): what a record's addition shows. That below 0, or all.
 std::unique_ptr<Segment> addition_loss(const SampledNormal& normal, double tail, bool below_zero_only);
 
+/// Laplace noise on the line; neighbours lie 1/epsilon scales apart.
+Law laplace_loss(double epsilon);
+/// k-ary randomised response; with 2 categories it dominates every mechanism of its epsilon (Kairouz, Oh,
+/// Viswanath, ICML 2015, Theorem 3.3 and Lemma 6.2).
+Law response_loss(double epsilon, double categories);
+
 }  // namespace fedarena::pld

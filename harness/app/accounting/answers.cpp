@@ -1,0 +1,226 @@
+#include "harness/app/accounting/answers.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "harness/app/accounting/checks.hpp"
+#include "results/text/epsilon_number.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena {
+namespace {
+
+void add_choice(CLI::App& command, const std::string& option, std::string& choice,
+                const std::vector<std::string>& names, const std::string& doc) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &choice, names](const std::string& text) {
+            check_name(option, text, names);
+            choice = text;
+          },
+          doc)
+      ->type_name("NAME");
+}
+
+template <typename Kind>
+std::string only_one_of(const std::set<Kind>& kinds) {
+  if (kinds.empty()) return "none";
+  return kinds.size() == 1 ? std::string(name(*kinds.begin())) : "mixed";
+}
+
+// One line for each kind of access: "200 x Poisson-sampled Gaussian (rate 0.01, noise multiplier 1)".
+std::string access_lines(const std::vector<Access>& accesses) {
+  if (accesses.empty()) return "  no access\n";
+  std::string text;
+  for (const Access& access : accesses) {
+    text += fmt::format("  {} x {}\n", access.count, describe(access.event));
+  }
+  return text;
+}
+
+// The neighbours that the accesses protect: a name, "mixed", or "none" where the mechanism knows of none.
+std::string adjacency_of(const std::vector<Access>& accesses) { return only_one_of(adjacencies(accesses)); }
+
+// How units were sampled: a name, "mixed", or "none".
+std::string sampling_of(const std::vector<Access>& accesses) {
+  std::set<Sampling> samplings;
+  any_event(accesses, [&](const Event& event) {
+    if (const auto* sampled = std::get_if<SampledGaussian>(&event)) samplings.insert(sampled->sampling);
+    return false;
+  });
+  return only_one_of(samplings);
+}
+
+// ", ASSUMING ..." where the answer rests on what the settings assume, else nothing.
+std::string assumption_text(const std::vector<Access>& accesses, const AccountSettings& settings) {
+  const std::string sampling = sampling_of(accesses);
+  if (settings.assume == "nothing" || sampling == "poisson" || sampling == "none") return "";
+  return ", ASSUMING that samples of a fixed size are Poisson samples under add-remove";
+}
+
+// Where several accountants are asked, what one cannot do need not stop another.
+Answer refused(const std::string& accountant, const Error& error, const QuestionOptions& options) {
+  if (options.accountants().size() == 1) throw Error(error.complaint());
+  return {.accountant = accountant,
+          .claim = {.epsilon = {}, .unproven = results::one_line(error.complaint().found)}};
+}
+
+// Nobody has an answer.
+[[noreturn]] void refuse(const std::vector<Finding>& findings) {
+  std::set<std::string> different;
+  std::string reasons;
+  for (const Finding& finding : findings) {
+    const std::string& reason = finding.answer.claim.unproven;
+    different.insert(reason);
+    if (!reasons.empty()) reasons += "; ";
+    reasons += fmt::format("{}: {}", finding.answer.accountant, reason);
+  }
+  throw Error(Complaint{.found = different.size() == 1 ? *different.begin() : std::move(reasons)});
+}
+
+}  // namespace
+
+std::vector<std::string> QuestionOptions::accountants() const {
+  if (accountant.empty()) return {"rdp", "pld"};
+  return {accountant};
+}
+
+Error missing_delta() {
+  return Error(Complaint{.found = "--delta is missing",
+                         .allowed = "a number from 0 to 1",
+                         .remedy = "It should be well below one over the number of units, such as 1e-5."});
+}
+
+void add_number(CLI::App& command, const std::string& option, std::optional<double>& number,
+                const Constraint& constraint, const std::string& doc) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &number, constraint](const std::string& text) {
+            number = read_number(option, text, constraint);
+          },
+          doc)
+      ->type_name("NUMBER");
+}
+
+void add_question_options(CLI::App& command, QuestionOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--delta",
+          [&options](const std::string& text) {
+            options.settings.delta = read_number("--delta", text, Constraint::between(0, 1));
+            options.has_delta = true;
+          },
+          "the probability with which epsilon may fail")
+      ->type_name("NUMBER");
+  add_choice(command, "--accountant", options.accountant, accountant_names(),
+             "rdp, pld or gaussian (exact, without sampling); left out: rdp and pld");
+  add_choice(command, "--orders", options.settings.orders, {"default", "opacus"},
+             "rdp: default, or opacus, which published figures rest on");
+  add_choice(command, "--conversion", options.settings.conversion, {"balle", "classic"},
+             "rdp: balle (the default), or classic, which is looser");
+  add_choice(command, "--assume", options.settings.assume, {"nothing", "poisson"},
+             "nothing (the default), or poisson: account samples of a fixed size as Poisson samples, which "
+             "nobody has proven right");
+  add_choice(command, "--format", options.format, {"text", "json"}, "text (the default) or json");
+}
+
+std::string explanation(const Answer& answer, const AccountSettings& settings) {
+  if (answer.accountant == "pld") {
+    return answer.wide
+               ? "PLD (an upper bound that may be more than 0.1 % above the truth; --lower tells how far)"
+               : "PLD";
+  }
+  if (answer.accountant == "gaussian") return "the exact Gaussian";
+  if (std::isinf(answer.order)) return "RDP, or rather the sum of pure epsilons, which is smaller";
+  const std::string choices = fmt::format("orders {}, conversion {}", settings.orders, settings.conversion);
+  return answer.order > 0 ? fmt::format("RDP at order {} ({})", answer.order, choices)
+                          : fmt::format("RDP ({})", choices);
+}
+
+std::vector<Finding> ask_each(const QuestionOptions& options,
+                              const std::function<Finding(const std::string& accountant)>& ask) {
+  std::vector<Finding> findings;
+  for (const std::string& accountant : options.accountants()) {
+    try {
+      findings.push_back(ask(accountant));
+    } catch (const Error& error) {
+      findings.push_back({.answer = refused(accountant, error, options)});
+    }
+  }
+  return findings;
+}
+
+const Finding& best_of(const std::vector<Finding>& findings, bool least) {
+  const Finding* best = nullptr;
+  for (const Finding& finding : findings) {
+    if (!finding.proven()) continue;
+    const bool better =
+        best == nullptr || (least ? finding.number < best->number : finding.number > best->number);
+    if (better) best = &finding;
+  }
+  if (best == nullptr) refuse(findings);
+  return *best;
+}
+
+void print_text(const std::vector<Finding>& findings, const std::vector<Access>& accesses,
+                const AccountSettings& settings, const std::string& claim, const char* before_accesses) {
+  for (const Finding& finding : findings) {
+    const Answer& answer = finding.answer;
+    const std::string number = finding.proven() ? finding.text : "-";
+    if (findings.size() == 1) {
+      fmt::print("{}\n", number);
+    } else {
+      fmt::print("{:<10}  {}{}\n", number, explanation(answer, settings),
+                 finding.proven() ? "" : ": " + answer.claim.unproven);
+    }
+    if (!answer.lower) continue;
+    const std::string lower = results::epsilon_number(*answer.lower);
+    if (findings.size() == 1) {
+      fmt::print("{}  lower bound\n", lower);
+    } else {
+      fmt::print("{:<10}  PLD, lower bound\n", lower);
+    }
+  }
+  // The explanation is for people: what a script reads holds numbers alone.
+  std::fflush(stdout);
+  fmt::print(stderr, "{}, adjacency {}{}{}\n{}", claim, adjacency_of(accesses),
+             assumption_text(accesses, settings), before_accesses, access_lines(accesses));
+}
+
+void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,
+                  const Finding& best) {
+  json["accountant"] = best.answer.accountant;
+  for (const Finding& finding : findings) {
+    const Answer& answer = finding.answer;
+    json[fmt::format("{}_{}", key, answer.accountant)] =
+        finding.proven() ? finding.json : results::Json(nullptr);
+    if (!finding.proven()) json["unproven_" + answer.accountant] = answer.claim.unproven;
+    if (answer.order > 0) json["order"] = results::json_number(answer.order);
+    if (answer.lower) json["epsilon_lower"] = results::json_number(*answer.lower);
+    if (answer.wide) json["epsilon_pld_is_wide"] = true;
+  }
+}
+
+void print_json(results::Json json, const std::vector<Access>& accesses, const AccountSettings& settings) {
+  json["orders"] = settings.orders;
+  json["conversion"] = settings.conversion;
+  json["assume"] = settings.assume;
+  json["adjacency"] = adjacency_of(accesses);
+  json["sampling"] = sampling_of(accesses);
+  json["accesses"] = results::Json::array();
+  for (const Access& access : accesses) {
+    results::Json entry;
+    entry["count"] = access.count;
+    entry["event"] = describe(access.event);
+    json["accesses"].push_back(std::move(entry));
+  }
+  fmt::print("{}\n", results::json_text(json, 2));
+}
+
+}  // namespace fedarena
