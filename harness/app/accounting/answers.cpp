@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "harness/app/accounting/checks.hpp"
-#include "results/text/epsilon_number.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
