@@ -22,44 +22,13 @@ class Damage {
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : engine_() % bound; }
 
   std::string once(std::string text) {
-    static const std::vector<std::string> kPieces = {"[",
-                                                     "]",
-                                                     "[[",
-                                                     "]]",
-                                                     "{",
-                                                     "}",
-                                                     "\"",
-                                                     "'",
-                                                     "\"\"\"",
-                                                     "'''",
-                                                     "=",
-                                                     ".",
-                                                     "#",
-                                                     "\n",
-                                                     "\r",
-                                                     ",",
-                                                     "-",
-                                                     "1e9",
-                                                     "inf",
-                                                     "nan",
-                                                     "0x",
-                                                     "\\u",
-                                                     "\\",
-                                                     "\xff",
-                                                     "\xc3",
-                                                     "\xef\xbb\xbf",
-                                                     "é",
-                                                     "1979-05-27T07:32:00Z",
-                                                     "07:32:00",
-                                                     "99999999999999999999",
-                                                     "true",
-                                                     "epsilon = 1\n",
-                                                     "[algorithms]\n",
-                                                     "[[data]]\n",
-                                                     "[algorithms.privacy]\n",
-                                                     "privacy.policy = \"record\"\n",
-                                                     "a.b.c = 1\n",
-                                                     std::string(1, '\0')};
+    // clang-format off
+    static const std::vector<std::string> kPieces = {
+        "[", "]", "[[", "]]", "{", "}", "\"", "'", "\"\"\"", "'''", "=", ".", "#", "\n", "\r", ",", "-", "1e9", "inf", "nan",
+        "0x", "\\u", "\\", "\xff", "\xc3", "\xef\xbb\xbf", "é", "1979-05-27T07:32:00Z", "07:32:00", "99999999999999999999",
+        "true", "epsilon = 1\n", "[algorithms]\n", "[[data]]\n", "[algorithms.privacy]\n", "privacy.policy = \"record\"\n",
+        "a.b.c = 1\n", std::string(1, '\0')};
+    // clang-format on
     const std::size_t at = below(text.size() + 1);
     const std::size_t size = below(std::min<std::uint64_t>(text.size() - at, 12) + 1);
     switch (below(6)) {

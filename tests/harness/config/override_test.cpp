@@ -1,9 +1,87 @@
+// Overrides, and profiles of an experiment file: overrides under a name.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sample.hpp"
 
 namespace fedarena {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Experiment under(const std::string& profile, const std::vector<std::string>& overrides = {},
+                 const std::string& text = kProfiled) {
+  return read_experiment(parsed(text), overrides, sample_catalog(), profile);
+}
+
+// The lines of the profiles, in the text that `kProfiled` is.
+constexpr int kSampleLines = 38;
+
+std::string place(int line, int column) { return fmt::format("e.toml:{}:{}: ", kSampleLines + line, column); }
+
+TEST(Profile, GoesOverWhatTheFileSays) {
+  Experiment expected = parse_sample(kSample, {"experiment.rounds=2", "experiment.seeds=[7]",
+                                               "algorithms.fedprox.mu=0", "evaluation.every=1"});
+  expected.name = "quickstart-quick";
+  EXPECT_EQ(under("quick"), expected);
+}
+
+TEST(Profile, IsOnlyThereWhenChosen) { EXPECT_EQ(parse_sample(kProfiled), parse_sample(kSample)); }
+
+TEST(Profile, GivesWayToOverrides) {
+  const Experiment experiment = under("quick", {"experiment.rounds=9", "experiment.name=mine"});
+  EXPECT_EQ(experiment.rounds, 9);
+  EXPECT_EQ(experiment.seeds, (std::vector<std::int64_t>{7}));
+  EXPECT_EQ(experiment.name, "mine-quick");
+}
+
+TEST(Profile, AddsSectionsAndReachesAnAlgorithmsOwn) {
+  const std::string text = with("[evaluation]\nevery = 2\n", "") +
+                           "[profiles.private]\n\"algorithms.FedAvg.privacy.policy\" = \"record\"\n"
+                           "\"evaluation.every\" = 5\n";
+  const Experiment experiment = under("private", {}, text);
+  EXPECT_EQ(experiment.algorithms[0].privacy.name, "record");
+  EXPECT_EQ(experiment.algorithms[1].privacy.name, "none");
+  EXPECT_EQ(experiment.evaluation.every, 5);
+  EXPECT_EQ(parse_sample(text).algorithms[0].privacy.name, "none");
+}
+
+TEST(Profile, LeavesNoTraceInTheRecordedExperiment) {
+  const std::string recorded = to_toml(under("quick"));
+  EXPECT_THAT(recorded, Not(HasSubstr("profile")));
+  EXPECT_EQ(parse_sample(recorded), under("quick"));
+}
+
+TEST(Profile, ThatIsUnknownIsRefusedWithThoseThatThereAre) {
+  EXPECT_EQ(refusal(kProfiled, {}, "quik"),
+            "--profile: e.toml has no profile \"quik\"; allowed: quick, wide; did you mean "
+            "\"quick\"?");
+  EXPECT_EQ(refusal(kSample, {}, "quick"),
+            "--profile: e.toml has no profile \"quick\"; allowed: none, the file has no profiles");
+  EXPECT_THAT(refusal(kProfiled, {}, ""), HasSubstr("no profile \"\""));
+}
+
+TEST(Profile, MakesANameThatFitsAFolder) {
+  const std::string longest(100, 'n');
+  EXPECT_THAT(refusal(with(kProfiled, "\"quickstart\"", "\"" + longest.substr(6) + "\""), {}, "quick"),
+              "accepted");
+  EXPECT_EQ(refusal(with(kProfiled, "\"quickstart\"", "\"" + longest.substr(5) + "\""), {}, "quick"),
+            place(2, 11) + "\"" + longest.substr(5) +
+                "-quick\" is not safe as a folder name; allowed: letters, digits, '-', '_' and '.', "
+                "beginning with a letter or digit, at most 100");
+}
+
+TEST(Profile, IsOneOfAHundredAtMost) {
+  std::string text = kSample;
+  for (int index = 0; index < 100; ++index) text += fmt::format("[profiles.p{}]\n", index);
+  EXPECT_EQ(refusal(text), "accepted");
+  EXPECT_EQ(refusal(text + "[profiles.more]\n"),
+            place(101, 11) + "more than 100 profiles; allowed: at most 100");
+}
 
 TEST(Override, ReplacesWhatTheFileSays) {
   const Experiment experiment = parse_sample(
@@ -48,76 +126,9 @@ TEST(Override, ChangesTrainingForThoseWithoutTheirOwn) {
   EXPECT_EQ(setting(experiment.algorithms[1].settings, "rate"), Value(0.25));
 }
 
-struct OverrideCase {
-  const char* text;
-  const char* message;
-};
-
-TEST(Override, SaysWhatIsWrongWithIt) {
-  for (const OverrideCase& wrong : std::vector<OverrideCase>{
-           {"experiment.ruonds=5",
-            "--set experiment.ruonds=5: unknown key \"ruonds\" in [experiment]; allowed: name, seeds, "
-            "rounds, device, "
-            "dtype; did you mean \"rounds\"?"},
-           {"experimnt.rounds=5",
-            "--set experimnt.rounds=5: unknown section \"experimnt\"; allowed: [experiment], [data], "
-            "[partition], "
-            "[model], [cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], [sweep], "
-            "[tuning]; "
-            "did you mean "
-            "\"experiment\"?"},
-           {"rounds=5",
-            "--set rounds=5: \"rounds\" stands outside every section; allowed: [experiment], [data], "
-            "[partition], "
-            "[model], [cohort], [evaluation], [stopping], [privacy], [training], [[algorithms]], [sweep], "
-            "[tuning]\n"
-            "  \"rounds\" belongs in [experiment]"},
-           {"experiment=5",
-            "--set experiment=5: no key; allowed: section.key=value or algorithms.LABEL.key=value"},
-           {"experiment.rounds",
-            "--set experiment.rounds: no \"=\"; allowed: section.key=value or algorithms.LABEL.key=value"},
-           {"experiment.rounds=0",
-            "--set experiment.rounds=0: rounds is 0; allowed: an integer from 1 to 1000000"},
-           {"experiment.rounds=many",
-            "--set experiment.rounds=many: rounds is \"many\" (a string); allowed: an integer from 1 to "
-            "1000000"},
-           {"experiment.seeds=[1, 1]",
-            "--set experiment.seeds=[1, 1]: seed 1 is listed twice; allowed: a list of integers >= 0, "
-            "distinct, at least one"},
-           {"experiment.rounds=",
-            "--set experiment.rounds=: \"\" is no value; allowed: a value as TOML writes it, such as 5, 0.1, "
-            "true, "
-            "\"text\" or [1, 2]; or a bare word"},
-           {"experiment.seeds=[1, 2",
-            "--set experiment.seeds=[1, 2: \"[1, 2\" is no value; allowed: a value as TOML writes it, such "
-            "as 5, 0.1, "
-            "true, \"text\" or [1, 2]; or a bare word"},
-           {"experiment.rounds=1\ndevice=\"cuda\"",
-            "--set: text with unprintable bytes; allowed: one line of UTF-8"},
-           {"algorithms.FedAvgg.rate=1",
-            "--set algorithms.FedAvgg.rate=1: no algorithm is labelled \"FedAvgg\"; allowed: FedAvg, "
-            "fedprox; did you "
-            "mean \"FedAvg\"?\n  write algorithms.LABEL.key=value"},
-           {"algorithms.FedAvg.rat=1",
-            "--set algorithms.FedAvg.rat=1: unknown key \"rat\" in [[algorithms]]; allowed: name, label, "
-            "privacy, rate, "
-            "batch_size; did you mean \"rate\"?"},
-           {"training.mue=1",
-            "--set training.mue=1: unknown key \"mue\" in [training]; allowed: rate, batch_size, mu, "
-            "average, "
-            "nesterov; did you mean \"mu\"?"},
-           {"privacy.epsilon=1",
-            "--set privacy.epsilon=1: unknown key \"epsilon\" in [privacy]; allowed: policy\n"
-            "  the ledger computes epsilon; no file can state it"},
-       }) {
-    EXPECT_EQ(refusal(kSample, {wrong.text}), wrong.message);
-  }
-}
-
-TEST(Override, IsRefusedWhereItWouldHaveNoEffect) {
-  EXPECT_EQ(refusal(with("label = \"FedAvg\"", "rate = 1"), {"training.rate=0.1"}),
-            "--set training.rate=0.1: no effect: every algorithm that has \"rate\" sets its own\n"
-            "  write algorithms.LABEL.rate=value");
+TEST(Override, IsOneLineOfText) {
+  EXPECT_EQ(refusal(kSample, {"experiment.rounds=1\ndevice=\"cuda\""}),
+            "--set: text with unprintable bytes; allowed: one line of UTF-8");
 }
 
 }  // namespace

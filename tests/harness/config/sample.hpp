@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fedarena/base/schema.hpp"
 
 #include "harness/config/grid/grid.hpp"
+#include "harness/config/grid/tuning.hpp"
 
 namespace fedarena {
 
@@ -171,9 +173,12 @@ inline Experiment parse_sample(const std::string& text, const std::vector<std::s
 }
 
 /// The message that the text is refused with, or "accepted".
-inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
+inline std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {},
+                           const std::optional<std::string>& profile = {},
+                           const Catalog& catalog = sample_catalog()) {
   try {
-    parse_sample(text, overrides);
+    read_experiment(parsed(text), overrides, catalog, profile);
+    read_tuning(parsed(text), overrides, catalog, profile);
   } catch (const Error& error) {
     return error.what();
   }
@@ -190,6 +195,11 @@ inline std::string with(std::string text, const std::string& piece, const std::s
 /// The same for the sample.
 inline std::string with(const std::string& piece, const std::string& replacement) {
   return with(kSample, piece, replacement);
+}
+
+/// The sample with validation examples and two algorithms, FedAvg and fedprox, which both have a rate.
+inline std::string tuning_sample() {
+  return with(with("every = 2\n", "every = 2\nvalidation_fraction = 0.2\n"), "rate = 0.25\n", "");
 }
 
 }  // namespace fedarena

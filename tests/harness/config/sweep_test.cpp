@@ -25,21 +25,6 @@ std::vector<GridPoint> swept(const std::string& lines, const std::vector<std::st
   return grid_of(kSample + "\n[sweep]\n" + lines, overrides);
 }
 
-// The message that the sweep is refused with, or "accepted".
-std::string refused(const std::string& text, const std::vector<std::string>& overrides = {},
-                    const std::optional<std::string>& profile = {}) {
-  try {
-    grid_of(text, overrides, profile);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-std::string refused_sweep(const std::string& lines, const std::vector<std::string>& overrides = {}) {
-  return refused(kSample + "\n[sweep]\n" + lines, overrides);
-}
-
 // The place in the first line below [sweep].
 std::string place(int column, int line = 1) { return fmt::format("e.toml:{}:{}: ", 40 + line, column); }
 
@@ -191,112 +176,24 @@ TEST(Sweep, OfSeveralPointsIsNoSingleExperiment) {
   EXPECT_EQ(refusal(kSample + "[sweep]\n\"model.width\" = [8]\n"), "accepted");
 }
 
-TEST(Sweep, PointsAtTheElementThatIsWrong) {
-  const std::string form =
-      "; allowed: \"section.key\" = [values] or \"algorithms.LABEL.key\" = [values], with the path in quotes";
-  for (const auto& [lines, message] : std::vector<std::pair<std::string, std::string>>{
-           {"\"model.width\" = [8, 0, 16]\n", place(21) + "width is 0; allowed: an integer from 1 to 4096"},
-           {"\"model.width\" = [8, \"wide\"]\n",
-            place(21) + "width is \"wide\" (a string); allowed: an integer from 1 to 4096"},
-           {"\"model.width\" = [8, 1979-05-27]\n",
-            place(21) + "width is a date; allowed: an integer from 1 to 4096"},
-           {"\"model.width\" = [\n  8,\n  -1]\n",
-            place(3, 3) + "width is -1; allowed: an integer from 1 to 4096"},
-           {"\"model.widht\" = [8]\n",
-            place(18) +
-                "unknown key \"widht\" in [model]; allowed: name, width, layers; did you mean \"width\"?"},
-           {"\"partition\" = [{kind = \"classes\"}, {kind = \"dirichlt\"}]\n",
-            place(44) +
-                "kind is \"dirichlt\"; allowed: \"classes\", \"dirichlet\"; did you mean \"dirichlet\"?"},
-           {"\"partition\" = [{kind = \"classes\", alpha = 1}]\n",
-            place(35) + "unknown key \"alpha\" in [partition]; allowed: kind, clients, classes_per_client\n"
-                        "  \"alpha\" belongs in [partition] with kind = \"dirichlet\""},
-           {"\"algorithms.fedporx.mu\" = [1]\n",
-            place(28) + "no algorithm is labelled \"fedporx\"; allowed: FedAvg, fedprox; did you mean "
-                        "\"fedprox\"?\n  write algorithms.LABEL.key=value"},
-           {"\"algorithms.FedAvg.mu\" = [1]\n",
-            place(27) +
-                "unknown key \"mu\" in [[algorithms]]; allowed: name, label, privacy, rate, batch_size\n"
-                "  \"mu\" belongs in [[algorithms]] with name = \"fedprox\""},
-           {"\"model.width\" = [8, 16, 8]\n", place(25) + "\"8\" is listed twice; allowed: different values"},
-           {"\"algorithms.fedprox.mu\" = [1, 1.0]\n",
-            place(31) + "\"1\" is listed twice; allowed: different values"},
-           {"\"partition\" = [{clients = 5}, {clients = 5}]\n",
-            place(31) + "the same table is listed twice; allowed: different values"},
-           {"\"partition\" = [{}]\n", place(16) + "an empty table; allowed: {key = value}"},
-           {"\"model.width\" = []\n",
-            place(17) + "an empty list; allowed: a list of values, such as [0.1, 0.5]"},
-           {"\"model.width\" = 8\n",
-            place(17) + "\"model.width\" is 8; allowed: a list of values, such as [0.1, 0.5]"},
-           {"model.width = [8]\n", place(1) + "\"model\" is a table" + form},
-           {"\"model\" = [8]\n", place(12) + "no key" + form},
-           {"\"experiment.seeds\" = [[1], [2]]\n",
-            place(23) + "\"experiment.seeds\" cannot be swept\n"
-                        "  list them in [experiment] seeds: every point is run under each"},
-           {"\"experiment\" = [{name = \"x\"}]\n",
-            place(17) + "\"experiment.name\" cannot be swept\n"
-                        "  leave it out: every point gets a folder of its own below that of the experiment"},
-           {"\"algorithms.FedAvg.name\" = [\"fedprox\"]\n",
-            place(29) + "\"algorithms.FedAvg.name\" cannot be swept\n"
-                        "  write [[algorithms]] once for each algorithm"},
-           {"\"partition\" = [{clients = 5}]\n\"partition.clients\" = [6]\n",
-            place(24, 2) + "[sweep] gives \"partition.clients\" twice\n  the other is at e.toml:41:17"},
-           {"\"training.rate\" = [0.1]\n\"algorithms.FedAvg.rate\" = [0.3]\n",
-            place(20) + "no effect: every algorithm that has \"rate\" sets its own\n"
-                        "  write algorithms.LABEL.rate=value"},
-       }) {
-    EXPECT_EQ(refused_sweep(lines), message) << lines;
-  }
-  EXPECT_EQ(refused(kSample + "[[sweep]]\n\"model.width\" = [8]\n"),
-            "e.toml:39:3: \"sweep\" is a list of sections; allowed: one section\n  write [sweep], once");
-}
-
-TEST(Sweep, NamesThePointWhereTheMistakeShowsElsewhere) {
-  // The cohort of 5 stands in [cohort].
-  EXPECT_EQ(refused_sweep("\"partition.clients\" = [5, 4]\n"),
-            "e.toml:19:8: size is 5 (at the point partition.clients=4); allowed: an integer from 0 to 4, the "
-            "clients of [partition]");
-}
-
-TEST(Sweep, ChecksEveryPointUnderEveryProfile) {
-  const std::string text = kSample + "\n[sweep]\n\"partition.clients\" = [5, 6]\n";
-  EXPECT_EQ(
-      refused(text + "[profiles.large]\n\"cohort.size\" = 6\n"),
-      "e.toml:43:17: size is 6 (at the point partition.clients=5); allowed: an integer from 0 to 5, the "
-      "clients of [partition]");
-}
-
-TEST(Sweep, RefusesOverridesThatItWouldHide) {
-  const std::string text = kSample + "\n[sweep]\n\"model.width\" = [8, 16]\n";
-  EXPECT_EQ(refused(text, {"model.width=32"}),
-            "--set model.width=32: no effect: [sweep] gives \"model.width\" (at the point model.width=8)\n  "
-            "write sweep.model.width=[value]");
-  EXPECT_EQ(refused(text + "[profiles.p]\n\"model.width\" = 32\n", {}, "p"),
-            "e.toml:43:1: no effect: [sweep] gives \"model.width\" (at the point model.width=8)\n  write "
-            "sweep.model.width=[value]");
-  EXPECT_EQ(
-      refused(text, {"sweep.model.width=32"}),
-      "--set sweep.model.width=32: \"model.width\" is 32; allowed: a list of values, such as [0.1, 0.5]");
-  EXPECT_EQ(refused(text, {"sweep.model.width=[8, 0]"}),
-            "--set sweep.model.width=[8, 0]: width is 0; allowed: an integer from 1 to 4096");
-}
-
 TEST(Sweep, HasAThousandPointsAtMost) {
   std::string widths;
   for (int width = 1; width <= 1001; ++width) widths += fmt::format("{}{}", width == 1 ? "" : ", ", width);
-  EXPECT_THAT(refused_sweep(fmt::format("\"model.width\" = [{}]\n", widths)),
+  EXPECT_THAT(refusal(kSample + "\n[sweep]\n" + fmt::format("\"model.width\" = [{}]\n", widths)),
               testing::ContainsRegex("^e.toml:41:[0-9]+: more than 1000 values; allowed: at most 1000$"));
   const std::string hundred = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
-  EXPECT_EQ(refused_sweep(fmt::format(
-                "\"model.width\" = {0}\n\"experiment.rounds\" = {0}\n\"training.batch_size\" = {0}\n"
-                "\"evaluation.every\" = [1, 2]\n",
-                hundred)),
+  EXPECT_EQ(refusal(kSample + "\n[sweep]\n" +
+                    fmt::format(
+                        "\"model.width\" = {0}\n\"experiment.rounds\" = {0}\n\"training.batch_size\" = {0}\n"
+                        "\"evaluation.every\" = [1, 2]\n",
+                        hundred)),
             place(1, 4) + "up to here, [sweep] spans 2000 points; allowed: at most 1000");
 }
 
 TEST(Sweep, OfAnUnknownSectionIsRefusedLikeAnOverride) {
-  EXPECT_THAT(refused_sweep("\"modle.width\" = [8]\n"), HasSubstr("e.toml:41:18: unknown section \"modle\""));
-  EXPECT_THAT(refused_sweep("\"sweep.model.width\" = [8]\n"),
+  EXPECT_THAT(refusal(kSample + "\n[sweep]\n" + "\"modle.width\" = [8]\n"),
+              HasSubstr("e.toml:41:18: unknown section \"modle\""));
+  EXPECT_THAT(refusal(kSample + "\n[sweep]\n" + "\"sweep.model.width\" = [8]\n"),
               HasSubstr("\"sweep.model.width\" cannot be swept"));
 }
 
