@@ -21,7 +21,7 @@ TestRoc roc_file_sample() {
   return roc;
 }
 
-std::string refusal(const std::function<void(nlohmann::json&)>& damage) {
+std::string roc_refusal(const std::function<void(nlohmann::json&)>& damage) {
   nlohmann::json json = nlohmann::json::parse(to_json_text(roc_file_sample()));
   damage(json);
   return message_of([&] { parse_roc(json.dump(), "runs/a/roc.json"); });
@@ -49,24 +49,25 @@ TEST(RocFile, IsOnDiskInItsRun) {
 }
 
 TEST(RocFile, DamageNamesFileAndField) {
-  EXPECT_THAT(refusal([](auto& json) { json["schema"] = 2; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["schema"] = 2; }),
               HasSubstr("runs/a/roc.json: field \"schema\" is 2; allowed: 1"));
-  EXPECT_THAT(refusal([](auto& json) { json["test_examples"] = 0; }), HasSubstr("\"test_examples\" is 0"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"] = nlohmann::json::array(); }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["test_examples"] = 0; }),
+              HasSubstr("\"test_examples\" is 0"));
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"] = nlohmann::json::array(); }),
               HasSubstr("allowed: at least one class"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][1]["class"] = 0; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][1]["class"] = 0; }),
               HasSubstr("\"class\" is 0; allowed: 1, the next one"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][1]["positives"] = -1; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][1]["positives"] = -1; }),
               HasSubstr("\"positives\" is -1"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][0]["auc"] = 1.5; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][0]["auc"] = 1.5; }),
               HasSubstr("\"auc\" is 1.5; allowed: a fraction from 0 to 1"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][0]["auc"] = nullptr; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][0]["auc"] = nullptr; }),
               HasSubstr("allowed: null exactly where \"auc\" is null"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][0].erase("negatives"); }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][0].erase("negatives"); }),
               HasSubstr("\"negatives\" is missing"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][0]["threshold"] = 1; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][0]["threshold"] = 1; }),
               HasSubstr("\"threshold\" is unknown"));
-  EXPECT_THAT(refusal([](auto& json) { json["classes"][2] = json["classes"][0]; }),
+  EXPECT_THAT(roc_refusal([](auto& json) { json["classes"][2] = json["classes"][0]; }),
               HasSubstr("\"class\" is 0"));
 }
 
@@ -74,17 +75,18 @@ TEST(RocFile, DamagedRatesAreRefused) {
   const auto rates_of = [](nlohmann::json& json) -> nlohmann::json& {
     return json["classes"][0]["true_positive_rates"];
   };
-  EXPECT_THAT(refusal([&](auto& json) { rates_of(json).erase(3); }), HasSubstr("allowed: 101 rates"));
-  EXPECT_THAT(refusal([&](auto& json) { rates_of(json)[3] = nullptr; }),
+  EXPECT_THAT(roc_refusal([&](auto& json) { rates_of(json).erase(3); }), HasSubstr("allowed: 101 rates"));
+  EXPECT_THAT(roc_refusal([&](auto& json) { rates_of(json)[3] = nullptr; }),
               HasSubstr("allowed: a number at each false positive rate"));
-  EXPECT_THAT(refusal([&](auto& json) { rates_of(json)[3] = 0.25; }),
+  EXPECT_THAT(roc_refusal([&](auto& json) { rates_of(json)[3] = 0.25; }),
               HasSubstr("allowed: rates of which none is below the one before"));
-  EXPECT_THAT(refusal([&](auto& json) { rates_of(json)[3] = -0.25; }), HasSubstr("fractions from 0 to 1"));
-  EXPECT_THAT(refusal([&](auto& json) {
+  EXPECT_THAT(roc_refusal([&](auto& json) { rates_of(json)[3] = -0.25; }),
+              HasSubstr("fractions from 0 to 1"));
+  EXPECT_THAT(roc_refusal([&](auto& json) {
                 for (auto& rate : rates_of(json)) rate = 0.5;
               }),
               HasSubstr("allowed: 1 at the end, where every example counts"));
-  EXPECT_THAT(refusal([&](auto& json) { json["classes"][0]["positives"] = 0; }),
+  EXPECT_THAT(roc_refusal([&](auto& json) { json["classes"][0]["positives"] = 0; }),
               HasSubstr("\"auc\" is 0.75; allowed: null for a class without examples"));
 }
 
