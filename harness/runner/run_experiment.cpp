@@ -30,7 +30,7 @@
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/text/number_format.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
 
 namespace fedarena {
 namespace {

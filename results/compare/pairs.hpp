@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "results/compare/compared_rows.hpp"
-#include "results/statistics/interval.hpp"
-#include "results/text/labels.hpp"
 #include "results/compare/pair_judgement.hpp"
 #include "results/compare/pair_metric.hpp"
 #include "results/record/sweep.hpp"
+#include "results/statistics/interval.hpp"
+#include "results/text/labels.hpp"
 
 namespace fedarena::results {
 
@@ -63,5 +63,13 @@ std::string verdict_text(const Pair& pair, const PairMetric& metric);
 
 /// The keys of a grid in which pairs differ, in natural order: each needs a column.
 std::vector<std::string> pair_keys(const Pairs& pairs);
+
+/// What all compared rows share: experiment, data set, partition, model, rounds and privacy, as far as they
+/// do.
+std::string pairs_caption(std::span<const RowRuns> rows);
+
+/// What a reader must know besides the pairs: about the data and its partition, about privacy, which seeds
+/// were not paired, and what so few seeds cannot show.
+std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns> rows);
 
 }  // namespace fedarena::results

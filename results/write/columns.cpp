@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "results/text/number_format.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/table/privacy_notes.hpp"
-#include "results/write/siunitx.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
+#include "results/write/siunitx.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -84,10 +85,6 @@ Column client_column(const ClientColumn& what, PlusMinus shown) {
     const std::optional<Spread> spread = client_spread(row, what);
     return spread ? result_text({*spread, what.share}, shown) : kNothing;
   });
-}
-
-std::string claim_text(const Claim& claim) {
-  return claim.epsilon ? epsilon_text(*claim.epsilon) : "unproven";
 }
 
 // "2.79", "2.79†", "8.21 (as if 1.20*)": `member` and `as_if` are those of one accountant.

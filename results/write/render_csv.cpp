@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "results/record/claim_text.hpp"
 #include "results/text/csv_line.hpp"
 #include "results/text/number_format.hpp"
 #include "results/write/render.hpp"
@@ -13,8 +14,7 @@ namespace fedarena::results {
 namespace {
 
 std::string exact_claim(const std::optional<Claim>& claim) {
-  if (!claim) return "";
-  return claim->epsilon ? exact_number(*claim->epsilon) : "unproven";
+  return claim ? claim_text(claim, exact_number) : "";
 }
 
 // From epsilon_rdp to stopped.

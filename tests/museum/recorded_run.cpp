@@ -5,7 +5,7 @@
 #include "harness/config/sections/read.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/record/cell_record.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {

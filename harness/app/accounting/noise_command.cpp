@@ -17,7 +17,7 @@
 #include "harness/app/commands.hpp"
 #include "harness/app/accounting/number_text.hpp"
 #include "harness/app/accounting/question_options.hpp"
-#include "results/text/epsilon_number.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {

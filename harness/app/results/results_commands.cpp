@@ -22,7 +22,6 @@
 #include "results/write/render.hpp"
 #include "results/write/render_html.hpp"
 #include "results/measures/round_metric.hpp"
-#include "results/table/separate_rows.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena {

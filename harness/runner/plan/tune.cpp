@@ -6,7 +6,7 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/chosen_trials.hpp"
-#include "results/table/tuning_text.hpp"
+#include "results/table/notes.hpp"
 
 namespace fedarena {
 namespace {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "results/report/asset.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -41,6 +43,19 @@ TEST(Html, JsonCannotEndItsScript) {
   EXPECT_THAT(text, Not(HasSubstr("&")));
   EXPECT_EQ(nlohmann::json::parse(text), json);
 }
+
+// The vectors of RFC 4648, section 10.
+TEST(Base64, IsThatOfItsStandard) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foob"), "Zm9vYg==");
+  EXPECT_EQ(base64("fooba"), "Zm9vYmE=");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+TEST(Base64, TakesBytesOfEveryValue) { EXPECT_EQ(base64("\xFB\xFF\xBE"), "+/++"); }
 
 }  // namespace
 }  // namespace fedarena::results

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/plot/curve_look.hpp"
-#include "results/text/epsilon_number.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/report/asset.hpp"
 #include "tests/results/recorded_run.hpp"
