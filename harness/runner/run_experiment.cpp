@@ -26,7 +26,7 @@
 #include "harness/simulation/simulation.hpp"
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {

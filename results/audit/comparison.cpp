@@ -44,25 +44,17 @@ void Comparison::integer(const std::string& field, std::int64_t recorded, std::i
   result(recorded == recomputed, field, std::to_string(recorded), std::to_string(recomputed));
 }
 
-void Comparison::number(const std::string& field, double recorded, double recomputed) {
-  const bool equal = recorded == recomputed || (std::isnan(recorded) && std::isnan(recomputed));
-  result(equal, field, shown(recorded), shown(recomputed));
-}
-
 void Comparison::number(const std::string& field, std::optional<double> recorded,
                         std::optional<double> recomputed) {
-  if (recorded && recomputed) return number(field, *recorded, *recomputed);
-  result(!recorded && !recomputed, field, shown(recorded), shown(recomputed));
-}
-
-void Comparison::close(const std::string& field, double recorded, double recomputed) {
-  result(are_close(recorded, recomputed), field, shown(recorded), shown(recomputed));
+  const bool nan = recorded && recomputed && std::isnan(*recorded) && std::isnan(*recomputed);
+  result(nan || recorded == recomputed, field, shown(recorded), shown(recomputed));
 }
 
 void Comparison::close(const std::string& field, std::optional<double> recorded,
                        std::optional<double> recomputed) {
-  if (recorded && recomputed) return close(field, *recorded, *recomputed);
-  result(!recorded && !recomputed, field, shown(recorded), shown(recomputed));
+  const bool both = recorded && recomputed;
+  result(both ? are_close(*recorded, *recomputed) : recorded == recomputed, field, shown(recorded),
+         shown(recomputed));
 }
 
 void Comparison::close_among(double mean, const std::string& field, std::optional<double> recorded,

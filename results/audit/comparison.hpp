@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "results/record/privacy_claim.hpp"
 #include "results/audit/verify.hpp"
+#include "results/record/privacy_claim.hpp"
 
 namespace fedarena::results {
 
@@ -19,10 +19,8 @@ class Comparison {
   void text(const std::string& field, const std::string& recorded, const std::string& recomputed);
   void integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed);
   /// Equal to the last bit, or both nan.
-  void number(const std::string& field, double recorded, double recomputed);
   void number(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);
   /// Equal but for the rounding of another processor.
-  void close(const std::string& field, double recorded, double recomputed);
   void close(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);
   /// The same of a deviation among numbers that are about `mean`, whose rounding it has.
   void close_among(double mean, const std::string& field, std::optional<double> recorded,

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <system_error>
 #include <utility>
 
 #include "fedarena/accounting/account.hpp"
@@ -12,11 +11,9 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
-#include "results/record/durable_file.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "results/record/environment_file.hpp"
 #include "results/record/json_fields.hpp"
-#include "results/audit/state_privacy.hpp"
-#include "results/audit/worst_case.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -125,27 +122,6 @@ std::string plugin_name(const RunDirectory& run, const std::string& algorithm) {
 
 }  // namespace
 
-Ledger read_ledger(const std::filesystem::path& run) {
-  const std::string file = (run / kLedgerFile).string();
-  std::error_code failure;
-  if (!std::filesystem::is_regular_file(file, failure)) {
-    throw Error(Complaint{.place = {.file = file},
-                          .found = "is not there, so that nothing is known of what happened to private data",
-                          .allowed = {},
-                          .nearest = {},
-                          .remedy = "A run writes it with its first checkpoint; let it go on."});
-  }
-  try {
-    return Ledger::from_json(read_whole_file(file));
-  } catch (const Error& error) {
-    Complaint complaint = error.complaint();
-    if (complaint.place.file.empty()) complaint.place.file = file;
-    throw Error(std::move(complaint));
-  }
-}
-
-Ledger read_ledger(const RunDirectory& run) { return read_ledger(run.path()); }
-
 std::vector<ClientGroup> client_groups(const Ledger& ledger) {
   std::vector<ClientGroup> groups;
   if (ledger.unit() == Unit::kClient) {
@@ -161,19 +137,9 @@ std::vector<ClientGroup> client_groups(const Ledger& ledger) {
 }
 
 PrivacyReport privacy_report(const RunDirectory& run) {
-  const Ledger ledger = read_ledger(run);
-  PrivacyReport report;
-  report.path = run.path();
-  report.summary = run.summary();
-  if (name(ledger.unit()) != report.summary.policy) {
-    throw Error(Complaint{.place = {.file = (run.path() / kLedgerFile).string()},
-                          .found = fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"",
-                                               name(ledger.unit()), report.summary.policy),
-                          .allowed = {},
-                          .nearest = {},
-                          .remedy = "The files belong to different runs, or were edited."});
-  }
-  state_privacy(report.summary, ledger);
+  PrivacyReport report{.path = run.path(), .summary = run.summary()};
+  const Ledger ledger = read_ledger(run.path(), report.summary.policy);
+  compute_claim(report.summary, ledger);
   report.plugin = plugin_name(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
   if (const PrivacyClaim* claim = report.summary.privacy ? &*report.summary.privacy : nullptr) {

@@ -4,12 +4,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
 
-#include "results/audit/exact_findings.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/record.hpp"
 #include "results/record/run_directory.hpp"
 
@@ -36,13 +35,13 @@ struct ClientGroup {
 /// Why a run's epsilon is what it is.
 struct PrivacyReport {
   std::filesystem::path path;
-  Summary summary;     ///< with the claim of the ledger, also of a run that is not finished
-  std::string plugin;  ///< that registered the algorithm; empty where the run did not record it
-  std::vector<ClientGroup> groups;
+  Summary summary;          ///< with the claim of the ledger, also of a run that is not finished
+  std::string plugin = {};  ///< that registered the algorithm; empty where the run did not record it
+  std::vector<ClientGroup> groups = {};
   /// Had each client made the accesses that the algorithm's settings allow at most; none where they were made
   /// or where settings bound nothing.
-  std::optional<Claim> worst_rdp, worst_pld;
-  std::vector<ExactFinding> exact;  ///< by client and round; under a policy that promises privacy only
+  std::optional<Claim> worst_rdp = {}, worst_pld = {};
+  std::vector<ExactFinding> exact = {};  ///< by client and round; under a policy that promises privacy only
 };
 
 /// Reads a run and computes its claim from its ledger. Throws Error when a record is broken, or when there is
@@ -52,10 +51,6 @@ PrivacyReport privacy_report(const RunDirectory& run);
 /// What happened to the clients of a ledger, without epsilons.
 std::vector<ClientGroup> client_groups(const Ledger& ledger);
 
-/// What a run claims, as (head, sentence); the head is empty where a line goes on. `claim` is a finished
-/// run's.
-std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim);
-
 /// The clients of a group: "0-4, 7", or "all".
 std::string clients_text(const ClientGroup& group);
 
@@ -64,9 +59,5 @@ std::string render_text(const PrivacyReport& report);
 
 /// One JSON object.
 std::string render_json(const PrivacyReport& report);
-
-/// The ledger of a run, or of the run directory at a path. An Error names the file.
-Ledger read_ledger(const RunDirectory& run);
-Ledger read_ledger(const std::filesystem::path& run);
 
 }  // namespace fedarena::results

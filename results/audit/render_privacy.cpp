@@ -4,58 +4,30 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "results/text/number_format.hpp"
+#include "fedarena/base/text.hpp"
+
 #include "results/record/privacy_json.hpp"
+#include "results/text/number_format.hpp"
 #include "results/audit/privacy_report.hpp"
-#include "results/text/text.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/tuning_json.hpp"
-#include "results/table/tuning_text.hpp"
+#include "results/table/notes.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
 // "0-4, 7"
 std::string ranges(const std::vector<std::int64_t>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
-    i = last + 1;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::int64_t first = numbers[i];
+    while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1) ++i;
+    texts.push_back(range_text(first, numbers[i]));
   }
-  return text;
-}
-
-std::string range(std::int64_t first, std::int64_t last) {
-  return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
-}
-
-std::string claim_text(const std::optional<Claim>& claim) {
-  if (!claim) return "none";
-  if (!claim->epsilon) return fmt::format("unproven: {}", claim->unproven);
-  return epsilon_number(*claim->epsilon);
-}
-
-std::string order_text(double order) {
-  if (order == 0) return "-";
-  return std::isinf(order) ? "pure" : fmt::format("{}", order);
-}
-
-std::string rdp_details(const PrivacyClaim& claim) {
-  const std::string choices =
-      fmt::format("orders {}, conversion {}", claim.settings.orders, claim.settings.conversion);
-  if (claim.order == 0) return fmt::format(" ({})", choices);
-  if (std::isinf(claim.order)) return " (the sum of pure epsilons)";
-  return fmt::format(" at order {} ({})", order_text(claim.order), choices);
-}
-
-std::string unit_text(const PrivacyClaim& claim) {
-  std::string text = claim.unit == "record" ? "one example of one client" : "all that one client holds";
-  if (claim.adjacency == "add-remove") text += "; neighbours: one more or less (add-remove)";
-  if (claim.adjacency == "replace-one") text += "; neighbours: one exchanged for another (replace-one)";
-  return text;
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 // The part of a kind of access in the epsilon of its group.
@@ -75,8 +47,8 @@ void worst_case_lines(std::string& text, const PrivacyReport& report) {
   const std::string bound = fmt::format("{} gradients of a client's examples in a round", most);
   if (!report.worst_rdp) return line(text, "at most", bound + ", and all were asked for");
   line(text, "at most", bound + "; had all been asked for, epsilon would be");
-  line(text, "", claim_text(report.worst_rdp) + " by RDP");
-  line(text, "", claim_text(report.worst_pld) + " by PLD");
+  line(text, "", explained_claim(report.worst_rdp) + " by RDP");
+  line(text, "", explained_claim(report.worst_pld) + " by PLD");
 }
 
 std::string client_table(const PrivacyReport& report) {
@@ -84,21 +56,20 @@ std::string client_table(const PrivacyReport& report) {
   std::vector<std::vector<std::string>> rows = {{"clients", "examples", "rounds"}};
   if (claims) rows.front().insert(rows.front().end(), {"epsilon (RDP)", "order"});
   for (const ClientGroup& group : report.groups) {
-    rows.push_back({clients_text(group), range(group.examples_least, group.examples_most),
+    rows.push_back({clients_text(group), range_text(group.examples_least, group.examples_most),
                     fmt::format("{}", group.rounds)});
     if (!claims) continue;
-    const bool proven = group.rdp && group.rdp->epsilon;
-    rows.back().push_back(proven ? epsilon_number(*group.rdp->epsilon) : "unproven");
+    rows.back().push_back(claim_text(group.rdp, epsilon_number));
     rows.back().push_back(order_text(group.order));
   }
   return aligned_lines(rows, {false, true, true, true, true});
 }
 
 std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
-  std::string text = group.clients.empty()
-                         ? "What happened to the data of all clients"
-                         : fmt::format("What happened to the data of client{} {}",
-                                       group.clients.size() == 1 ? "" : "s", ranges(group.clients));
+  std::string text = group.clients.empty() ? "What happened to the data of all clients"
+                                           : fmt::format("What happened to the data of {} {}",
+                                                         group.clients.size() == 1 ? "client" : "clients",
+                                                         ranges(group.clients));
   if (report.summary.privacy && std::isfinite(group.order) && group.order > 0) {
     text += fmt::format(" (share of the Rényi divergence at order {})", order_text(group.order));
   }
@@ -126,42 +97,15 @@ std::string plugin_text(const PrivacyReport& report) {
 std::string exact_text(const PrivacyReport& report) {
   std::string text = fmt::format("Exact accesses by {}, which make epsilon infinite:\n", plugin_text(report));
   for (const ExactFinding& exact : report.exact) {
-    text += fmt::format("  {}, round{} {}: {}, {} time{}\n",
-                        exact.client ? fmt::format("client {}", *exact.client) : "all clients",
-                        exact.first_round == exact.last_round ? "" : "s",
-                        range(exact.first_round, exact.last_round), one_line(exact.access), exact.count,
-                        exact.count == 1 ? "" : "s");
+    const bool one_round = exact.first_round == exact.last_round;
+    text += fmt::format("  {}, {} {}: {}, {}\n", who(exact), one_round ? "round" : "rounds",
+                        range_text(exact.first_round, exact.last_round), one_line(exact.access),
+                        counted(exact.count, "time"));
   }
   return text;
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim) {
-  std::vector<std::pair<std::string, std::string>> lines = {
-      {"hides", unit_text(claim)},
-      {"epsilon", claim_text(claim.rdp) + " by RDP" + rdp_details(claim)},
-      {"", claim_text(claim.pld) + " by PLD"},
-      {"delta", short_number(claim.settings.delta)}};
-  if (claim.as_if_rdp) {
-    lines.emplace_back("as if", claim_text(claim.as_if_rdp) +
-                                    " by RDP, of the larger population that the noise was rescaled for");
-    lines.emplace_back("", claim_text(claim.as_if_pld) + " by PLD");
-  }
-  lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
-                                                "nobody has proven right"
-                                              : "nothing that is unproven");
-  if (!claim.declared_public.empty()) {
-    lines.emplace_back("public",
-                       "each client's " + claim.declared_public + ", because the experiment declares it");
-  }
-  if (claim.budget > 0) {
-    lines.emplace_back(
-        "budget", epsilon_number(claim.budget) +
-                      (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
-  }
-  return lines;
-}
 
 std::string clients_text(const ClientGroup& group) {
   return group.clients.empty() ? "all" : ranges(group.clients);

@@ -1,16 +1,19 @@
 #include "results/audit/verify.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "results/audit/comparison.hpp"
-#include "results/text/natural_order.hpp"
-#include "results/text/number_format.hpp"
 #include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -96,10 +99,7 @@ class Settings {
   void text(const std::string& key, const std::string& expected) { compare_.text(key, of(key), expected); }
   void number(const std::string& key, double expected) {
     const std::string text = of(key);
-    double number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool read = failure == std::errc() && end == text.data() + text.size();
-    compare_.result(read && number == expected, key, text, exact_number(expected));
+    compare_.result(parse_number<double>(text) == expected, key, text, exact_number(expected));
   }
   // What a sweep gives. An algorithm need not heed training settings and policies that are shared.
   void swept(const std::string& path, const std::string& label, const std::string& expected) {
@@ -125,13 +125,8 @@ class Settings {
     return path;
   }
   void value(const std::string& key, const std::string& expected) {
-    double value = 0;
-    const auto [end, failure] = std::from_chars(expected.data(), expected.data() + expected.size(), value);
-    if (failure == std::errc() && end == expected.data() + expected.size()) {
-      number(key, value);
-    } else {
-      text(key, expected);
-    }
+    const std::optional<double> value = parse_number<double>(expected);
+    return value ? number(key, *value) : text(key, expected);
   }
 
   std::map<std::string, std::string> settings_;
@@ -148,8 +143,7 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
   experiment.text("algorithms.name", summary.algorithm);
   experiment.text("algorithms.label", summary.label);
   for (const auto& [name, value] : summary.algorithm_parameters) {
-    const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
-    experiment.text("algorithms." + name, quoted ? value.substr(1, value.size() - 2) : value);
+    experiment.text("algorithms." + name, unquoted(value));
   }
   for (const auto& [path, value] : summary.sweep) experiment.swept(path, summary.label, value);
   if (summary.tuning) {
@@ -197,9 +191,7 @@ Verification verify_run(const fs::path& path) {
   verify_partition(run, summary, verification);
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);
-  std::int64_t every = 1;
-  const std::string text = experiment.of("evaluation.every");
-  std::from_chars(text.data(), text.data() + text.size(), every);
+  const std::int64_t every = parse_number<std::int64_t>(experiment.of("evaluation.every")).value_or(1);
   Comparison compare_rounds(verification, path / kRoundsFile);
   verify_rounds(summary, rounds, std::max<std::int64_t>(every, 1), compare_rounds);
   verify_privacy(run, summary, rounds, verification);

@@ -6,10 +6,10 @@
 #include "fedarena/accounting/odometer.hpp"
 
 #include "results/audit/comparison.hpp"
-#include "results/text/number_format.hpp"
-#include "results/audit/privacy_report.hpp"
+#include "results/audit/compute_claim.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -110,7 +110,7 @@ void verify_rounds(const Ledger& ledger, const Summary& summary, std::span<const
 
 void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& compare) {
   Summary again = summary;
-  state_privacy(again, ledger);
+  compute_claim(again, ledger);
   const PrivacyClaim& recorded = *summary.privacy;
   const PrivacyClaim& claim = *again.privacy;
   compare.text("adjacency", recorded.adjacency, claim.adjacency);
@@ -137,7 +137,7 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
     verification.notes.emplace_back("has no ledger yet, so that no epsilon is checked");
     return;
   }
-  const Ledger ledger = read_ledger(run);
+  const Ledger ledger = read_ledger(run.path());
   Comparison compare_ledger(verification, run.path() / kLedgerFile);
   verify_participation(ledger, summary, rounds, compare_ledger);
   if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared

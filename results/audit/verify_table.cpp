@@ -8,24 +8,25 @@
 #include <fmt/format.h>
 
 #include "results/audit/comparison.hpp"
-#include "results/statistics/paired_t_test.hpp"
-#include "results/audit/privacy_report.hpp"
+#include "results/audit/compute_claim.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/statistics/paired_t_test.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena::results {
 namespace {
 
-// A cell of the table, seed by seed.
+// The columns of a row, seed by seed.
 struct Cells {
-  std::vector<double> accuracies, errors, uplinks, downlinks, seconds;
-  std::vector<double> total_uplinks, total_downlinks, examples, gradients, operations;
-  std::map<std::string, std::vector<double>> clients;  // by ClientColumn::key
+  std::map<std::string, std::vector<double>> values;  // by heading, of clients by ClientColumn::key
   std::optional<Claim> rdp, pld;
+
+  void add(const std::string& column, double value) { values[column].push_back(value); }
 };
 
-double mean_of(const std::vector<double>& values) {
+std::optional<double> mean_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
@@ -33,7 +34,7 @@ double mean_of(const std::vector<double>& values) {
 
 std::optional<double> deviation_of(const std::vector<double>& values) {
   if (values.size() < 2) return std::nullopt;
-  const double mean = mean_of(values);
+  const double mean = *mean_of(values);
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
@@ -54,69 +55,59 @@ void add_claim(std::optional<Claim>& worst, const std::optional<Claim>& claim) {
 
 // The last round's accuracies, and the largest means of all rounds; or the last round's errors.
 void add_clients(Cells& cells, const std::vector<RoundRecord>& rounds) {
-  if (rounds.empty()) return;
-  if (rounds.back().client_errors) {
-    cells.clients["client_rmse"].push_back(rounds.back().client_errors->rmse_mean);
-    cells.clients["client_rmse_worst"].push_back(rounds.back().client_errors->rmse_worst);
+  if (const std::optional<ClientErrors>& errors = rounds.back().client_errors) {
+    cells.add("client_rmse", errors->rmse_mean);
+    cells.add("client_rmse_worst", errors->rmse_worst);
   }
-  if (!rounds.back().per_client) return;
+  const std::optional<ClientMetrics>& last = rounds.back().per_client;
+  if (!last) return;
   double accuracy = 0, macro_f1 = 0;
   for (const RoundRecord& round : rounds) {
     if (!round.per_client) continue;
     accuracy = std::max(accuracy, round.per_client->accuracy_mean);
     macro_f1 = std::max(macro_f1, round.per_client->macro_f1_mean);
   }
-  const ClientMetrics& last = *rounds.back().per_client;
-  cells.clients["client_accuracy"].push_back(last.accuracy_mean);
-  cells.clients["client_accuracy_worst"].push_back(last.accuracy_worst);
-  cells.clients["best_client_accuracy"].push_back(accuracy);
-  cells.clients["best_client_macro_f1"].push_back(macro_f1);
+  cells.add("client_accuracy", last->accuracy_mean);
+  cells.add("client_accuracy_worst", last->accuracy_worst);
+  cells.add("best_client_accuracy", accuracy);
+  cells.add("best_client_macro_f1", macro_f1);
 }
 
 void add_seed(Cells& cells, const std::filesystem::path& path) {
   const RunDirectory run = RunDirectory::open(path);
-  double uplink = 0, downlink = 0, client_rounds = 0, seconds = 0;
   const std::vector<RoundRecord> rounds = run.rounds();
-  double examples = 0, gradients = 0, operations = 0;
-  bool counted = true;
-  for (const RoundRecord& round : rounds) {
-    examples += static_cast<double>(round.examples);
-    counted = counted && round.cost;
-    if (round.cost) gradients += static_cast<double>(round.cost->gradients);
-    if (round.cost) operations += static_cast<double>(round.cost->operations);
-    uplink += static_cast<double>(round.uplink_bytes);
-    downlink += static_cast<double>(round.downlink_bytes);
-    client_rounds += static_cast<double>(round.clients);
-    seconds += round.train_seconds + round.evaluation_seconds;
+  const auto sum = [&](const auto& value_of) {
+    double total = 0;
+    for (const RoundRecord& round : rounds) total += static_cast<double>(value_of(round));
+    return total;
+  };
+  const double uplink = sum([](const RoundRecord& round) { return round.uplink_bytes; });
+  const double downlink = sum([](const RoundRecord& round) { return round.downlink_bytes; });
+  const double client_rounds = sum([](const RoundRecord& round) { return round.clients; });
+  cells.add("uplink", client_rounds > 0 ? uplink / client_rounds : 0);
+  cells.add("downlink", client_rounds > 0 ? downlink / client_rounds : 0);
+  cells.add("total uplink", uplink);
+  cells.add("total downlink", downlink);
+  cells.add("seconds",
+            sum([](const RoundRecord& round) { return round.train_seconds + round.evaluation_seconds; }));
+  cells.add("examples", sum([](const RoundRecord& round) { return round.examples; }));
+  if (std::ranges::all_of(rounds, [](const RoundRecord& round) { return round.cost.has_value(); })) {
+    cells.add("gradients", sum([](const RoundRecord& round) { return round.cost->gradients; }));
+    cells.add("operations", sum([](const RoundRecord& round) { return round.cost->operations; }));
   }
-  cells.uplinks.push_back(client_rounds > 0 ? uplink / client_rounds : 0);
-  cells.downlinks.push_back(client_rounds > 0 ? downlink / client_rounds : 0);
-  cells.seconds.push_back(seconds);
-  cells.total_uplinks.push_back(uplink);
-  cells.total_downlinks.push_back(downlink);
-  cells.examples.push_back(examples);
-  if (counted) cells.gradients.push_back(gradients);
-  if (counted) cells.operations.push_back(operations);
-  if (!rounds.empty() && rounds.back().test_accuracy)
-    cells.accuracies.push_back(*rounds.back().test_accuracy);
-  else if (!rounds.empty() && rounds.back().test_loss)
-    cells.errors.push_back(std::sqrt(2 * *rounds.back().test_loss));
-  add_clients(cells, rounds);
+  if (!rounds.empty()) {
+    const RoundRecord& last = rounds.back();
+    if (last.test_accuracy)
+      cells.add("accuracy", *last.test_accuracy);
+    else if (last.test_loss)
+      cells.add("RMSE", std::sqrt(2 * *last.test_loss));
+    add_clients(cells, rounds);
+  }
   Summary summary = run.summary();
   if (!summary.privacy) return;
-  state_privacy(summary, read_ledger(run));
+  compute_claim(summary, read_ledger(path));
   add_claim(cells.rdp, summary.privacy->rdp);
   add_claim(cells.pld, summary.privacy->pld);
-}
-
-// Of one column: its mean, standard deviation and half-width.
-void verify_spread(Comparison& compare, const std::string& field, const std::vector<double>& values,
-                   std::optional<double> mean, std::optional<double> deviation,
-                   std::optional<double> half_width) {
-  const std::optional<double> size = values.empty() ? std::nullopt : std::optional(mean_of(values));
-  compare.close(field, mean, size);
-  compare.close_among(size.value_or(0), field + " deviation", deviation, deviation_of(values));
-  compare.close_among(size.value_or(0), field + " half-width", half_width, half_width_of(values));
 }
 
 void verify_row(const Row& row, Verification& verification) {
@@ -124,29 +115,34 @@ void verify_row(const Row& row, Verification& verification) {
   for (const SeedResult& seed : row.seeds) add_seed(cells, seed.path);
   Comparison compare(verification, "table");
   const auto field = [&](const char* column) { return fmt::format("{} {}", row_name(row), column); };
-  const auto mean = [](const std::vector<double>& values) {
-    return values.empty() ? std::nullopt : std::optional(mean_of(values));
+  // Mean, standard deviation and half-width of one column.
+  const auto verify_spread = [&](const char* heading, const char* column, std::optional<double> mean,
+                                 std::optional<double> deviation, std::optional<double> half_width) {
+    const std::vector<double>& values = cells.values[column];
+    const double size = mean_of(values).value_or(0);
+    compare.close(field(heading), mean, mean_of(values));
+    compare.close_among(size, field(heading) + " deviation", deviation, deviation_of(values));
+    compare.close_among(size, field(heading) + " half-width", half_width, half_width_of(values));
   };
-  verify_spread(compare, field("accuracy"), cells.accuracies, row.accuracy_mean, row.accuracy_std,
-                row.accuracy_half_width);
-  if (row.rmse_mean || !cells.errors.empty()) {
-    verify_spread(compare, field("RMSE"), cells.errors, row.rmse_mean, row.rmse_std, row.rmse_half_width);
-  }
+  verify_spread("accuracy", "accuracy", row.accuracy_mean, row.accuracy_std, row.accuracy_half_width);
+  if (row.rmse_mean || cells.values.contains("RMSE"))
+    verify_spread("RMSE", "RMSE", row.rmse_mean, row.rmse_std, row.rmse_half_width);
   for (const ClientColumn& what : kClientColumns) {
-    const std::optional<Spread> spread = client_spread(row, what);
-    if (!spread) continue;
-    verify_spread(compare, field(what.heading), cells.clients[what.key], spread->mean, spread->std,
-                  spread->half_width);
+    if (const std::optional<Spread> spread = client_spread(row, what))
+      verify_spread(what.heading, what.key, spread->mean, spread->std, spread->half_width);
   }
-  compare.close(field("uplink"), row.uplink_bytes, mean_of(cells.uplinks));
-  compare.close(field("downlink"), row.downlink_bytes, mean_of(cells.downlinks));
-  compare.close(field("seconds"), row.seconds, mean_of(cells.seconds));
-  compare.close(field("total uplink"), row.total_uplink_bytes, mean_of(cells.total_uplinks));
-  compare.close(field("total downlink"), row.total_downlink_bytes, mean_of(cells.total_downlinks));
+  const auto verify_mean = [&](const char* column, std::optional<double> mean) {
+    compare.close(field(column), mean, mean_of(cells.values[column]));
+  };
+  verify_mean("uplink", row.uplink_bytes);
+  verify_mean("downlink", row.downlink_bytes);
+  verify_mean("seconds", row.seconds);
+  verify_mean("total uplink", row.total_uplink_bytes);
+  verify_mean("total downlink", row.total_downlink_bytes);
   // Summaries of older programs have no such sums, whatever their rounds say.
-  if (row.examples) compare.close(field("examples"), row.examples, mean(cells.examples));
-  if (row.gradients) compare.close(field("gradients"), row.gradients, mean(cells.gradients));
-  if (row.operations) compare.close(field("operations"), row.operations, mean(cells.operations));
+  if (row.examples) verify_mean("examples", row.examples);
+  if (row.gradients) verify_mean("gradients", row.gradients);
+  if (row.operations) verify_mean("operations", row.operations);
   compare.claim(field("epsilon (RDP)"), row.privacy ? row.privacy->rdp : std::nullopt, cells.rdp);
   compare.claim(field("epsilon (PLD)"), row.privacy ? row.privacy->pld : std::nullopt, cells.pld);
 }

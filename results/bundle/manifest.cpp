@@ -1,11 +1,10 @@
-#include "results/bundle/manifest.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "results/bundle/bundle.hpp"
 #include "results/record/json_fields.hpp"
 
 namespace fedarena::results {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
 #include <memory>
@@ -9,7 +10,6 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
-#include "results/bundle/bundled_files.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
 
@@ -77,6 +77,26 @@ void check_finished(const FoundRun& run) {
 }
 
 }  // namespace
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> record_files(const fs::path& run) {
+  std::vector<std::string> names;
+  for (const char* name : {kExperimentFile, kEnvironmentFile, kPartitionFile, kRoundsFile, kLedgerFile,
+                           kClientsFile, kSummaryFile}) {
+    if (fs::is_regular_file(run / name)) names.emplace_back(name);
+  }
+  const SyntheticFolder synthetic(run);
+  for (const std::int64_t round : synthetic.rounds()) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(synthetic.folder_of(round))) {
+      if (entry.is_regular_file() && entry.path().extension() == ".npy") {
+        names.push_back(entry.path().lexically_relative(run).generic_string());
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::string> names,
                         const fs::path& file) {

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "results/text/natural_order.hpp"
+#include "fedarena/base/error.hpp"
+
 #include "results/record/sweep.hpp"
+#include "results/table/notes.hpp"
+#include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -17,69 +21,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A run and the folder that it came from.
-struct Candidate {
-  const FolderRuns* source = nullptr;
-  const FoundRun* run = nullptr;
-};
-
-void sort_by_seed(std::vector<Candidate>& candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
-    return left.run->summary->seed < right.run->summary->seed;
-  });
-}
-
-ComparedRow make_row(const RowKey& key, const std::vector<Candidate>& candidates) {
-  ComparedRow row{.key = key, .folder = candidates.front().source->folder.generic_string(), .runs = {}};
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i > 0) check_same_row(*candidates[i - 1].run, *candidates[i].run);
-    row.runs.emplace(candidates[i].run->summary->seed, *candidates[i].run);
+// The part of a row that lies below one folder.
+RowRuns part_of(const RowRuns& row, const FolderRuns& folder) {
+  RowRuns part{.key = row.key, .folder = folder.folder.generic_string()};
+  for (const FoundRun* run : row.runs) {
+    if (std::ranges::any_of(folder.runs, [&](const FoundRun& own) { return &own == run; }))
+      part.runs.push_back(run);
   }
-  return row;
+  return part;
 }
 
 // One row of all, or one for each folder where they do not fit together.
-void add_rows(const RowKey& key, std::vector<Candidate> candidates, std::vector<ComparedRow>& rows) {
-  std::map<const FolderRuns*, std::vector<Candidate>> by_folder;  // in the order in which they were named
-  for (const Candidate& candidate : candidates) by_folder[candidate.source].push_back(candidate);
-  sort_by_seed(candidates);
+void add_rows(RowRuns row, std::span<const FolderRuns> folders, std::vector<RowRuns>& rows) {
+  std::vector<RowRuns> parts;
+  for (const FolderRuns& folder : folders) {
+    RowRuns part = part_of(row, folder);
+    if (part.runs.empty()) continue;
+    if (part.runs.front() == row.runs.front()) row.folder = part.folder;
+    parts.push_back(std::move(part));
+  }
   try {
-    rows.push_back(make_row(key, candidates));
+    check_row(row);
+    rows.push_back(std::move(row));
   } catch (const Error&) {
-    if (by_folder.size() == 1) throw;
-    for (auto& [folder, group] : by_folder) {
-      sort_by_seed(group);
-      rows.push_back(make_row(key, group));
+    if (parts.size() == 1) throw;
+    for (RowRuns& part : parts) {
+      check_row(part);
+      rows.push_back(std::move(part));
     }
   }
 }
 
-std::string not_counted(const FoundRun& run) {
-  if (!run.summary) return fmt::format("{}: {}; not counted", run.path.string(), run.problem);
-  return fmt::format("{}: unfinished ({} of {} rounds) and not counted", run.path.string(),
-                     run.summary->rounds_done, run.summary->rounds);
-}
-
 // In which respect rows of one plain name may differ, as it stands in their names.
-using Respect = std::string (*)(const ComparedRow&);
+using Respect = std::string (*)(const RowRuns&);
 constexpr std::array<Respect, 6> kRespects = {
-    [](const ComparedRow& row) { return sweep_text(row.key.shared); },
-    [](const ComparedRow& row) { return row.folder; },
-    [](const ComparedRow& row) { return "experiment " + row.key.experiment; },
-    [](const ComparedRow& row) { return "data set " + row.key.names[0]; },
-    [](const ComparedRow& row) { return "partition " + row.key.names[1]; },
-    [](const ComparedRow& row) { return "model " + row.key.names[2]; }};
+    [](const RowRuns& row) { return sweep_text(row.key.setting.sweep); },
+    [](const RowRuns& row) { return row.folder; },
+    [](const RowRuns& row) { return "experiment " + row.key.setting.experiment; },
+    [](const RowRuns& row) { return "data set " + row.key.setting.dataset; },
+    [](const RowRuns& row) { return "partition " + row.key.setting.partition; },
+    [](const RowRuns& row) { return "model " + row.key.setting.model; }};
 
 bool all_distinct(const std::vector<std::string>& texts) {
   return std::set<std::string>(texts.begin(), texts.end()).size() == texts.size();
 }
 
 // For rows of one plain name: what stands in brackets behind it.
-std::vector<std::string> qualifiers(const std::vector<const ComparedRow*>& rows) {
+std::vector<std::string> qualifiers(const std::vector<const RowRuns*>& rows) {
   std::vector<std::string> texts(rows.size());
   for (const Respect respect : kRespects) {
     if (all_distinct(texts)) break;
-    const auto differs = [&](const ComparedRow* row) { return respect(*row) != respect(*rows.front()); };
+    const auto differs = [&](const RowRuns* row) { return respect(*row) != respect(*rows.front()); };
     if (std::none_of(rows.begin(), rows.end(), differs)) continue;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::string text = respect(*rows[i]);
@@ -90,8 +82,6 @@ std::vector<std::string> qualifiers(const std::vector<const ComparedRow*>& rows)
 }
 
 }  // namespace
-
-std::string ComparedRow::plain_name() const { return one_line(row_name(key.names[3], key.own)); }
 
 std::vector<FolderRuns> find_runs_by_folder(std::span<const fs::path> folders) {
   std::vector<FolderRuns> found;
@@ -110,33 +100,43 @@ std::vector<FolderRuns> find_runs_by_folder(std::span<const fs::path> folders) {
   return found;
 }
 
-ComparedRows gather_rows(std::span<const FolderRuns> folders) {
-  std::map<RowKey, std::vector<Candidate>, RowOrder> groups;
-  ComparedRows gathered;
+Rows gather_rows(std::span<const FolderRuns> folders) {
+  std::vector<const FoundRun*> runs;
   for (const FolderRuns& folder : folders) {
-    for (const FoundRun& run : folder.runs) {
-      if (run.summary && run.summary->state == kFinished) {
-        groups[key_of(*run.summary)].push_back({&folder, &run});
-      } else {
-        gathered.notes.push_back(one_line(not_counted(run)));
-      }
-    }
+    for (const FoundRun& run : folder.runs) runs.push_back(&run);
   }
-  for (const auto& [key, candidates] : groups) add_rows(key, candidates, gathered.rows);
-  std::sort(gathered.notes.begin(), gathered.notes.end(), natural_less);
+  Rows gathered = gather_rows(std::move(runs));
+  std::vector<RowRuns> rows;
+  for (RowRuns& row : gathered.rows) add_rows(std::move(row), folders, rows);
+  gathered.rows = std::move(rows);
   return gathered;
 }
 
-std::vector<std::string> distinct_names(std::span<const ComparedRow* const> rows) {
-  std::map<std::string, std::vector<std::size_t>> namesakes;
-  std::vector<std::string> names;
-  for (const ComparedRow* row : rows) {
-    namesakes[row->plain_name()].push_back(names.size());
-    names.push_back(row->plain_name());
+std::vector<std::string> not_counted(const Rows& rows) {
+  std::vector<std::string> notes;
+  for (const FoundRun* run : rows.broken) notes.push_back(one_line(broken_note(*run)));
+  for (const FoundRun* run : rows.unfinished) {
+    notes.push_back(
+        one_line(fmt::format("{}: unfinished ({} of {} rounds) and not counted", run->path.string(),
+                             run->summary->rounds_done, run->summary->rounds)));
   }
+  std::ranges::sort(notes, natural_less);
+  return notes;
+}
+
+std::vector<std::string> plain_names(std::span<const RowRuns> rows) {
+  std::vector<std::string> names;
+  for (const RowRuns& row : rows) names.push_back(one_line(row_name(row.key)));
+  return names;
+}
+
+std::vector<std::string> distinct_names(std::span<const RowRuns> rows) {
+  std::vector<std::string> names = plain_names(rows);
+  std::map<std::string, std::vector<std::size_t>> namesakes;
+  for (std::size_t i = 0; i < names.size(); ++i) namesakes[names[i]].push_back(i);
   for (const auto& [name, positions] : namesakes) {
-    std::vector<const ComparedRow*> group;
-    for (const std::size_t position : positions) group.push_back(rows[position]);
+    std::vector<const RowRuns*> group;
+    for (const std::size_t position : positions) group.push_back(&rows[position]);
     const std::vector<std::string> texts = qualifiers(group);
     for (std::size_t i = 0; i < positions.size(); ++i) {
       if (!texts[i].empty()) names[positions[i]] += fmt::format(" ({})", one_line(texts[i]));

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "results/record/find_runs.hpp"
-#include "results/table/row_key.hpp"
+#include "results/table/rows.hpp"
 
 namespace fedarena::results {
 
@@ -22,31 +20,19 @@ struct FolderRuns {
 /// named twice counts once.
 std::vector<FolderRuns> find_runs_by_folder(std::span<const std::filesystem::path> folders);
 
-/// Finished runs that differ in the seed alone.
-struct ComparedRow {
-  RowKey key;
-  std::string folder;                     ///< the named folder that (the first of) the runs came from
-  std::map<std::int64_t, FoundRun> runs;  ///< by seed, at least one; each has a summary
+/// Gathers runs into rows as tables do. Where runs of several folders would be one row but do not fit
+/// together (other settings, or the same seed twice), each folder has a row of its own; where those of one
+/// folder do not, that is an Error.
+Rows gather_rows(std::span<const FolderRuns> folders);
 
-  /// The summary of the first seed, for what all seeds share.
-  const Summary& summary() const { return *runs.begin()->second.summary; }
-  /// The label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
-  std::string plain_name() const;
-};
-
-/// Rows in the order of tables, and what was not counted.
-struct ComparedRows {
-  std::vector<ComparedRow> rows;
-  std::vector<std::string> notes;  ///< one line each: unfinished and broken runs
-};
-
-/// Gathers finished runs into rows as tables do. Where runs of several folders would be one row but do not
-/// fit together (other settings, or the same seed twice), each folder has a row of its own; where those of
-/// one folder do not, that is an Error.
-ComparedRows gather_rows(std::span<const FolderRuns> folders);
+/// One line for each unfinished or broken run.
+std::vector<std::string> not_counted(const Rows& rows);
 
 /// Names that tell the rows apart: the plain name, and for those that share it the point of a grid, folder,
 /// experiment, data set, partition or model in which they differ, as far as needed: "fedavg (runs/slow)".
-std::vector<std::string> distinct_names(std::span<const ComparedRow* const> rows);
+std::vector<std::string> distinct_names(std::span<const RowRuns> rows);
+
+/// The names of rows, each in one line: "fedprox, mu=0.1".
+std::vector<std::string> plain_names(std::span<const RowRuns> rows);
 
 }  // namespace fedarena::results

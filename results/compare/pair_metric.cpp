@@ -7,28 +7,24 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/text/number_format.hpp"
 #include "results/record/regression_error.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
 
 [[noreturn]] void refuse(const FoundRun& run, const std::string& reason) {
-  throw Error(Complaint{.place = {},
-                        .found = fmt::format("{} has {}", run.path.string(), reason),
-                        .allowed = {},
-                        .nearest = {},
+  throw Error(Complaint{.found = fmt::format("{} has {}", run.path.string(), reason),
                         .remedy = "--metric chooses another number, --labels other rows"});
 }
 
 }  // namespace
 
-PairMetric::PairMetric(const std::optional<RoundMetric>& metric, std::span<const ComparedRow* const> rows)
+PairMetric::PairMetric(const std::optional<RoundMetric>& metric, std::span<const RowRuns> rows)
     : from_rounds_(metric.has_value()) {
-  const bool any_accuracy = std::any_of(rows.begin(), rows.end(), [](const ComparedRow* row) {
-    return row->summary().final_test_accuracy.has_value();
-  });
+  const bool any_accuracy = std::ranges::any_of(
+      rows, [](const RowRuns& row) { return row.summary().final_test_accuracy.has_value(); });
   metric_ = metric ? *metric : parse_round_metric(any_accuracy ? "accuracy" : "rmse");
 }
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "results/compare/compared_rows.hpp"
 #include "results/measures/round_metric.hpp"
+#include "results/table/rows.hpp"
 
 namespace fedarena::results {
 
@@ -13,7 +13,7 @@ namespace fedarena::results {
 class PairMetric {
  public:
   /// Without a metric: accuracy of the last round, on regression data the root mean squared error.
-  PairMetric(const std::optional<RoundMetric>& metric, std::span<const ComparedRow* const> rows);
+  PairMetric(const std::optional<RoundMetric>& metric, std::span<const RowRuns> rows);
 
   /// The number of a finished run, from its summary where no metric was given and from its rounds otherwise;
   /// may be nan or infinite. An Error where the run has none.

@@ -8,65 +8,57 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/statistics/bootstrap.hpp"
-#include "results/text/natural_order.hpp"
-#include "results/compare/pair_notes.hpp"
-#include "results/statistics/paired_differences.hpp"
 #include "results/compare/row_differences.hpp"
+#include "results/statistics/bootstrap.hpp"
+#include "results/statistics/paired_differences.hpp"
 #include "results/statistics/statistics.hpp"
+#include "results/text/natural_order.hpp"
 
 namespace fedarena::results {
 namespace {
 
 [[noreturn]] void refuse(std::string found, std::string remedy) {
-  throw Error(Complaint{
-      .place = {}, .found = std::move(found), .allowed = {}, .nearest = {}, .remedy = std::move(remedy)});
+  throw Error(Complaint{.found = std::move(found), .remedy = std::move(remedy)});
 }
 
-using Rows = std::vector<const ComparedRow*>;
+using Family = std::vector<RowRuns>;
 
 // The rows of these labels.
-Rows chosen(const std::vector<ComparedRow>& rows, const Labels& labels) {
+std::vector<RowRuns> chosen(std::vector<RowRuns> rows, const Labels& labels) {
   std::set<std::string> known;
-  for (const ComparedRow& row : rows) known.insert(row.summary().label);
+  for (const RowRuns& row : rows) known.insert(row.key.label);
   check_labels(labels, known);
-  Rows found;
-  for (const ComparedRow& row : rows) {
-    if (wants(labels, row.summary().label)) found.push_back(&row);
-  }
-  return found;
+  std::erase_if(rows, [&](const RowRuns& row) { return !wants(labels, row.key.label); });
+  return rows;
 }
 
 // Rows that are compared with each other.
-std::vector<Rows> families(const Rows& rows, bool across_grid) {
-  std::vector<Rows> found;
-  for (const ComparedRow* row : rows) {
-    const auto family = std::find_if(found.begin(), found.end(), [&](const Rows& known) {
-      return across_grid || known.front()->key.shared == row->key.shared;
+std::vector<Family> families(const std::vector<RowRuns>& rows, bool across_grid) {
+  std::vector<Family> found;
+  for (const RowRuns& row : rows) {
+    auto family = std::ranges::find_if(found, [&](const Family& known) {
+      return across_grid || known.front().key.setting.sweep == row.key.setting.sweep;
     });
-    if (family == found.end()) {
-      found.push_back({row});
-    } else {
-      family->push_back(row);
-    }
+    if (family == found.end()) family = found.emplace(family);
+    family->push_back(row);
   }
   return found;
 }
 
 // Two rows of a family, and their names in it.
 struct Match {
-  const ComparedRow* left = nullptr;
-  const ComparedRow* right = nullptr;
+  const RowRuns* left = nullptr;
+  const RowRuns* right = nullptr;
   std::string first, second;
 };
 
-std::vector<Match> matches_of(const std::vector<Rows>& families) {
+std::vector<Match> matches_of(const std::vector<Family>& families) {
   std::vector<Match> matches;
-  for (const Rows& family : families) {
+  for (const Family& family : families) {
     const std::vector<std::string> names = distinct_names(family);
     for (std::size_t i = 0; i < family.size(); ++i) {
       for (std::size_t j = i + 1; j < family.size(); ++j)
-        matches.push_back({family[i], family[j], names[i], names[j]});
+        matches.push_back({&family[i], &family[j], names[i], names[j]});
     }
   }
   return matches;
@@ -123,9 +115,9 @@ std::string diverged(const Pair& pair) {
 class Numbers {
  public:
   explicit Numbers(const PairMetric& metric) : metric_(metric) {}
-  double of(const FoundRun& run) {
-    const auto known = numbers_.find(&run);
-    return known != numbers_.end() ? known->second : numbers_[&run] = metric_.of(run);
+  double of(const FoundRun* run) {
+    const auto known = numbers_.find(run);
+    return known != numbers_.end() ? known->second : numbers_[run] = metric_.of(*run);
   }
 
  private:
@@ -134,21 +126,23 @@ class Numbers {
 };
 
 Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
-  Pair pair{
-      .point = across_grid ? Sweep{} : match.left->key.shared, .first = match.first, .second = match.second};
+  Pair pair{.point = across_grid ? Sweep{} : match.left->key.setting.sweep,
+            .first = match.first,
+            .second = match.second};
   std::vector<double> left, right;
-  for (const auto& [seed, run] : match.left->runs) {
-    const auto other = match.right->runs.find(seed);
-    if (other == match.right->runs.end()) {
+  for (const FoundRun* run : match.left->runs) {
+    const std::int64_t seed = run->summary->seed;
+    const FoundRun* other = match.right->of_seed(seed);
+    if (other == nullptr) {
       pair.unpaired.push_back(seed);
       continue;
     }
     left.push_back(numbers.of(run));
-    right.push_back(numbers.of(other->second));
+    right.push_back(numbers.of(other));
     pair.seeds.push_back({seed, left.back(), right.back()});
   }
-  for (const auto& [seed, run] : match.right->runs) {
-    if (!match.left->runs.contains(seed)) pair.unpaired.push_back(seed);
+  for (const FoundRun* run : match.right->runs) {
+    if (match.left->of_seed(run->summary->seed) == nullptr) pair.unpaired.push_back(run->summary->seed);
   }
   std::sort(pair.unpaired.begin(), pair.unpaired.end());
   pair.no_statement = diverged(pair);
@@ -172,14 +166,14 @@ void judge(std::vector<Pair>& pairs) {
 }  // namespace
 
 Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& options) {
-  const ComparedRows gathered = gather_rows(folders);
-  const Rows rows = chosen(gathered.rows, options.labels);
+  const Rows gathered = gather_rows(folders);
+  const std::vector<RowRuns> rows = chosen(gathered.rows, options.labels);
   const bool across_grid = options.across.contains(kAcrossGrid);
-  const std::vector<Rows> all = families(rows, across_grid);
+  const std::vector<Family> all = families(rows, across_grid);
   const std::vector<Match> matches = matches_of(all);
   if (matches.empty()) {
     refuse(rows.empty() ? "there is nothing to compare: no run is finished"
-                        : fmt::format("there is nothing to compare \"{}\" with", rows.front()->plain_name()),
+                        : fmt::format("there is nothing to compare \"{}\" with", plain_names(rows).front()),
            all.size() > 1 ? "--across grid compares the points of a grid with each other"
                           : "name folders with finished runs of two algorithms, or of two settings");
   }
@@ -190,14 +184,14 @@ Pairs compare_rows(std::span<const FolderRuns> folders, const PairOptions& optio
   judge(table.pairs);
   table.caption = pairs_caption(rows);
   for (std::string& note : pair_notes(table, rows)) table.notes.push_back(std::move(note));
-  for (const Rows& family : all) {
+  for (const Family& family : all) {
     if (family.size() > 1) continue;
-    const std::string point = sweep_text(family.front()->key.shared);
+    const std::string point = sweep_text(family.front().key.setting.sweep);
     table.notes.push_back(fmt::format("{} is compared with nothing, because it stands alone {}",
-                                      family.front()->plain_name(),
+                                      plain_names(family).front(),
                                       point.empty() ? "outside any grid" : "at " + point));
   }
-  table.notes.insert(table.notes.end(), gathered.notes.begin(), gathered.notes.end());
+  for (std::string& note : not_counted(gathered)) table.notes.push_back(std::move(note));
   return table;
 }
 

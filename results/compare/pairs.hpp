@@ -64,4 +64,12 @@ std::string verdict_text(const Pair& pair, const PairMetric& metric);
 /// The keys of a grid in which pairs differ, in natural order: each needs a column.
 std::vector<std::string> pair_keys(const Pairs& pairs);
 
+/// What all compared rows share: experiment, data set, partition, model, rounds and privacy, as far as they
+/// do.
+std::string pairs_caption(std::span<const RowRuns> rows);
+
+/// What a reader must know besides the pairs: about the data and its partition, about privacy, which seeds
+/// were not paired, and what so few seeds cannot show.
+std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns> rows);
+
 }  // namespace fedarena::results

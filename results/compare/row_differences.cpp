@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "results/record/claim_text.hpp"
+#include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
-#include "results/table/tuning_text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -44,18 +45,6 @@ bool same_claim(const std::optional<Claim>& left, const std::optional<Claim>& ri
   if (!left || !right) return !left && !right;
   if (!left->epsilon || !right->epsilon) return !left->epsilon && !right->epsilon;
   return nearly_equal(*left->epsilon, *right->epsilon);
-}
-
-// `number` writes an epsilon.
-std::string claims_text(const std::optional<PrivacyClaim>& claim, std::string (*number)(double)) {
-  if (!claim) return "none";
-  const auto text = [&](const std::optional<Claim>& value) {
-    return !value ? "none" : value->epsilon ? number(*value->epsilon) : "unproven";
-  };
-  std::string both = fmt::format("{} (RDP), {} (PLD)", text(claim->rdp), text(claim->pld));
-  if (claim->as_if_rdp)
-    both += fmt::format(", as if {} (RDP), {} (PLD)", text(claim->as_if_rdp), text(claim->as_if_pld));
-  return both;
 }
 
 // The first respect in which claims of privacy differ other than in epsilon; empty without any.
@@ -121,20 +110,16 @@ std::vector<std::string> across_names() {
           kAcrossRounds, kAcrossTuning,    kAcrossGrid};
 }
 
-std::vector<RowDifference> row_differences(const ComparedRow& left, const ComparedRow& right) {
+std::vector<RowDifference> row_differences(const RowRuns& left, const RowRuns& right) {
   Differences differences;
   compare_settings(left.summary(), right.summary(), differences);
-  for (const auto& [seed, run] : left.runs) {
-    const auto other = right.runs.find(seed);
-    if (other == right.runs.end()) continue;
-    compare_partitions(*run.summary, *other->second.summary, differences);
-    compare_privacy(*run.summary, *other->second.summary, differences);
+  for (const FoundRun* run : left.runs) {
+    const FoundRun* other = right.of_seed(run->summary->seed);
+    if (other == nullptr) continue;
+    compare_partitions(*run->summary, *other->summary, differences);
+    compare_privacy(*run->summary, *other->summary, differences);
   }
   return first_of_each_kind(differences);
-}
-
-std::string epsilons_text(const std::optional<PrivacyClaim>& claim) {
-  return claims_text(claim, epsilon_text);
 }
 
 }  // namespace fedarena::results

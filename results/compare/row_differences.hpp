@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "results/compare/compared_rows.hpp"
+#include "results/table/rows.hpp"
 
 namespace fedarena::results {
 
 /// What must be equal for a comparison of two rows to be one of their algorithms, and what a user names to
-/// compare them all the same. "grid" stands for the points of a grid, which are otherwise compared one by
+/// compare them anyway. "grid" stands for the points of a grid, which are otherwise compared one by
 /// one.
 inline constexpr const char* kAcrossData = "data";
 inline constexpr const char* kAcrossPartition = "partition";
@@ -34,9 +34,6 @@ struct RowDifference {
 /// In what two rows differ besides their algorithms. Partitions (id and index hash, or words where a record
 /// is older than those) and epsilons are compared seed by seed, for the seeds that both have; of each kind,
 /// the first difference is told.
-std::vector<RowDifference> row_differences(const ComparedRow& left, const ComparedRow& right);
-
-/// "2.79 (RDP), 2.50 (PLD)"; "none" without privacy.
-std::string epsilons_text(const std::optional<PrivacyClaim>& claim);
+std::vector<RowDifference> row_differences(const RowRuns& left, const RowRuns& right);
 
 }  // namespace fedarena::results

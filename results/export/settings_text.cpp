@@ -6,7 +6,7 @@
 
 #include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
-#include "results/table/tuning_text.hpp"
+#include "results/table/notes.hpp"
 
 namespace fedarena::results {
 std::string settings_text(const Summary& summary) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -10,12 +11,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/text/number_format.hpp"
+#include "fedarena/base/text.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/regression_error.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
+
+constexpr std::size_t kHeights = 8;
+constexpr std::array<std::string_view, kHeights> kBlocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::array<std::string_view, kHeights> kMarks = {".", ":", "-", "=", "+", "*", "#", "@"};
+
+std::size_t height(double value, double lowest, double highest) {
+  if (lowest == highest) return kHeights / 2 - 1;
+  // Halves, because the difference of two doubles may be none.
+  const double share = (value / 2 - lowest / 2) / (highest / 2 - lowest / 2);
+  return std::min(kHeights - 1, static_cast<std::size_t>(share * kHeights));
+}
 
 using Line = std::vector<std::string>;
 
@@ -60,8 +74,8 @@ std::string headline(std::span<const LiveCell* const> cells) {
   }
   const std::string time =
       left ? fmt::format("; {} left for those that run", duration_text(*left)) : std::string();
-  return fmt::format("{} {} begun: {}; {} of {} rounds{}", cells.size(), cells.size() == 1 ? "cell" : "cells",
-                     counts(cells), done, rounds, time);
+  return fmt::format("{} begun: {}; {} of {} rounds{}", counted(cells.size(), "cell"), counts(cells), done,
+                     rounds, time);
 }
 
 // A name tells the experiment where there are several.
@@ -80,7 +94,7 @@ std::string accuracy_text(const LiveCell& cell) {
 
 std::string epsilon_of(const LiveCell& cell) {
   if (!cell.is_private || cell.done == 0) return "";
-  return cell.epsilon ? epsilon_text(*cell.epsilon) : "unproven";
+  return claim_text(Claim{.epsilon = cell.epsilon});
 }
 
 std::string time_text(const LiveCell& cell) {
@@ -233,6 +247,27 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells) {
 }
 
 }  // namespace
+
+std::string sparkline(std::span<const double> values, std::size_t width, Letters letters) {
+  const std::size_t count = std::min(width, values.size());
+  double lowest = INFINITY;
+  double highest = -INFINITY;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    lowest = std::min(lowest, value);
+    highest = std::max(highest, value);
+  }
+  std::string line;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = values[(i + 1) * values.size() / count - 1];
+    if (!std::isfinite(value)) {
+      line += '!';
+      continue;
+    }
+    line += (letters == Letters::kUnicode ? kBlocks : kMarks)[height(value, lowest, highest)];
+  }
+  return line;
+}
 
 std::string live_text(std::span<const LiveCell> cells, const Screen& screen) {
   std::vector<const LiveCell*> sorted;

@@ -5,10 +5,17 @@
 #include <span>
 #include <string>
 
-#include "results/live/live_cell.hpp"
-#include "results/live/sparkline.hpp"
+#include "results/live/live_runs.hpp"
 
 namespace fedarena::results {
+
+/// What a terminal can show.
+enum class Letters { kAscii, kUnicode };
+
+/// Values as one line of at most `width` letters, eight heights from the smallest to the largest finite one:
+/// "▁▃▅█", or ".:-=+*#@" in ASCII. More values than letters are cut into pieces of equal length, each of
+/// which shows its last one. A value that is no finite number is "!"; equal ones stand in the middle.
+std::string sparkline(std::span<const double> values, std::size_t width, Letters letters);
 
 /// Where a text is shown.
 struct Screen {

@@ -1,19 +1,123 @@
 #include "results/report/curve_data.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
 
+#include "results/measures/measure.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/json_fields.hpp"
-#include "results/measures/measure.hpp"
+#include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
 namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+using Series = std::vector<double>;
+
+// The values of all seeds in one round; empty where one has none.
+Series of_round(const std::vector<DrawnValues>& seeds, std::size_t position) {
+  Series values;
+  for (const DrawnValues& seed : seeds) {
+    if (!seed[position]) return {};
+    values.push_back(*seed[position]);
+  }
+  return values;
+}
+
+// Positions, evenly chosen where there are too many.
+std::vector<std::size_t> kept(std::vector<std::size_t> positions) {
+  const std::size_t count = positions.size();
+  if (count <= kMostRounds) return positions;
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 1; i <= kMostRounds; ++i) chosen.push_back(positions[i * count / kMostRounds - 1]);
+  return chosen;
+}
+
+Series axis_over_seeds(const CurveAxis& axis, const RowRounds& seeds,
+                       std::span<const std::size_t> positions) {
+  std::vector<DrawnValues> values;
+  for (const auto& rounds : seeds) values.push_back(axis_values(axis, rounds));
+  Series series;
+  for (const std::size_t position : positions) {
+    const Series round = of_round(values, position);
+    series.push_back(round.empty() ? kNone : over_seeds(axis, round));
+  }
+  return series;
+}
+
+RowSeries::Values measure_over_seeds(const std::vector<DrawnValues>& seeds,
+                                     std::span<const std::size_t> positions) {
+  RowSeries::Values values;
+  for (const std::size_t position : positions) {
+    const Series round = of_round(seeds, position);
+    values.mean.push_back(round.empty() ? kNone : mean(round));
+    if (seeds.size() < 2) continue;
+    values.std.push_back(round.empty() ? kNone : *sample_standard_deviation(round));
+  }
+  return values;
+}
+
+// More than a screen can show, and what tooltips say.
+constexpr int kDigits = 5;
+constexpr int kDigitsOfRounds = 15;
+
+// Without signs and zeros that an exponent does not need: 1e+06 is 1e6.
+std::string number_json(double number, int digits) {
+  if (std::isnan(number)) return "null";
+  std::string text = fmt::format("{:.{}g}", number, digits);
+  const std::size_t exponent = text.find('e');
+  if (exponent == std::string::npos) return text;
+  const std::size_t first = text.find_first_not_of('0', exponent + 2);
+  text.erase(exponent + 2, first - exponent - 2);
+  if (text[exponent + 1] == '+') text.erase(exponent + 1, 1);
+  return text;
+}
+
+bool has_numbers(std::span<const double> numbers) {
+  return std::ranges::any_of(numbers, [](double number) { return !std::isnan(number); });
+}
+
+bool is_linear(std::span<const double> numbers, int digits) {
+  if (numbers.size() < 3 || std::isnan(numbers[0]) || std::isnan(numbers[1])) return false;
+  const double step = numbers[1] - numbers[0];
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double expected = numbers[0] + static_cast<double>(i) * step;
+    if (number_json(numbers[i], digits) != number_json(expected, digits)) return false;
+  }
+  return true;
+}
+
+// Every list once, in the order in which they came.
+class Lists {
+ public:
+  // The position of the list.
+  std::size_t add(std::string list) {
+    const auto [found, is_new] = positions_.try_emplace(std::move(list), lists_.size());
+    if (is_new) lists_.push_back(found->first);
+    return found->second;
+  }
+  std::string json() const { return fmt::format("[{}]", fmt::join(lists_, ",")); }
+
+ private:
+  std::unordered_map<std::string, std::size_t> positions_;
+  std::vector<std::string_view> lists_;  // keys of the map, which stay where they are
+};
+
+Json add_values(Lists& lists, const RowSeries::Values& values) {
+  Json both = {{"mean", lists.add(numbers_json(values.mean, kDigits))}};
+  if (!values.std.empty()) both["std"] = lists.add(numbers_json(values.std, kDigits));
+  return both;
+}
 
 Json axes_json() {
   Json axes = Json::array();
@@ -44,6 +148,66 @@ Json panels_json(const Table& table) {
 }
 
 }  // namespace
+
+RowSeries row_series(const RowRounds& seeds) {
+  std::size_t rounds = std::numeric_limits<std::size_t>::max();
+  for (const auto& seed : seeds) rounds = std::min(rounds, seed.size());
+  std::vector<std::vector<DrawnValues>> measures;
+  const auto add = [&](const Quantity& quantity) {
+    std::vector<DrawnValues>& of_seeds = measures.emplace_back();
+    for (const auto& seed : seeds) of_seeds.push_back(quantity_values(quantity, seed));
+  };
+  const std::vector<std::string> own = measure_names();
+  const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
+  for (const std::string& name : own) add(*find_measure(name));
+  for (const std::string& name : observed) add(Observed{name});
+  std::vector<std::size_t> positions;
+  for (std::size_t position = 0; position < rounds; ++position) {
+    const bool measured = std::ranges::any_of(measures, [&](const std::vector<DrawnValues>& of_seeds) {
+      return !of_round(of_seeds, position).empty();
+    });
+    if (measured) positions.push_back(position);
+  }
+  positions = kept(std::move(positions));
+  RowSeries series;
+  for (const std::size_t position : positions) series.rounds.push_back(seeds.front()[position].round);
+  for (const CurveAxis& axis : curve_axes()) series.x.push_back(axis_over_seeds(axis, seeds, positions));
+  for (std::size_t i = 0; i < own.size(); ++i) series.y.push_back(measure_over_seeds(measures[i], positions));
+  for (std::size_t i = 0; i < observed.size(); ++i) {
+    series.observed.emplace_back(observed[i], measure_over_seeds(measures[own.size() + i], positions));
+  }
+  return series;
+}
+
+std::string numbers_json(std::span<const double> numbers, int digits) {
+  if (is_linear(numbers, digits)) {
+    return fmt::format("{{\"from\":{},\"step\":{},\"count\":{}}}", numbers[0], numbers[1] - numbers[0],
+                       numbers.size());
+  }
+  std::string text = "[";
+  for (const double number : numbers) {
+    if (text.size() > 1) text += ',';
+    text += number_json(number, digits);
+  }
+  return text + "]";
+}
+
+std::string series_json(const RowSeries& series) {
+  const std::vector<double> rounds(series.rounds.begin(), series.rounds.end());
+  Lists lists;
+  Json positions = {{"rounds", lists.add(numbers_json(rounds, kDigitsOfRounds))},
+                    {"x", Json::object()},
+                    {"y", Json::object()}};
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    if (!has_numbers(series.x[i])) continue;
+    positions["x"][std::to_string(i)] = lists.add(numbers_json(series.x[i], kDigits));
+  }
+  for (std::size_t i = 0; i < series.y.size(); ++i) {
+    if (has_numbers(series.y[i].mean)) positions["y"][std::to_string(i)] = add_values(lists, series.y[i]);
+  }
+  for (const auto& [name, values] : series.observed) positions["observed"][name] = add_values(lists, values);
+  return fmt::format("{{\"lists\":{},\"positions\":{}}}", lists.json(), json_text(positions, -1));
+}
 
 std::string curve_data(const Table& table, const std::vector<std::string>& series) {
   FEDARENA_CHECK(series.size(), ==, table.rows.size());

@@ -12,10 +12,10 @@
 #include "results/text/markup.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/images/png.hpp"
-#include "results/record/problem_line.hpp"
-#include "results/report/base64.hpp"
-#include "results/report/sections.hpp"
 #include "results/images/synthetic_images.hpp"
+#include "results/record/problem_line.hpp"
+#include "results/report/asset.hpp"
+#include "results/report/sections.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -1,5 +1,6 @@
 // The sections that need nothing but summaries: what there is, tables, the frame of the charts.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <string>
@@ -10,33 +11,29 @@
 #include <fmt/ranges.h>
 
 #include "results/plot/curves.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/regression_error.hpp"
 #include "results/record/state_text.hpp"
 #include "results/report/sections.hpp"
-#include "results/table/row_key.hpp"
-#include "results/table/tuning_text.hpp"
+#include "results/table/notes.hpp"
+#include "results/table/rows.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
+#include "results/write/writers.hpp"
 #include "results/write/render.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using Names = std::set<std::string, NaturalOrder>;
-
-// What the runs have for one of their settings, once each.
-Names names_of(std::span<const FoundRun> runs, std::string Summary::*member) {
-  Names names;
-  for (const FoundRun& run : runs) {
-    if (run.summary) names.insert((*run.summary).*member);
-  }
-  return names;
-}
-
-// The first of them, and how many more there are.
-std::string listed(const Names& names) {
+// What the runs have in one respect, once each: the first of them, and how many more there are.
+std::string listed(std::span<const FoundRun> runs,
+                   const std::function<std::string(const Summary&)>& text_of) {
   constexpr std::size_t kMost = 12;
+  std::set<std::string, NaturalOrder> names;
+  for (const FoundRun& run : runs) {
+    if (run.summary) names.insert(text_of(*run.summary));
+  }
   std::vector<std::string> shown(names.begin(), names.end());
   if (shown.size() > kMost) shown.resize(kMost);
   std::string text = fmt::format("{}", fmt::join(shown, ", "));
@@ -50,14 +47,6 @@ std::string counts(std::span<const FoundRun> runs) {
   const auto broken = std::ranges::count_if(runs, [](const FoundRun& run) { return !run.summary; });
   return fmt::format("{}: {} finished, {} unfinished, {} not readable", runs.size(), finished,
                      static_cast<std::ptrdiff_t>(runs.size()) - finished - broken, broken);
-}
-
-std::string seeds_of(std::span<const FoundRun> runs) {
-  Names seeds;
-  for (const FoundRun& run : runs) {
-    if (run.summary) seeds.insert(std::to_string(run.summary->seed));
-  }
-  return listed(seeds);
 }
 
 // The best row of each setting that has one.
@@ -84,7 +73,7 @@ Cell epsilon_of(const FoundRun& run) {
   const auto& privacy = run.summary->privacy;
   if (!privacy) return "none";
   if (!privacy->rdp) return kNothing;
-  return privacy->rdp->epsilon ? number_cell(epsilon_text(*privacy->rdp->epsilon)) : "unproven";
+  return privacy->rdp->epsilon ? number_cell(claim_text(privacy->rdp)) : Cell(claim_text(privacy->rdp));
 }
 
 Cell rounds_of(const FoundRun& run) {
@@ -109,19 +98,25 @@ std::string scrolling(const HtmlTable& table, std::string_view more) {
       more.empty() ? "" : " ", more, html_escaped(table.caption), to_html(table));
 }
 
-std::string summary_body(std::span<const FoundRun> runs, const Table& table) {
+std::string facts(const std::vector<std::pair<std::string, std::string>>& names_and_values) {
   std::string html = "<dl class=\"facts\">\n";
-  const auto fact = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) html += html_element("dt", name) + html_element("dd", value) + "\n";
-  };
-  fact("Runs", counts(runs));
-  fact("Experiments", listed(names_of(runs, &Summary::experiment)));
-  fact("Data sets", listed(names_of(runs, &Summary::dataset)));
-  fact("Models", listed(names_of(runs, &Summary::model)));
-  fact("Algorithms", listed(names_of(runs, &Summary::label)));
-  fact("Seeds", seeds_of(runs));
-  fact("Privacy policies", listed(names_of(runs, &Summary::policy)));
-  html += "</dl>\n";
+  for (const auto& [name, value] : names_and_values) {
+    if (value.empty()) continue;
+    if (!name.empty()) html += html_element("dt", name);
+    html += html_element("dd", value) + "\n";
+  }
+  return html + "</dl>\n";
+}
+
+std::string summary_body(std::span<const FoundRun> runs, const Table& table) {
+  std::string html =
+      facts({{"Runs", counts(runs)},
+             {"Experiments", listed(runs, &Summary::experiment)},
+             {"Data sets", listed(runs, &Summary::dataset)},
+             {"Models", listed(runs, &Summary::model)},
+             {"Algorithms", listed(runs, &Summary::label)},
+             {"Seeds", listed(runs, [](const Summary& run) { return std::to_string(run.seed); })},
+             {"Privacy policies", listed(runs, &Summary::policy)}});
   constexpr std::ptrdiff_t kMostShown = 12;
   const std::string best = best_rows(table);
   if (!best.empty() && std::ranges::count_if(table.rows, &Row::best) <= kMostShown) {

@@ -1,5 +1,3 @@
-#include "results/report/partition_map.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "results/report/sections.hpp"
 #include "results/text/markup.hpp"
 
 namespace fedarena::results {

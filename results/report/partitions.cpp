@@ -11,15 +11,14 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/problem_line.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/report/sections.hpp"
+#include "results/table/notes.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
-#include "results/table/partition_notes.hpp"
-#include "results/audit/privacy_report.hpp"
-#include "results/record/problem_line.hpp"
-#include "results/report/partition_map.hpp"
-#include "results/report/sections.hpp"
-#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -127,20 +126,15 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) 
   bool without_map = false;
   for (const auto& [name, card] : cards_of(runs)) {
     const Summary& summary = *card.first->summary;
-    html += fmt::format("<article class=\"card\">\n{}\n<dl class=\"facts\">\n",
-                        html_element("h3", fmt::format("{}: {}", name.first, summary.partition)));
-    const auto fact = [&](std::string_view head, const std::string& value) {
-      if (!value.empty()) html += html_element("dt", head) + html_element("dd", value) + "\n";
-    };
-    fact("Clients", std::to_string(summary.clients));
     const std::vector<std::int64_t> sizes = sizes_of(*card.first, problems);
-    if (!sizes.empty()) {
-      fact("Examples a client", fmt::format("{} (seed {})", sizes_text(sizes), summary.seed));
-    }
-    fact("Runs", std::to_string(card.runs));
-    fact("Id", partition_without_seed(summary));
-    fact("Index hash", hashes_text(card));
-    html += "</dl>\n";
+    html += fmt::format("<article class=\"card\">\n{}\n",
+                        html_element("h3", fmt::format("{}: {}", name.first, summary.partition)));
+    html += facts({{"Clients", std::to_string(summary.clients)},
+                   {"Examples a client",
+                    sizes.empty() ? "" : fmt::format("{} (seed {})", sizes_text(sizes), summary.seed)},
+                   {"Runs", std::to_string(card.runs)},
+                   {"Id", partition_without_seed(summary)},
+                   {"Index hash", hashes_text(card)}});
     if (!sizes.empty() && sizes.front() < sizes.back()) html += bars(sizes);
     const std::string map = map_of(card, problems);
     without_map = without_map || map.empty();

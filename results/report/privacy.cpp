@@ -18,11 +18,14 @@
 
 #include "results/audit/privacy_report.hpp"
 #include "results/plot/curves.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/problem_line.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/report/sections.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
+#include "results/write/writers.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -55,10 +58,6 @@ Claim worth(const ClientGroup& group, Unit unit, const Odometer& odometer) {
   return odometer.epsilon(ledger);
 }
 
-std::string claim_text(const Claim& claim) {
-  return claim.epsilon ? epsilon_number(*claim.epsilon) : "unproven";
-}
-
 // A long list of clients, cut short.
 std::string short_clients(const ClientGroup& group) {
   constexpr std::size_t kLongest = 120;
@@ -82,8 +81,7 @@ std::string exact_list(const Ledger& ledger) {
   std::string html = "<p>Exact accesses, which make epsilon infinite:</p>\n<ul>\n";
   for (std::size_t i = 0; i < std::min(found.size(), kMost); ++i) {
     const ExactFinding& exact = found[i];
-    const std::string who = exact.client ? fmt::format("client {}", *exact.client) : "all clients";
-    html += html_element("li", fmt::format("{}, rounds {} to {}: {}, {} times", who, exact.first_round,
+    html += html_element("li", fmt::format("{}, rounds {} to {}: {}, {} times", who(exact), exact.first_round,
                                            exact.last_round, exact.access, exact.count)) +
             "\n";
   }
@@ -92,28 +90,15 @@ std::string exact_list(const Ledger& ledger) {
   return html + "</ul>\n";
 }
 
-std::string claim_list(const PrivacyClaim& claim) {
-  std::string html = "<dl class=\"facts\">\n";
-  for (const auto& [head, tail] : claim_lines(claim)) {
-    if (!head.empty()) html += html_element("dt", head);
-    html += html_element("dd", tail) + "\n";
-  }
-  return html + "</dl>\n";
-}
-
-std::string examples_text(const ClientGroup& group) {
-  return group.examples_least == group.examples_most
-             ? std::to_string(group.examples_most)
-             : fmt::format("{}-{}", group.examples_least, group.examples_most);
-}
-
 std::string group_table(std::span<const ClientGroup> groups) {
   constexpr std::size_t kMost = 20;
   const std::vector<Column<ClientGroup>> columns = {
       {"clients", Align::kText, short_clients},
-      {"examples", Align::kNumber, examples_text},
+      {"examples", Align::kNumber,
+       [](const ClientGroup& group) { return range_text(group.examples_least, group.examples_most); }},
       {"rounds", Align::kNumber, [](const ClientGroup& group) { return std::to_string(group.rounds); }},
-      {"epsilon (RDP)", Align::kNumber, [](const ClientGroup& group) { return claim_text(*group.rdp); }},
+      {"epsilon (RDP)", Align::kNumber,
+       [](const ClientGroup& group) { return claim_text(group.rdp, epsilon_number); }},
       {"accesses", Align::kText, happened}};
   std::string html = scrolling({.caption = "What happened to whose data",
                                 .grid = cell_grid(columns, groups.first(std::min(groups.size(), kMost)))});
@@ -143,14 +128,9 @@ void compare_claims(const PrivacyClaim& claim, const std::vector<ClientGroup>& g
 // The explanation of one run, without its name, so that seeds that share it are told once.
 std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& problems) {
   const PrivacyClaim& claim = *seed.privacy;
-  std::string html = claim_list(claim);
+  std::string html = facts(claim_lines(claim));
   try {
-    const Ledger ledger = read_ledger(seed.path);
-    if (name(ledger.unit()) != claim.unit) {
-      throw Error(Complaint{.place = {.file = (seed.path / kLedgerFile).string()},
-                            .found = fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"",
-                                                 name(ledger.unit()), claim.unit)});
-    }
+    const Ledger ledger = read_ledger(seed.path, claim.unit);
     std::vector<ClientGroup> groups = client_groups(ledger);
     const Odometer& odometer = odometers.of(claim.settings);
     for (ClientGroup& group : groups) group.rdp = worth(group, ledger.unit(), odometer);
@@ -161,10 +141,6 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
     html += html_element("p", fmt::format("What happened is not known: {}", problem_line(error))) + "\n";
   }
   return html;
-}
-
-std::string seeds_text(const std::vector<std::int64_t>& seeds) {
-  return fmt::format("Seed{} {}", seeds.size() == 1 ? "" : "s", fmt::join(seeds, ", "));
 }
 
 std::string row_details(const std::string& row_title, const Row& row, Odometers& odometers,
@@ -180,12 +156,12 @@ std::string row_details(const std::string& row_title, const Row& row, Odometers&
       same->second.push_back(seed.seed);
     }
   }
-  const std::string title = fmt::format(
-      "{}: epsilon {} by RDP, {} by PLD, per {}", row_title,
-      row.privacy->rdp->epsilon ? epsilon_text(*row.privacy->rdp->epsilon) : "unproven",
-      row.privacy->pld->epsilon ? epsilon_text(*row.privacy->pld->epsilon) : "unproven", row.privacy->unit);
+  const std::string title =
+      fmt::format("{}: epsilon {} by RDP, {} by PLD, per {}", row_title, claim_text(row.privacy->rdp),
+                  claim_text(row.privacy->pld), row.privacy->unit);
   std::string html = fmt::format("<details>\n{}\n", html_element("summary", title));
-  for (const auto& [text, seeds] : told) html += html_element("h4", seeds_text(seeds)) + "\n" + text;
+  for (const auto& [text, seeds] : told)
+    html += html_element("h4", "S" + seeds_text(seeds).substr(1)) + "\n" + text;
   return html + "</details>\n";
 }
 

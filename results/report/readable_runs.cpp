@@ -12,21 +12,15 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
 
-#include "results/text/natural_order.hpp"
-#include "results/text/number_format.hpp"
 #include "results/record/problem_line.hpp"
 #include "results/record/recorded_rounds.hpp"
-#include "results/table/row_key.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/table/rows.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
-
-void mark_broken(FoundRun& run, std::string problem) {
-  run.summary.reset();
-  run.problem = std::move(problem);
-}
 
 bool same(const std::optional<double>& left, const std::optional<double>& right) {
   if (left && right && std::isnan(*left) && std::isnan(*right)) return true;
@@ -59,35 +53,39 @@ std::vector<RoundRecord> read_rounds(const FoundRun& run) {
   return rounds;
 }
 
-// The rounds of those that can be read; the others are marked.
-RowRounds read_row(std::vector<FoundRun*>& row) {
+// What is wrong with each run; empty where nothing is.
+using RunProblems = std::map<const FoundRun*, std::string>;
+
+// The rounds of those that can be read; the others leave the row.
+RowRounds read_row(RowRuns& row, RunProblems& problems) {
   RowRounds rounds;
-  std::erase_if(row, [&](FoundRun* run) {
+  std::erase_if(row.runs, [&](const FoundRun* run) {
     try {
       rounds.push_back(read_rounds(*run));
       return false;
     } catch (const Error& error) {
-      mark_broken(*run, problem_line(error));
+      problems[run] = problem_line(error);
       return true;
     }
   });
   return rounds;
 }
 
-// Whether these runs are one row; when not, all of them are marked, because nobody knows which one is wrong.
-bool is_one_row(const std::vector<FoundRun*>& row) {
+// Whether these runs are one row; when not, all of them have a problem, because nobody knows which one is
+// wrong.
+bool is_one_row(const RowRuns& row, RunProblems& problems) {
   try {
-    for (std::size_t i = 1; i < row.size(); ++i) check_same_row(*row[i - 1], *row[i]);
+    check_row(row);
     return true;
   } catch (const Error& error) {
     Complaint complaint = error.complaint();
     complaint.remedy.clear();
     // Once: it may be long, and the row too.
-    for (FoundRun* run : row) {
-      mark_broken(*run,
-                  fmt::format("is in one row with {}, which says what is wrong", row.front()->path.string()));
+    for (const FoundRun* run : row.runs) {
+      problems[run] =
+          fmt::format("is in one row with {}, which says what is wrong", row.runs.front()->path.string());
     }
-    mark_broken(*row.front(), one_line(Error(std::move(complaint)).what()));
+    problems[row.runs.front()] = one_line(Error(std::move(complaint)).what());
     return false;
   }
 }
@@ -96,23 +94,21 @@ bool is_one_row(const std::vector<FoundRun*>& row) {
 
 ReadableRuns readable_runs(std::vector<FoundRun> runs,
                            const std::function<std::string(const RowRounds&)>& text_of) {
-  std::map<RowKey, std::vector<FoundRun*>, RowOrder> groups;
-  for (FoundRun& run : runs) {
-    if (run.summary && run.summary->state == kFinished) groups[key_of(*run.summary)].push_back(&run);
-  }
-  std::vector<std::vector<FoundRun*>> rows;
-  for (auto& [key, row] : groups) rows.push_back(std::move(row));
+  std::vector<RowRuns> rows = gather_rows(runs).rows;
   std::vector<std::optional<std::string>> texts(rows.size());
+  std::vector<RunProblems> problems(rows.size());
   const WorkPool pool(WorkPool::available_cores());
   pool.for_each(rows.size(), [&](std::size_t i) {
-    std::vector<FoundRun*>& row = rows[i];
-    std::sort(row.begin(), row.end(), [](const FoundRun* left, const FoundRun* right) {
-      if (left->summary->seed != right->summary->seed) return left->summary->seed < right->summary->seed;
-      return natural_less(left->path.generic_string(), right->path.generic_string());
-    });
-    const RowRounds rounds = read_row(row);
-    if (!row.empty() && is_one_row(row)) texts[i] = text_of(rounds);
+    const RowRounds rounds = read_row(rows[i], problems[i]);
+    if (!rounds.empty() && is_one_row(rows[i], problems[i])) texts[i] = text_of(rounds);
   });
+  for (const auto& of_row : problems) {
+    for (const auto& [run, problem] : of_row) {
+      FoundRun& broken = runs[static_cast<std::size_t>(run - runs.data())];
+      broken.summary.reset();
+      broken.problem = problem;
+    }
+  }
   ReadableRuns readable{.runs = std::move(runs), .rows = {}};
   for (std::optional<std::string>& text : texts) {
     if (text) readable.rows.push_back(*std::move(text));

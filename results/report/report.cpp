@@ -12,12 +12,9 @@
 
 #include "results/text/markup.hpp"
 #include "results/report/asset.hpp"
-#include "results/report/base64.hpp"
 #include "results/report/curve_data.hpp"
 #include "results/report/readable_runs.hpp"
-#include "results/report/row_series.hpp"
 #include "results/report/sections.hpp"
-#include "results/report/series_json.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

@@ -1,13 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "results/record/find_runs.hpp"
-#include "results/report/problem.hpp"
 
 namespace fedarena::results {
+
+/// Something in a run directory that could not be shown, or that contradicts the rest of it.
+struct Problem {
+  std::filesystem::path run;
+  std::string what;  ///< file, field and reason, in one line
+};
+
+using Problems = std::vector<Problem>;
 
 /// A report, and what its reader should know at once.
 struct Report {

@@ -1,5 +1,7 @@
-// The commands and the resolved experiments that make the same runs again.
+// On what the runs were computed, every field of their environment.json once; and the commands and the
+// resolved experiments that make the same runs again.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,16 +10,62 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/plot/curves.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/environment_file.hpp"
 #include "results/text/markup.hpp"
 #include "results/record/problem_line.hpp"
-#include "results/report/sections.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/report/sections.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/text.hpp"
+#include "results/write/writers.hpp"
 
 namespace fedarena::results {
 namespace {
+
+// How many runs have a value, by field.
+using Values = std::map<std::string, std::size_t, NaturalOrder>;
+using Fields = std::map<std::string, Values, NaturalOrder>;
+
+std::string plugin_text(const Json& plugin) {
+  if (!plugin.is_object() || !plugin.contains("name") || !plugin["name"].is_string())
+    return json_text(plugin, -1);
+  std::string text = plugin["name"].get<std::string>();
+  if (plugin.contains("version") && plugin["version"].is_string())
+    text += " " + plugin["version"].get<std::string>();
+  return text;
+}
+
+std::string value_text(const std::string& field, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (field != "plugins" || !value.is_array()) return json_text(value, -1);
+  std::vector<std::string> plugins;
+  for (const Json& plugin : value) plugins.push_back(plugin_text(plugin));
+  return fmt::format("{}", fmt::join(plugins, ", "));
+}
+
+void add_run(const FoundRun& run, Fields& fields) {
+  const Json environment = read_environment(run.path);
+  for (const auto& [field, value] : environment.items()) ++fields[field][value_text(field, value)];
+}
+
+// The commonest values, and how many runs have them where not all have the same.
+std::string values_text(const Values& values, std::size_t runs) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::pair<std::string, std::size_t>> ordered(values.begin(), values.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& left, const auto& right) { return left.second > right.second; });
+  if (ordered.size() == 1 && ordered.front().second == runs) return ordered.front().first;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(ordered.size(), kMost); ++i) {
+    texts.push_back(fmt::format("{} ({})", ordered[i].first, counted(ordered[i].second, "run")));
+  }
+  if (ordered.size() > kMost) texts.push_back(fmt::format("and {} other values", ordered.size() - kMost));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
 
 constexpr const char* kCommands =
     "fedarena run RUN/experiment.toml --out again   # the run once more, with the same seed\n"
@@ -63,8 +111,7 @@ std::vector<Experiment> experiments_of(const Row& row, Problems& problems) {
 }
 
 std::string details(const std::string& name, const Experiment& experiment) {
-  const std::string title = fmt::format("{}, seed{} {}", name, experiment.seeds.size() == 1 ? "" : "s",
-                                        fmt::join(experiment.seeds, ", "));
+  const std::string title = fmt::format("{}, {}", name, seeds_text(experiment.seeds));
   std::string html = fmt::format("<details>\n{}\n", html_element("summary", title));
   if (experiment.seeds.size() > 1) {
     html +=
@@ -79,6 +126,27 @@ std::string details(const std::string& name, const Experiment& experiment) {
 }
 
 }  // namespace
+
+std::string environment_body(std::span<const FoundRun> runs, Problems& problems) {
+  Fields fields;
+  std::size_t read = 0;
+  for (const FoundRun& run : runs) {
+    if (!run.summary) continue;
+    try {
+      add_run(run, fields);
+      ++read;
+    } catch (const Error& error) {
+      problems.push_back({run.path, problem_line(error)});
+    }
+  }
+  if (fields.empty()) return "";
+  const std::vector<Column<Fields::value_type>> columns = {
+      {"field", Align::kText, [](const auto& field) { return field.first; }},
+      {"value", Align::kText, [&](const auto& field) { return values_text(field.second, read); }}};
+  return scrolling(
+      {.caption = fmt::format("As {} recorded it", counted(read, "run")), .grid = cell_grid(columns, fields)},
+      "wide");
+}
 
 std::string reproduce_body(const Table& table, Problems& problems) {
   if (table.rows.empty()) return "";

@@ -3,9 +3,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "results/record/find_runs.hpp"
-#include "results/report/problem.hpp"
+#include "results/record/partition_file.hpp"
+#include "results/report/report.hpp"
 #include "results/table/table.hpp"
 #include "results/write/writers.hpp"
 
@@ -17,6 +20,15 @@ std::string section(std::string_view id, std::string_view title, std::string_vie
 /// A table with a caption in a box that scrolls where the window is too narrow, also by keyboard. `more`:
 /// further classes of the box.
 std::string scrolling(const HtmlTable& table, std::string_view more = {});
+
+/// A list of facts, (name, value); one without a name goes on with the one before, one without a value is
+/// left out.
+std::string facts(const std::vector<std::pair<std::string, std::string>>& names_and_values);
+
+/// A figure that shows how many examples of each class each client holds: a row for each class, a column for
+/// each client, the fuller its colour, the more examples. Of many clients or classes a part is drawn, evenly
+/// chosen, and the caption says so; of few, each count is printed. Empty where there are no classes.
+std::string partition_map(const RecordedPartition& partition);
 
 // The bodies of a report's sections, as HTML; empty where there is nothing to say. What a run directory holds
 // that cannot be read joins `problems`, and the rest is shown. `runs` are those of `readable_runs`, `table`

@@ -5,11 +5,15 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
+
+using Claims = std::vector<std::optional<PrivacyClaim>>;
 
 bool is_infinite(const std::optional<Claim>& claim) {
   return claim && claim->epsilon && std::isinf(*claim->epsilon);
@@ -46,24 +50,29 @@ void note_declared_public(const std::string& row, const PrivacyClaim& claim,
                               row, claim.declared_public));
 }
 
-void note_budget(const std::string& name, const Row& row, std::vector<std::string>& notes) {
-  if (row.privacy->stopped.empty()) return;
+// Of a run with that claim; its runs did so many rounds.
+void note_budget(const std::string& name, const RowRuns& row, const PrivacyClaim& claim,
+                 std::vector<std::string>& notes) {
+  if (claim.stopped.empty()) return;
+  const auto [least, most] =
+      std::ranges::minmax(row.runs, {}, [](const FoundRun* run) { return run->summary->rounds_done; });
   notes.push_back(fmt::format(
       "{} {}: stopped after {} of {} rounds, because the next one would have overspent the budget "
       "of epsilon {}",
-      kStoppedMark, name, rounds_done(row), row.rounds, short_number(row.privacy->budget)));
+      kStoppedMark, name, range_text(least->summary->rounds_done, most->summary->rounds_done),
+      row.summary().rounds, short_number(claim.budget)));
 }
 
 // Epsilons say the same only of the same delta, unit and adjacency.
-void note_comparison(const Table& table, std::vector<std::string>& notes) {
+void note_comparison(const Claims& claims, std::vector<std::string>& notes) {
   std::set<double> deltas;
   std::set<std::string> units;
   std::set<std::string> adjacencies;
-  for (const Row& row : table.rows) {
-    if (!row.privacy) continue;
-    deltas.insert(row.privacy->settings.delta);
-    units.insert(row.privacy->unit);
-    if (!row.privacy->adjacency.empty()) adjacencies.insert(row.privacy->adjacency);
+  for (const std::optional<PrivacyClaim>& claim : claims) {
+    if (!claim) continue;
+    deltas.insert(claim->settings.delta);
+    units.insert(claim->unit);
+    if (!claim->adjacency.empty()) adjacencies.insert(claim->adjacency);
   }
   std::vector<std::string> different;
   if (deltas.size() > 1) different.emplace_back("delta");
@@ -76,31 +85,30 @@ void note_comparison(const Table& table, std::vector<std::string>& notes) {
 
 }  // namespace
 
-std::vector<std::string> privacy_notes(const Table& table,
-                                       const std::function<std::string(const Row&)>& name) {
+std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
-  bool assumed = false;
-  bool as_if = false;
-  for (const Row& row : table.rows) {
-    if (!row.privacy) continue;
-    const PrivacyClaim& claim = *row.privacy;
-    note_infinity(name(row), claim, notes);
-    note_unproven(name(row), claim.rdp, claim.pld, "", notes);
-    note_unproven(name(row), claim.as_if_rdp, claim.as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
-    note_declared_public(name(row), claim, notes);
-    note_budget(name(row), row, notes);
-    assumed = assumed || claim.assumed;
-    as_if = as_if || claim.as_if_rdp.has_value();
+  Claims claims;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<PrivacyClaim>& claim = claims.emplace_back(rows[i].privacy());
+    if (!claim) continue;
+    note_infinity(names[i], *claim, notes);
+    note_unproven(names[i], claim->rdp, claim->pld, "", notes);
+    note_unproven(names[i], claim->as_if_rdp, claim->as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
+    note_declared_public(names[i], *claim, notes);
+    note_budget(names[i], rows[i], *claim, notes);
   }
-  if (assumed)
+  const auto any = [&](const auto& property) {
+    return std::ranges::any_of(claims, [&](const auto& claim) { return claim && property(*claim); });
+  };
+  if (any([](const PrivacyClaim& claim) { return claim.assumed; }))
     notes.push_back(fmt::format("{} assumes Poisson sampling, which is not what ran", kAssumedMark));
-  if (as_if) {
+  if (any([](const PrivacyClaim& claim) { return claim.as_if_rdp.has_value(); })) {
     notes.push_back(
         fmt::format("{} as if the population were as large as the one whose noise the run simulates; the "
                     "number before it is the run's own",
                     kAsIfMark));
   }
-  note_comparison(table, notes);
+  note_comparison(claims, notes);
   return notes;
 }
 

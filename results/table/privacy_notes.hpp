@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "results/table/table.hpp"
+#include "results/table/rows.hpp"
 
 namespace fedarena::results {
 
@@ -17,9 +17,8 @@ inline constexpr const char* kAsIfMark = "*";
 /// Marks the rounds of a run that its budget stopped; explained by a note.
 inline constexpr const char* kStoppedMark = "‡";
 
-/// What a reader must know about the epsilons of a table: why one is infinite or unproven, what it assumes or
-/// stands for, what stopped a run, and which epsilons must not be compared. `name` names a row.
-std::vector<std::string> privacy_notes(const Table& table,
-                                       const std::function<std::string(const Row&)>& name);
+/// What a reader must know about the epsilons of rows: why one is infinite or unproven, what it assumes or
+/// stands for, what stopped a run, and which epsilons must not be compared. `names` are those of the rows.
+std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
 }  // namespace fedarena::results

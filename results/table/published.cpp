@@ -11,10 +11,11 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
-#include "results/text/number_format.hpp"
 #include "results/table/row_values.hpp"
 #include "results/table/table.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -170,9 +171,9 @@ class Matching {
     }
     for (const std::string& reason : reasons_) {
       const auto& [count, place] = missing_.at(reason);
-      notes.push_back(fmt::format("{} published figure{} {} no row: {} ({}at {})", count,
-                                  count == 1 ? "" : "s", count == 1 ? "matches" : "match", reason,
-                                  count == 1 ? "" : "the first ", place.str()));
+      notes.push_back(fmt::format(
+          "{} no row: {} ({}at {})", counted(count, "published figure matches", "published figures match"),
+          reason, count == 1 ? "" : "the first ", place.str()));
     }
     append_notes(table_.notes, notes);
   }

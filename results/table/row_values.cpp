@@ -11,9 +11,10 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "results/text/natural_order.hpp"
-#include "results/text/number_format.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/sweep.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -42,16 +43,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSpelling
 constexpr std::array<std::string_view, 5> kDerived = {"parameters", "seeds", "epsilon", "epsilon_pld",
                                                       "clients"};
 
-std::string without_quotes(const std::string& text) {
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2)
-                                                                       : text;
-}
-
 // Keeps the first value of a key.
 class Values {
  public:
   void add(const std::string& key, const std::string& value) {
-    if (!find(key)) values_.emplace_back(key, without_quotes(value));
+    if (!find(key)) values_.emplace_back(key, unquoted(value));
   }
   Sweep take() { return std::move(values_); }
 
@@ -65,11 +61,8 @@ class Values {
 void add_privacy(const Row& row, Values& values) {
   values.add("policy", row.policy);
   if (!row.privacy) return;
-  const auto text_of = [](const std::optional<Claim>& claim) {
-    return claim && claim->epsilon ? epsilon_text(*claim->epsilon) : std::string("unproven");
-  };
-  values.add("epsilon", text_of(row.privacy->rdp));
-  values.add("epsilon_pld", text_of(row.privacy->pld));
+  values.add("epsilon", claim_text(row.privacy->rdp));
+  values.add("epsilon_pld", claim_text(row.privacy->pld));
   values.add("delta", short_number(row.privacy->settings.delta));
   values.add("unit", row.privacy->unit);
   values.add("adjacency", row.privacy->adjacency);
@@ -140,9 +133,7 @@ std::optional<std::string> find_row_key(const std::vector<std::string>& keys, co
 }
 
 void reject_row_key(const std::vector<std::string>& keys, const std::string& text) {
-  throw Error(Complaint{.found = fmt::format("no row has a key \"{}\"", text),
-                        .allowed = join_names(keys),
-                        .nearest = nearest_name(text, keys)});
+  throw unknown_name(fmt::format("no row has a key \"{}\"", text), text, keys);
 }
 
 bool has_value(const Row& row, const std::string& key, const std::string& value) {

@@ -1,34 +1,25 @@
-#include "results/table/separate_rows.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 
-#include "results/table/row_conditions.hpp"
-#include "results/table/row_key.hpp"
 #include "results/record/sweep.hpp"
+#include "results/table/rows.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
-// What a sweep could have given to a run, by paths as a sweep has them.
+// What a sweep could have given to a run, by paths as a sweep has them; its values have no quotes.
 struct RunSettings {
   Summary* summary;
   Sweep parameters;  // of the algorithm
   Sweep conditions;  // others that runs of one row share
 };
 
-// Values of a sweep stand without quotes.
-std::string unquoted(std::string_view value) {
-  const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
-  return std::string(quoted ? value.substr(1, value.size() - 2) : value);
-}
-
-RunSettings settings_of(FoundRun& run) {
+RunSettings run_settings(FoundRun& run) {
   RunSettings settings{.summary = &*run.summary, .parameters = {}, .conditions = {}};
   const std::string own = fmt::format("{}{}.", kAlgorithmPaths, run.summary->label);
   for (const auto& [name, value] : run.summary->algorithm_parameters)
@@ -51,7 +42,7 @@ Counts count(const std::vector<RunSettings>& row, Sweep RunSettings::*member) {
   return counts;
 }
 
-// Adds the paths in which these runs differ. Records of before there was a condition lack it.
+// Adds the paths in which these runs differ. Records from before there was a condition lack it.
 void add_differing(const std::vector<RunSettings>& row, std::set<std::string>& paths) {
   for (const auto& [path, values] : count(row, &RunSettings::parameters)) {
     if (values.begin()->second != row.size()) paths.insert(path);
@@ -78,7 +69,7 @@ void give(const RunSettings& run, const std::set<std::string>& paths) {
 void separate_by_settings(std::vector<FoundRun>& runs) {
   std::map<RowKey, std::vector<RunSettings>, RowOrder> rows;
   for (FoundRun& run : runs) {
-    if (run.summary) rows[key_of(*run.summary)].push_back(settings_of(run));
+    if (run.summary) rows[key_of(*run.summary)].push_back(run_settings(run));
   }
   // By label, so that no row of a label has a dash where another has a value.
   std::map<std::string, std::set<std::string>> paths;

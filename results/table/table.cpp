@@ -1,107 +1,20 @@
 #include "results/table/table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <map>
-#include <set>
 #include <utility>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
-#include "results/table/best_rows.hpp"
-#include "results/table/dataset_notes.hpp"
-#include "results/table/divergence_notes.hpp"
-#include "results/table/metric_rows.hpp"
-#include "results/text/natural_order.hpp"
-#include "results/table/partition_notes.hpp"
-#include "results/table/privacy_notes.hpp"
 #include "results/record/regression_error.hpp"
-#include "results/table/row_key.hpp"
 #include "results/statistics/statistics.hpp"
-#include "results/table/stopping_notes.hpp"
+#include "results/table/notes.hpp"
+#include "results/table/privacy_notes.hpp"
+#include "results/table/row_results.hpp"
+#include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
-#include "results/table/tuning_notes.hpp"
 
 namespace fedarena::results {
 namespace {
-
-Setting setting_of(const Summary& summary) {
-  return {.experiment = summary.experiment,
-          .dataset = summary.dataset,
-          .partition = summary.partition,
-          .model = summary.model,
-          .sweep = shared_sweep(summary.sweep)};
-}
-
-// Whether a part differs where the sweep gives the same below its section.
-class PartDifference {
- public:
-  explicit PartDifference(const SettingPart& part) : part_(part) {}
-
-  void add(const Setting& setting) {
-    const std::string& value = setting.*part_.member;
-    const std::string swept = swept_in(setting.sweep, part_.section);
-    const auto [first, fresh] = seen_.emplace(swept, value);
-    const bool unswept = seen_.contains("") && seen_.size() > 1;
-    values_.insert(value);
-    found_ = found_ || first->second != value || (unswept && values_.size() > 1);
-  }
-  bool found() const { return found_; }
-
- private:
-  SettingPart part_;
-  std::map<std::string, std::string> seen_;
-  std::set<std::string> values_;
-  bool found_ = false;
-};
-
-std::string name_of(const Summary& summary) {
-  return row_name(summary.label, own_sweep(summary.sweep, summary.label));
-}
-
-using Groups = std::map<RowKey, std::vector<const FoundRun*>, RowOrder>;
-
-// Names rows in notes: the label, and those parts of the setting in which the given runs differ.
-class Namer {
- public:
-  explicit Namer(std::span<const FoundRun> runs) {
-    for (std::size_t i = 0; i < kSettingParts.size(); ++i) {
-      PartDifference difference(kSettingParts[i]);
-      for (const FoundRun& run : runs) {
-        if (run.summary) difference.add(setting_of(*run.summary));
-      }
-      varies_[i] = difference.found();
-    }
-    std::set<Sweep> sweeps;
-    for (const FoundRun& run : runs) {
-      if (run.summary) sweeps.insert(shared_sweep(run.summary->sweep));
-    }
-    sweep_varies_ = sweeps.size() > 1;
-  }
-
-  // "data set digits, model mlp", or nothing when one setting is all there is.
-  std::string name(const Setting& setting) const {
-    std::string text;
-    for (std::size_t i = 0; i < kSettingParts.size(); ++i) {
-      if (!varies_[i]) continue;
-      if (!text.empty()) text += ", ";
-      text += fmt::format("{} {}", kSettingParts[i].name, setting.*kSettingParts[i].member);
-    }
-    if (sweep_varies_ && !setting.sweep.empty())
-      text += (text.empty() ? "" : ", ") + sweep_text(setting.sweep);
-    return text;
-  }
-
-  std::string name(const Setting& setting, const std::string& label) const {
-    const std::string where = name(setting);
-    return where.empty() ? label : fmt::format("{} ({})", label, where);
-  }
-
- private:
-  std::array<bool, kSettingParts.size()> varies_{};
-  bool sweep_varies_ = false;
-};
 
 double mean_of(const std::vector<SeedResult>& seeds, double SeedResult::*member) {
   std::vector<double> values;
@@ -144,59 +57,75 @@ void add_costs(Row& row) {
       *over_seeds([](const SeedResult& seed) { return std::optional(seed.downlink_bytes_of_run); });
 }
 
-// The runs come sorted by seed, so that neither sums nor messages depend on the order in which they were
-// given.
-Row make_row(const std::vector<const FoundRun*>& runs) {
-  const Summary& common = *runs.front()->summary;
+template <typename Seeds, typename Value>
+Spread spread_over(const Seeds& seeds, const Value& value_of) {
+  std::vector<double> values;
+  for (const auto& seed : seeds) values.push_back(value_of(seed));
+  return spread_of(values);
+}
+
+ClientColumns columns_of(const std::vector<const Summary*>& seeds) {
+  using Seed = const Summary*;
+  ClientColumns columns;
+  if (std::ranges::all_of(seeds, [](Seed seed) { return seed->per_client.has_value(); })) {
+    columns.accuracy = spread_over(seeds, [](Seed seed) { return seed->per_client->accuracy_mean; });
+    columns.worst = spread_over(seeds, [](Seed seed) { return seed->per_client->accuracy_worst; });
+    columns.best_accuracy = spread_over(seeds, [](Seed seed) { return seed->best_round->accuracy_mean; });
+    columns.best_macro_f1 = spread_over(seeds, [](Seed seed) { return seed->best_round->macro_f1_mean; });
+  }
+  if (std::ranges::all_of(seeds, [](Seed seed) { return seed->client_errors.has_value(); })) {
+    columns.rmse = spread_over(seeds, [](Seed seed) { return seed->client_errors->rmse_mean; });
+    columns.worst_rmse = spread_over(seeds, [](Seed seed) { return seed->client_errors->rmse_worst; });
+  }
+  return columns;
+}
+
+SeedResult seed_of(const FoundRun& run) {
+  const Summary& summary = *run.summary;
+  return {.seed = summary.seed,
+          .path = run.path,
+          .rounds_done = summary.rounds_done,
+          .accuracy = summary.final_test_accuracy,
+          .loss = *summary.final_test_loss,
+          .seconds = summary.seconds,
+          .uplink_bytes = summary.uplink_bytes_per_client_round,
+          .downlink_bytes = summary.downlink_bytes_per_client_round,
+          .uplink_bytes_of_run = summary.uplink_bytes,
+          .downlink_bytes_of_run = summary.downlink_bytes,
+          .privacy = summary.privacy,
+          .examples = summary.examples,
+          .cost = summary.cost};
+}
+
+Row make_row(const RowRuns& gathered) {
+  check_row(gathered);
+  const Summary& common = gathered.summary();
   Row row;
-  row.setting = setting_of(common);
-  row.label = common.label;
-  row.own_sweep = own_sweep(common.sweep, common.label);
+  static_cast<RowKey&>(row) = gathered.key;
   row.algorithm = common.algorithm;
   row.algorithm_parameters = common.algorithm_parameters;
   row.rounds = common.rounds;
   row.clients = common.clients;
   row.parameters = common.parameters;
   row.policy = common.policy;
-  row.privacy = common.privacy;
+  row.privacy = gathered.privacy();
   row.tuning = common.tuning;
-  std::vector<double> accuracies, errors;
-  std::vector<SeedClients> clients;
-  std::vector<ClientErrors> client_errors;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (i > 0) check_same_row(*runs[i - 1], *runs[i]);
-    const Summary& summary = *runs[i]->summary;
-    row.seeds.push_back({.seed = summary.seed,
-                         .path = runs[i]->path,
-                         .rounds_done = summary.rounds_done,
-                         .accuracy = summary.final_test_accuracy,
-                         .loss = *summary.final_test_loss,
-                         .seconds = summary.seconds,
-                         .uplink_bytes = summary.uplink_bytes_per_client_round,
-                         .downlink_bytes = summary.downlink_bytes_per_client_round,
-                         .uplink_bytes_of_run = summary.uplink_bytes,
-                         .downlink_bytes_of_run = summary.downlink_bytes,
-                         .privacy = summary.privacy,
-                         .examples = summary.examples,
-                         .cost = summary.cost});
-    if (summary.final_test_accuracy)
-      accuracies.push_back(*summary.final_test_accuracy);
-    else
-      errors.push_back(root_mean_squared_error(*summary.final_test_loss));
-    if (summary.per_client) clients.push_back({*summary.per_client, *summary.best_round});
-    if (summary.client_errors) client_errors.push_back(*summary.client_errors);
-    if (row.tuning != summary.tuning) row.tuning.reset();
-    if (row.privacy) row.privacy = joint(*row.privacy, *summary.privacy);
+  std::vector<const Summary*> summaries;
+  for (const FoundRun* run : gathered.runs) {
+    row.seeds.push_back(seed_of(*run));
+    summaries.push_back(&*run->summary);
+    if (row.tuning != run->summary->tuning) row.tuning.reset();
   }
-  if (clients.size() == runs.size()) row.clients_tested = client_columns(clients);
-  if (client_errors.size() == runs.size()) row.clients_tested = client_columns(client_errors);
-  if (!accuracies.empty()) {
-    const Spread spread = spread_of(accuracies);
+  const ClientColumns clients = columns_of(summaries);
+  if (clients.accuracy || clients.rmse) row.clients_tested = clients;
+  if (common.final_test_accuracy) {
+    const Spread spread = spread_over(row.seeds, [](const SeedResult& seed) { return *seed.accuracy; });
     row.accuracy_mean = spread.mean;
     row.accuracy_std = spread.std;
     row.accuracy_half_width = spread.half_width;
   } else {
-    const Spread spread = spread_of(errors);
+    const Spread spread =
+        spread_over(row.seeds, [](const SeedResult& seed) { return root_mean_squared_error(seed.loss); });
     row.rmse_mean = spread.mean;
     row.rmse_std = spread.std;
     row.rmse_half_width = spread.half_width;
@@ -209,80 +138,53 @@ Row make_row(const std::vector<const FoundRun*>& runs) {
   return row;
 }
 
-// Which rows have one seed, and hence no interval.
-std::vector<std::string> interval_notes(const std::vector<Row>& rows,
-                                        const std::function<std::string(const Row&)>& name) {
-  std::vector<std::string> single;
-  for (const Row& row : rows) {
-    if (row.seeds.size() == 1) single.push_back(name(row));
+// Unfinished and broken runs.
+std::vector<std::string> not_counted(const Rows& gathered, const SettingNames& namer) {
+  std::vector<std::string> notes;
+  for (const FoundRun* run : gathered.unfinished) {
+    const Summary& summary = *run->summary;
+    notes.push_back(fmt::format("{}: seed {} is unfinished ({} of {} rounds) and not counted",
+                                namer.of(key_of(summary)), summary.seed, summary.rounds_done,
+                                summary.rounds));
   }
-  if (single.empty()) return {};
-  if (single.size() == rows.size()) return {"one seed has no interval: every row shows its value alone"};
-  return {fmt::format("one seed has no interval: {}", fmt::join(single, "; "))};
+  const auto broken = static_cast<std::ptrdiff_t>(notes.size());
+  for (const FoundRun* run : gathered.broken) notes.push_back(broken_note(*run));
+  std::sort(notes.begin() + broken, notes.end(), natural_less);
+  return notes;
 }
 
-void sort_by_seed(std::vector<const FoundRun*>& runs) {
-  std::sort(runs.begin(), runs.end(), [](const FoundRun* left, const FoundRun* right) {
-    if (left->summary->seed != right->summary->seed) return left->summary->seed < right->summary->seed;
-    return natural_less(left->path.generic_string(), right->path.generic_string());
-  });
+template <typename Value>
+bool any_has(const Table& table, std::optional<Value> Row::*member) {
+  return std::ranges::any_of(table.rows, [&](const Row& row) { return (row.*member).has_value(); });
 }
 
 }  // namespace
 
 Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric,
                  PlusMinus plus_minus) {
-  Groups finished;
-  Groups unfinished;
-  std::vector<std::string> broken;
-  for (const FoundRun& run : runs) {
-    if (run.summary) {
-      (run.summary->state == kFinished ? finished : unfinished)[key_of(*run.summary)].push_back(&run);
-    } else {
-      broken.push_back(fmt::format("{}: {}; not counted", run.path.string(), run.problem));
-    }
-  }
-  std::sort(broken.begin(), broken.end(), natural_less);
-
-  const Namer namer(runs);
-  const auto name = [&](const Row& row) { return namer.name(row.setting, row_name(row)); };
+  const Rows gathered = gather_rows(runs);
+  const SettingNames namer(gathered);
   Table table;
   table.metric = metric;
   table.plus_minus = plus_minus;
-  for (auto& [key, group] : finished) {
-    sort_by_seed(group);
-    table.rows.push_back(make_row(group));
+  std::vector<std::string> names;
+  for (const RowRuns& row : gathered.rows) {
+    table.rows.push_back(make_row(row));
+    names.push_back(namer.of(row.key));
   }
-  const auto name_of_run = [&](const FoundRun& run) {
-    return namer.name(setting_of(*run.summary), name_of(*run.summary));
-  };
-  append_notes(table.notes, divergence_notes(runs, name_of_run));
-  append_notes(table.notes, dataset_notes(runs));
-  append_notes(table.notes, partition_notes(runs));
-  append_notes(table.notes, stopping_notes(runs));
-  append_notes(table.notes, tuning_notes(runs, name_of_run));
-  append_notes(table.notes, privacy_notes(table, name));
-  if (metric) append_notes(table.notes, read_metric(*metric, table.rows, name));
-  if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(table.rows, name));
-  append_notes(table.notes,
-               mark_best(table.rows, [&](const Setting& setting) { return namer.name(setting); }));
-  for (auto& [key, group] : unfinished) {
-    sort_by_seed(group);
-    for (const FoundRun* run : group) {
-      const Summary& summary = *run->summary;
-      append_notes(table.notes, {fmt::format("{}: seed {} is unfinished ({} of {} rounds) and not counted",
-                                             namer.name(setting_of(summary), name_of(summary)), summary.seed,
-                                             summary.rounds_done, summary.rounds)});
-    }
-  }
-  append_notes(table.notes, broken);
+  append_notes(table.notes, row_notes(gathered.rows, names));
+  append_notes(table.notes, privacy_notes(gathered.rows, names));
+  if (metric) append_notes(table.notes, read_metric(*metric, table.rows, names));
+  if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(gathered.rows, names));
+  append_notes(table.notes, mark_best(table.rows, namer));
+  append_notes(table.notes, not_counted(gathered, namer));
   return table;
 }
 
 bool varies(const Table& table, const SettingPart& part) {
-  PartDifference difference(part);
-  for (const Row& row : table.rows) difference.add(row.setting);
-  return difference.found();
+  std::vector<Setting> settings;
+  for (const Row& row : table.rows) settings.push_back(row.setting);
+  return part_varies(settings, part);
 }
 
 std::vector<std::string> swept_keys(const Table& table) {
@@ -311,25 +213,18 @@ std::optional<std::string> swept_value(const Row& row, const std::string& key) {
   return std::nullopt;
 }
 
-std::string row_name(const Row& row) { return row_name(row.label, row.own_sweep); }
+bool any_accuracy(const Table& table) { return any_has(table, &Row::accuracy_mean); }
 
-bool any_accuracy(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const Row& row) { return row.accuracy_mean.has_value(); });
-}
+bool any_regression(const Table& table) { return any_has(table, &Row::rmse_mean); }
 
-bool any_regression(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const Row& row) { return row.rmse_mean.has_value(); });
-}
+bool any_clients_tested(const Table& table) { return any_has(table, &Row::clients_tested); }
+
+bool any_private(const Table& table) { return any_has(table, &Row::privacy); }
+
+bool any_published(const Table& table) { return any_has(table, &Row::published); }
 
 std::optional<Spread> client_spread(const Row& row, const ClientColumn& what) {
   return row.clients_tested ? *row.clients_tested.*what.member : std::nullopt;
-}
-
-bool any_clients_tested(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const Row& row) { return row.clients_tested.has_value(); });
 }
 
 std::vector<ClientColumn> client_columns_of(const Table& table) {
@@ -340,22 +235,11 @@ std::vector<ClientColumn> client_columns_of(const Table& table) {
   return columns;
 }
 
-bool any_private(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const Row& row) { return row.privacy.has_value(); });
-}
-
-bool any_published(const Table& table) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [](const Row& row) { return row.published.has_value(); });
-}
-
 std::string rounds_done(const Row& row) {
   const auto [least, most] = std::minmax_element(
       row.seeds.begin(), row.seeds.end(),
       [](const auto& left, const auto& right) { return left.rounds_done < right.rounds_done; });
-  if (least->rounds_done == most->rounds_done) return std::to_string(most->rounds_done);
-  return fmt::format("{}-{}", least->rounds_done, most->rounds_done);
+  return range_text(least->rounds_done, most->rounds_done);
 }
 
 }  // namespace fedarena::results

@@ -10,38 +10,37 @@
 #include <utility>
 #include <vector>
 
-#include "results/table/client_columns.hpp"
-#include "results/record/find_runs.hpp"
-#include "results/table/published.hpp"
 #include "results/measures/round_metric.hpp"
-#include "results/statistics/spread.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/record/tuning.hpp"
+#include "results/statistics/spread.hpp"
+#include "results/table/published.hpp"
+#include "results/table/rows.hpp"
 
 namespace fedarena::results {
 
-/// What rows must share to be compared with each other.
-struct Setting {
-  std::string experiment;
-  std::string dataset;
-  std::string partition;
-  std::string model;
-  Sweep sweep = {};  ///< what a grid gives to all algorithms
-
-  bool operator==(const Setting&) const = default;
+/// What a row says of its clients, over seeds: the first four, or on regression data the others.
+struct ClientColumns {
+  std::optional<Spread> accuracy = {}, worst = {};               ///< after the last round
+  std::optional<Spread> best_accuracy = {}, best_macro_f1 = {};  ///< of the best rounds
+  std::optional<Spread> rmse = {}, worst_rmse = {};              ///< after the last round
 };
 
-/// One part of a setting: its name in captions and headings, where it is found, and the section of the
-/// experiment file that it comes from.
-struct SettingPart {
-  std::string_view name;
-  std::string Setting::*member;
-  std::string_view section;
+/// One of them: its heading for readers, its key for programs.
+struct ClientColumn {
+  const char* heading;
+  const char* key;
+  std::optional<Spread> ClientColumns::*member;
+  bool share;  ///< whether it is a fraction, shown in percent
 };
-inline constexpr std::array<SettingPart, 4> kSettingParts = {
-    {{"experiment", &Setting::experiment, "experiment.name"},
-     {"data set", &Setting::dataset, "data"},
-     {"partition", &Setting::partition, "partition"},
-     {"model", &Setting::model, "model"}}};
+inline constexpr std::array<ClientColumn, 6> kClientColumns = {
+    {{"clients (%)", "client_accuracy", &ClientColumns::accuracy, true},
+     {"worst client (%)", "client_accuracy_worst", &ClientColumns::worst, true},
+     {"BMTA (%)", "best_client_accuracy", &ClientColumns::best_accuracy, true},
+     {"BMT-F1 (%)", "best_client_macro_f1", &ClientColumns::best_macro_f1, true},
+     {"clients (RMSE)", "client_rmse", &ClientColumns::rmse, false},
+     {"worst client (RMSE)", "client_rmse_worst", &ClientColumns::worst_rmse, false}}};
 
 /// One finished run of a row.
 struct SeedResult {
@@ -70,10 +69,7 @@ struct Result {
 };
 
 /// One algorithm entry at one point of a grid over its seeds.
-struct Row {
-  Setting setting;
-  std::string label;
-  Sweep own_sweep;  ///< what a grid gives to this algorithm alone, by key
+struct Row : RowKey {
   std::string algorithm;
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;
   std::int64_t rounds = 0;              ///< planned
@@ -115,10 +111,9 @@ struct Table {
                                    ///< seeds, runs that are not counted and why
 };
 
-/// Gathers finished runs into rows, one for each (setting, label, own sweep). Unfinished and broken runs are
-/// noted, not counted. Runs of one row that differ in more than the seed, or have the same seed, are an Error
-/// that names both directories. The order of `runs` does not matter. A metric is read from the rounds of
-/// every run. With half-widths, a note names the rows of one seed, which have no interval.
+/// Makes the table of the finished runs, a line for each of their rows. Unfinished and broken runs are noted,
+/// not counted. What `check_row` refuses is an Error. The order of `runs` does not matter. A metric is read
+/// from the rounds of every run. With half-widths, a note names the rows of one seed, which have no interval.
 Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric>& metric = {},
                  PlusMinus plus_minus = PlusMinus::kDeviation);
 
@@ -132,9 +127,6 @@ std::vector<std::string> swept_keys(const Table& table);
 
 /// The value of a row at such a path or key; none where the sweep does not concern it.
 std::optional<std::string> swept_value(const Row& row, const std::string& key);
-
-/// The label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
-std::string row_name(const Row& row);
 
 /// The parts of the setting that all rows share, as "Experiment quickstart, data set digits", and of those
 /// that a sweep tells apart what is common; empty without any.

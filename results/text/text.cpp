@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-
 #include "fedarena/base/nearest.hpp"
-
 #include "results/text/number_format.hpp"
+#include <fmt/ranges.h>
 
 namespace fedarena::results {
 
@@ -53,6 +52,19 @@ std::string aligned_lines(const std::vector<std::vector<std::string>>& lines,
   std::string text;
   for (const auto& cells : lines) text += aligned_line(cells, widths, right_aligned);
   return text;
+}
+
+std::string seeds_text(std::span<const std::int64_t> seeds) {
+  return fmt::format("{} {}", seeds.size() == 1 ? "seed" : "seeds", fmt::join(seeds, ", "));
+}
+
+std::string range_text(std::int64_t first, std::int64_t last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+std::string unquoted(std::string_view text) {
+  const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  return std::string(quoted ? text.substr(1, text.size() - 2) : text);
 }
 
 void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,15 @@ std::string aligned_line(const std::vector<std::string>& cells, const std::vecto
 /// Lines of such cells, each as wide as it must be.
 std::string aligned_lines(const std::vector<std::vector<std::string>>& lines,
                           const std::vector<bool>& right_aligned);
+
+/// "seed 1", "seeds 1, 3".
+std::string seeds_text(std::span<const std::int64_t> seeds);
+
+/// "7", or "7-9" where the last one differs from the first.
+std::string range_text(std::int64_t first, std::int64_t last);
+
+/// The text without double quotes around it.
+std::string unquoted(std::string_view text);
 
 /// Adds notes, each as one line without a full stop: renderers end sentences as they need.
 void append_notes(std::vector<std::string>& notes, const std::vector<std::string>& more);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "results/record/claim_text.hpp"
 #include "results/record/privacy_json.hpp"
 #include "results/record/tuning_json.hpp"
 #include "results/text/text.hpp"
@@ -40,7 +41,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("policy", row.policy);
   const PrivacyClaim claim = row.privacy.value_or(PrivacyClaim{});
   const auto epsilon = [](const std::optional<Claim>& of) -> std::string {
-    return !of ? "" : of->epsilon ? exact_number(*of->epsilon) : "unproven";
+    return of ? claim_text(of, exact_number) : "";
   };
   add("epsilon_rdp", row.privacy ? epsilon(claim.rdp) : "none");
   add("epsilon_pld", row.privacy ? epsilon(claim.pld) : "none");

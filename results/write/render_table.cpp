@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "results/table/privacy_notes.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/write/render.hpp"
 
 namespace fedarena::results {
@@ -56,9 +57,7 @@ RowColumn epsilon_column(const std::string& accountant, std::optional<Claim> Pri
   const auto cell_of = [=](const Row& row) -> Cell {
     if (!row.privacy) return "none";
     const PrivacyClaim& claim = *row.privacy;
-    const auto number = [](const Claim& value) {
-      return value.epsilon ? epsilon_text(*value.epsilon) : "unproven";
-    };
+    const auto number = [](const Claim& value) { return claim_text(value); };
     const auto mark = [&](const Claim& value) {
       return claim.assumed && is_finite(value) ? kAssumedMark : "";
     };

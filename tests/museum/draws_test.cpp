@@ -10,7 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/museum/exhibits.hpp"
 
@@ -58,7 +58,7 @@ TEST_F(FixedBatches, AreTakenForPoissonSamplesOnRequestAndTheClaimSaysSo) {
   results::Summary summary;
   summary.algorithm = "fedavg";
   results::plan_privacy(summary, "record", {.assume = "poisson"}, 0);
-  results::state_privacy(summary, run());
+  results::compute_claim(summary, run());
   EXPECT_NEAR(summary.privacy.value().rdp.value().epsilon.value(), as_if_poisson, 1e-9);
   EXPECT_TRUE(summary.privacy.value().assumed);
 }

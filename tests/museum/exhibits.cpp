@@ -10,7 +10,7 @@
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/record/cell_record.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {

@@ -12,7 +12,7 @@
 #include "fedarena/accounting/account.hpp"
 #include "fedarena/model_averaging.hpp"
 
-#include "harness/config/sections/catalog.hpp"
+#include "harness/config/sections/experiment.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/run_directory.hpp"

@@ -8,7 +8,7 @@
 #include "fedarena/accounting/odometer.hpp"
 
 #include "results/record/run_directory.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "results/audit/verify.hpp"
 #include "tests/results/samples.hpp"
 
@@ -92,7 +92,7 @@ class RecordedRun {
       summary.final_test_accuracy = plan.accuracy;
       summary.final_test_loss = 0.25;
       summary.state = std::string(kFinished);
-      state_privacy(summary, ledger);
+      compute_claim(summary, ledger);
     } else {
       summary.uplink_bytes = summary.downlink_bytes = 0;
       summary.seconds = 0;

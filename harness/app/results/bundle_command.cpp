@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/app/commands.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/text/number_format.hpp"
 #include "results/record/run_names.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena {
 namespace {
@@ -25,8 +27,7 @@ int run_bundle(const BundleArguments& arguments) {
   const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
-  fmt::print("{}: {} {}, {} files, {}\n", arguments.output.string(), runs.size(),
-             runs.size() == 1 ? "run" : "runs", size.files,
+  fmt::print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
              results::human_bytes(static_cast<double>(size.bytes)));
   return kSuccess;
 }

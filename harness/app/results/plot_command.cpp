@@ -18,9 +18,9 @@
 #include "results/plot/roc_plot.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/table/separate_rows.hpp"
-#include "results/text/number_format.hpp"
+#include "results/table/rows.hpp"
 #include "results/text/text.hpp"
+#include "results/text/number_format.hpp"
 
 namespace fedarena {
 namespace {

@@ -6,13 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/text/number_format.hpp"
 #include "results/report/report.hpp"
-#include "results/table/separate_rows.hpp"
+#include "results/table/rows.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -29,9 +31,8 @@ int run_report(const ReportArguments& arguments) {
   results::separate_by_settings(runs);
   const results::Report report = results::make_report(std::move(runs));
   results::replace_file(arguments.page, report.html);
-  fmt::print("{}: {} {}, {} {} of the table, {}\n", arguments.page.string(), report.runs,
-             report.runs == 1 ? "run" : "runs", report.rows, report.rows == 1 ? "row" : "rows",
-             results::human_bytes(static_cast<double>(report.html.size())));
+  fmt::print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
+             counted(report.rows, "row"), results::human_bytes(static_cast<double>(report.html.size())));
   for (const results::Problem& problem : report.problems) {
     fmt::print(stderr, "note: {}\n",
                results::one_line(fmt::format("{}: {}", problem.run.string(), problem.what)));

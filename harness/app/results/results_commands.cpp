@@ -21,7 +21,6 @@
 #include "results/table/published.hpp"
 #include "results/write/render.hpp"
 #include "results/measures/round_metric.hpp"
-#include "results/table/separate_rows.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena {

@@ -10,13 +10,14 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/commands.hpp"
 #include "harness/app/temporary_folder.hpp"
+#include "results/audit/verify.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/text/text.hpp"
-#include "results/audit/verify.hpp"
 
 namespace fedarena {
 namespace {
@@ -71,8 +72,7 @@ class Findings {
       say("note", fmt::format("{}: {}", which, note.text));
     }
     fmt::print("{}: {}, {}, {}\n", differences_ + broken_ == 0 ? "verified" : "not verified",
-               counted(runs, "run"), counted(static_cast<std::size_t>(values_), "value"),
-               counted(differences_, "difference"));
+               counted(runs, "run"), counted(values_, "value"), counted(differences_, "difference"));
     if (differences_ + broken_ == 0) return;
     std::vector<std::string> found;
     if (differences_ > 0) found.push_back("the records hold " + counted(differences_, "difference"));
@@ -83,10 +83,6 @@ class Findings {
   }
 
  private:
-  static std::string counted(std::size_t number, const std::string& what) {
-    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-  }
-
   struct Note {
     std::string text;
     std::string run;  // the first that has it

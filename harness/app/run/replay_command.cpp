@@ -18,9 +18,8 @@
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/run_experiment.hpp"
-#include "results/bundle/build_difference.hpp"
 #include "results/bundle/bundle.hpp"
-#include "results/bundle/record_difference.hpp"
+#include "results/bundle/replay_difference.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena {

@@ -10,7 +10,7 @@
 
 #include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/table/tuning_text.hpp"
+#include "results/table/notes.hpp"
 
 namespace fedarena {
 namespace {

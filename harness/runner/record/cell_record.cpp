@@ -7,7 +7,8 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/simulation/synthetic_batch.hpp"
-#include "results/audit/state_privacy.hpp"
+#include "results/audit/compute_claim.hpp"
+#include "results/record/roc_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -136,7 +137,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
     summary_.per_client = evaluated.back().clients;
     summary_.best_round = results::best_over_rounds(evaluated);
   }
-  results::state_privacy(summary_, simulation.ledger());
+  results::compute_claim(summary_, simulation.ledger());
   if (!simulation.finished()) {
     if (stopped.empty()) {
       summary_.privacy->stopped = results::kStoppedByBudget;

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/results/recorded_run.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -17,13 +17,13 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-PrivacyReport report_of(const Scratch& folder, const RecordedRun::Plan& plan) {
+PrivacyReport report_of(const RecordedRun::Plan& plan) {
+  const Scratch folder;
   return privacy_report(RecordedRun(folder / "run", plan).open());
 }
 
 TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {});
+  const PrivacyReport report = report_of({});
   ASSERT_THAT(report.groups, SizeIs(2));  // client 2 sat a round out
   EXPECT_THAT(report.groups[0].clients, ElementsAre(0, 1));
   EXPECT_EQ(report.groups[0].examples_least, 1000);
@@ -40,11 +40,9 @@ TEST(PrivacyReport, GroupsClientsToWhomTheSameHappened) {
 
 // Of one order, divergences add up: the shares are those of the events alone.
 TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
-  const Scratch folder;
-  const PrivacyReport report =
-      report_of(folder, {.accesses = [](std::int64_t round, std::int64_t) {
-                  return round % 2 == 0 ? private_steps(10, 2) : private_steps(10, 1);
-                }});
+  const PrivacyReport report = report_of({.accesses = [](std::int64_t round, std::int64_t) {
+    return round % 2 == 0 ? private_steps(10, 2) : private_steps(10, 1);
+  }});
   const std::vector<EventShare>& events = report.groups[0].events;
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_EQ(events[0].count, 20);
@@ -54,12 +52,11 @@ TEST(PrivacyReport, SharesTheDivergenceAmongEvents) {
 }
 
 TEST(PrivacyReport, NamesThePluginThatReadExactly) {
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {.accesses = [](std::int64_t round, std::int64_t client) {
-                                           RoundAccesses accesses = private_steps(10);
-                                           if (client == 1 && round == 3) accesses.add(ExactAccess{"loss"});
-                                           return accesses;
-                                         }});
+  const PrivacyReport report = report_of({.accesses = [](std::int64_t round, std::int64_t client) {
+    RoundAccesses accesses = private_steps(10);
+    if (client == 1 && round == 3) accesses.add(ExactAccess{"loss"});
+    return accesses;
+  }});
   EXPECT_EQ(report.plugin, "fedavg");
   ASSERT_THAT(report.exact, SizeIs(1));
   EXPECT_EQ(report.exact[0].client, 1);
@@ -73,8 +70,7 @@ TEST(PrivacyReport, NamesThePluginThatReadExactly) {
 }
 
 TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
-  const Scratch folder;
-  PrivacyReport report = report_of(folder, {});
+  PrivacyReport report = report_of({});
   EXPECT_THAT(render_text(report), Not(HasSubstr("tuning")));
   EXPECT_FALSE(nlohmann::json::parse(render_json(report)).contains("tuning"));
   report.summary.tuning = tuned_by(6);
@@ -83,8 +79,7 @@ TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
 }
 
 TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {.policy = "client"});
+  const PrivacyReport report = report_of({.policy = "client"});
   ASSERT_THAT(report.groups, SizeIs(1));
   EXPECT_THAT(report.groups[0].clients, IsEmpty());
   EXPECT_EQ(report.groups[0].rounds, 4);
@@ -93,20 +88,18 @@ TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
 }
 
 TEST(PrivacyReport, ComputesTheClaimOfAnInterruptedRun) {
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {.finished = false});
+  const PrivacyReport report = report_of({.finished = false});
   ASSERT_TRUE(report.summary.privacy->rdp);
   EXPECT_EQ(report.summary.privacy->rdp->epsilon, report.groups[0].rdp->epsilon);
   EXPECT_THAT(render_text(report), HasSubstr("interrupted, 3 of 4 rounds"));
 }
 
 TEST(PrivacyReport, MakesNoClaimWithoutAPolicy) {
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {.policy = "none", .accesses = [](auto, auto) {
-                                                    RoundAccesses accesses;
-                                                    accesses.add(ExactAccess{"gradient"});
-                                                    return accesses;
-                                                  }});
+  const PrivacyReport report = report_of({.policy = "none", .accesses = [](auto, auto) {
+                                            RoundAccesses accesses;
+                                            accesses.add(ExactAccess{"gradient"});
+                                            return accesses;
+                                          }});
   EXPECT_THAT(report.exact, IsEmpty()) << "nothing was promised";
   const std::string text = render_text(report);
   EXPECT_THAT(text, HasSubstr("makes no claim"));
@@ -121,9 +114,8 @@ TEST(PrivacyReport, TellsWhatEveryAllowedAccessWouldCost) {
     if (client == 2) accesses.add(DeclaredPublic{"classes"});
     return accesses;
   };
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {.accesses = stops_early, .most_accesses = 10});
-  const PrivacyReport all = report_of(Scratch(), {.most_accesses = 10});
+  const PrivacyReport report = report_of({.accesses = stops_early, .most_accesses = 10});
+  const PrivacyReport all = report_of({.most_accesses = 10});
   ASSERT_TRUE(report.worst_rdp && report.worst_pld);
   EXPECT_LT(*report.summary.privacy->rdp->epsilon, *report.worst_rdp->epsilon);
   EXPECT_DOUBLE_EQ(*report.worst_rdp->epsilon, *all.summary.privacy->rdp->epsilon);
@@ -135,15 +127,13 @@ TEST(PrivacyReport, TellsWhatEveryAllowedAccessWouldCost) {
 }
 
 TEST(PrivacyReport, KnowsNoWorstCaseWhereSettingsBoundNothing) {
-  const Scratch folder;
-  const PrivacyReport report = report_of(folder, {});
+  const PrivacyReport report = report_of({});
   EXPECT_FALSE(report.worst_rdp || report.worst_pld);
   EXPECT_THAT(render_text(report), Not(HasSubstr("at most")));
 }
 
 TEST(PrivacyReport, IsOneJsonObject) {
-  const Scratch folder;
-  const auto json = nlohmann::json::parse(render_json(report_of(folder, {})));
+  const auto json = nlohmann::json::parse(render_json(report_of({})));
   EXPECT_EQ(json["policy"], "record");
   EXPECT_EQ(json["plugin"], "fedavg");
   EXPECT_EQ(json["groups"][0]["clients"], nlohmann::json({0, 1}));

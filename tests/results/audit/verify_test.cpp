@@ -5,8 +5,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/results/recorded_run.hpp"
+#include "tests/results/record/partition_sample.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -16,7 +17,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(Verify, FindsNothingInWhatTheProgramWrote) {
+class Verify : public testing::Test {
+ protected:
+  Scratch folder_;
+  RecordedRun run_{folder_ / "run", {}};
+};
+
+TEST_F(Verify, FindsNothingInWhatTheProgramWrote) {
   const Scratch folder;
   for (const std::string policy : {"none", "record", "client"}) {
     for (const bool finished : {true, false}) {
@@ -28,24 +35,20 @@ TEST(Verify, FindsNothingInWhatTheProgramWrote) {
   }
 }
 
-TEST(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
+TEST_F(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {.policy = "none", .label = "fedavg"});
   EXPECT_THAT(verify_run(run.path()).notes, ElementsAre(HasSubstr("policy none, which claims no epsilon")));
 }
 
-TEST(Verify, NamesFileFieldAndBothValues) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  run.edit(kSummaryFile, "\"uplink_bytes\": 163840", "\"uplink_bytes\": 163841");
-  EXPECT_THAT(run.differences(), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
+TEST_F(Verify, NamesFileFieldAndBothValues) {
+  run_.edit(kSummaryFile, "\"uplink_bytes\": 163840", "\"uplink_bytes\": 163841");
+  EXPECT_THAT(run_.differences(), ElementsAre("summary.json: uplink_bytes is 163841; recomputed: 163840"));
 }
 
 // Each number of the summary that is a result, one after the other: off by little, and noticed.
-TEST(Verify, NoticesEveryResultThatIsOff) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  const std::string original = run.open().read_file(kSummaryFile);
+TEST_F(Verify, NoticesEveryResultThatIsOff) {
+  const std::string original = run_.open().read_file(kSummaryFile);
   for (const char* field :
        {"uplink_bytes", "downlink_bytes", "uplink_bytes_per_client_round", "downlink_bytes_per_client_round",
         "seconds", "final_test_loss", "final_test_accuracy", "epsilon_rdp", "epsilon_pld", "order"}) {
@@ -56,35 +59,31 @@ TEST(Verify, NoticesEveryResultThatIsOff) {
     } else {
       document[field] = document[field].get<double>() * (1 + 1e-6);
     }
-    put(run.path() / kSummaryFile, document.dump());
-    const std::vector<std::string> lines = run.differences();
+    put(run_.path() / kSummaryFile, document.dump());
+    const std::vector<std::string> lines = run_.differences();
     ASSERT_THAT(lines, SizeIs(1)) << field;
     EXPECT_THAT(lines.front(), HasSubstr(std::string("summary.json: ") + field + " is "));
   }
 }
 
-TEST(Verify, NoticesARunThatClaimsAnotherSetting) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  run.edit(kExperimentFile, "delta = 1e-05", "delta = 1e-06");
-  EXPECT_THAT(run.differences(),
+TEST_F(Verify, NoticesARunThatClaimsAnotherSetting) {
+  run_.edit(kExperimentFile, "delta = 1e-05", "delta = 1e-06");
+  EXPECT_THAT(run_.differences(),
               ElementsAre("experiment.toml: algorithms.privacy.delta is 1e-06; recomputed: 1e-05"));
-  run.edit(kExperimentFile, "delta = 1e-06", "delta = 1e-05");
-  run.edit(kExperimentFile, "seeds = [1]", "seeds = [2]");
-  run.edit(kExperimentFile, "rate = 0.1", "rate = 0.2");
-  EXPECT_THAT(run.differences(), SizeIs(2));
+  run_.edit(kExperimentFile, "delta = 1e-06", "delta = 1e-05");
+  run_.edit(kExperimentFile, "seeds = [1]", "seeds = [2]");
+  run_.edit(kExperimentFile, "rate = 0.1", "rate = 0.2");
+  EXPECT_THAT(run_.differences(), SizeIs(2));
 }
 
 // The experiment of a RecordedRun has the rate 0.1 and, of privacy, what is the algorithm's own.
-TEST(Verify, NoticesAnotherChoiceThanWhatRan) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
+TEST_F(Verify, NoticesAnotherChoiceThanWhatRan) {
   const auto differences = [&](const Sweep& chosen) {
-    RunDirectory directory = run.open();
+    RunDirectory directory = run_.open();
     Summary summary = directory.summary();
     summary.tuning = tuned_by(6, chosen);
     directory.write_summary(summary);
-    return run.differences();
+    return run_.differences();
   };
   EXPECT_THAT(differences({{"training.rate", "0.1"}}), IsEmpty());
   EXPECT_THAT(differences({{"training.rate", "0.2"}}),
@@ -97,7 +96,7 @@ TEST(Verify, NoticesAnotherChoiceThanWhatRan) {
   EXPECT_THAT(differences({{"training.momentum", "0.9"}}),
               ElementsAre("experiment.toml: algorithms.momentum is missing; recomputed: 0.9"));
 
-  run.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.5\n");
+  run_.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.5\n");
   for (const char* path : {"privacy.clip_norm", "algorithms.dp-fedavg.privacy.clip_norm"}) {
     EXPECT_THAT(differences({{path, "1.5"}}), IsEmpty());
     EXPECT_THAT(differences({{path, "2.5"}}),
@@ -105,21 +104,19 @@ TEST(Verify, NoticesAnotherChoiceThanWhatRan) {
   }
 }
 
-TEST(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  RunDirectory directory = run.open();
+TEST_F(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
+  RunDirectory directory = run_.open();
   std::vector<RoundRecord> rounds = directory.rounds();
   directory.truncate_rounds(2);
   rounds[2].epsilon = *rounds[2].epsilon / 2;
   directory.append(rounds[2]);
   directory.append(rounds[3]);
-  const std::vector<std::string> lines = run.differences();
+  const std::vector<std::string> lines = run_.differences();
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_THAT(lines.front(), HasSubstr("rounds.jsonl: round 3 epsilon is "));
 }
 
-TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
+TEST_F(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
   const Scratch folder;
   // Client 0 alone has the largest epsilon, which is the run's.
   const RecordedRun run(folder / "run", {.accesses = [](std::int64_t, std::int64_t client) {
@@ -129,7 +126,7 @@ TEST(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
   EXPECT_THAT(run.differences(), SizeIs(4 + 2)) << "four rounds, and the run by RDP and by PLD";
 }
 
-TEST(Verify, NoticesALedgerOfOtherRounds) {
+TEST_F(Verify, NoticesALedgerOfOtherRounds) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {.finished = false});
   run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
@@ -140,30 +137,24 @@ TEST(Verify, NoticesALedgerOfOtherRounds) {
               testing::Contains(HasSubstr("ledger.json: clients in round 3 is 2; recomputed: 3")));
 }
 
-TEST(Verify, NoticesALedgerOfAnotherPolicy) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  run.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
-  EXPECT_THAT(run.differences(), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
+TEST_F(Verify, NoticesALedgerOfAnotherPolicy) {
+  run_.edit(kLedgerFile, "\"unit\": \"record\"", "\"unit\": \"none\"");
+  EXPECT_THAT(run_.differences(), ElementsAre("ledger.json: unit is \"none\"; recomputed: \"record\""));
 }
 
-TEST(Verify, NoticesARoundThatIsGone) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  run.open().truncate_rounds(3);
-  EXPECT_THAT(run.differences(), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
+TEST_F(Verify, NoticesARoundThatIsGone) {
+  run_.open().truncate_rounds(3);
+  EXPECT_THAT(run_.differences(), testing::Contains("summary.json: rounds_done is 4; recomputed: 3"));
 }
 
-TEST(Verify, RefusesRecordsThatCannotBeRead) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {});
-  put(run.path() / kLedgerFile, "{");
-  EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: not a ledger"));
-  std::filesystem::remove(run.path() / kLedgerFile);
-  EXPECT_THAT(message_of([&] { verify_run(run.path()); }), HasSubstr("ledger.json: is not there"));
+TEST_F(Verify, RefusesRecordsThatCannotBeRead) {
+  put(run_.path() / kLedgerFile, "{");
+  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: not a ledger"));
+  std::filesystem::remove(run_.path() / kLedgerFile);
+  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: is not there"));
 }
 
-TEST(Verify, RecomputesTheCellsOfTheTable) {
+TEST_F(Verify, RecomputesTheCellsOfTheTable) {
   const Scratch folder;
   const RecordedRun first(folder / "dp-fedavg-seed-1", {});
   const RecordedRun second(folder / "dp-fedavg-seed-2",
@@ -180,7 +171,7 @@ TEST(Verify, RecomputesTheCellsOfTheTable) {
 }
 
 // Models that diverged all guess, and the mean of three times 0.1 is no 0.1.
-TEST(Verify, TakesTheRoundingOfEqualSeedsForNoDeviation) {
+TEST_F(Verify, TakesTheRoundingOfEqualSeedsForNoDeviation) {
   const Scratch folder;
   for (const std::int64_t seed : {1, 2, 3}) {
     RecordedRun(folder / fmt::format("fedavg-seed-{}", seed),
@@ -193,6 +184,90 @@ TEST(Verify, TakesTheRoundingOfEqualSeedsForNoDeviation) {
   for (const Difference& difference : verify_table(runs).differences) fields.push_back(difference.field);
   EXPECT_THAT(fields,
               ElementsAre("fedavg accuracy", "fedavg accuracy deviation", "fedavg accuracy half-width"));
+}
+
+// What it says of the card of a run's partition.
+class VerifyPartition : public Verify {
+ protected:
+  VerifyPartition() { record_partition(run_.open(), three_clients()); }
+};
+
+TEST_F(VerifyPartition, FindsNothingInWhatTheProgramWrote) {
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  const std::int64_t values = verify_run(run_.path()).values;
+  std::filesystem::remove(run_.path() / kPartitionFile);
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  // Five of all, and three of each client.
+  EXPECT_EQ(values - verify_run(run_.path()).values, 5 + 3 * 3);
+}
+
+TEST_F(VerifyPartition, FindsTheCardOfAnotherRun) {
+  run_.edit(kPartitionFile, "classes(clients=3,seed=1)", "classes(clients=3,seed=2)");
+  run_.edit(kPartitionFile, "\"seed\":1", "\"seed\":2");
+  run_.edit(kPartitionFile, "0123456789abcdef", "0123456789abcdee");
+  run_.edit(kPartitionFile, "digits", "glyphs");
+  EXPECT_THAT(
+      run_.differences(),
+      ElementsAre(
+          "partition.json: id is \"classes(clients=3,seed=2)\"; recomputed: \"classes(clients=3,seed=1)\"",
+          "partition.json: index_hash is \"0123456789abcdee\"; recomputed: \"0123456789abcdef\"",
+          "partition.json: dataset is \"glyphs\"; recomputed: \"digits\"",
+          "partition.json: seed is 2; recomputed: 1"));
+}
+
+TEST_F(VerifyPartition, FindsAnotherNumberOfClients) {
+  RecordedPartition more = three_clients();
+  more.sizes.push_back(4);
+  more.class_counts.push_back({0, 4});
+  more.label_entropy.push_back(0);
+  record_partition(run_.open(), more);
+  EXPECT_THAT(run_.differences(), ElementsAre("partition.json: clients is 4; recomputed: 3"));
+  RecordedPartition fewer = three_clients();
+  fewer.sizes.pop_back();
+  fewer.class_counts.pop_back();
+  fewer.label_entropy.pop_back();
+  record_partition(run_.open(), fewer);
+  EXPECT_THAT(run_.differences(), ElementsAre("partition.json: clients is 2; recomputed: 3"));
+}
+
+TEST_F(VerifyPartition, FindsCountsThatDoNotAddUp) {
+  run_.edit(kPartitionFile, "[0,1002]", "[0,1001]");
+  EXPECT_THAT(run_.differences(),
+              ElementsAre("partition.json: client 2 sum of class_counts is 1001; recomputed: 1002"));
+}
+
+TEST_F(VerifyPartition, FindsAnEntropyThatTheCountsDoNotGive) {
+  RecordedPartition partition = three_clients();
+  partition.label_entropy[2] = 0.5;
+  record_partition(run_.open(), partition);
+  EXPECT_THAT(run_.differences(),
+              ElementsAre("partition.json: client 2 label_entropy is 0.5; recomputed: 0"));
+}
+
+// Where a ledger lists the clients; a run that has just begun has none.
+TEST_F(VerifyPartition, FindsSizesThatAreNotThoseOfTheLedger) {
+  RecordedPartition partition = three_clients();
+  partition.sizes[1] = 1002;
+  partition.class_counts[1] = {2, 1000};
+  partition.label_entropy[1] = label_entropy(partition.class_counts[1]);
+  record_partition(run_.open(), partition);
+  EXPECT_THAT(run_.differences(), ElementsAre("partition.json: client 1 size is 1002; recomputed: 1001"));
+  const RecordedRun begun(folder_ / "begun", {.finished = false});
+  record_partition(begun.open(), partition);
+  std::filesystem::remove(begun.path() / kLedgerFile);
+  EXPECT_THAT(begun.differences(), IsEmpty());
+}
+
+TEST_F(VerifyPartition, BearsAnyWholeNumber) {
+  run_.edit(kPartitionFile, "[500,500]", "[9223372036854775807,9223372036854775807]");
+  EXPECT_THAT(run_.differences(),
+              ElementsAre("partition.json: client 0 sum of class_counts is -2; recomputed: 1000"));
+}
+
+TEST_F(VerifyPartition, RefusesADamagedFile) {
+  run_.edit(kPartitionFile, "[500,500]", "[500]");
+  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }),
+              testing::AllOf(HasSubstr("partition.json"), HasSubstr("\"class_counts\"")));
 }
 
 }  // namespace

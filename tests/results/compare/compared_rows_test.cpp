@@ -14,27 +14,28 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 std::vector<std::string> names_of(const std::vector<FolderRuns>& folders) {
-  const ComparedRows gathered = gather_rows(folders);
-  std::vector<const ComparedRow*> rows;
-  for (const ComparedRow& row : gathered.rows) rows.push_back(&row);
-  return distinct_names(rows);
+  return distinct_names(gather_rows(folders).rows);
 }
 
+// In the only folder.
+std::size_t count_of_rows(const FolderRuns& folder) { return gather_rows(std::vector{folder}).rows.size(); }
+
 TEST(ComparedRows, AreRunsThatDifferInTheSeedAlone) {
-  const ComparedRows gathered = gather_rows(
-      std::vector{folder_of({row_of("scaffold", {0.5, 0.6}), row_of("fedavg", {0.4, 0.5, 0.6})})});
-  ASSERT_THAT(gathered.rows, SizeIs(2));
-  EXPECT_EQ(gathered.rows[0].plain_name(), "fedavg");
+  const std::vector folders = {
+      folder_of({row_of("scaffold", {0.5, 0.6}), row_of("fedavg", {0.4, 0.5, 0.6})})};
+  const Rows gathered = gather_rows(folders);
+  EXPECT_THAT(plain_names(gathered.rows), ElementsAre("fedavg", "scaffold"));
   EXPECT_THAT(gathered.rows[0].runs, SizeIs(3));
-  EXPECT_EQ(gathered.rows[1].runs.at(2).summary->final_test_accuracy, 0.6);
-  EXPECT_THAT(gathered.notes, IsEmpty());
+  EXPECT_EQ(gathered.rows[1].of_seed(2)->summary->final_test_accuracy, 0.6);
+  EXPECT_EQ(gathered.rows[1].of_seed(3), nullptr);
+  EXPECT_THAT(not_counted(gathered), IsEmpty());
 }
 
 TEST(ComparedRows, JoinSeedsOfSeveralFolders) {
   const auto later = [](Summary& summary) { summary.seed += 2; };
   const std::vector<FolderRuns> folders = {folder_of({row_of("fedavg", {0.5, 0.6})}),
                                            folder_of({row_of("fedavg", {0.7}, later, "runs/b")}, "runs/b")};
-  const ComparedRows gathered = gather_rows(folders);
+  const Rows gathered = gather_rows(folders);
   ASSERT_THAT(gathered.rows, SizeIs(1));
   EXPECT_THAT(gathered.rows.front().runs, SizeIs(3));
 }
@@ -53,7 +54,7 @@ TEST(ComparedRows, StayApartByFolderWhereTheyDoNotFitTogether) {
 TEST(ComparedRows, OfOneFolderMustFitTogether) {
   auto runs = row_of("fedavg", {0.5, 0.6});
   runs[1].summary->algorithm_parameters = {{"rate", "0.5"}};
-  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }),
+  EXPECT_THAT(message_of([&] { count_of_rows(folder_of({runs})); }),
               HasSubstr("belong to one row, \"fedavg\", but differ in rate: \"nothing\" and \"0.5\""));
   EXPECT_THAT(message_of([&] {
                 gather_rows(std::vector{folder_of({runs}), folder_of({row_of("fedavg", {0.5})}, "runs/b")});
@@ -63,15 +64,15 @@ TEST(ComparedRows, OfOneFolderMustFitTogether) {
 
 TEST(ComparedRows, WereTunedTheSameWay) {
   auto runs = row_of("fedavg", {0.5, 0.6}, [](Summary& summary) { summary.tuning = tuned_by(6); });
-  EXPECT_THAT(gather_rows(std::vector{folder_of({runs})}).rows, SizeIs(1));
+  EXPECT_EQ(count_of_rows(folder_of({runs})), 1);
   runs[1].summary->tuning->seconds += 1;  // resumed, so that the trials took longer
-  EXPECT_THAT(gather_rows(std::vector{folder_of({runs})}).rows, SizeIs(1));
+  EXPECT_EQ(count_of_rows(folder_of({runs})), 1);
   runs[1].summary->tuning->trials = 12;
-  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }),
+  EXPECT_THAT(message_of([&] { count_of_rows(folder_of({runs})); }),
               HasSubstr("belong to one row, \"fedavg\", but differ in tuning: \"6 trials (grid, seed 0): "
                         "training.rate=0.1\" and \"12 trials (grid, seed 0): training.rate=0.1\""));
   runs[1].summary->tuning = std::nullopt;
-  EXPECT_THAT(message_of([&] { gather_rows(std::vector{folder_of({runs})}); }), HasSubstr("and \"none\""));
+  EXPECT_THAT(message_of([&] { count_of_rows(folder_of({runs})); }), HasSubstr("and \"none\""));
 }
 
 TEST(ComparedRows, AreNamedByWhatTellsThemApart) {
@@ -92,7 +93,7 @@ TEST(ComparedRows, NoteWhatIsNotCounted) {
   FolderRuns folder = folder_of({row_of("fedavg", {0.5})});
   folder.runs.push_back(found(unfinished("fedavg", 2, 12)));
   folder.runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: not valid JSON"});
-  EXPECT_THAT(gather_rows(std::vector{folder}).notes,
+  EXPECT_THAT(not_counted(gather_rows(std::vector{folder})),
               ElementsAre("runs/fedavg-seed-2: unfinished (12 of 20 rounds) and not counted",
                           "runs/x: summary.json: not valid JSON; not counted"));
 }

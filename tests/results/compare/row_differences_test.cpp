@@ -1,5 +1,6 @@
 #include "results/compare/row_differences.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -15,15 +16,15 @@ using ::testing::IsEmpty;
 
 using Change = std::function<void(Summary&)>;
 
-ComparedRow row(
-    const std::string& label, const Change& change = [](Summary&) {}) {
-  return gather_rows(std::vector{folder_of({row_of(label, {0.5, 0.6}, change)})}).rows.front();
-}
-
 // "kind | text" of each difference between a row and a changed one.
 std::vector<std::string> texts(const Change& left, const Change& right) {
+  const std::vector folders = {
+      folder_of({row_of("fedavg", {0.5, 0.6}, left), row_of("fedprox", {0.5, 0.6}, right)})};
+  const auto of_label = [rows = gather_rows(folders).rows](const std::string& label) {
+    return *std::ranges::find_if(rows, [&](const RowRuns& row) { return row.key.label == label; });
+  };
   std::vector<std::string> found;
-  for (const RowDifference& difference : row_differences(row("fedavg", left), row("fedprox", right)))
+  for (const RowDifference& difference : row_differences(of_label("fedavg"), of_label("fedprox")))
     found.push_back(difference.across + " | " + difference.text);
   return found;
 }
@@ -74,7 +75,7 @@ TEST(RowDifferences, LookAtThePartitionCardOfEverySeed) {
               ElementsAre("partition | partition of seed 1: \"iid(clients=10,seed=1)\" and \"classes()\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.clients = 5; }),
               ElementsAre("partition | number of clients: \"10\" and \"5\""));
-  // Records of before there were cards have words.
+  // Records from before there were cards have words.
   const Change old = [](Summary& summary) { summary.partition_id = summary.partition_hash = ""; };
   EXPECT_THAT(texts(kNothing, old), IsEmpty());
   EXPECT_THAT(texts(kNothing, [&](Summary& summary) { old(summary), summary.partition = "classes"; }),

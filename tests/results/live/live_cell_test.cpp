@@ -1,9 +1,8 @@
-#include "results/live/live_cell.hpp"
-
 #include <cmath>
 
 #include <gmock/gmock.h>
 
+#include "results/live/live_runs.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

@@ -1,4 +1,4 @@
-#include "results/report/partition_map.hpp"
+#include "results/report/sections.hpp"
 
 #include <regex>
 

@@ -9,8 +9,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/audit/privacy_report.hpp"
 #include "results/plot/curve_script.hpp"
+#include "results/record/claim_text.hpp"
+#include "results/audit/privacy_report.hpp"
 #include "results/report/asset.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/results/record/tuning_sample.hpp"
@@ -292,6 +293,18 @@ TEST(Report, SaysWhereEnvironmentsDiffer) {
   const std::string body = body_of(report_of(folder.path()));
   EXPECT_THAT(body, HasSubstr("<td>2 (2 runs); 64 (1 run)</td>"));
   EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus</td>"));
+}
+
+// The vectors of RFC 4648, section 10, and bytes of every value.
+TEST(Base64, IsThatOfItsStandard) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foob"), "Zm9vYg==");
+  EXPECT_EQ(base64("fooba"), "Zm9vYmE=");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64("\xFB\xFF\xBE"), "+/++");
 }
 
 }  // namespace

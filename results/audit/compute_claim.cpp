@@ -1,0 +1,88 @@
+#include "results/audit/compute_claim.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include <fmt/ranges.h>
+
+#include "results/audit/ledger_findings.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// At the rates 0 and 1 both kinds of sampling are one.
+bool has_fixed_size(const Event& event) {
+  const auto* gaussian = std::get_if<SampledGaussian>(&event);
+  return gaussian != nullptr && gaussian->sampling == Sampling::kWithoutReplacement && gaussian->rate > 0 &&
+         gaussian->rate < 1;
+}
+
+// Whether some event that counts has the property.
+bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& property) {
+  const auto among = [&](const std::vector<Ledger::Segment>& segments) {
+    return any_event(Ledger::accesses_of(segments), property);
+  };
+  if (among(ledger.population()) || among(ledger.as_if())) return true;
+  return ledger.unit() == Unit::kRecord &&
+         std::any_of(ledger.clients().begin(), ledger.clients().end(),
+                     [&](const auto& client) { return among(client.second.segments); });
+}
+
+// What is declared public, each once, in alphabetical order.
+std::string declared_public(const Ledger& ledger) {
+  std::set<std::string> found;
+  any_counts(ledger, [&](const Event& event) {
+    if (const auto* open = std::get_if<DeclaredPublic>(&event)) found.insert(open->what);
+    return false;
+  });
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+// The first access that nothing privatised among those that count, and its round.
+std::string first_exact_access(const Ledger& ledger, const std::string& algorithm) {
+  const std::vector<ExactFinding> found = exact_findings(ledger);
+  const auto first = std::min_element(found.begin(), found.end(), [](const auto& left, const auto& right) {
+    return left.first_round < right.first_round;
+  });
+  if (first == found.end()) return "";
+  return fmt::format("{}: {} of {}, round {}", algorithm, first->access, who(*first), first->first_round);
+}
+
+// Of the client whose epsilon is the run's.
+double order_of(const Account& account) {
+  for (const ClientAccount& client : account.clients) {
+    if (account.rdp.epsilon && client.rdp.epsilon == account.rdp.epsilon) return client.order;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,
+                  double budget) {
+  summary.policy = policy;
+  summary.privacy.reset();
+  if (policy == "none") return;
+  summary.privacy = PrivacyClaim{.unit = policy, .settings = settings, .budget = budget};
+}
+
+void compute_claim(Summary& summary, const Ledger& ledger) {
+  if (!summary.privacy) return;
+  PrivacyClaim& claim = *summary.privacy;
+  FEDARENA_CHECK(claim.unit, ==, name(ledger.unit()));
+  const Account account = fedarena::account(ledger, claim.settings);
+  claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
+  claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
+  claim.rdp = account.rdp;
+  claim.order = order_of(account);
+  claim.pld = account.pld;
+  claim.as_if_rdp = account.as_if_rdp;
+  claim.as_if_pld = account.as_if_pld;
+  // An exact answer about so small a sample that delta covers it costs nothing.
+  const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);
+  claim.declared_public = declared_public(ledger);
+  claim.exact_access = infinite ? first_exact_access(ledger, summary.algorithm) : "";
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,111 @@
+#include "results/audit/ledger_findings.hpp"
+
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/record/durable_file.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+void find_exact(const std::vector<Ledger::Segment>& segments, std::optional<std::int64_t> client,
+                std::vector<ExactFinding>& found) {
+  for (const Ledger::Segment& segment : segments) {
+    for (const Access& access : segment.accesses) {
+      if (!is_exact(access.event)) continue;
+      const auto* exact = std::get_if<ExactAccess>(&access.event);
+      found.push_back({.client = client,
+                       .first_round = segment.first_round,
+                       .last_round = segment.last_round,
+                       .access = exact != nullptr ? exact->what : describe(access.event),
+                       .count = access.count * segment.participations});
+    }
+  }
+}
+
+bool is_noised(const Access& access) {
+  return std::holds_alternative<SampledGaussian>(access.event) ||
+         std::holds_alternative<Gaussian>(access.event);
+}
+
+// True when something was missing.
+bool fill_up(std::vector<Access>& round, std::int64_t most) {
+  std::int64_t made = 0;
+  Access* most_often = nullptr;
+  for (Access& access : round) {
+    if (!is_noised(access)) continue;
+    made += access.count;
+    if (most_often == nullptr || access.count > most_often->count) most_often = &access;
+  }
+  if (most_often == nullptr || made >= most) return false;
+  most_often->count += most - made;
+  return true;
+}
+
+}  // namespace
+
+Ledger read_ledger(const std::filesystem::path& run) {
+  const std::string file = (run / kLedgerFile).string();
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(file, failure)) {
+    throw Error(Complaint{.place = {.file = file},
+                          .found = "is not there, so that nothing is known of what happened to private data",
+                          .remedy = "A run writes it with its first checkpoint; let it go on."});
+  }
+  try {
+    return Ledger::from_json(read_whole_file(file));
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    if (complaint.place.file.empty()) complaint.place.file = file;
+    throw Error(std::move(complaint));
+  }
+}
+
+Ledger read_ledger(const std::filesystem::path& run, const std::string& policy) {
+  Ledger ledger = read_ledger(run);
+  if (name(ledger.unit()) == policy) return ledger;
+  throw Error(Complaint{.place = {.file = (run / kLedgerFile).string()},
+                        .found = fmt::format("the unit is \"{}\", but the summary has the policy \"{}\"",
+                                             name(ledger.unit()), policy),
+                        .remedy = "The files belong to different runs, or were edited."});
+}
+
+std::vector<ExactFinding> exact_findings(const Ledger& ledger) {
+  std::vector<ExactFinding> found;
+  if (ledger.unit() == Unit::kNothing) return found;
+  find_exact(ledger.population(), std::nullopt, found);
+  if (ledger.unit() != Unit::kRecord) return found;
+  for (const auto& [client, record] : ledger.clients()) find_exact(record.segments, client, found);
+  return found;
+}
+
+std::string who(const ExactFinding& finding) {
+  return finding.client ? fmt::format("client {}", *finding.client) : "all clients";
+}
+
+std::optional<Ledger> worst_case(const Ledger& ledger, std::int64_t most) {
+  if (ledger.unit() != Unit::kRecord) return std::nullopt;
+  Ledger filled(ledger.unit());
+  bool missing = false;
+  for (const auto& [client, record] : ledger.clients()) {
+    filled.add_client(client, record.examples);
+    for (const Ledger::Segment& segment : record.segments) {
+      std::vector<Access> round = segment.accesses;
+      missing |= fill_up(round, most);
+      const RoundAccesses accesses(std::move(round));
+      // Which of the segment's rounds a client sat out makes no difference to what it is charged.
+      for (std::int64_t i = 0; i < segment.participations; ++i) {
+        filled.record(segment.first_round + i, client, accesses);
+      }
+    }
+  }
+  return missing ? std::optional(filled) : std::nullopt;
+}
+
+}  // namespace fedarena::results

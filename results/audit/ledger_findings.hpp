@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
+
+namespace fedarena::results {
+
+/// The ledger of the run directory at that path. An Error names the file.
+Ledger read_ledger(const std::filesystem::path& run);
+
+/// The same; a ledger of another policy than that of the run's summary is an Error, too.
+Ledger read_ledger(const std::filesystem::path& run, const std::string& policy);
+
+/// Accesses that nothing privatised, in rounds that were alike.
+struct ExactFinding {
+  std::optional<std::int64_t> client;  ///< none: all of them at once
+  std::int64_t first_round = 0, last_round = 0;
+  std::string access;      ///< "gradient", or the event in words
+  std::int64_t count = 0;  ///< over these rounds
+};
+
+/// The findings of a ledger that promises privacy: those of the population, then client by client, each in
+/// the order of rounds. None where nobody's contribution is hidden.
+std::vector<ExactFinding> exact_findings(const Ledger& ledger);
+
+/// Whose data it was: "client 3", "all clients".
+std::string who(const ExactFinding& finding);
+
+/// The ledger as it would be had every client made `most` noised accesses in each round that it took part in,
+/// as papers account for methods that may stop a round early (Wang et al., PoPETs 2024(3), Section 6.3). What
+/// is missing in a round is of the kind that the client made most often in it. None where nothing is missing,
+/// where `most` is 0 or where records are not what the ledger protects.
+std::optional<Ledger> worst_case(const Ledger& ledger, std::int64_t most);
+
+}  // namespace fedarena::results

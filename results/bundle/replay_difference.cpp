@@ -1,0 +1,153 @@
+#include "results/bundle/replay_difference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "results/bundle/bundle.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/environment_file.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// A program's digest tells builds of one commit apart.
+constexpr std::array<const char*, 9> kFields = {
+    "fedarena", "commit", "program_sha256", "compiler", "libtorch", "sdk_abi", "blas", "processor", "device"};
+
+// Enough of a digest for an eye.
+constexpr std::size_t kShownDigits = 12;
+
+std::string shown(const Json* value, std::string_view field) {
+  if (value == nullptr) return "not recorded";
+  const std::string text = one_line(value->is_string() ? value->get<std::string>() : json_text(*value, -1));
+  return field.ends_with("sha256") ? text.substr(0, kShownDigits) : text;
+}
+
+const Json* member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+void compare(const Json& recorded, const Json& replayed, const char* field, const std::string& name,
+             std::vector<std::string>& differences) {
+  const Json* left = member(recorded, field);
+  const Json* right = member(replayed, field);
+  if (left != nullptr && right != nullptr && *left == *right) return;
+  differences.push_back(fmt::format("{} {}, now {}", name, shown(left, field), shown(right, field)));
+}
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMissing = "missing";
+
+// What tells how fast a machine is, and what a run was a part of: nothing about its result.
+constexpr std::array<std::string_view, 5> kNoResult = {"seconds", "train_seconds", "evaluation_seconds",
+                                                       "sweep", "tuning"};
+
+std::string value_text(const Json& object, const std::string& field) {
+  const auto found = object.find(field);
+  return found == object.end() ? kMissing : json_text(*found, -1);
+}
+
+// JSON writes a double with as many digits as tell it from all others, so equal texts are equal bits.
+void compare(const Json& recorded, const Json& replayed, const RecordDifference& place,
+             std::vector<RecordDifference>& differences) {
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : recorded.items()) fields.push_back(name);
+  for (const auto& [name, value] : replayed.items()) {
+    if (!recorded.contains(name)) fields.push_back(name);
+  }
+  for (const std::string& field : fields) {
+    if (std::find(kNoResult.begin(), kNoResult.end(), field) != kNoResult.end()) continue;
+    RecordDifference difference = place;
+    difference.field = field;
+    difference.recorded = value_text(recorded, field);
+    difference.replayed = value_text(replayed, field);
+    if (difference.recorded != difference.replayed) differences.push_back(difference);
+  }
+}
+
+void compare_rounds(const fs::path& recorded, const fs::path& replayed,
+                    std::vector<RecordDifference>& differences) {
+  const std::vector<RoundRecord> left = RunDirectory::open(recorded).rounds();
+  const std::vector<RoundRecord> right = RunDirectory::open(replayed).rounds();
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    compare(Json::parse(to_json_line(left[i])), Json::parse(to_json_line(right[i])),
+            {.file = kRoundsFile, .round = left[i].round, .field = {}, .recorded = {}, .replayed = {}},
+            differences);
+  }
+  if (left.size() == right.size()) return;
+  differences.push_back({.file = kRoundsFile,
+                         .field = "number of rounds",
+                         .recorded = std::to_string(left.size()),
+                         .replayed = std::to_string(right.size())});
+}
+
+std::string content_of(const fs::path& file) {
+  return fs::is_regular_file(file) ? read_whole_file(file) : std::string(kMissing);
+}
+
+// What of two texts a person wants to see.
+std::string size_of(const std::string& content) {
+  return content == kMissing ? content : fmt::format("{} bytes", content.size());
+}
+
+}  // namespace
+
+std::vector<std::string> build_differences(const std::filesystem::path& recorded,
+                                           const std::filesystem::path& replayed) {
+  const Json left = read_environment(recorded);
+  const Json right = read_environment(replayed);
+  std::vector<std::string> differences;
+  for (const char* field : kFields) compare(left, right, field, field, differences);
+  const std::string algorithm = RunDirectory::open(recorded).summary().algorithm;
+  for (const char* field : {"version", "sha256"}) {
+    compare(plugin_of(left, algorithm), plugin_of(right, algorithm), field,
+            fmt::format("{} of the plugin of {}", field, algorithm), differences);
+  }
+  return differences;
+}
+
+std::vector<RecordDifference> record_differences(const fs::path& recorded, const fs::path& replayed) {
+  std::vector<RecordDifference> differences;
+  compare_rounds(recorded, replayed, differences);
+  std::set<std::string> files;
+  for (const fs::path& run : {recorded, replayed}) {
+    for (const std::string& file : record_files(run)) files.insert(file);
+  }
+  for (const std::string& file : files) {
+    if (file == kRoundsFile || file == kExperimentFile || file == kEnvironmentFile) continue;
+    const std::string left = content_of(recorded / file);
+    const std::string right = content_of(replayed / file);
+    if (file == kSummaryFile) {
+      compare(Json::parse(to_json_text(parse_summary(left, (recorded / file).string()))),
+              Json::parse(to_json_text(parse_summary(right, (replayed / file).string()))),
+              {.file = file, .field = {}, .recorded = {}, .replayed = {}}, differences);
+    } else if (left != right) {
+      differences.push_back(
+          {.file = file, .field = {}, .recorded = size_of(left), .replayed = size_of(right)});
+    }
+  }
+  return differences;
+}
+
+std::string describe(const RecordDifference& difference) {
+  std::string text = difference.file + ": ";
+  if (difference.round > 0) text += fmt::format("round {}: ", difference.round);
+  if (difference.field.empty()) {
+    return text + fmt::format("the content differs ({}, came out with {})", difference.recorded,
+                              difference.replayed);
+  }
+  return text +
+         fmt::format("{} was {}, came out as {}", difference.field, difference.recorded, difference.replayed);
+}
+
+}  // namespace fedarena::results

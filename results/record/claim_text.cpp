@@ -1,0 +1,82 @@
+#include "results/record/claim_text.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace fedarena::results {
+namespace {
+
+std::string rdp_details(const PrivacyClaim& claim) {
+  const std::string choices =
+      fmt::format("orders {}, conversion {}", claim.settings.orders, claim.settings.conversion);
+  if (claim.order == 0) return fmt::format(" ({})", choices);
+  if (std::isinf(claim.order)) return " (the sum of pure epsilons)";
+  return fmt::format(" at order {} ({})", order_text(claim.order), choices);
+}
+
+std::string unit_text(const PrivacyClaim& claim) {
+  std::string text = claim.unit == "record" ? "one example of one client" : "all that one client holds";
+  if (claim.adjacency == "add-remove") text += "; neighbours: one more or less (add-remove)";
+  if (claim.adjacency == "replace-one") text += "; neighbours: one exchanged for another (replace-one)";
+  return text;
+}
+
+}  // namespace
+
+std::string epsilon_number(double number) {
+  if (number == 0) return "0";
+  const double size = std::abs(number);
+  return size >= 0.1 && size < 1e12 ? fmt::format("{:.4f}", number) : fmt::format("{:.4g}", number);
+}
+
+std::string claim_text(const std::optional<Claim>& claim, EpsilonText number) {
+  return !claim ? "none" : claim->epsilon ? number(*claim->epsilon) : "unproven";
+}
+
+std::string explained_claim(const std::optional<Claim>& claim) {
+  const bool unproven = claim && !claim->epsilon;
+  return claim_text(claim, epsilon_number) + (unproven ? ": " + claim->unproven : "");
+}
+
+std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number) {
+  if (!claim) return "none";
+  const auto both = [&](const std::optional<Claim>& rdp, const std::optional<Claim>& pld) {
+    return fmt::format("{} (RDP), {} (PLD)", claim_text(rdp, number), claim_text(pld, number));
+  };
+  return both(claim->rdp, claim->pld) +
+         (claim->as_if_rdp ? ", as if " + both(claim->as_if_rdp, claim->as_if_pld) : "");
+}
+
+std::string order_text(double order) {
+  if (order == 0) return "-";
+  return std::isinf(order) ? "pure" : fmt::format("{}", order);
+}
+
+std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim) {
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"hides", unit_text(claim)},
+      {"epsilon", explained_claim(claim.rdp) + " by RDP" + rdp_details(claim)},
+      {"", explained_claim(claim.pld) + " by PLD"},
+      {"delta", short_number(claim.settings.delta)}};
+  if (claim.as_if_rdp) {
+    lines.emplace_back("as if", explained_claim(claim.as_if_rdp) +
+                                    " by RDP, of the larger population that the noise was rescaled for");
+    lines.emplace_back("", explained_claim(claim.as_if_pld) + " by PLD");
+  }
+  lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
+                                                "nobody has proven right"
+                                              : "nothing that is unproven");
+  if (!claim.declared_public.empty()) {
+    lines.emplace_back("public",
+                       "each client's " + claim.declared_public + ", because the experiment declares it");
+  }
+  if (claim.budget > 0) {
+    lines.emplace_back(
+        "budget", epsilon_number(claim.budget) +
+                      (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
+  }
+  return lines;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/record/privacy_claim.hpp"
+#include "results/text/number_format.hpp"
+
+namespace fedarena::results {
+
+/// An epsilon, or another number of an accountant, to the nearest fourth decimal; with four digits where it
+/// is smaller, so that nothing but 0 looks like 0; "inf". Tables, which are quoted, round up instead: see
+/// epsilon_text().
+std::string epsilon_number(double number);
+
+/// How an epsilon is written: `epsilon_text`, `epsilon_number` or `exact_number`.
+using EpsilonText = std::string (*)(double);
+
+/// What one accountant claims: "2.79", or "unproven"; "none" without a claim.
+std::string claim_text(const std::optional<Claim>& claim, EpsilonText number = epsilon_text);
+
+/// The same with the reason: "unproven: no bound is known".
+std::string explained_claim(const std::optional<Claim>& claim);
+
+/// What both claim: "2.79 (RDP), 2.50 (PLD)", and of the population that rescaled noise simulates; "none"
+/// without privacy.
+std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number = epsilon_text);
+
+/// The order of the RDP epsilon: "8.5", "pure", or "-" where there is none.
+std::string order_text(double order);
+
+/// What a run claims, as (head, sentence); the head is empty where a line goes on. `claim` is a finished
+/// run's.
+std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim);
+
+}  // namespace fedarena::results

@@ -1,0 +1,234 @@
+#include "results/table/notes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/text.hpp"
+
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Names = std::set<std::string, NaturalOrder>;
+
+std::vector<std::string> divergence_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::map<std::string, std::string, NaturalOrder> diverged;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::int64_t> seeds;
+    for (const FoundRun* run : rows[i].runs) {
+      if (!std::isfinite(*run->summary->final_test_loss)) seeds.push_back(run->summary->seed);
+    }
+    if (!seeds.empty()) diverged.emplace(names[i], fmt::format("{}, {}", names[i], seeds_text(seeds)));
+  }
+  if (diverged.empty()) return {};
+  std::vector<std::string> texts;
+  for (const auto& [name, text] : diverged) texts.push_back(text);
+  return {fmt::format("diverged (nan or infinite loss after the last round): {}", fmt::join(texts, "; "))};
+}
+
+// Data sets by what a note calls them: "csv" instead of "csv (path = ...)" where no other data set of these
+// rows has the same name with other settings.
+std::map<std::string, std::string> brief_datasets(std::span<const RowRuns> rows) {
+  std::map<std::string, std::set<std::string>> by_name;
+  for (const RowRuns& row : rows) {
+    const std::string& dataset = row.key.setting.dataset;
+    by_name[name_of_choice(dataset)].insert(dataset);
+  }
+  std::map<std::string, std::string> brief;
+  for (const auto& [name, datasets] : by_name) {
+    for (const std::string& dataset : datasets) brief[dataset] = datasets.size() == 1 ? name : dataset;
+  }
+  return brief;
+}
+
+// Data sets and something about each.
+struct NaturalPairs {
+  using Pair = std::pair<std::string, std::string>;
+  bool operator()(const Pair& left, const Pair& right) const {
+    if (left.first != right.first) return natural_less(left.first, right.first);
+    return natural_less(left.second, right.second);
+  }
+};
+
+std::vector<std::string> dataset_notes(std::span<const RowRuns> rows) {
+  std::set<std::pair<std::string, std::string>, NaturalPairs> notes;
+  for (const RowRuns& row : rows) {
+    const std::string& note = row.summary().dataset_note;
+    if (!note.empty()) notes.emplace(row.key.setting.dataset, note);
+  }
+  std::vector<std::string> lines;
+  const std::map<std::string, std::string> brief = brief_datasets(rows);
+  for (const auto& [dataset, note] : notes)
+    lines.push_back(fmt::format("data set {}: {}", brief.at(dataset), note));
+  return lines;
+}
+
+// The index hashes of a seed: one, unless something is wrong.
+using Hashes = std::map<std::int64_t, std::set<std::string>>;
+
+std::string index_hashes(const Hashes& hashes) {
+  std::vector<std::string> texts;
+  for (const auto& [seed, found] : hashes) {
+    texts.push_back(fmt::format("seed {} index hash {}", seed, fmt::join(found, " and ")));
+    if (found.size() > 1) texts.back() += " (runs of this seed do not share a partition)";
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Runs from before partitions had ids are left out.
+std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
+  std::map<std::pair<std::string, std::string>, Hashes, NaturalPairs> partitions;
+  for (const RowRuns& row : rows) {
+    for (const FoundRun* run : row.runs) {
+      const Summary& summary = *run->summary;
+      if (summary.partition_id.empty()) continue;
+      partitions[{summary.dataset, partition_without_seed(summary)}][summary.seed].insert(
+          summary.partition_hash);
+    }
+  }
+  std::vector<std::string> notes;
+  const std::map<std::string, std::string> brief = brief_datasets(rows);
+  for (const auto& [partition, hashes] : partitions) {
+    notes.push_back(fmt::format("partition of {}: {}: {}", brief.at(partition.first), partition.second,
+                                index_hashes(hashes)));
+  }
+  return notes;
+}
+
+std::vector<std::string> stopping_notes(std::span<const RowRuns> rows) {
+  std::vector<std::string> notes;
+  for (const auto& [rule, text] :
+       {std::pair(kStoppedByTarget, "stopped at the target of validation accuracy"),
+        std::pair(kStoppedByPatience, "stopped without a better validation score")}) {
+    std::vector<std::string> stopped;
+    for (const RowRuns& row : rows) {
+      for (const FoundRun* run : row.runs) {
+        const Summary& summary = *run->summary;
+        if (summary.stopped != rule) continue;
+        stopped.push_back(fmt::format("{}, seed {} (round {} of {})", summary.label, summary.seed,
+                                      summary.rounds_done, summary.rounds));
+      }
+    }
+    std::ranges::sort(stopped, natural_less);
+    if (!stopped.empty()) notes.push_back(fmt::format("{}: {}", text, fmt::join(stopped, "; ")));
+  }
+  return notes;
+}
+
+// Trials, search, seed and criterion: what algorithms of one line share.
+using Search = std::tuple<std::int64_t, std::string, std::int64_t, std::string>;
+
+std::string how(const Search& search) {
+  const auto& [trials, kind, seed, criterion] = search;
+  return fmt::format("by {} ({}, seed {}), the best by {}", counted(trials, "trial"), kind, seed, criterion);
+}
+
+// Rows by their number of trials, the most first; 0: none.
+using ByTrials = std::map<std::int64_t, Names, std::greater<>>;
+
+std::string unequal(const ByTrials& by_trials) {
+  std::vector<std::string> parts;
+  for (const auto& [trials, names] : by_trials) {
+    parts.push_back(fmt::format("{} {}", fmt::join(names, ", "),
+                                trials == 0 ? "not at all" : "by " + counted(trials, "trial")));
+  }
+  return fmt::format("tuned unequally: {}", fmt::join(parts, "; "));
+}
+
+// Rows are told once, however many seeds they have.
+std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::map<Search, Names> searches;
+  ByTrials by_trials;
+  bool is_private = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const FoundRun* run : rows[i].runs) {
+      const Summary& summary = *run->summary;
+      by_trials[summary.tuning ? summary.tuning->trials : 0].insert(names[i]);
+      if (!summary.tuning) continue;
+      const Tuning& tuning = *summary.tuning;
+      searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(
+          fmt::format("{} {}", names[i], outcome_text(tuning, summary.label)));
+      is_private = is_private || summary.privacy.has_value();
+    }
+  }
+  if (searches.empty()) return {};
+  std::vector<std::string> notes;
+  const bool alike = searches.size() == 1 && by_trials.size() == 1;
+  for (const auto& [search, entries] : searches) {
+    notes.push_back(fmt::format("{} {}: {}", alike ? "tuned: each algorithm" : "tuned", how(search),
+                                fmt::join(entries, "; ")));
+  }
+  if (by_trials.size() > 1) notes.push_back(unequal(by_trials));
+  if (is_private) notes.emplace_back(kTrialsNotCovered);
+  return notes;
+}
+
+}  // namespace
+
+std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::vector<std::string> notes;
+  for (const std::vector<std::string>& some :
+       {divergence_notes(rows, names), dataset_notes(rows), partition_notes(rows), stopping_notes(rows),
+        tuning_notes(rows, names)})
+    append_notes(notes, some);
+  return notes;
+}
+
+std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::vector<std::string> single;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].runs.size() == 1) single.push_back(names[i]);
+  }
+  if (single.empty()) return {};
+  if (single.size() == rows.size()) return {"one seed has no interval: every row shows its value alone"};
+  return {fmt::format("one seed has no interval: {}", fmt::join(single, "; "))};
+}
+
+std::string broken_note(const FoundRun& run) {
+  return fmt::format("{}: {}; not counted", run.path.string(), run.problem);
+}
+
+std::string partition_without_seed(const Summary& summary) {
+  const std::string ending = fmt::format(",seed={})", summary.seed);
+  if (!summary.partition_id.ends_with(ending)) return summary.partition_id;
+  return summary.partition_id.substr(0, summary.partition_id.size() - ending.size()) + ",seed=...)";
+}
+
+std::string trials_text(const std::optional<Tuning>& tuning) {
+  return tuning ? counted(tuning->trials, "trial") : "none";
+}
+
+std::string search_text(const std::optional<Tuning>& tuning) {
+  if (!tuning) return "none";
+  return fmt::format("{} ({}, seed {}): {}", trials_text(tuning), tuning->search, tuning->seed,
+                     sweep_text(tuning->chosen));
+}
+
+std::string chosen_text(const Tuning& tuning, const std::string& label) {
+  std::string text;
+  for (const Sweep& part : {shared_sweep(tuning.chosen), own_sweep(tuning.chosen, label)}) {
+    for (const auto& [key, value] : part)
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, value);
+  }
+  return text;
+}
+
+std::string outcome_text(const Tuning& tuning, const std::string& label) {
+  const std::string score =
+      tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %" : measured(tuning.score);
+  return fmt::format("{} s and {} examples, {} ({})", human_seconds(tuning.seconds),
+                     human_count(static_cast<double>(tuning.examples)), chosen_text(tuning, label), score);
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/record/record.hpp"
+#include "results/table/rows.hpp"
+
+namespace fedarena::results {
+
+/// What a reader of rows must know about their runs and data besides privacy, one line each; `names` are
+/// those of the rows. Which runs diverged; what is special about a data set; which partitions the runs rest
+/// on, with the index hash of every seed, and where runs of one seed disagree; which rules ended runs early;
+/// and how settings were chosen, at what cost, who had more trials than others, and that epsilon does not
+/// cover them.
+std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+
+/// A line that names the rows of one seed, which have no interval.
+std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+
+/// "runs/x: summary.json: not valid JSON; not counted".
+std::string broken_note(const FoundRun& run);
+
+/// The partition's id with "..." for the run's seed, which it ends with; empty in older records.
+std::string partition_without_seed(const Summary& summary);
+
+/// "6 trials", "1 trial"; "none" without tuning.
+std::string trials_text(const std::optional<Tuning>& tuning);
+
+/// What was chosen and how, without what it took: "6 trials (grid, seed 0): training.rate=0.1"; "none"
+/// without tuning.
+std::string search_text(const std::optional<Tuning>& tuning);
+
+/// The chosen settings of the algorithm with that label, its own by their keys: "training.rate = 0.1, mu =
+/// 0.01".
+std::string chosen_text(const Tuning& tuning, const std::string& label);
+
+/// What the trials took and what came of them: "16.8 s and 1.30 M examples, training.rate = 0.1 (76.67 %)".
+std::string outcome_text(const Tuning& tuning, const std::string& label);
+
+/// What every table of tuned private runs must say.
+inline constexpr const char* kTrialsNotCovered =
+    "epsilon does not cover the trials: they, and the choice among them, looked at private data, too";
+
+}  // namespace fedarena::results

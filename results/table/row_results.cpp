@@ -1,0 +1,122 @@
+#include "results/table/row_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Which seeds have no value, by reason.
+using Missing = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+
+void add(Missing& missing, const std::string& reason, std::int64_t seed) {
+  for (auto& [known, seeds] : missing) {
+    if (known == reason) return seeds.push_back(seed);
+  }
+  missing.push_back({reason, {seed}});
+}
+
+// Reads every seed of a row; the row has a result when all of them have one.
+Missing read_row(const RoundMetric& metric, Row& row) {
+  Missing missing;
+  std::vector<double> values;
+  for (SeedResult& seed : row.seeds) {
+    const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
+    const Reading reading = read_metric(metric, rounds);
+    seed.metric = reading.value;
+    seed.metric_round = reading.round;
+    if (reading.value) {
+      values.push_back(*reading.value);
+    } else {
+      add(missing, reading.missing, seed.seed);
+    }
+  }
+  row.result.reset();
+  if (missing.empty()) {
+    row.result = Result{spread_of(values), is_share(metric.quantity), better(metric.quantity)};
+  }
+  return missing;
+}
+
+std::vector<std::int64_t> seeds_of(const Row& row) {
+  std::vector<std::int64_t> seeds;
+  for (const SeedResult& seed : row.seeds) seeds.push_back(seed.seed);
+  return seeds;
+}
+
+// A row's result as it is printed, and whether `left` is the better one of two rows of a kind.
+std::string printed(const Row& row) {
+  return row.result->share ? percent(row.result->spread.mean) : measured(row.result->spread.mean);
+}
+
+bool better(const Row& left, const Row& right) {
+  const double first = left.result->spread.mean, second = right.result->spread.mean;
+  if (left.result->better == Better::kMore) return first > second;
+  // What diverged to "not a number" is worse than everything.
+  return first < second || (std::isnan(second) && !std::isnan(first));
+}
+
+// Of one setting: marks its best, or returns the note that says why its rows cannot be compared.
+std::string compare(std::span<Row> rows, const std::string& where) {
+  // Of what algorithms observe, nobody knows whether more or less is better.
+  const bool unranked = std::ranges::any_of(
+      rows, [](const Row& row) { return row.result && row.result->better == Better::kNeither; });
+  if (rows.size() < 2 || unranked) return {};
+  const auto differs = [&](auto property) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Row& row) { return property(row) != property(rows.front()); });
+  };
+  if (differs([](const Row& row) { return row.seeds.size(); })) {
+    std::string counts;
+    for (const Row& row : rows) {
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", row_name(row), row.seeds.size());
+    }
+    return fmt::format("{}rows rest on different numbers of seeds ({}), so none is marked as the best", where,
+                       counts);
+  }
+  const bool all =
+      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.result.has_value(); });
+  if (!all || differs([](const Row& row) { return row.result->share; })) return {};
+  const std::string top = printed(*std::min_element(rows.begin(), rows.end(), better));
+  for (Row& row : rows) row.best = printed(row) == top;
+  if (!differs(seeds_of)) return {};
+  return fmt::format("{}rows rest on different seeds, so their comparison is not paired", where);
+}
+
+}  // namespace
+
+std::vector<std::string> read_metric(const RoundMetric& metric, std::vector<Row>& rows,
+                                     std::span<const std::string> names) {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const auto& [reason, seeds] : read_row(metric, rows[i])) {
+      notes.push_back(fmt::format("{}: {} has no value, because {} {} {}", names[i], metric.text,
+                                  seeds_text(seeds), seeds.size() == 1 ? "has" : "have", reason));
+    }
+  }
+  return notes;
+}
+
+std::vector<std::string> mark_best(std::vector<Row>& rows, const SettingNames& names) {
+  std::vector<std::string> notes;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const Setting setting = begin->setting;
+    const auto end =
+        std::find_if(begin, rows.end(), [&](const Row& row) { return !(row.setting == setting); });
+    std::string name = names.of(setting);
+    if (!name.empty()) name += ": ";
+    std::string note = compare({begin, end}, name);
+    if (!note.empty()) notes.push_back(std::move(note));
+    begin = end;
+  }
+  return notes;
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,234 @@
+#include "results/table/rows.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/record/resolved_settings.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/table/notes.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/number_format.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Less than 0, 0 or greater, as people order texts.
+int compare_texts(const std::string& left, const std::string& right) {
+  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
+}
+
+int compare_sweeps(const Sweep& left, const Sweep& right) {
+  for (std::size_t index = 0; index < std::min(left.size(), right.size()); ++index) {
+    if (const int order = compare_texts(left[index].first, right[index].first)) return order;
+    if (const int order = compare_values(left[index].second, right[index].second)) return order;
+  }
+  return left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
+}
+
+// What the runs of a row must share, as text, so that a mean is never taken over different things.
+std::vector<std::pair<std::string, std::string>> identity(const Summary& summary) {
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"algorithm", summary.algorithm},
+      {"rounds", std::to_string(summary.rounds)},
+      {"clients", std::to_string(summary.clients)},
+      {"parameters", std::to_string(summary.parameters)},
+      {"final_test_accuracy", summary.final_test_accuracy ? "a number" : "null"},
+      {"policy", summary.policy},
+      {"dataset_note", summary.dataset_note},
+  };
+  const PrivacyClaim claim = summary.privacy.value_or(PrivacyClaim{});
+  facts.emplace_back("adjacency", claim.adjacency);
+  facts.emplace_back("delta", exact_number(claim.settings.delta));
+  facts.emplace_back("orders", claim.settings.orders);
+  facts.emplace_back("conversion", claim.settings.conversion);
+  facts.emplace_back("assume", claim.settings.assume);
+  facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
+  facts.emplace_back("budget", exact_number(claim.budget));
+  facts.emplace_back("tuning", search_text(summary.tuning));
+  return facts;
+}
+
+// The parameters of both runs' algorithms by name; a run of another version may lack some.
+std::map<std::string, std::array<std::string, 2>> parameters_of_both(const Summary& first,
+                                                                     const Summary& second) {
+  std::map<std::string, std::array<std::string, 2>> both;
+  const auto fill = [&](const Summary& summary, std::size_t side) {
+    for (const auto& [name, value] : summary.algorithm_parameters) {
+      both.try_emplace(name, std::array<std::string, 2>{"nothing", "nothing"}).first->second.at(side) = value;
+    }
+  };
+  fill(first, 0);
+  fill(second, 1);
+  return both;
+}
+
+[[noreturn]] void reject_pair(const FoundRun& first, const FoundRun& second, const std::string& what) {
+  throw Error(Complaint{.found = fmt::format("{} and {} {}", first.path.string(), second.path.string(), what),
+                        .remedy = "name only one of them, or give their algorithm entries different labels"});
+}
+
+// Of the same row.
+void check_pair(const FoundRun& first, const FoundRun& second) {
+  const auto check = [&](const std::string& what, const std::string& left, const std::string& right) {
+    if (left == right) return;
+    reject_pair(first, second,
+                fmt::format("belong to one row, \"{}\", but differ in {}: \"{}\" and \"{}\"",
+                            first.summary->label, what, left, right));
+  };
+  const auto left = identity(*first.summary);
+  const auto right = identity(*second.summary);
+  for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);
+  for (const auto& [name, values] : parameters_of_both(*first.summary, *second.summary))
+    check(name, values[0], values[1]);
+  // Records from before there was a setting lack it.
+  const auto others = row_conditions(second.path);
+  for (const auto& [key, value] : row_conditions(first.path)) {
+    if (const auto found = others.find(key); found != others.end()) check(key, value, found->second);
+  }
+  if (first.summary->seed == second.summary->seed) {
+    reject_pair(first, second,
+                fmt::format("both hold seed {} of \"{}\"", first.summary->seed, first.summary->label));
+  }
+}
+
+// By seed, so that neither sums nor messages depend on the order in which runs were given.
+bool is_earlier(const FoundRun* left, const FoundRun* right) {
+  if (left->summary->seed != right->summary->seed) return left->summary->seed < right->summary->seed;
+  return natural_less(left->path.generic_string(), right->path.generic_string());
+}
+
+using Groups = std::map<RowKey, std::vector<const FoundRun*>, RowOrder>;
+
+Groups grouped(const std::vector<const FoundRun*>& runs) {
+  Groups groups;
+  for (const FoundRun* run : runs) groups[key_of(*run->summary)].push_back(run);
+  for (auto& [key, group] : groups) std::ranges::sort(group, is_earlier);
+  return groups;
+}
+
+// Not [privacy], which is that of algorithms without a policy of their own; each has its own in full.
+constexpr std::array<std::string_view, 4> kConditions = {"cohort.", "stopping.", "experiment.dtype",
+                                                         "algorithms.privacy."};
+
+}  // namespace
+
+std::string row_name(const RowKey& key) {
+  return key.own_sweep.empty() ? key.label : fmt::format("{}, {}", key.label, sweep_text(key.own_sweep));
+}
+
+RowKey key_of(const Summary& summary) {
+  return {.setting = {.experiment = summary.experiment,
+                      .dataset = summary.dataset,
+                      .partition = summary.partition,
+                      .model = summary.model,
+                      .sweep = shared_sweep(summary.sweep)},
+          .label = summary.label,
+          .own_sweep = own_sweep(summary.sweep, summary.label)};
+}
+
+bool RowOrder::operator()(const RowKey& left, const RowKey& right) const {
+  const Setting &first = left.setting, &second = right.setting;
+  if (const int order = compare_texts(first.experiment, second.experiment)) return order < 0;
+  if (const int order = compare_sweeps(first.sweep, second.sweep)) return order < 0;
+  for (const SettingPart& part : kSettingParts) {
+    if (const int order = compare_texts(first.*part.member, second.*part.member)) return order < 0;
+  }
+  if (const int order = compare_texts(left.label, right.label)) return order < 0;
+  return compare_sweeps(left.own_sweep, right.own_sweep) < 0;
+}
+
+bool part_varies(std::span<const Setting> settings, const SettingPart& part) {
+  std::map<std::string, std::string> by_sweep;
+  std::set<std::string> values;
+  for (const Setting& setting : settings) {
+    const std::string& value = setting.*part.member;
+    const auto [first, fresh] = by_sweep.emplace(swept_in(setting.sweep, part.section), value);
+    values.insert(value);
+    const bool unswept = by_sweep.contains("") && by_sweep.size() > 1;
+    if (first->second != value || (unswept && values.size() > 1)) return true;
+  }
+  return false;
+}
+
+const FoundRun* RowRuns::of_seed(std::int64_t seed) const {
+  const auto found =
+      std::ranges::find_if(runs, [&](const FoundRun* run) { return run->summary->seed == seed; });
+  return found == runs.end() ? nullptr : *found;
+}
+
+std::optional<PrivacyClaim> RowRuns::privacy() const {
+  std::optional<PrivacyClaim> claim = summary().privacy;
+  for (const FoundRun* run : runs) {
+    if (claim) claim = joint(*claim, *run->summary->privacy);
+  }
+  return claim;
+}
+
+Rows gather_rows(std::vector<const FoundRun*> runs) {
+  Rows gathered;
+  std::vector<const FoundRun*> finished, unfinished;
+  for (const FoundRun* run : runs) {
+    auto& kind = !run->summary ? gathered.broken : run->summary->state == kFinished ? finished : unfinished;
+    kind.push_back(run);
+  }
+  for (auto& [key, group] : grouped(finished)) gathered.rows.push_back({key, std::move(group)});
+  for (const auto& [key, group] : grouped(unfinished))
+    gathered.unfinished.insert(gathered.unfinished.end(), group.begin(), group.end());
+  return gathered;
+}
+
+Rows gather_rows(std::span<const FoundRun> runs) {
+  std::vector<const FoundRun*> pointers;
+  for (const FoundRun& run : runs) pointers.push_back(&run);
+  return gather_rows(std::move(pointers));
+}
+
+void check_row(const RowRuns& row) {
+  for (std::size_t i = 1; i < row.runs.size(); ++i) check_pair(*row.runs[i - 1], *row.runs[i]);
+}
+
+std::map<std::string, std::string> row_conditions(const std::filesystem::path& run) {
+  std::ifstream file(run / kExperimentFile, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::map<std::string, std::string> conditions = resolved_settings(text);
+  std::erase_if(conditions, [](const auto& setting) {
+    return std::ranges::none_of(kConditions,
+                                [&](std::string_view begin) { return setting.first.starts_with(begin); });
+  });
+  return conditions;
+}
+
+SettingNames::SettingNames(const Rows& rows) {
+  std::vector<Setting> settings;
+  for (const RowRuns& row : rows.rows) settings.push_back(row.key.setting);
+  for (const FoundRun* run : rows.unfinished) settings.push_back(key_of(*run->summary).setting);
+  for (std::size_t i = 0; i < kSettingParts.size(); ++i) varies_[i] = part_varies(settings, kSettingParts[i]);
+  sweep_varies_ =
+      std::ranges::adjacent_find(settings, std::ranges::not_equal_to(), &Setting::sweep) != settings.end();
+}
+
+std::string SettingNames::of(const Setting& setting) const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < kSettingParts.size(); ++i) {
+    if (varies_[i])
+      parts.push_back(fmt::format("{} {}", kSettingParts[i].name, setting.*kSettingParts[i].member));
+  }
+  if (sweep_varies_ && !setting.sweep.empty()) parts.push_back(sweep_text(setting.sweep));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string SettingNames::of(const RowKey& row) const {
+  const std::string where = of(row.setting);
+  return where.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), where);
+}
+
+}  // namespace fedarena::results

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/record/find_runs.hpp"
+#include "results/record/sweep.hpp"
+
+namespace fedarena::results {
+
+/// What rows must share to be compared with each other.
+struct Setting {
+  std::string experiment;
+  std::string dataset;
+  std::string partition;
+  std::string model;
+  Sweep sweep = {};  ///< what a grid gives to all algorithms
+
+  bool operator==(const Setting&) const = default;
+};
+
+/// One part of a setting: its name in captions and headings, where it is found, and the section of the
+/// experiment file that it comes from.
+struct SettingPart {
+  std::string_view name;
+  std::string Setting::*member;
+  std::string_view section;
+};
+inline constexpr std::array<SettingPart, 4> kSettingParts = {
+    {{"experiment", &Setting::experiment, "experiment.name"},
+     {"data set", &Setting::dataset, "data"},
+     {"partition", &Setting::partition, "partition"},
+     {"model", &Setting::model, "model"}}};
+
+/// The identity of a row: one algorithm entry at one point of a grid.
+struct RowKey {
+  Setting setting;
+  std::string label;
+  Sweep own_sweep = {};  ///< what a grid gives to this algorithm alone, by key
+};
+
+/// What rows are called: the label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
+std::string row_name(const RowKey& key);
+
+/// The row to which a run belongs.
+RowKey key_of(const Summary& summary);
+
+/// The order in which rows are printed: texts in natural order, values that are numbers as numbers.
+struct RowOrder {
+  bool operator()(const RowKey& left, const RowKey& right) const;
+};
+
+/// Whether these settings differ in a part by more than what columns of a sweep tell.
+bool part_varies(std::span<const Setting> settings, const SettingPart& part);
+
+/// Finished runs of one row. Points into the runs that it was made of.
+struct RowRuns {
+  RowKey key;
+  std::vector<const FoundRun*> runs = {};  ///< at least one, by seed
+  std::string folder = {};  ///< where they are compared: the named one that the first run came from
+
+  /// The summary of the first seed, for what all seeds share.
+  const Summary& summary() const { return *runs.front()->summary; }
+  /// None where the row lacks that seed.
+  const FoundRun* of_seed(std::int64_t seed) const;
+  /// The worst claim of the seeds; none under the policy "none". For a row that `check_row` accepts.
+  std::optional<PrivacyClaim> privacy() const;
+};
+
+/// Runs as rows, in the order of tables.
+struct Rows {
+  std::vector<RowRuns> rows;
+  std::vector<const FoundRun*> unfinished;  ///< in that order, too
+  std::vector<const FoundRun*> broken;
+};
+
+/// Gathers runs into rows. The order of `runs` does not matter.
+Rows gather_rows(std::vector<const FoundRun*> runs);
+Rows gather_rows(std::span<const FoundRun> runs);
+
+/// Throws Error, naming both directories, where runs of the row differ in more than the seed, or have the
+/// same seed: no mean is taken over different things.
+void check_row(const RowRuns& row);
+
+/// What the experiment file of a run says that its summary does not, and that runs of one row must share: the
+/// cohort, the rules that end a run, the type of the weights, and the whole policy of privacy, by
+/// "section.key". Empty where the file cannot be read, which `verify` reports.
+std::map<std::string, std::string> row_conditions(const std::filesystem::path& run);
+
+/// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
+/// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given
+/// them, in `Summary::sweep`, and so do the other runs of that label. Settings are the parameters of the
+/// algorithm and `row_conditions`. Runs that differ in nothing else than the seed stay as they are.
+void separate_by_settings(std::vector<FoundRun>& runs);
+
+/// Names rows in notes: by their names, and those parts of the setting in which the given runs differ.
+class SettingNames {
+ public:
+  explicit SettingNames(const Rows& rows);
+
+  /// "data set digits, model mlp"; empty where one setting is all there is.
+  std::string of(const Setting& setting) const;
+  /// "fedprox, mu=0.1 (model mlp)".
+  std::string of(const RowKey& row) const;
+
+ private:
+  std::array<bool, kSettingParts.size()> varies_{};
+  bool sweep_varies_ = false;
+};
+
+}  // namespace fedarena::results

@@ -1,0 +1,170 @@
+#include "results/audit/compute_claim.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "tests/infinity.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+RoundAccesses accesses(const std::vector<Event>& events) {
+  RoundAccesses result;
+  for (const Event& event : events) result.add(event);
+  return result;
+}
+
+SampledGaussian sampled(double rate, double noise, Sampling sampling = Sampling::kPoisson) {
+  return {.sampling = sampling, .rate = rate, .noise_multipliers = {noise}};
+}
+
+Ledger record_ledger() {
+  Ledger ledger(Unit::kRecord);
+  ledger.add_client(0, 1000);
+  ledger.add_client(3, 500);
+  return ledger;
+}
+
+const AccountSettings kSettings{.delta = 1e-5, .orders = "opacus"};
+
+// What the summary of a run with this ledger states.
+PrivacyClaim stated(const Ledger& ledger, const AccountSettings& settings = kSettings) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  plan_privacy(summary, std::string(name(ledger.unit())), settings, 0);
+  compute_claim(summary, ledger);
+  EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
+  return *summary.privacy;
+}
+
+TEST(PlanPrivacy, HoldsWhatIsKnownBeforeTheFirstRound) {
+  Summary summary = unfinished("fedavg", 1, 0);
+  plan_privacy(summary, "client", kSettings, 8);
+  EXPECT_EQ(summary.policy, "client");
+  EXPECT_EQ(summary.privacy, (PrivacyClaim{.unit = "client", .settings = kSettings, .budget = 8}));
+  EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
+  plan_privacy(summary, "none", kSettings, 8);
+  EXPECT_EQ(summary, unfinished("fedavg", 1, 0));
+}
+
+TEST(ComputeClaim, StatesNothingWithoutAPolicy) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  compute_claim(summary, Ledger());
+  EXPECT_EQ(summary, finished("fedavg", 1, 0.5));
+}
+
+TEST(ComputeClaim, AgreesWithTheAccount) {
+  Ledger ledger = record_ledger();
+  for (std::int64_t round = 1; round <= 3; ++round) {
+    ledger.record(round, 0, accesses({sampled(0.0256, 1), sampled(0.0256, 1)}));
+    ledger.record(round, 3, accesses({sampled(0.05, 1)}));
+  }
+  const PrivacyClaim claim = stated(ledger);
+  const Account expected = account(ledger, kSettings);
+  EXPECT_EQ(claim.unit, "record");
+  EXPECT_EQ(claim.adjacency, "add-remove");
+  EXPECT_EQ(claim.rdp, expected.rdp);
+  EXPECT_EQ(claim.pld, expected.pld);
+  EXPECT_GT(claim.rdp->epsilon, claim.pld->epsilon);
+  const ClientAccount& worst = expected.clients[expected.clients[0].rdp == expected.rdp ? 0 : 1];
+  EXPECT_EQ(claim.order, worst.order);
+  EXPECT_GT(claim.order, 1);
+  EXPECT_FALSE(claim.as_if_rdp);
+  EXPECT_EQ(claim.exact_access, "");
+  EXPECT_FALSE(claim.assumed);
+}
+
+TEST(ComputeClaim, IsTheSameWhenStatedAgain) {
+  Ledger ledger = record_ledger();
+  ledger.record(1, 0, accesses({sampled(0.0256, 1)}));
+  Summary summary = finished("fedavg", 1, 0.5);
+  plan_privacy(summary, "record", kSettings, 0);
+  compute_claim(summary, ledger);
+  Summary again = parse_summary(to_json_text(summary), "");
+  compute_claim(again, Ledger::from_json(ledger.to_json()));
+  EXPECT_EQ(again, summary);
+}
+
+TEST(ComputeClaim, NamesTheFirstExactAccess) {
+  Ledger ledger = record_ledger();
+  ledger.record(1, 0, accesses({sampled(0.1, 1)}));
+  ledger.record(2, 0, accesses({sampled(0.1, 1), ExactAccess{"loss"}}));
+  ledger.record(1, 3, accesses({Composition{{{ExactAccess{"label counts"}, 1}}}}));
+  PrivacyClaim claim = stated(ledger);
+  EXPECT_EQ(claim.rdp->epsilon, kInfinity);
+  EXPECT_EQ(claim.pld->epsilon, kInfinity);
+  EXPECT_EQ(claim.order, 0);
+  EXPECT_THAT(claim.exact_access, ::testing::StartsWith("fedavg: "));
+  EXPECT_THAT(claim.exact_access, ::testing::EndsWith(" of client 3, round 1"));
+
+  ledger = record_ledger();
+  ledger.record(1, 0, accesses({sampled(0.1, 1)}));
+  ledger.record(2, 0, accesses({sampled(0.1, 1), ExactAccess{"loss"}, ExactAccess{"examples"}}));
+  EXPECT_EQ(stated(ledger).exact_access, "fedavg: loss of client 0, round 2");
+}
+
+TEST(ComputeClaim, CountsNoiseOfNothingAsExact) {
+  Ledger ledger(Unit::kClient);
+  ledger.add_client(0, 10);
+  ledger.record(1, 0, accesses({ExactAccess{"gradient"}}));  // a client's own affair under this policy
+  ledger.record_population(1, accesses({Gaussian{.noise_multiplier = 1}}));
+  EXPECT_EQ(stated(ledger).exact_access, "");
+  EXPECT_TRUE(is_finite(stated(ledger).rdp));
+  ledger.record_population(2, accesses({Gaussian{.noise_multiplier = 0}}));
+  EXPECT_EQ(stated(ledger).exact_access,
+            "fedavg: " + describe(Gaussian{.noise_multiplier = 0}) + " of all clients, round 2");
+}
+
+TEST(ComputeClaim, StatesWhatIsTakenForPublic) {
+  Ledger ledger = record_ledger();
+  ledger.record(1, 0, accesses({sampled(0.1, 1)}));
+  const PrivacyClaim silent = stated(ledger);
+  EXPECT_EQ(silent.declared_public, "");
+  ledger.record(1, 3,
+                accesses({DeclaredPublic{"classes"}, DeclaredPublic{"another"}, DeclaredPublic{"classes"}}));
+  const PrivacyClaim claim = stated(ledger);
+  EXPECT_EQ(claim.declared_public, "another, classes");
+  EXPECT_EQ(claim.rdp, silent.rdp);
+  EXPECT_EQ(claim.pld, silent.pld);
+}
+
+TEST(ComputeClaim, MarksOnlyWhatRestsOnTheAssumption) {
+  AccountSettings assuming = kSettings;
+  assuming.assume = "poisson";
+  Ledger poisson = record_ledger();
+  poisson.record(1, 0, accesses({sampled(0.1, 1), sampled(1, 1, Sampling::kWithoutReplacement)}));
+  EXPECT_FALSE(stated(poisson, assuming).assumed);
+  Ledger fixed = record_ledger();
+  fixed.record(1, 0, accesses({sampled(0.1, 1, Sampling::kWithoutReplacement)}));
+  EXPECT_TRUE(stated(fixed, assuming).assumed);
+  EXPECT_TRUE(is_finite(stated(fixed, assuming).rdp));
+  EXPECT_FALSE(stated(fixed).assumed);
+}
+
+TEST(ComputeClaim, StatesTheSimulatedAndTheAsIfEpsilon) {
+  Ledger ledger(Unit::kClient);
+  ledger.record_population(1, accesses({sampled(0.5, 1)}));
+  ledger.record_as_if(1, accesses({sampled(0.01, 1)}));
+  const PrivacyClaim claim = stated(ledger);
+  EXPECT_EQ(claim.unit, "client");
+  EXPECT_LT(*claim.as_if_rdp->epsilon, *claim.rdp->epsilon);
+  EXPECT_LT(*claim.as_if_pld->epsilon, *claim.pld->epsilon);
+}
+
+TEST(ComputeClaim, ARunThatLookedAtNothingCostsNothing) {
+  const PrivacyClaim claim = stated(record_ledger());
+  EXPECT_EQ(claim.rdp->epsilon, 0);
+  EXPECT_EQ(claim.pld->epsilon, 0);
+  EXPECT_EQ(claim.adjacency, "");
+}
+
+TEST(ComputeClaim, OfAnotherUnitIsABug) {
+  Summary summary = finished("fedavg", 1, 0.5);
+  plan_privacy(summary, "client", kSettings, 0);
+  EXPECT_THROW(compute_claim(summary, record_ledger()), Bug);
+}
+
+}  // namespace
+}  // namespace fedarena::results

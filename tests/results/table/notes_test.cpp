@@ -1,0 +1,233 @@
+// What stands under a table about its partitions and about tuning, and records from before there were cards.
+#include "results/table/notes.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "results/table/table.hpp"
+#include "results/write/render.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// The notes of these runs, whose rows are named by their labels.
+std::vector<std::string> notes_of(const std::vector<FoundRun>& runs) {
+  const Rows gathered = gather_rows(runs);
+  std::vector<std::string> names;
+  for (const RowRuns& row : gathered.rows) names.push_back(row.key.label);
+  return row_notes(gathered.rows, names);
+}
+
+Summary dealt(const std::string& label, std::int64_t seed, const std::string& hash) {
+  Summary summary = finished(label, seed, 0.5);
+  summary.partition_id = "iid(clients=10,seed=" + std::to_string(seed) + ")";
+  summary.partition_hash = hash;
+  return summary;
+}
+
+TEST(PartitionNotes, NameEachPartitionOnceWithTheHashesOfItsSeeds) {
+  const std::vector<FoundRun> runs = {found(dealt("fedprox", 10, "ab")), found(dealt("fedprox", 2, "cd")),
+                                      found(dealt("fedavg", 2, "cd")), found(dealt("fedavg", 10, "ab"))};
+  EXPECT_THAT(
+      notes_of(runs),
+      ElementsAre(
+          "partition of digits: iid(clients=10,seed=...): seed 2 index hash cd, seed 10 index hash ab"));
+  const Table table = make_table(runs);
+  EXPECT_EQ(table.notes, notes_of(runs));
+  EXPECT_THAT(render_markdown(table), HasSubstr("seed 10 index hash ab"));
+}
+
+TEST(PartitionNotes, TellDataSetsAndPartitionsApart) {
+  Summary other = dealt("fedavg", 1, "ef");
+  other.partition_id = "dirichlet(clients=10,alpha=0.1,seed=1)";
+  Summary letters = dealt("fedavg", 1, "01");
+  letters.dataset = "letters";
+  EXPECT_THAT(
+      notes_of({found(letters), found(dealt("fedavg", 1, "ab")), found(other)}),
+      ElementsAre("partition of digits: dirichlet(clients=10,alpha=0.1,seed=...): seed 1 index hash ef",
+                  "partition of digits: iid(clients=10,seed=...): seed 1 index hash ab",
+                  "partition of letters: iid(clients=10,seed=...): seed 1 index hash 01"));
+}
+
+TEST(PartitionNotes, LeaveOutADataSetsSettingsWhereItsNameIsEnough) {
+  Summary part = dealt("fedavg", 1, "ab");
+  part.dataset = "csv (path = \"a.csv\")";
+  part.dataset_note = "the target is standardised";
+  const std::string partition = "iid(clients=10,seed=...): seed 1 index hash ab";
+  EXPECT_THAT(make_table(std::vector{found(part), found(dealt("fedprox", 1, "ab"))}).notes,
+              ElementsAre("data set csv: the target is standardised", "partition of csv: " + partition,
+                          "partition of digits: " + partition));
+  part.dataset_note.clear();
+  Summary other = part;
+  other.dataset = "csv (path = \"b.csv\")";
+  EXPECT_THAT(notes_of({found(part), found(other)}),
+              ElementsAre("partition of csv (path = \"a.csv\"): " + partition,
+                          "partition of csv (path = \"b.csv\"): " + partition));
+}
+
+TEST(PartitionNotes, SayWhereRunsOfASeedDisagree) {
+  EXPECT_THAT(
+      notes_of({found(dealt("fedavg", 1, "cd")), found(dealt("fedprox", 1, "ab"))}),
+      ElementsAre(
+          "partition of digits: iid(clients=10,seed=...): seed 1 index hash ab and cd (runs of this seed "
+          "do not share a partition)"));
+}
+
+TEST(PartitionNotes, AreOfFinishedRunsThatHaveACard) {
+  Summary running = dealt("fedavg", 1, "ab");
+  running.state = std::string(kInterrupted);
+  EXPECT_THAT(notes_of({found(running), found(finished("fedprox", 1, 0.5)),
+                        FoundRun{.path = "x", .summary = {}, .problem = "broken"}}),
+              IsEmpty());
+}
+
+TEST(PartitionCardOfARecord, ComesBackAsItWent) {
+  const Summary summary = dealt("fedavg", 1, "71210e180ad342a1");
+  const std::string text = to_json_text(summary);
+  EXPECT_THAT(text, HasSubstr("\"partition\": \"iid\",\n  \"partition_id\": \"iid(clients=10,seed=1)\",\n"
+                              "  \"partition_hash\": \"71210e180ad342a1\",\n"));
+  EXPECT_EQ(parse_summary(text, ""), summary);
+}
+
+TEST(PartitionCardOfARecord, MayBeMissingInOlderOnes) {
+  const Summary old = finished("fedavg", 1, 0.5);
+  EXPECT_EQ(to_json_text(old).find("partition_"), std::string::npos);
+  EXPECT_EQ(parse_summary(to_json_text(old), ""), old);
+}
+
+TEST(PartitionCardOfARecord, IsWholeOrNotThere) {
+  const auto complaint = [](const std::string& line, const std::string& instead) {
+    std::string text = to_json_text(dealt("fedavg", 1, "ab"));
+    const std::size_t at = text.find(line);
+    EXPECT_NE(at, std::string::npos);
+    text.replace(at, line.size(), instead);
+    return message_of([&] { parse_summary(text, "summary.json"); });
+  };
+  EXPECT_THAT(complaint("  \"partition_hash\": \"ab\",\n", ""),
+              HasSubstr("summary.json: field \"partition_hash\" is missing"));
+  EXPECT_THAT(complaint("  \"partition_id\": \"iid(clients=10,seed=1)\",\n", ""),
+              HasSubstr("summary.json: field \"partition_id\" is missing"));
+  EXPECT_THAT(complaint("\"partition_hash\": \"ab\"", "\"partition_hash\": \"\""),
+              HasSubstr("field \"partition_hash\" is \"\"; allowed: a text that is not empty"));
+}
+
+FoundRun run_of(const std::string& label, const std::optional<Tuning>& tuning, std::int64_t seed = 1) {
+  Summary summary = finished(label, seed, 0.5);
+  summary.tuning = tuning;
+  return found(summary);
+}
+
+Tuning with_mu() {
+  Tuning tuning = tuned_by(6, {{"algorithms.fedprox.mu", "0.01"}, {"training.rate", "0.3"}});
+  tuning.score = 0.8;
+  tuning.examples = 1'234'567;
+  tuning.seconds = 240;
+  return tuning;
+}
+
+TEST(TuningNotes, SayByWhatAndAtWhatCostSettingsWereChosen) {
+  EXPECT_THAT(
+      notes_of({run_of("fedprox", with_mu()), run_of("fedavg", tuned_by(6))}),
+      ElementsAre("tuned: each algorithm by 6 trials (grid, seed 0), the best by validation accuracy: "
+                  "fedavg 12.3 s and 48.0 k examples, training.rate = 0.1 (71.23 %); "
+                  "fedprox 240 s and 1.23 M examples, training.rate = 0.3, mu = 0.01 (80.00 %)"));
+}
+
+TEST(TuningNotes, TellARowOnceHoweverManySeedsItHas) {
+  EXPECT_THAT(notes_of({run_of("fedavg10", tuned_by(1), 2), run_of("fedavg10", tuned_by(1)),
+                        run_of("fedavg2", tuned_by(1), 2), run_of("fedavg2", tuned_by(1))}),
+              ElementsAre("tuned: each algorithm by 1 trial (grid, seed 0), the best by validation accuracy: "
+                          "fedavg2 12.3 s and 48.0 k examples, training.rate = 0.1 (71.23 %); "
+                          "fedavg10 12.3 s and 48.0 k examples, training.rate = 0.1 (71.23 %)"));
+}
+
+TEST(TuningNotes, TellWhatWasChosenOtherwiseUnderOneLabel) {
+  Tuning other = tuned_by(6, {{"training.rate", "0.3"}});
+  EXPECT_THAT(notes_of({run_of("fedavg", tuned_by(6)), run_of("fedavg", other, 2)}),
+              ElementsAre(HasSubstr("training.rate = 0.1 (71.23 %); fedavg 12.3 s")));
+}
+
+TEST(TuningNotes, GiveALossAsItIs) {
+  Tuning tuning = tuned_by(6);
+  tuning.criterion = kByValidationLoss;
+  tuning.score = 0.43216;
+  EXPECT_THAT(notes_of({run_of("fedavg", tuning)}),
+              ElementsAre(EndsWith("the best by validation loss: fedavg 12.3 s and 48.0 k examples, "
+                                   "training.rate = 0.1 (0.4322)")));
+  tuning.score = std::nan("");
+  EXPECT_THAT(notes_of({run_of("fedavg", tuning)}), ElementsAre(EndsWith("(nan)")));
+}
+
+TEST(TuningNotes, SayWhoHadMoreTrialsThanOthersOrNone) {
+  Tuning random = with_mu();
+  random.search = "random";
+  random.trials = 12;
+  EXPECT_THAT(
+      notes_of({run_of("scaffold", std::nullopt), run_of("fedprox", random), run_of("fedavg", tuned_by(6)),
+                run_of("fednova", tuned_by(6))}),
+      ElementsAre(
+          StartsWith("tuned by 6 trials (grid, seed 0), the best by validation accuracy: fedavg 12.3 s"),
+          StartsWith("tuned by 12 trials (random, seed 0), the best by validation accuracy: fedprox 240 s"),
+          "tuned unequally: fedprox by 12 trials; fedavg, fednova by 6 trials; scaffold not at all"));
+  EXPECT_THAT(notes_of({run_of("scaffold", std::nullopt), run_of("fedavg", tuned_by(1))}),
+              ElementsAre(StartsWith("tuned by 1 trial (grid, seed 0)"),
+                          "tuned unequally: fedavg by 1 trial; scaffold not at all"));
+}
+
+// Equally many trials under another seed are not unequal.
+TEST(TuningNotes, TellSearchesApart) {
+  Tuning other = tuned_by(6);
+  other.seed = 5;
+  EXPECT_THAT(
+      notes_of({run_of("fedavg", tuned_by(6)), run_of("fednova", other)}),
+      ElementsAre(StartsWith("tuned by 6 trials (grid, seed 0), the best by validation accuracy: fedavg"),
+                  StartsWith("tuned by 6 trials (grid, seed 5), the best by validation accuracy: fednova")));
+}
+
+TEST(TuningNotes, SayThatEpsilonDoesNotCoverTheTrials) {
+  const std::string warning =
+      "epsilon does not cover the trials: they, and the choice among them, looked at private data, too";
+  Summary summary = finished_privately("dp-fedavg", 1, 0.5);
+  EXPECT_THAT(notes_of({found(summary)}), IsEmpty());
+  EXPECT_THAT(notes_of({found(summary), run_of("fedavg", tuned_by(6))}), Not(Contains(warning)));
+  summary.tuning = tuned_by(6);
+  EXPECT_THAT(notes_of({found(summary)}), ElementsAre(StartsWith("tuned: "), warning));
+}
+
+TEST(TuningNotes, AreOfFinishedRuns) {
+  Summary running = unfinished("fedavg", 1, 3);
+  running.tuning = tuned_by(6);
+  EXPECT_THAT(notes_of({found(running), FoundRun{.path = "x", .summary = {}, .problem = "broken"}}),
+              IsEmpty());
+  // Nor does an unfinished run make others unequal.
+  EXPECT_THAT(notes_of({found(unfinished("fedprox", 1, 3)), run_of("fedavg", tuned_by(6))}),
+              ElementsAre(StartsWith("tuned: each algorithm")));
+}
+
+TEST(TuningNotes, StandUnderATableWithTheNamesOfItsRows) {
+  FoundRun letters = run_of("fedavg", tuned_by(6));
+  letters.path = "runs/letters";
+  letters.summary->dataset = "letters";
+  const std::vector<FoundRun> runs = {run_of("fedavg", tuned_by(12)), letters};
+  const Table table = make_table(runs);
+  EXPECT_THAT(table.notes,
+              Contains("tuned unequally: fedavg (data set digits) by 12 trials; fedavg (data set letters) by "
+                       "6 trials"));
+  EXPECT_THAT(render_markdown(table), HasSubstr("training.rate = 0.1 (71.23 %)"));
+  EXPECT_EQ(make_table(std::vector{runs[1], runs[0]}).notes, table.notes);
+  EXPECT_THAT(make_table(std::vector{run_of("fedavg", std::nullopt)}).notes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace fedarena::results

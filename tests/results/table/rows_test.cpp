@@ -1,0 +1,141 @@
+// Rows hold runs under the same conditions, also under those that no summary states.
+#include "results/table/rows.hpp"
+
+#include <gmock/gmock.h>
+
+#include "results/table/table.hpp"
+#include "results/write/render.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kFile =
+    "[experiment]\nname = \"e\"\nseeds = [1]\ndtype = \"float32\"\n\n[cohort]\nsize = "
+    "5\n\n[evaluation]\nevery = 1\n\n"
+    "[stopping]\npatience = 3\n\n[privacy]\npolicy = \"none\"\n\n[[algorithms]]\nname = \"fedavg\"\n\n"
+    "[algorithms.privacy]\npolicy = \"record\"\nnoise_multiplier = 1.0\n";
+
+std::string with(const std::string& before, const std::string& after) {
+  std::string text = kFile;
+  text.replace(text.find(before), before.size(), after);
+  return text;
+}
+
+TEST(RowConditions, AreThoseThatNoSummaryStates) {
+  const Scratch scratch;
+  scratch.write("run/experiment.toml", kFile);
+  EXPECT_THAT(
+      row_conditions(scratch / "run"),
+      ElementsAre(testing::Pair("algorithms.privacy.noise_multiplier", "1.0"),
+                  testing::Pair("algorithms.privacy.policy", "record"), testing::Pair("cohort.size", "5"),
+                  testing::Pair("experiment.dtype", "float32"), testing::Pair("stopping.patience", "3")));
+  EXPECT_THAT(row_conditions(scratch / "none"), IsEmpty());
+}
+
+class SameRow : public testing::Test {
+ protected:
+  // What is wrong with a row of a run of that file and one of kFile, or "nothing".
+  std::string wrong_with(const std::string& file) const {
+    scratch_.write("a/experiment.toml", kFile);
+    scratch_.write("b/experiment.toml", file);
+    const std::vector<FoundRun> runs = {{scratch_ / "a", finished("fedavg", 1, 0.5), {}},
+                                        {scratch_ / "b", finished("fedavg", 2, 0.6), {}}};
+    try {
+      check_row(gather_rows(runs).rows.front());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  }
+
+  Scratch scratch_;
+};
+
+TEST_F(SameRow, RefusesOtherConditions) {
+  EXPECT_EQ(wrong_with(with("seeds = [1]", "seeds = [2]")), "nothing");
+  EXPECT_EQ(wrong_with(with("every = 1", "every = 2")), "nothing") << "the last round is evaluated anyway";
+  EXPECT_EQ(wrong_with(with("[stopping]\npatience = 3\n\n", "")), "nothing") << "older than the setting";
+  EXPECT_THAT(wrong_with(with("size = 5", "size = 50")),
+              HasSubstr("belong to one row, \"fedavg\", but differ in cohort.size: \"5\" and \"50\""));
+  EXPECT_THAT(wrong_with(with("patience = 3", "patience = 0")),
+              HasSubstr("differ in stopping.patience: \"3\" and \"0\""));
+  EXPECT_THAT(wrong_with(with("float32", "float64")), HasSubstr("differ in experiment.dtype"));
+  EXPECT_THAT(wrong_with(with("noise_multiplier = 1.0", "noise_multiplier = 2.0")),
+              HasSubstr("differ in algorithms.privacy.noise_multiplier: \"1.0\" and \"2.0\""));
+}
+
+FoundRun with_parameters(const std::string& label, std::int64_t seed,
+                         std::vector<std::pair<std::string, std::string>> parameters) {
+  Summary summary = finished(label, seed, 0.5);
+  summary.algorithm_parameters = std::move(parameters);
+  return found(summary);
+}
+
+std::vector<std::string> rows_of(std::vector<FoundRun> runs) {
+  separate_by_settings(runs);
+  std::vector<std::string> rows;
+  for (const Row& row : make_table(runs).rows)
+    rows.push_back(fmt::format("{}: {}", row_name(row), row.seeds.size()));
+  return rows;
+}
+
+TEST(SeparateRows, AreToldApartByWhatDiffersAlone) {
+  const auto at_rate = [](std::int64_t seed, const std::string& rate) {
+    return with_parameters("fedavg", seed, {{"momentum", "0.9"}, {"rate", rate}, {"schedule", "\"cosine\""}});
+  };
+  std::vector<FoundRun> runs = {at_rate(1, "0.1"), at_rate(1, "0.02"), at_rate(2, "0.02")};
+  EXPECT_THAT(rows_of(runs), ElementsAre("fedavg, rate=0.02: 2", "fedavg, rate=0.1: 1"));
+  separate_by_settings(runs);
+  EXPECT_THAT(render_markdown(make_table(runs)), HasSubstr("| algorithm | rate | rounds |"));
+  EXPECT_THAT(rows_of({at_rate(1, "0.1"), with_parameters("fedavg", 1, {{"schedule", "\"step\""}})}),
+              ElementsAre("fedavg, momentum=0.9, rate=0.1, schedule=cosine: 1", "fedavg, schedule=step: 1"))
+      << "an older version may lack parameters";
+}
+
+TEST(SeparateRows, LeaveRunsThatFitTogether) {
+  std::vector<FoundRun> runs = {with_parameters("fedavg", 1, {{"rate", "0.1"}}),
+                                with_parameters("fedavg", 2, {{"rate", "0.1"}}),
+                                with_parameters("fedprox", 1, {{"rate", "0.2"}})};
+  runs.push_back({.path = "runs/broken", .summary = std::nullopt, .problem = "unreadable"});
+  separate_by_settings(runs);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(runs[i].summary->sweep, IsEmpty());
+}
+
+TEST(SeparateRows, AddToWhatAGridGives) {
+  const auto at = [](const std::string& mu, const std::string& rate) {
+    FoundRun run = with_parameters("fedprox", 1, {{"mu", mu}, {"rate", rate}});
+    run.summary->sweep = {{"algorithms.fedprox.mu", mu}, {"partition.alpha", "0.5"}};
+    return run;
+  };
+  EXPECT_THAT(rows_of({at("0.1", "0.5"), at("0.1", "0.25"), at("1", "0.5")}),
+              ElementsAre("fedprox, mu=0.1, rate=0.25: 1", "fedprox, mu=0.1, rate=0.5: 1",
+                          "fedprox, mu=1, rate=0.5: 1"));
+}
+
+// What only the experiment file of a run says.
+TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
+  const Scratch folder;
+  const auto run_of = [&](std::int64_t seed, const std::string& settings) {
+    FoundRun run = with_parameters("dp-fedavg", seed, {});
+    run.path = folder / fmt::format("seed-{}", seed);
+    folder.write(fmt::format("seed-{}/experiment.toml", seed), settings);
+    return run;
+  };
+  const std::string privacy = "[[algorithms]]\n[algorithms.privacy]\nnoise_multiplier = ";
+  EXPECT_THAT(
+      rows_of({run_of(1, privacy + "1.0\n"), run_of(2, privacy + "2.0\n"), run_of(3, privacy + "2.0\n")}),
+      ElementsAre("dp-fedavg, privacy.noise_multiplier=1.0: 1",
+                  "dp-fedavg, privacy.noise_multiplier=2.0: 2"));
+  std::vector<FoundRun> cohorts = {run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "[cohort]\nsize = 10\n")};
+  separate_by_settings(cohorts);
+  EXPECT_THAT(render_markdown(make_table(cohorts)), HasSubstr("| cohort.size | algorithm |"));
+  EXPECT_THAT(rows_of({run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "")}), ElementsAre("dp-fedavg: 2"));
+}
+
+}  // namespace
+}  // namespace fedarena::results
