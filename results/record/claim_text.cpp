@@ -24,12 +24,6 @@ std::string unit_text(const PrivacyClaim& claim) {
 
 }  // namespace
 
-std::string epsilon_number(double number) {
-  if (number == 0) return "0";
-  const double size = std::abs(number);
-  return size >= 0.1 && size < 1e12 ? fmt::format("{:.4f}", number) : fmt::format("{:.4g}", number);
-}
-
 std::string claim_text(const std::optional<Claim>& claim, EpsilonText number) {
   return !claim ? "none" : claim->epsilon ? number(*claim->epsilon) : "unproven";
 }

@@ -162,11 +162,7 @@ std::string runs_body(std::span<const FoundRun> runs) {
   std::vector<Column<FoundRun>> columns = {
       {"run", Align::kText, [](const FoundRun& run) { return run.path.generic_string(); }},
       {"experiment", Align::kText, [](const FoundRun& run) { return run.summary->experiment; }},
-      {"algorithm", Align::kText,
-       [](const FoundRun& run) {
-         const Summary& summary = *run.summary;
-         return row_name(summary.label, own_sweep(summary.sweep, summary.label));
-       }},
+      {"algorithm", Align::kText, [](const FoundRun& run) { return row_name(key_of(*run.summary)); }},
       {"seed", Align::kNumber,
        [](const FoundRun& run) { return number_cell(std::to_string(run.summary->seed)); }},
       {"state", Align::kText, [](const FoundRun& run) { return state_text(*run.summary); }},
