@@ -5,13 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "results/audit/privacy_report.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/privacy_claim.hpp"
+#include "results/record/tuning.hpp"
+#include "results/table/tuning_text.hpp"
 #include "results/text/epsilon_number.hpp"
 #include "results/text/number_format.hpp"
-#include "results/record/privacy_json.hpp"
-#include "results/audit/privacy_report.hpp"
 #include "results/text/text.hpp"
-#include "results/record/tuning_json.hpp"
-#include "results/table/tuning_text.hpp"
 
 namespace fedarena::results {
 namespace {

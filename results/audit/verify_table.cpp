@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "results/audit/comparison.hpp"
-#include "results/statistics/paired_t_test.hpp"
 #include "results/audit/privacy_report.hpp"
-#include "results/record/run_directory.hpp"
 #include "results/audit/state_privacy.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena::results {
@@ -78,12 +78,10 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   double uplink = 0, downlink = 0, client_rounds = 0, seconds = 0;
   const std::vector<RoundRecord> rounds = run.rounds();
   double examples = 0, gradients = 0, operations = 0;
-  bool counted = true;
   for (const RoundRecord& round : rounds) {
     examples += static_cast<double>(round.examples);
-    counted = counted && round.cost;
-    if (round.cost) gradients += static_cast<double>(round.cost->gradients);
-    if (round.cost) operations += static_cast<double>(round.cost->operations);
+    gradients += static_cast<double>(round.cost.gradients);
+    operations += static_cast<double>(round.cost.operations);
     uplink += static_cast<double>(round.uplink_bytes);
     downlink += static_cast<double>(round.downlink_bytes);
     client_rounds += static_cast<double>(round.clients);
@@ -95,8 +93,8 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   cells.total_uplinks.push_back(uplink);
   cells.total_downlinks.push_back(downlink);
   cells.examples.push_back(examples);
-  if (counted) cells.gradients.push_back(gradients);
-  if (counted) cells.operations.push_back(operations);
+  cells.gradients.push_back(gradients);
+  cells.operations.push_back(operations);
   if (!rounds.empty() && rounds.back().test_accuracy)
     cells.accuracies.push_back(*rounds.back().test_accuracy);
   else if (!rounds.empty() && rounds.back().test_loss)

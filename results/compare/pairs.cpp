@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/statistics/bootstrap.hpp"
-#include "results/text/natural_order.hpp"
 #include "results/compare/pair_notes.hpp"
-#include "results/statistics/paired_differences.hpp"
 #include "results/compare/row_differences.hpp"
+#include "results/statistics/bootstrap.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
+#include "results/text/natural_order.hpp"
 
 namespace fedarena::results {
 namespace {

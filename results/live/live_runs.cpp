@@ -8,8 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "results/record/problem_line.hpp"
-#include "results/record/recorded_rounds.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena::results {

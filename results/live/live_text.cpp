@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "results/record/test_metrics.hpp"
 #include "results/text/duration_text.hpp"
 #include "results/text/number_format.hpp"
-#include "results/record/regression_error.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

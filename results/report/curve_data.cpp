@@ -7,10 +7,10 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/measures/quantity.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/json_fields.hpp"
-#include "results/measures/measure.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -24,7 +24,7 @@ Json axes_json() {
 Json measures_json() {
   Json measures = Json::array();
   for (const std::string& name : measure_names()) {
-    const Measure measure = *find_measure(name);
+    const Quantity measure = *find_quantity(name);
     measures.push_back({{"name", name}, {"heading", heading(measure)}, {"share", is_share(measure)}});
   }
   return measures;

@@ -10,10 +10,10 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/environment_file.hpp"
-#include "results/write/html_table.hpp"
-#include "results/text/natural_order.hpp"
-#include "results/record/problem_line.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/report/sections.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/write/html_table.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -8,16 +8,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/write/columns.hpp"
 #include "results/plot/curves.hpp"
+#include "results/record/record.hpp"
+#include "results/record/test_metrics.hpp"
+#include "results/report/sections.hpp"
+#include "results/table/row_key.hpp"
+#include "results/table/tuning_text.hpp"
 #include "results/text/html.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
-#include "results/record/regression_error.hpp"
-#include "results/report/sections.hpp"
-#include "results/table/row_key.hpp"
-#include "results/record/state_text.hpp"
-#include "results/table/tuning_text.hpp"
+#include "results/write/columns.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -11,15 +11,15 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/durable_file.hpp"
-#include "results/text/html.hpp"
-#include "results/text/natural_order.hpp"
-#include "results/table/partition_notes.hpp"
 #include "results/audit/privacy_report.hpp"
-#include "results/record/problem_line.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/run_directory.hpp"
 #include "results/report/partition_map.hpp"
 #include "results/report/sections.hpp"
-#include "results/record/run_directory.hpp"
+#include "results/table/partition_notes.hpp"
+#include "results/text/html.hpp"
+#include "results/text/natural_order.hpp"
 
 namespace fedarena::results {
 namespace {

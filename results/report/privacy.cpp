@@ -15,15 +15,15 @@
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
 
+#include "results/audit/privacy_report.hpp"
 #include "results/plot/curves.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/report/sections.hpp"
 #include "results/text/epsilon_number.hpp"
 #include "results/text/html.hpp"
-#include "results/write/html_table.hpp"
 #include "results/text/number_format.hpp"
-#include "results/audit/privacy_report.hpp"
-#include "results/record/problem_line.hpp"
-#include "results/report/sections.hpp"
-#include "results/record/run_directory.hpp"
+#include "results/write/html_table.hpp"
 
 namespace fedarena::results {
 namespace {

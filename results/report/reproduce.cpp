@@ -11,10 +11,10 @@
 
 #include "results/plot/curves.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/text/html.hpp"
-#include "results/record/problem_line.hpp"
-#include "results/report/sections.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/report/sections.hpp"
+#include "results/text/html.hpp"
 
 namespace fedarena::results {
 namespace {

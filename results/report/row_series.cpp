@@ -4,8 +4,8 @@
 #include <limits>
 #include <span>
 
+#include "results/measures/quantity.hpp"
 #include "results/plot/curves.hpp"
-#include "results/measures/measure.hpp"
 #include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
@@ -69,8 +69,8 @@ RowSeries row_series(const RowRounds& seeds) {
   };
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
-  for (const std::string& name : own) add(*find_measure(name));
-  for (const std::string& name : observed) add(Observed{name});
+  for (const std::string& name : own) add(*find_quantity(name));
+  for (const std::string& name : observed) add(Quantity{.observed = name});
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < rounds; ++position) {
     const bool measured = std::ranges::any_of(measures, [&](const std::vector<DrawnValues>& of_seeds) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "results/statistics/spread.hpp"
 #include "results/record/test_metrics.hpp"
+#include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
 

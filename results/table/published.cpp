@@ -12,9 +12,9 @@
 
 #include "fedarena/base/nearest.hpp"
 
-#include "results/text/number_format.hpp"
 #include "results/table/row_values.hpp"
 #include "results/table/table.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -37,7 +37,7 @@ bool is_of(const RoundMetric& metric, const Table& table, const Row& row) {
            metric.limit == table.metric->limit;
   }
   if (metric.moment != Moment::kLast) return false;
-  return metric.quantity == Quantity(row.accuracy_mean ? Measure::kAccuracy : Measure::kRmse);
+  return name_of(metric.quantity) == (row.accuracy_mean ? "accuracy" : "rmse");
 }
 
 std::string quoted(const std::string& key, const std::string& value) {

@@ -9,19 +9,19 @@
 
 #include <fmt/ranges.h>
 
+#include "results/record/test_metrics.hpp"
+#include "results/statistics/statistics.hpp"
 #include "results/table/best_rows.hpp"
 #include "results/table/dataset_notes.hpp"
 #include "results/table/divergence_notes.hpp"
 #include "results/table/metric_rows.hpp"
-#include "results/text/natural_order.hpp"
 #include "results/table/partition_notes.hpp"
 #include "results/table/privacy_notes.hpp"
-#include "results/record/regression_error.hpp"
 #include "results/table/row_key.hpp"
-#include "results/statistics/statistics.hpp"
 #include "results/table/stopping_notes.hpp"
-#include "results/text/text.hpp"
 #include "results/table/tuning_notes.hpp"
+#include "results/text/natural_order.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "results/table/client_columns.hpp"
-#include "results/record/find_runs.hpp"
-#include "results/table/published.hpp"
 #include "results/measures/round_metric.hpp"
-#include "results/statistics/spread.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/tuning.hpp"
+#include "results/statistics/statistics.hpp"
+#include "results/table/client_columns.hpp"
+#include "results/table/published.hpp"
 
 namespace fedarena::results {
 

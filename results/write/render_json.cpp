@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "results/record/privacy_json.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/privacy_claim.hpp"
+#include "results/record/tuning.hpp"
 #include "results/write/render.hpp"
-#include "results/record/tuning_json.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -9,7 +9,6 @@
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/text/number_format.hpp"
-#include "results/record/run_names.hpp"
 
 namespace fedarena {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "harness/runner/plan/planned_cell.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/record/validation_score.hpp"
+#include "results/record/tuning.hpp"
 
 namespace fedarena {
 namespace {

@@ -43,7 +43,7 @@ class Costs : public SmallRuns<Busy> {
   Costs() : SmallRuns({3, 1, 6}) {}
   results::Cost next(const PrivacyPolicy& policy = NoPolicy{}) const {
     Simulation simulation(setup_on(pool, 5, 3, policy));
-    const results::Cost first = *simulation.next_round().cost;
+    const results::Cost first = simulation.next_round().cost;
     EXPECT_EQ(simulation.next_round().cost, first) << "each round counts from zero";
     return first;
   }
