@@ -7,7 +7,7 @@
 
 #include "harness/config/sections/experiment.hpp"
 #include "results/record/record.hpp"
-#include "results/record/validation_score.hpp"
+#include "results/record/tuning.hpp"
 
 namespace fedarena {
 

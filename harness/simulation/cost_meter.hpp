@@ -3,7 +3,7 @@
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/operations.hpp"
 #include "harness/simulation/public_compute.hpp"
-#include "results/record/cost.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "results/record/regression_error.hpp"
+#include "results/record/test_metrics.hpp"
 
 namespace fedarena {
 namespace {

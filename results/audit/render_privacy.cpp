@@ -8,12 +8,13 @@
 
 #include "fedarena/base/text.hpp"
 
-#include "results/record/privacy_json.hpp"
-#include "results/text/number_format.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/tuning_json.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/privacy_claim.hpp"
+#include "results/record/tuning.hpp"
 #include "results/table/notes.hpp"
+#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

@@ -10,8 +10,9 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
+#include "results/audit/privacy_report.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/statistics/paired_t_test.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena::results {
@@ -91,10 +92,8 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
   cells.add("seconds",
             sum([](const RoundRecord& round) { return round.train_seconds + round.evaluation_seconds; }));
   cells.add("examples", sum([](const RoundRecord& round) { return round.examples; }));
-  if (std::ranges::all_of(rounds, [](const RoundRecord& round) { return round.cost.has_value(); })) {
-    cells.add("gradients", sum([](const RoundRecord& round) { return round.cost->gradients; }));
-    cells.add("operations", sum([](const RoundRecord& round) { return round.cost->operations; }));
-  }
+  cells.add("gradients", sum([](const RoundRecord& round) { return round.cost.gradients; }));
+  cells.add("operations", sum([](const RoundRecord& round) { return round.cost.operations; }));
   if (!rounds.empty()) {
     const RoundRecord& last = rounds.back();
     if (last.test_accuracy)

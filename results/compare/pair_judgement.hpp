@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "results/statistics/paired_t_test.hpp"
-#include "results/statistics/signed_rank.hpp"
+#include "results/statistics/paired_tests.hpp"
 
 namespace fedarena::results {
 

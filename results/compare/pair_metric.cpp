@@ -7,7 +7,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/regression_error.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 
@@ -34,8 +34,7 @@ double PairMetric::of(const FoundRun& run) const {
     if (!reading.value) refuse(run, reading.missing);
     return *reading.value;
   }
-  if (metric_.quantity == Quantity(Measure::kRmse))
-    return root_mean_squared_error(*run.summary->final_test_loss);
+  if (name_of(metric_.quantity) == "rmse") return root_mean_squared_error(*run.summary->final_test_loss);
   if (!run.summary->final_test_accuracy) refuse(run, "no accuracy, because its data are for regression");
   return *run.summary->final_test_accuracy;
 }

@@ -10,7 +10,7 @@
 
 #include "results/compare/row_differences.hpp"
 #include "results/statistics/bootstrap.hpp"
-#include "results/statistics/paired_differences.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/natural_order.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "results/compare/compared_rows.hpp"
-#include "results/statistics/interval.hpp"
+#include "results/statistics/statistics.hpp"
 #include "results/text/text.hpp"
 #include "results/compare/pair_judgement.hpp"
 #include "results/compare/pair_metric.hpp"

@@ -7,9 +7,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/find_runs.hpp"
-#include "results/record/problem_line.hpp"
-#include "results/record/recorded_rounds.hpp"
-#include "results/record/run_names.hpp"
+#include "results/record/run_directory.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "results/export/little_endian.hpp"
+#include "results/export/tf_record.hpp"
 
 namespace fedarena::results {
 namespace {

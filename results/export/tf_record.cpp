@@ -1,9 +1,7 @@
 #include "results/export/tf_record.hpp"
 
+#include <array>
 #include <cstdint>
-
-#include "results/export/crc32c.hpp"
-#include "results/export/little_endian.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -15,6 +13,22 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
   return ((checksum >> 15) | (checksum << 17)) + kMaskDelta;
 }
 
+constexpr std::uint32_t kReflectedPolynomial = 0x82F63B78;
+
+constexpr std::array<std::uint32_t, 256> make_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
+    std::uint32_t remainder = byte;
+    for (int bit = 0; bit < 8; ++bit) {
+      remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kReflectedPolynomial : 0);
+    }
+    table[byte] = remainder;
+  }
+  return table;
+}
+
+constexpr std::array<std::uint32_t, 256> kTable = make_table();
+
 }  // namespace
 
 std::string tf_record(std::string_view bytes) {
@@ -22,6 +36,14 @@ std::string tf_record(std::string_view bytes) {
   std::string record = length + little_endian(masked_crc32c(length));
   record += bytes;
   return record + little_endian(masked_crc32c(bytes));
+}
+
+std::uint32_t crc32c(std::string_view bytes) {
+  std::uint32_t remainder = ~std::uint32_t{0};
+  for (const char byte : bytes) {
+    remainder = (remainder >> 8) ^ kTable[(remainder ^ static_cast<unsigned char>(byte)) & 0xFFU];
+  }
+  return ~remainder;
 }
 
 }  // namespace fedarena::results

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "results/images/synthetic_images.hpp"
+#include "results/images/synthetic_folder.hpp"
 
 namespace fedarena::results {
 
@@ -27,5 +28,8 @@ std::int64_t default_scale(const LabelledImages& images);
 /// Every class begins a row of its own, in ascending order, and wraps after 20 images; 2 white pixels lie
 /// between tiles. An Error when the picture would have more than 2^28 pixels.
 Raster image_grid(const LabelledImages& images, std::int64_t scale);
+
+/// A picture as the bytes of a PNG file.
+std::string to_png(const Raster& raster);
 
 }  // namespace fedarena::results

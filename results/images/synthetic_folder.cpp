@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
 
 #include "results/record/durable_file.hpp"
 
@@ -54,6 +59,14 @@ std::vector<std::string> entries(const fs::path& folder) {
   }
   if (failure) fail_on_file(folder, "cannot be listed", failure.value());
   return names;
+}
+
+[[noreturn]] void refuse(const std::string& folder, std::string found, std::string allowed) {
+  throw Error(Complaint{.place = {.file = folder},
+                        .found = std::move(found),
+                        .allowed = std::move(allowed),
+                        .nearest = {},
+                        .remedy = {}});
 }
 
 }  // namespace
@@ -118,6 +131,39 @@ void SyntheticFolder::remove_unfinished() const {
   for (const std::string& name : entries(path_)) {
     if (name.ends_with(kUnfinished)) remove_folder(path_ / name);
   }
+}
+
+std::span<const float> LabelledImages::image(std::size_t index) const {
+  const auto size = static_cast<std::size_t>(channels * height * width);
+  return std::span(pixels).subspan(index * size, size);
+}
+
+std::vector<std::int64_t> LabelledImages::classes() const {
+  const std::set<std::int64_t> distinct(labels.begin(), labels.end());
+  return {distinct.begin(), distinct.end()};
+}
+
+LabelledImages as_images(SyntheticSet set, const std::string& folder) {
+  const std::vector<std::int64_t>& shape = set.images.shape;
+  auto* pixels = std::get_if<std::vector<float>>(&set.images.values);
+  if (pixels == nullptr || shape.size() != 4 || (shape[1] != 1 && shape[1] != 3) || pixels->empty()) {
+    refuse(folder,
+           fmt::format("the synthetic inputs are {} of the shape [{}], which no picture can show",
+                       pixels == nullptr ? "int64" : "float32", fmt::join(shape, ", ")),
+           "images: float32 [n, 1 or 3, height, width], at least one");
+  }
+  auto* labels = std::get_if<std::vector<std::int64_t>>(&set.labels.values);
+  if (labels == nullptr || set.labels.shape != std::vector{shape[0]}) {
+    refuse(folder,
+           fmt::format("the labels are {} of the shape [{}]", labels == nullptr ? "float32" : "int64",
+                       fmt::join(set.labels.shape, ", ")),
+           fmt::format("a class for each image: int64 [{}]", shape[0]));
+  }
+  return {.channels = shape[1],
+          .height = shape[2],
+          .width = shape[3],
+          .pixels = std::move(*pixels),
+          .labels = std::move(*labels)};
 }
 
 }  // namespace fedarena::results

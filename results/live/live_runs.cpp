@@ -8,11 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "results/record/problem_line.hpp"
-#include "results/record/recorded_rounds.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
+#include <fmt/format.h>
 
 namespace fedarena::results {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "fedarena/base/text.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/regression_error.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

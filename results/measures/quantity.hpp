@@ -5,42 +5,20 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "results/measures/curve_axis.hpp"
+#include "results/measures/catalogue.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/measures/measure.hpp"
 
 namespace fedarena::results {
 
-/// Accuracy on the test examples of one class: "class:3".
-struct OfClass {
-  std::int64_t label = 0;
-  bool operator==(const OfClass&) const = default;
-};
-
-/// The largest value of a measure of clients in any evaluated round so far (PPPFL: BMTA and BMT-F1). It is
-/// chosen on test examples, which its words say; nothing else here is.
-struct BestSoFar {
-  Measure of;
-  bool operator==(const BestSoFar&) const = default;
-};
-
-/// What a run has spent from its first round on: an axis that sums.
-struct Spent {
-  const CurveAxis* axis;
-  bool operator==(const Spent&) const = default;
-};
-
-/// What an algorithm observes of itself, by its name.
-struct Observed {
-  std::string name;
-  bool operator==(const Observed&) const = default;
-};
-
 /// A number that a run has after its rounds: what tables, comparisons and curves are of.
-using Quantity = std::variant<Measure, OfClass, BestSoFar, Spent, Observed>;
+struct Quantity {
+  const CatalogueEntry* entry = nullptr;  ///< none for what an algorithm observes of itself
+  std::int64_t label = 0;                 ///< of "class:K"
+  std::string observed = {};              ///< what the algorithm calls it
+  bool operator==(const Quantity&) const = default;
+};
 
 /// Which of two numbers is the better one.
 enum class Better { kMore, kLess, kNeither };
@@ -48,8 +26,14 @@ enum class Better { kMore, kLess, kNeither };
 /// The names of all quantities but what algorithms observe, for help; "class:K" stands for all classes.
 std::vector<std::string> quantity_names();
 
+/// The names among them of what the evaluation of a single round measures, classes left out.
+std::vector<std::string> measure_names();
+
 /// The quantity of that name; none where there is none. Observations are not looked for.
 std::optional<Quantity> find_quantity(const std::string& name);
+
+/// One that exists; otherwise a Bug.
+Quantity known_quantity(const std::string& name);
 
 /// The quantity of that name, or what some round of a finished run observes under it. Otherwise an Error that
 /// begins with the option and lists both.
@@ -70,7 +54,8 @@ std::string heading(const Quantity& quantity);
 /// To begin a legend: "Accuracy on test examples of class 3".
 std::string describe(const Quantity& quantity);
 
-/// The setting of an experiment file with which rounds record it, as for measures.
+/// The setting of an experiment file with which rounds record it, "[evaluation] per_client = true"; empty
+/// where no setting does.
 std::string recorded_with(const Quantity& quantity);
 
 /// Whether it is a fraction, of which more is better.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -10,9 +9,10 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
+#include "results/record/tuning.hpp"
 #include "results/text/number_format.hpp"
-#include "results/record/validation_score.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -38,12 +38,10 @@ Moment parse_moment(const std::string& whole, const std::string& text) {
 }
 
 double parse_limit(Moment moment, const std::string& whole, const std::string& text) {
-  double limit = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  const bool number =
-      failure == std::errc() && end == text.data() + text.size() && std::isfinite(limit) && limit >= 0;
+  const std::optional<double> limit = parse_number<double>(text);
   const bool round = moment == Moment::kRound;
-  if (number && (!round || (limit >= 1 && limit == std::floor(limit)))) return limit;
+  const bool number = limit && std::isfinite(*limit) && *limit >= 0;
+  if (number && (!round || (*limit >= 1 && *limit == std::floor(*limit)))) return *limit;
   reject(fmt::format("--metric {}: the limit is \"{}\"", whole, text),
          round ? "a whole number from 1" : "a number from 0", {});
 }

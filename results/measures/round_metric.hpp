@@ -21,7 +21,7 @@ enum class Moment {
 
 /// A number that is read from the rounds of a run.
 struct RoundMetric {
-  Quantity quantity = Measure::kAccuracy;
+  Quantity quantity = known_quantity("accuracy");
   Moment moment = Moment::kLast;
   double limit = 0;       ///< of the moment; 0 where it has none
   std::string text = {};  ///< as users write it

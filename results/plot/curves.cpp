@@ -118,7 +118,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
 }
 
 DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds) {
-  return drawable(positions_on(axis, rounds));
+  return drawable(values_of(axis, rounds));
 }
 
 DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds) {
@@ -131,7 +131,7 @@ DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecor
 }
 
 double over_seeds(const CurveAxis& axis, std::span<const double> positions) {
-  return axis.largest ? std::ranges::max(positions) : mean(positions);
+  return axis.unit == NumberUnit::kEpsilon ? std::ranges::max(positions) : mean(positions);
 }
 
 std::string curves_json(const Curves& curves) {

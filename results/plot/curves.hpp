@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/measures/curve_axis.hpp"
+#include "results/measures/catalogue.hpp"
 #include "results/measures/quantity.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/table/table.hpp"
@@ -38,7 +38,7 @@ struct CurvePanel {
 
 struct Curves {
   CurveAxis x;
-  Quantity y = Measure::kAccuracy;
+  Quantity y = known_quantity("accuracy");
   std::string title;  ///< what all panels share
   std::vector<CurvePanel> panels;
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why

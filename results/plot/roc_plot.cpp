@@ -7,8 +7,8 @@
 
 #include "results/plot/curve_plot.hpp"
 #include "results/plot/curve_script.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
-#include "results/record/run_names.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -59,7 +59,7 @@ std::string to_json_text(const ClientScores& scores) {
 
 ClientScores parse_client_scores(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  fields.schema(kClientsSchema, kClientsSchema);
+  fields.schema(kClientsSchema);
   ClientScores scores;
   scores.round = fields.integer("round", 1);
   for (JsonFields& entry : fields.objects("clients")) {

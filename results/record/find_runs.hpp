@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fedarena/base/error.hpp"
+
 #include "results/record/record.hpp"
 
 namespace fedarena::results {
@@ -21,5 +23,14 @@ struct FoundRun {
 /// their paths. Links to folders below a path are not followed. A broken run comes back with its problem, so
 /// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
+
+/// What is wrong with a file of a run directory, in one line: the file's name, the line and field, the
+/// reason. Without the remedy and the folder, which stands beside it wherever a problem is shown.
+std::string problem_line(const Error& error);
+
+/// A name for each run: its path below the folder that holds all of `folders`, at and below which the runs
+/// were found, such as "quickstart/fedavg-seed-1". Names are distinct, and stay when runs are added.
+std::vector<std::string> run_names(std::span<const FoundRun> runs,
+                                   std::span<const std::filesystem::path> folders);
 
 }  // namespace fedarena::results

@@ -105,13 +105,14 @@ std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
   return value.get<std::int64_t>();
 }
 
-std::int64_t JsonFields::schema(std::int64_t oldest, std::int64_t newest) {
+void JsonFields::schema(std::int64_t known) {
   const std::int64_t schema = integer("schema");
-  if (schema < oldest || schema > newest) {
-    reject("schema", oldest == newest ? fmt::format("{}", newest) : fmt::format("{} to {}", oldest, newest),
-           "read it with the version of fedarena that wrote it");
-  }
-  return schema;
+  if (schema == known) return;
+  fail(place_,
+       fmt::format("field \"schema\" is {}, and this build reads {}: run the experiment again, or take the "
+                   "build that wrote it",
+                   schema, known),
+       {}, {});
 }
 
 double JsonFields::number(const std::string& name) {

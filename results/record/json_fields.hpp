@@ -31,9 +31,9 @@ class JsonFields {
   /// Parses `text`, which must be one object. `place.line` is where the text begins, or 0 for the whole file.
   JsonFields(std::string_view text, Place place);
 
-  /// The field "schema", from `oldest` to `newest`. To be read first: another version may lay out everything
-  /// else differently.
-  std::int64_t schema(std::int64_t oldest, std::int64_t newest);
+  /// Reads the field "schema" and refuses any but `known`. To be called first: another build may lay out
+  /// everything else differently.
+  void schema(std::int64_t known);
   /// A whole number, not smaller than `least`.
   std::int64_t integer(const std::string& name,
                        std::int64_t least = std::numeric_limits<std::int64_t>::min());

@@ -31,11 +31,10 @@ void append_cost(Json& json, const Cost& cost) {
 }
 
 // Gradients of clients' examples are among all gradients.
-std::optional<Cost> read_cost(JsonFields& fields, std::int64_t examples) {
-  if (!fields.has("gradients")) return std::nullopt;
-  return Cost{.gradients = fields.integer("gradients", examples),
-              .operations = fields.integer("operations", 0),
-              .at_least = fields.has("operations_at_least") && fields.boolean("operations_at_least")};
+Cost read_cost(JsonFields& fields, std::int64_t examples) {
+  return {.gradients = fields.integer("gradients", examples),
+          .operations = fields.integer("operations", 0),
+          .at_least = fields.has("operations_at_least") && fields.boolean("operations_at_least")};
 }
 
 std::optional<ClientMetrics> read_clients(JsonFields& fields) {
@@ -87,7 +86,7 @@ void append_metrics(Json& json, const RoundRecord& record) {
   if (record.validation_accuracy) json["validation_accuracy"] = json_number(*record.validation_accuracy);
   if (record.per_client) append_clients(json, *record.per_client);
   if (record.client_errors) append_errors(json, *record.client_errors);
-  if (record.cost) append_cost(json, *record.cost);
+  append_cost(json, record.cost);
   for (const auto& [name, value] : record.observed) json["observed"][name] = json_number(value);
 }
 

@@ -6,8 +6,7 @@
 namespace fedarena::results {
 
 /// Adds what a round's evaluation says of classes, validation examples and clients, and what the round took
-/// to compute, as far as it is known; its absence is how older records look. `record.examples` is read
-/// before.
+/// to compute, as far as it is known. `record.examples` is read before.
 void append_metrics(Json& json, const RoundRecord& record);
 void read_metrics(JsonFields& fields, RoundRecord& record);
 

@@ -76,7 +76,7 @@ std::string to_json_text(const RecordedPartition& partition) {
 
 RecordedPartition parse_partition(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  fields.schema(kPartitionSchema, kPartitionSchema);
+  fields.schema(kPartitionSchema);
   RecordedPartition partition;
   partition.id = fields.text("id");
   partition.kind = fields.text("kind");

@@ -3,12 +3,54 @@
 #include <cmath>
 #include <utility>
 
+#include "results/record/json_fields.hpp"
+
 namespace fedarena::results {
 namespace {
 
 std::optional<Claim> worse_of(const std::optional<Claim>& left, const std::optional<Claim>& right) {
   if (!left || !right) return left ? left : right;
   return worse(*left, *right);
+}
+
+constexpr const char* kUnproven = "unproven";
+
+std::string reason_of(const std::optional<Claim>& claim) { return claim ? claim->unproven : ""; }
+
+std::optional<Claim> read_claim(JsonFields& fields, const std::string& epsilon, const std::string& reason) {
+  const std::string unproven = fields.text(reason);
+  if (fields.is(epsilon, kUnproven)) {
+    if (unproven.empty()) fields.reject(reason, "the reason why nothing is proven");
+    return Claim{.epsilon = std::nullopt, .unproven = unproven};
+  }
+  if (!unproven.empty()) fields.reject(reason, fmt::format("empty, because {} is not \"unproven\"", epsilon));
+  if (fields.is_null(epsilon)) return std::nullopt;
+  const double value = fields.number(epsilon);
+  if (!(value >= 0)) fields.reject(epsilon, R"(a number from 0, "inf" or "unproven")");
+  return Claim{.epsilon = value};
+}
+
+void check(const PrivacyClaim& claim, const JsonFields& fields) {
+  if (claim.rdp.has_value() != claim.pld.has_value()) {
+    fields.reject("epsilon_pld", claim.rdp ? "an epsilon, because there is one of RDP"
+                                           : "null, because there is none of RDP");
+  }
+  if (claim.as_if_rdp.has_value() != claim.as_if_pld.has_value()) {
+    fields.reject("as_if_epsilon_pld", claim.as_if_rdp ? "an epsilon, because there is one of RDP"
+                                                       : "null, because there is none of RDP");
+  }
+  if (claim.as_if_rdp && !claim.rdp) fields.reject("as_if_epsilon_rdp", "null, because epsilon_rdp is");
+  const bool has_order = claim.rdp && claim.rdp->epsilon;
+  if (claim.order != 0 && !(has_order && claim.order > 1)) {
+    fields.reject("order", has_order ? "0 or a number above 1" : "0, because there is no epsilon of RDP");
+  }
+  // Whatever the accountants say of the rest, an exact access leaves nothing to hide.
+  if (!claim.exact_access.empty() && (!claim.rdp || is_finite(claim.rdp) || is_finite(claim.pld))) {
+    fields.reject("exact_access", "empty, because epsilon is not infinite");
+  }
+  if (claim.assumed && claim.settings.assume == "nothing") {
+    fields.reject("assumed", "false, because nothing is to be assumed");
+  }
 }
 
 }  // namespace
@@ -28,6 +70,61 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   if (claim.exact_access.empty()) claim.exact_access = right.exact_access;
   if (claim.declared_public.empty()) claim.declared_public = right.declared_public;
   if (claim.stopped.empty()) claim.stopped = right.stopped;
+  return claim;
+}
+
+Json json_epsilon(const std::optional<Claim>& claim) {
+  if (!claim) return nullptr;
+  return claim->epsilon ? json_number(*claim->epsilon) : Json(kUnproven);
+}
+
+void append_privacy(Json& json, const PrivacyClaim& claim) {
+  json["unit"] = claim.unit;
+  json["adjacency"] = claim.adjacency;
+  json["delta"] = json_number(claim.settings.delta);
+  json["orders"] = claim.settings.orders;
+  json["conversion"] = claim.settings.conversion;
+  json["assume"] = claim.settings.assume;
+  json["assumed"] = claim.assumed;
+  json["epsilon_rdp"] = json_epsilon(claim.rdp);
+  json["rdp_unproven"] = reason_of(claim.rdp);
+  json["order"] = json_number(claim.order);
+  json["epsilon_pld"] = json_epsilon(claim.pld);
+  json["pld_unproven"] = reason_of(claim.pld);
+  json["as_if_epsilon_rdp"] = json_epsilon(claim.as_if_rdp);
+  json["as_if_rdp_unproven"] = reason_of(claim.as_if_rdp);
+  json["as_if_epsilon_pld"] = json_epsilon(claim.as_if_pld);
+  json["as_if_pld_unproven"] = reason_of(claim.as_if_pld);
+  json["exact_access"] = claim.exact_access;
+  json["declared_public"] = claim.declared_public;
+  if (claim.most_accesses > 0) json["most_accesses"] = claim.most_accesses;
+  json["budget"] = json_number(claim.budget);
+  json["stopped"] = claim.stopped;
+}
+
+PrivacyClaim read_privacy(JsonFields& fields) {
+  PrivacyClaim claim;
+  claim.unit = fields.choice("unit", {"record", "client"});
+  claim.adjacency = fields.text("adjacency");
+  if (!claim.adjacency.empty()) fields.choice("adjacency", {"add-remove", "replace-one"});
+  claim.settings.delta = fields.fraction("delta");
+  claim.settings.orders = fields.text("orders");
+  if (claim.settings.orders.empty()) fields.reject("orders", "the name of an order set");
+  claim.settings.conversion = fields.choice("conversion", {"balle", "classic"});
+  claim.settings.assume = fields.choice("assume", {"nothing", "poisson"});
+  claim.assumed = fields.boolean("assumed");
+  claim.rdp = read_claim(fields, "epsilon_rdp", "rdp_unproven");
+  claim.order = fields.number("order");
+  claim.pld = read_claim(fields, "epsilon_pld", "pld_unproven");
+  claim.as_if_rdp = read_claim(fields, "as_if_epsilon_rdp", "as_if_rdp_unproven");
+  claim.as_if_pld = read_claim(fields, "as_if_epsilon_pld", "as_if_pld_unproven");
+  claim.exact_access = fields.text("exact_access");
+  claim.declared_public = fields.text("declared_public");
+  if (fields.has("most_accesses")) claim.most_accesses = fields.integer("most_accesses", 1);
+  claim.budget = fields.amount("budget");
+  claim.stopped = fields.text("stopped");
+  if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});
+  check(claim, fields);
   return claim;
 }
 

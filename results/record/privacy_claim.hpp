@@ -4,9 +4,14 @@
 #include <optional>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "fedarena/accounting/account.hpp"
 
 namespace fedarena::results {
+
+using Json = nlohmann::ordered_json;
+class JsonFields;
 
 /// Why a run ended before its planned rounds, as `PrivacyClaim::stopped` names it: the next round would have
 /// overspent the budget.
@@ -42,5 +47,14 @@ bool is_finite(const std::optional<Claim>& claim);
 /// The claim of a row over two finished runs with the same settings: the worse epsilon of each accountant,
 /// and what is noteworthy in either.
 PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right);
+
+/// An epsilon as JSON: a number, "inf", or "unproven"; null where there is none yet.
+Json json_epsilon(const std::optional<Claim>& claim);
+
+/// Appends the fields of a claim to an object.
+void append_privacy(Json& json, const PrivacyClaim& claim);
+
+/// Reads what append_privacy() wrote. Values that contradict each other are an Error that names the field.
+PrivacyClaim read_privacy(JsonFields& fields);
 
 }  // namespace fedarena::results

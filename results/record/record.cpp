@@ -1,8 +1,10 @@
 #include "results/record/record.hpp"
 
+#include <fmt/format.h>
+
 #include "results/record/metrics_json.hpp"
-#include "results/record/privacy_json.hpp"
-#include "results/record/tuning_json.hpp"
+#include "results/record/privacy_claim.hpp"
+#include "results/record/tuning.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -19,29 +21,11 @@ std::optional<double> optional_fraction(JsonFields& fields, const std::string& n
   return fields.fraction(name);
 }
 
-// Rounds written before there was privacy have no such field.
 std::optional<double> read_epsilon(JsonFields& fields) {
-  if (!fields.has("epsilon") || fields.is_null("epsilon")) return std::nullopt;
+  if (fields.is_null("epsilon")) return std::nullopt;
   const double epsilon = fields.number("epsilon");
   if (!(epsilon >= 0)) fields.reject("epsilon", R"(a number from 0, "inf" or null)");
   return epsilon;
-}
-
-// Schema 1 knew policies but no accountant.
-void read_privacy_of_schema_1(JsonFields& fields) {
-  const std::string remedy = "no epsilon was computed for it; run this cell again";
-  if (fields.text("privacy") != "none") fields.reject("privacy", "none in a summary of schema 1", remedy);
-  fields.choice("epsilon", {"none"});
-}
-
-// Runs written before partitions had cards have neither field; one without the other is damage.
-void read_partition_card(JsonFields& fields, Summary& summary) {
-  if (!fields.has("partition_id") && !fields.has("partition_hash")) return;
-  for (const auto& [name, member] : {std::pair("partition_id", &Summary::partition_id),
-                                     std::pair("partition_hash", &Summary::partition_hash)}) {
-    summary.*member = fields.text(name);
-    if ((summary.*member).empty()) fields.reject(name, "a text that is not empty");
-  }
 }
 
 void read_policy(JsonFields& fields, Summary& summary) {
@@ -139,10 +123,8 @@ std::string to_json_text(const Summary& summary) {
   json["dataset"] = summary.dataset;
   json["dataset_note"] = summary.dataset_note;
   json["partition"] = summary.partition;
-  if (!summary.partition_id.empty() || !summary.partition_hash.empty()) {
-    json["partition_id"] = summary.partition_id;
-    json["partition_hash"] = summary.partition_hash;
-  }
+  json["partition_id"] = summary.partition_id;
+  json["partition_hash"] = summary.partition_hash;
   json["model"] = summary.model;
   for (const auto& [path, value] : summary.sweep) json["sweep"][path] = value;
   json["seed"] = summary.seed;
@@ -177,7 +159,7 @@ std::string to_json_text(const Summary& summary) {
 
 Summary parse_summary(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  const std::int64_t schema = fields.schema(1, kSummarySchema);
+  fields.schema(kSummarySchema);
   Summary summary;
   summary.experiment = fields.text("experiment");
   summary.label = fields.text("label");
@@ -185,9 +167,10 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.dataset = fields.text("dataset");
   summary.dataset_note = fields.text("dataset_note");
   summary.partition = fields.text("partition");
-  read_partition_card(fields, summary);
+  summary.partition_id = fields.text("partition_id");
+  summary.partition_hash = fields.text("partition_hash");
   summary.model = fields.text("model");
-  // Runs outside a grid have none, and so have those of programs that knew no grids.
+  // Runs outside a grid have none.
   if (fields.has("sweep")) summary.sweep = fields.texts("sweep");
   summary.seed = fields.integer("seed");
   summary.rounds = fields.integer("rounds", 1);
@@ -198,11 +181,7 @@ Summary parse_summary(std::string_view text, const std::string& file) {
       fields.choice("state", {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
   summary.final_test_accuracy = optional_fraction(fields, "final_test_accuracy");
   summary.final_test_loss = optional_number(fields, "final_test_loss");
-  if (schema == 1) {
-    read_privacy_of_schema_1(fields);
-  } else {
-    read_policy(fields, summary);
-  }
+  read_policy(fields, summary);
   summary.uplink_bytes = fields.integer("uplink_bytes", 0);
   summary.downlink_bytes = fields.integer("downlink_bytes", 0);
   summary.uplink_bytes_per_client_round = fields.amount("uplink_bytes_per_client_round");
@@ -214,6 +193,22 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   fields.finish();
   check_state(summary, fields);
   return summary;
+}
+
+Cost total_cost(std::span<const RoundRecord> rounds) {
+  Cost total;
+  for (const RoundRecord& round : rounds) {
+    total.gradients += round.cost.gradients;
+    total.operations += round.cost.operations;
+    total.at_least = total.at_least || round.cost.at_least;
+  }
+  return total;
+}
+
+std::string state_text(const Summary& summary) {
+  const bool spent = summary.privacy && !summary.privacy->stopped.empty();
+  const std::string& ended_by = spent ? summary.privacy->stopped : summary.stopped;
+  return ended_by.empty() ? summary.state : fmt::format("{} ({})", summary.state, ended_by);
 }
 
 }  // namespace fedarena::results

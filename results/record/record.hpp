@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,13 +10,24 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/cost.hpp"
 #include "results/record/privacy_claim.hpp"
 #include "results/record/sweep.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/record/tuning.hpp"
 
 namespace fedarena::results {
+
+/// What clients and server computed in a round or a run, evaluations left out.
+struct Cost {
+  /// Gradients of single examples: those of clients' private examples and those that algorithms took on
+  /// public or synthetic ones.
+  std::int64_t gradients = 0;
+  /// Floating-point operations of these gradients, of gradients in their inputs and of losses that algorithms
+  /// asked for, as counted from the model: multiplications and additions of convolutions and affine maps.
+  std::int64_t operations = 0;
+  bool at_least = false;  ///< whether a plugin computed more on its own, which nobody counted
+  bool operator==(const Cost&) const = default;
+};
 
 /// What one round cost and brought: a line of `rounds.jsonl`.
 struct RoundRecord {
@@ -31,12 +43,12 @@ struct RoundRecord {
   std::optional<double>
       epsilon;  ///< of RDP, after this round; may be infinite; none under the policy "none" or where unproven
 
-  std::optional<ClassMetrics> classes = {};        ///< none on regression data and in older records
+  std::optional<ClassMetrics> classes = {};        ///< none on regression data
   std::optional<double> validation_loss = {};      ///< none without validation examples
   std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
   std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
   std::optional<ClientErrors> client_errors = {};  ///< the same; on regression data in place of the former
-  std::optional<Cost> cost = {};                   ///< none in older records
+  Cost cost = {};                                  ///< what the round took to compute
   /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
   std::vector<std::pair<std::string, double>> observed = {};
   /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
@@ -63,8 +75,8 @@ struct Summary {
   std::string dataset;
   std::string dataset_note;         ///< what a reader of the table must know about the data, or empty
   std::string partition;            ///< how examples were dealt to clients, in words
-  std::string partition_id = {};    ///< the same as an exact name; empty in older records
-  std::string partition_hash = {};  ///< of who holds which examples; empty exactly with the id
+  std::string partition_id = {};    ///< the same as an exact name
+  std::string partition_hash = {};  ///< of who holds which examples
   std::string model;
   Sweep sweep = {};  ///< what the point of a grid gives; empty without one
   std::int64_t seed = 0;
@@ -86,8 +98,8 @@ struct Summary {
   double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
   double seconds = 0;                          ///< of the whole run
   std::optional<std::int64_t> examples = {};   ///< as in `RoundRecord`, of the whole run; none before its end
-  std::optional<Cost> cost = {};  ///< of the whole run; none unless finished and each round has its own
-  std::string stopped = {};       ///< the rule that ended the run early: one of the two above, or empty
+  std::optional<Cost> cost = {};               ///< of the whole run; none exactly with the examples
+  std::string stopped = {};  ///< the rule that ended the run early: one of the two above, or empty
   std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
   std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data
@@ -108,8 +120,14 @@ std::string to_json_text(const Summary& summary);
 RoundRecord parse_round(std::string_view line, const Place& place);
 
 /// Reads the text of a `summary.json`. Anything but a whole, valid summary is an Error that names `file` and
-/// the field. Also reads the schema before this one, which differs in privacy alone, where no epsilon had to
-/// be computed.
+/// the field.
 Summary parse_summary(std::string_view text, const std::string& file);
+
+/// The sum over rounds.
+Cost total_cost(std::span<const RoundRecord> rounds);
+
+/// "running", "interrupted" or "finished", and in parentheses what ended the run before its last planned
+/// round: its budget of epsilon, or a rule of `[stopping]`.
+std::string state_text(const Summary& summary);
 
 }  // namespace fedarena::results

@@ -60,7 +60,7 @@ std::string to_json_text(const std::vector<NamedRoc>& curves) {
 
 std::vector<NamedRoc> parse_roc(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
-  fields.schema(kRocSchema, kRocSchema);
+  fields.schema(kRocSchema);
   std::vector<NamedRoc> curves;
   for (JsonFields& entry : fields.objects("curves")) curves.push_back(read_named(entry, curves));
   if (curves.empty()) fields.reject("curves", "at least one curve");

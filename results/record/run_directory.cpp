@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "results/record/durable_file.hpp"
-#include "results/record/rounds_file.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -202,6 +205,20 @@ std::string RunDirectory::read_file(const std::string& name) const {
 bool RunDirectory::has(const std::string& name) const {
   std::error_code failure;
   return std::filesystem::is_regular_file(path_ / name, failure);
+}
+
+std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
+  std::vector<RoundRecord> rounds = rounds_of(folder);
+  const auto count = static_cast<std::int64_t>(rounds.size());
+  const bool finished = summary.state == kFinished;
+  if (finished ? count == summary.rounds_done : count <= summary.rounds) return rounds;
+  throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
+                        .found = fmt::format("holds {} rounds", count),
+                        .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
+                                                          summary.rounds_done, kSummaryFile)
+                                            : fmt::format("at most the {} planned ones", summary.rounds),
+                        .nearest = {},
+                        .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
 }
 
 }  // namespace fedarena::results

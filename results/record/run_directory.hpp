@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "results/images/synthetic_folder.hpp"
 #include "results/record/client_scores.hpp"
 #include "results/record/record.hpp"
-#include "results/images/synthetic_folder.hpp"
 
 namespace fedarena::results {
 
@@ -60,7 +60,7 @@ class RunDirectory {
   /// resume from a checkpoint of that round. An Error when the record does not reach that far.
   void truncate_rounds(std::int64_t last_round_to_keep);
 
-  /// What each client's last test said; none where clients are not tested, and in older records. Before its
+  /// What each client's last test said; none where clients are not tested. Before its
   /// round is appended, and after a crash, it may be ahead of the rounds.
   std::optional<ClientScores> client_scores() const;
   /// Replaces it, all or nothing. A round's scores are written before the round is appended.
@@ -86,5 +86,13 @@ class RunDirectory {
   std::vector<std::uintmax_t> line_ends_;  // where each whole line of the rounds ends
   std::uintmax_t size_ = 0;                // of the file of rounds, with a torn line
 };
+
+/// The rounds of a run directory, as `RunDirectory::rounds` gives them, without reading anything else.
+std::vector<RoundRecord> rounds_of(const std::filesystem::path& run);
+
+/// The rounds of the run directory `folder`, whose summary was just read: all of them for a finished run, so
+/// many as there are for another. A broken record, and one that does not go with the summary, is an Error.
+/// Changes nothing on disk; the run may be at work.
+std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
 
 }  // namespace fedarena::results

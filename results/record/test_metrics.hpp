@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -80,5 +81,9 @@ ClientErrors client_errors(std::span<const ClientScore> clients);
 
 /// Of at least one round.
 BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds);
+
+/// The root mean squared error of a regression, from its loss: half the squared distance between output and
+/// target, averaged over the test examples.
+inline double root_mean_squared_error(double loss) { return std::sqrt(2 * loss); }
 
 }  // namespace fedarena::results

@@ -1,12 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "results/record/sweep.hpp"
 
 namespace fedarena::results {
+
+using Json = nlohmann::ordered_json;
+class JsonFields;
+struct RoundRecord;
 
 /// What trials are judged by, as `Tuning::criterion` names it.
 inline constexpr std::string_view kByValidationAccuracy = "validation accuracy";
@@ -26,5 +33,25 @@ struct Tuning {
 
   bool operator==(const Tuning&) const = default;
 };
+
+/// Appends the field "tuning", an object, to a summary.
+void append_tuning(Json& json, const Tuning& tuning);
+
+/// Reads what append_tuning() wrote; none where there is no such field, as in runs whose experiment tunes
+/// nothing. Anything but a whole, valid object is an Error that names the field.
+std::optional<Tuning> read_tuning(JsonFields& fields);
+
+/// What rounds and trials are chosen by: the accuracy on validation examples; on regression data, which has
+/// none, the loss.
+struct ValidationScore {
+  std::string_view criterion;  ///< kByValidationAccuracy or kByValidationLoss
+  double value = 0;
+
+  /// What diverged is never better, and equal ones are not.
+  bool better_than(const ValidationScore& other) const;
+};
+
+/// The score of a round; none without validation examples.
+std::optional<ValidationScore> validation_score(const RoundRecord& round);
 
 }  // namespace fedarena::results

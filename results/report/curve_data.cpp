@@ -12,7 +12,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/measures/measure.hpp"
+#include "results/measures/quantity.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/json_fields.hpp"
@@ -128,7 +128,7 @@ Json axes_json() {
 Json measures_json() {
   Json measures = Json::array();
   for (const std::string& name : measure_names()) {
-    const Measure measure = *find_measure(name);
+    const Quantity measure = *find_quantity(name);
     measures.push_back({{"name", name}, {"heading", heading(measure)}, {"share", is_share(measure)}});
   }
   return measures;
@@ -159,8 +159,8 @@ RowSeries row_series(const RowRounds& seeds) {
   };
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
-  for (const std::string& name : own) add(*find_measure(name));
-  for (const std::string& name : observed) add(Observed{name});
+  for (const std::string& name : own) add(*find_quantity(name));
+  for (const std::string& name : observed) add(Quantity{.observed = name});
   std::vector<std::size_t> positions;
   for (std::size_t position = 0; position < rounds; ++position) {
     const bool measured = std::ranges::any_of(measures, [&](const std::vector<DrawnValues>& of_seeds) {

@@ -9,13 +9,12 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/text/markup.hpp"
 #include "results/images/image_grid.hpp"
-#include "results/images/png.hpp"
-#include "results/images/synthetic_images.hpp"
-#include "results/record/problem_line.hpp"
+#include "results/images/synthetic_folder.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/report/asset.hpp"
 #include "results/report/sections.hpp"
+#include "results/text/markup.hpp"
 
 namespace fedarena::results {
 namespace {

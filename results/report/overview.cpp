@@ -12,8 +12,8 @@
 
 #include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/regression_error.hpp"
-#include "results/record/state_text.hpp"
+#include "results/record/record.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/report/sections.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/rows.hpp"

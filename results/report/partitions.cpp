@@ -12,8 +12,9 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/audit/ledger_findings.hpp"
+#include "results/audit/privacy_report.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/problem_line.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/report/sections.hpp"
 #include "results/table/notes.hpp"

@@ -19,7 +19,7 @@
 #include "results/audit/privacy_report.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/problem_line.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/report/sections.hpp"
 #include "results/text/markup.hpp"

@@ -12,10 +12,10 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
 
-#include "results/record/problem_line.hpp"
-#include "results/record/recorded_rounds.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/table/rows.hpp"
+#include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/statistics/paired_t_test.hpp"
+#include "results/statistics/paired_tests.hpp"
 
 namespace fedarena::results {
 namespace {

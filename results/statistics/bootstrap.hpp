@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "results/statistics/interval.hpp"
+#include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
 

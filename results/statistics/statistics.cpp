@@ -4,6 +4,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/statistics/paired_tests.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -40,6 +42,18 @@ std::optional<double> sample_standard_deviation(std::span<const double> values) 
   const double sum_of_squares = squares - residue * residue / count;
   // max() would turn NaN into 0.
   return std::sqrt(sum_of_squares < 0 ? 0.0 : sum_of_squares / (count - 1));
+}
+
+Spread spread_of(std::span<const double> values) {
+  Spread spread{.mean = mean(values), .std = sample_standard_deviation(values)};
+  if (!spread.std) return spread;
+  const auto count = static_cast<double>(values.size());
+  spread.half_width = students_t_above((1 - kIntervalLevel) / 2, count - 1) * *spread.std / std::sqrt(count);
+  return spread;
+}
+
+std::optional<double> behind(PlusMinus plus_minus, const Spread& spread) {
+  return plus_minus == PlusMinus::kHalfWidth ? spread.half_width : spread.std;
 }
 
 }  // namespace fedarena::results

@@ -1,7 +1,7 @@
 #include "results/table/list.hpp"
 
-#include "results/record/regression_error.hpp"
-#include "results/record/state_text.hpp"
+#include "results/record/record.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "results/record/regression_error.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/privacy_notes.hpp"
+#include "results/table/rows.hpp"
 #include "results/table/row_results.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"

@@ -14,7 +14,7 @@
 #include "results/record/find_runs.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/record/tuning.hpp"
-#include "results/statistics/spread.hpp"
+#include "results/statistics/statistics.hpp"
 #include "results/table/published.hpp"
 #include "results/table/rows.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/statistics/spread.hpp"
+#include "results/statistics/statistics.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "results/record/claim_text.hpp"
-#include "results/record/privacy_json.hpp"
-#include "results/record/tuning_json.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/privacy_claim.hpp"
+#include "results/record/tuning.hpp"
 #include "results/text/text.hpp"
 #include "results/write/render.hpp"
 

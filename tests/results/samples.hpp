@@ -90,7 +90,8 @@ inline RoundRecord round_record(std::int64_t round) {
           .downlink_bytes = 81920,
           .train_seconds = 1.5,
           .evaluation_seconds = 0.125,
-          .epsilon = std::nullopt};
+          .epsilon = std::nullopt,
+          .cost = {.gradients = 640}};
 }
 
 /// The run as find_runs() would return it, at runs/<label>-seed-<seed>.

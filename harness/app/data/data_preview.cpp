@@ -12,10 +12,9 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
-#include "results/record/durable_file.hpp"
 #include "results/images/image_grid.hpp"
-#include "results/images/png.hpp"
-#include "results/images/synthetic_images.hpp"
+#include "results/images/synthetic_folder.hpp"
+#include "results/record/durable_file.hpp"
 
 namespace fedarena {
 namespace {

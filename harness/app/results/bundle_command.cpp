@@ -10,7 +10,6 @@
 #include "harness/app/commands.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/record/run_names.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {

@@ -17,14 +17,13 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/results/one_run.hpp"
-#include "results/record/durable_file.hpp"
+#include "results/images/image_grid.hpp"
+#include "results/images/pixel_statistics.hpp"
+#include "results/images/synthetic_folder.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/histogram_plot.hpp"
-#include "results/images/image_grid.hpp"
+#include "results/record/durable_file.hpp"
 #include "results/text/number_format.hpp"
-#include "results/images/pixel_statistics.hpp"
-#include "results/images/png.hpp"
-#include "results/images/synthetic_images.hpp"
 
 namespace fedarena {
 namespace {

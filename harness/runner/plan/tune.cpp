@@ -6,7 +6,7 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/record/validation_score.hpp"
+#include "results/record/tuning.hpp"
 #include "results/table/notes.hpp"
 
 namespace fedarena {

@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "results/images/image_grid.hpp"
-#include "results/images/png.hpp"
 #include "tests/datasets/web_server.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"

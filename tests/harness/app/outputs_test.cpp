@@ -58,7 +58,7 @@ TEST_F(Export, WritesAnEventFileARunTheSameEveryTime) {
   record_run(scratch / "runs", 1, 2);
   record_run(scratch / "runs/deeper", 2, 2);
   const CommandLine command = "export runs --format tensorboard -o new/board";
-  EXPECT_EQ(call(command).out, "new/board: 2 runs, 4 rounds in all, 8 measures\n");
+  EXPECT_EQ(call(command).out, "new/board: 2 runs, 4 rounds in all, 11 measures\n");
   const std::string name = "events.out.tfevents.0000000000.fedarena";
   const std::string first = content_of(scratch / "new/board/fedavg-seed-1" / name);
   EXPECT_THAT(first, HasSubstr("brain.Event:2"));
@@ -72,7 +72,7 @@ TEST_F(Export, LeavesOutBrokenRunsAndNamesFileAndField) {
   record_run(scratch / "runs", 2, 2);
   scratch.write("runs/fedavg-seed-2/rounds.jsonl", "{\"round\": 1}\n");
   const Outcome outcome = succeed("export runs --format csv -o a.csv");
-  EXPECT_EQ(outcome.out, "a.csv: 1 run, 2 rounds in all, 8 measures\n");
+  EXPECT_EQ(outcome.out, "a.csv: 1 run, 2 rounds in all, 11 measures\n");
   EXPECT_EQ(outcome.err,
             "note: runs/fedavg-seed-2: rounds.jsonl:1: field \"test_loss\" is missing; not exported\n");
 }

@@ -50,9 +50,9 @@ figures = [{ epsilon = inf, label = "x", mean = 100 }]
   ASSERT_EQ(references.sources.size(), 2U);
   EXPECT_EQ(references.sources[0].text, "Doe 2022");
   EXPECT_EQ(references.sources[0].selection, "last round");
-  EXPECT_EQ(references.sources[0].metric.quantity, results::Quantity(results::Measure::kLoss));
+  EXPECT_EQ(name_of(references.sources[0].metric.quantity), "loss");
   EXPECT_EQ(references.sources[0].metric.limit, 5);
-  EXPECT_EQ(references.sources[1].metric.quantity, results::Quantity(results::Measure::kAccuracy));
+  EXPECT_EQ(name_of(references.sources[1].metric.quantity), "accuracy");
   ASSERT_EQ(references.figures.size(), 3U);
   const auto keys_of = [&](std::size_t figure) {
     std::map<std::string, std::string> keys;

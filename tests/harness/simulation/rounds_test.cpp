@@ -86,7 +86,7 @@ class Costs : public SmallRuns<> {
   }
   results::Cost next(const PrivacyPolicy& policy = NoPolicy{}) const {
     Simulation simulation(setup_on(pool, 5, 3, policy));
-    const results::Cost first = *simulation.next_round().cost;
+    const results::Cost first = simulation.next_round().cost;
     EXPECT_EQ(simulation.next_round().cost, first) << "each round counts from zero";
     return first;
   }

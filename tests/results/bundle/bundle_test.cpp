@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/digest/sha256.hpp"
-#include "results/record/run_names.hpp"
+#include "results/record/find_runs.hpp"
 #include "tests/message_of.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"

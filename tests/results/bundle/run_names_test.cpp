@@ -1,11 +1,10 @@
-#include "results/record/run_names.hpp"
-
 #include <filesystem>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/record/find_runs.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

@@ -8,7 +8,7 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/statistics/paired_differences.hpp"
+#include "results/statistics/paired_tests.hpp"
 
 namespace fedarena::results {
 namespace {

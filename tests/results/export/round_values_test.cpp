@@ -72,6 +72,7 @@ TEST(RoundValues, LeaveOutWhatTheRecordLacks) {
   const ExportedRun run = sample_run();
   EXPECT_THAT(texts(run.summary, run.rounds[0]),
               ElementsAre(Key("clients"), Key("downlink_bytes"), Key("evaluation_seconds"), Key("examples"),
+                          Key("gradients"), Key("operations"), Key("operations_at_least"),
                           Key("train_seconds"), Key("uplink_bytes")));
 }
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/results/samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {

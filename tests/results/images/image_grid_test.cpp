@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "results/images/png.hpp"
 #include "tests/results/images/decoded_png.hpp"
 #include "tests/results/samples.hpp"
 

@@ -116,7 +116,9 @@ TEST(LiveRuns, NameBrokenOnesWithFileAndField) {
     ASSERT_THAT(names(cells), ElementsAre("edited", "foreign", "good", "truncated", "without"));
     EXPECT_EQ(cells[4].problem, "summary.json: not a regular file");
     EXPECT_EQ(cells[0].problem, "rounds.jsonl:1: field \"round\" is \"one\"; allowed: a whole number from 1");
-    EXPECT_EQ(cells[1].problem, "summary.json: field \"schema\" is 7; allowed: 1 to 2");
+    EXPECT_EQ(cells[1].problem,
+              "summary.json: field \"schema\" is 7, and this build reads 2: run the experiment again, or "
+              "take the build that wrote it");
     EXPECT_THAT(cells[2].problem, IsEmpty());
     EXPECT_EQ(cells[2].done, 1);
     EXPECT_THAT(cells[3].problem, HasSubstr("rounds.jsonl: holds 1 rounds; allowed: 20, as field"));

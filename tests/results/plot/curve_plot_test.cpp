@@ -29,7 +29,7 @@ Curve line(const std::string& name, double first, double last, std::optional<dou
 
 Curves curve_plot_sample() {
   return {.x = curve_axes().front(),
-          .y = Measure::kAccuracy,
+          .y = known_quantity("accuracy"),
           .title = "Experiment \"a_b\"",
           .panels = {{.title = "", .curves = {line("fedavg", 40, 60), line("fedprox", 50, 55)}}},
           .notes = {}};

@@ -38,7 +38,8 @@ TEST(ClientScores, RefuseWhatCannotBe) {
     text.replace(text.find(from), from.size(), to);
     return message_of([&] { parse_client_scores(text, "clients.json"); });
   };
-  EXPECT_THAT(refused("\"schema\": 1", "\"schema\": 2"), HasSubstr("field \"schema\" is 2; allowed: 1"));
+  EXPECT_THAT(refused("\"schema\": 1", "\"schema\": 2"),
+              HasSubstr("field \"schema\" is 2, and this build reads 1: run the"));
   EXPECT_THAT(refused("\"client\":2", "\"client\":0"),
               HasSubstr("clients.json: field \"client\" is 0; allowed: more than 0, the one before"));
   EXPECT_THAT(refused("\"test_examples\":7", "\"test_examples\":0"), HasSubstr("a whole number from 1"));

@@ -63,7 +63,7 @@ TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
   const Scratch folder;
   make_run(folder / "runs/good", 1);
   make_run(folder / "runs/broken", 2);
-  put(folder / "runs/broken/summary.json", "{\"schema\": 1}");
+  put(folder / "runs/broken/summary.json", "{\"schema\": 2}");
   fs::create_directories(folder / "runs/foreign/summary.json");
   fs::create_directories(folder / "runs/pipe");
   ASSERT_EQ(::mkfifo((folder / "runs/pipe/summary.json").c_str(), 0600), 0);

@@ -36,7 +36,7 @@ TEST(MetricsJson, OfARoundAreWrittenBesideTheRest) {
   EXPECT_THAT(line, HasSubstr(R"("macro_f1":0.25,"class_accuracy":[0.5,null,1.0],"validation_loss":0.5,)"
                               R"("validation_accuracy":0.875,"clients_tested":9,"client_accuracy_mean":0.75,)"
                               R"("client_accuracy_worst":0.5,"client_accuracy_std":0.125,)"
-                              R"("client_macro_f1_mean":0.625})"));
+                              R"("client_macro_f1_mean":0.625,"gradients":640,"operations":0})"));
   EXPECT_EQ(parse_round(line, {}), measured_round());
 }
 
@@ -47,7 +47,7 @@ TEST(MetricsJson, OfRegressionDataHaveErrorsOfClients) {
       .tested = 4, .rmse_mean = 2.5, .rmse_worst = std::numeric_limits<double>::infinity(), .rmse_std = 0.5};
   const std::string line = to_json_line(record);
   EXPECT_THAT(line, HasSubstr(R"("clients_tested":4,"client_rmse_mean":2.5,"client_rmse_worst":"inf",)"
-                              R"("client_rmse_std":0.5})"));
+                              R"("client_rmse_std":0.5,"gradients":640,"operations":0})"));
   EXPECT_EQ(parse_round(line, {}), record);
   Summary summary = finished("fedavg", 1, 0.5);
   summary.final_test_accuracy.reset();

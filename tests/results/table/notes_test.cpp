@@ -100,13 +100,7 @@ TEST(PartitionCardOfARecord, ComesBackAsItWent) {
   EXPECT_EQ(parse_summary(text, ""), summary);
 }
 
-TEST(PartitionCardOfARecord, MayBeMissingInOlderOnes) {
-  const Summary old = finished("fedavg", 1, 0.5);
-  EXPECT_EQ(to_json_text(old).find("partition_"), std::string::npos);
-  EXPECT_EQ(parse_summary(to_json_text(old), ""), old);
-}
-
-TEST(PartitionCardOfARecord, IsWholeOrNotThere) {
+TEST(PartitionCardOfARecord, IsWhole) {
   const auto complaint = [](const std::string& line, const std::string& instead) {
     std::string text = to_json_text(dealt("fedavg", 1, "ab"));
     const std::size_t at = text.find(line);
@@ -118,8 +112,6 @@ TEST(PartitionCardOfARecord, IsWholeOrNotThere) {
               HasSubstr("summary.json: field \"partition_hash\" is missing"));
   EXPECT_THAT(complaint("  \"partition_id\": \"iid(clients=10,seed=1)\",\n", ""),
               HasSubstr("summary.json: field \"partition_id\" is missing"));
-  EXPECT_THAT(complaint("\"partition_hash\": \"ab\"", "\"partition_hash\": \"\""),
-              HasSubstr("field \"partition_hash\" is \"\"; allowed: a text that is not empty"));
 }
 
 FoundRun run_of(const std::string& label, const std::optional<Tuning>& tuning, std::int64_t seed = 1) {

@@ -1,11 +1,9 @@
-#include "results/export/crc32c.hpp"
+#include "results/export/tf_record.hpp"
 
 #include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>
-
-#include "results/export/tf_record.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -1,4 +1,9 @@
-#include "results/record/tuning_json.hpp"
+#include "results/record/tuning.hpp"
+
+#include <cmath>
+
+#include "results/record/json_fields.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -41,6 +46,17 @@ std::optional<Tuning> read_tuning(JsonFields& fields) {
   tuning.seconds = object.amount("seconds");
   object.finish();
   return tuning;
+}
+
+bool ValidationScore::better_than(const ValidationScore& other) const {
+  if (std::isnan(value) || std::isnan(other.value)) return !std::isnan(value) && std::isnan(other.value);
+  return criterion == kByValidationAccuracy ? value > other.value : value < other.value;
+}
+
+std::optional<ValidationScore> validation_score(const RoundRecord& round) {
+  if (round.validation_accuracy) return ValidationScore{kByValidationAccuracy, *round.validation_accuracy};
+  if (round.validation_loss) return ValidationScore{kByValidationLoss, *round.validation_loss};
+  return std::nullopt;
 }
 
 }  // namespace fedarena::results

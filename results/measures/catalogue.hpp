@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "results/record/record.hpp"
+
+namespace fedarena::results {
+
+/// What a number is, which says how it is written and which of two is the better one.
+enum class NumberUnit { kShare, kError, kEpsilon, kBytes, kCount, kSeconds };
+
+/// How the number that a run has after a round follows from its rounds so far.
+enum class OverRounds { kLast, kSum, kLargest };
+
+/// Whole numbers keep all their digits.
+using RecordedNumber = std::variant<std::int64_t, double>;
+
+/// A number that rounds have: what it is called, and where a record has it.
+struct CatalogueEntry {
+  std::string_view name = {};     ///< as the command line has it; empty where nothing may ask for it
+  std::string_view heading = {};  ///< for the head of a column or an axis, with its unit
+  std::string_view words = {};    ///< to begin a legend
+  std::string_view field = {};    ///< as rounds.jsonl and exports have it; empty: not exported
+  std::string_view group = {};    ///< of fields that belong together, in exports
+  NumberUnit unit = NumberUnit::kShare;
+  OverRounds over_rounds = OverRounds::kLast;
+  bool axis = false;                    ///< whether it may be the horizontal axis: what a run has spent
+  std::string_view recorded_with = {};  ///< the setting with which rounds record it; empty where none does
+  /// Of one round; none where the record lacks it; nan or infinite where a model diverged.
+  std::optional<RecordedNumber> (*of_round)(const RoundRecord&) = nullptr;
+  /// In its place for what has a number for each class or word: the classes and words that have one.
+  std::vector<std::pair<std::string, double>> (*each_of_round)(const RoundRecord&) = nullptr;
+  /// Likewise for what is known at the end of a run alone.
+  std::optional<Claim> PrivacyClaim::*claim = nullptr;
+};
+
+/// All of them, in the order in which help and exports list them. A number that rounds record is one entry.
+std::span<const CatalogueEntry> catalogue();
+
+/// The entry that may be asked for under that name; nullptr without any.
+const CatalogueEntry* find_entry(std::string_view name);
+
+/// What may be the horizontal axis. Names that quantities have as well mean the same.
+using CurveAxis = CatalogueEntry;
+std::span<const CurveAxis> curve_axes();
+
+/// The numbers of a run after each of its rounds. Sums end where a round does not say.
+std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,
+                                             std::span<const RoundRecord> rounds);
+
+}  // namespace fedarena::results

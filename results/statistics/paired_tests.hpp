@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "results/statistics/statistics.hpp"
+
+namespace fedarena::results {
+
+/// left[i] - right[i] for finite values, rounded to a multiple of 2^-40 of the largest one: what is equal in
+/// decimals (0.3 - 0.1 and 0.4 - 0.2) is equal here, so that ties and the lack of any spread are seen,
+/// and sums of differences are exact. As many values on the left as on the right.
+std::vector<double> paired_differences(std::span<const double> left, std::span<const double> right);
+
+/// Student's paired t test.
+struct PairedT {
+  double statistic = 0;
+  double p = 1;       ///< two-sided
+  Interval interval;  ///< of the mean difference
+};
+
+/// The test that the mean of finite differences is 0, and the interval that holds the mean with probability
+/// `level`, both exact where differences are normally distributed. None for fewer than two differences, and
+/// for equal ones, which tell nothing of their spread.
+std::optional<PairedT> paired_t_test(std::span<const double> differences, double level);
+
+/// The value that Student's t with so many degrees of freedom (at least 1) exceeds with probability `tail`.
+double students_t_above(double tail, double degrees);
+
+/// Up to so many differences, the distribution of ranks is counted; beyond, it is taken as normal.
+inline constexpr std::size_t kMostExactRanks = 50;
+
+/// Wilcoxon's signed-rank test.
+struct SignedRank {
+  double p = 1;          ///< two-sided
+  double least = 1;      ///< the least p that so many differences can have, whatever they are
+  std::size_t used = 0;  ///< differences other than 0
+};
+
+/// The test that differences are symmetric about 0 (Wilcoxon 1945). Zeros are left out, equal sizes share the
+/// mean of their ranks, and p is that of all 2^used ways to choose signs, given the sizes: exact with ties,
+/// too.
+SignedRank signed_rank_test(std::span<const double> differences);
+
+/// The p values of several tests, adjusted as Holm (1979) does: rejecting what is at most `a` rejects any
+/// true hypothesis with probability at most `a`, however the tests depend on each other. In the order of the
+/// input.
+std::vector<double> holm_adjusted(std::span<const double> p_values);
+
+}  // namespace fedarena::results
