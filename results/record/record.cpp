@@ -169,6 +169,10 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.partition = fields.text("partition");
   summary.partition_id = fields.text("partition_id");
   summary.partition_hash = fields.text("partition_hash");
+  if (summary.partition_id.empty() != summary.partition_hash.empty()) {
+    fields.reject("partition_hash",
+                  summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");
+  }
   summary.model = fields.text("model");
   // Runs outside a grid have none.
   if (fields.has("sweep")) summary.sweep = fields.texts("sweep");

@@ -76,7 +76,7 @@ struct Summary {
   std::string dataset_note;         ///< what a reader of the table must know about the data, or empty
   std::string partition;            ///< how examples were dealt to clients, in words
   std::string partition_id = {};    ///< the same as an exact name
-  std::string partition_hash = {};  ///< of who holds which examples
+  std::string partition_hash = {};  ///< of who holds which examples; empty exactly with the id
   std::string model;
   Sweep sweep = {};  ///< what the point of a grid gives; empty without one
   std::int64_t seed = 0;

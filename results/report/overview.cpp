@@ -76,7 +76,7 @@ Cell epsilon_of(const FoundRun& run) {
   return privacy->rdp->epsilon ? number_cell(claim_text(privacy->rdp)) : Cell(claim_text(privacy->rdp));
 }
 
-Cell rounds_of(const FoundRun& run) {
+Cell rounds_cell(const FoundRun& run) {
   return number_cell(std::to_string(run.summary->rounds_done), "", fmt::format("/{}", run.summary->rounds));
 }
 
@@ -166,7 +166,7 @@ std::string runs_body(std::span<const FoundRun> runs) {
       {"seed", Align::kNumber,
        [](const FoundRun& run) { return number_cell(std::to_string(run.summary->seed)); }},
       {"state", Align::kText, [](const FoundRun& run) { return state_text(*run.summary); }},
-      {"rounds", Align::kNumber, rounds_of},
+      {"rounds", Align::kNumber, rounds_cell},
       {regression ? "accuracy or RMSE" : "accuracy", Align::kNumber, accuracy_of},
       {"epsilon (RDP)", Align::kNumber, epsilon_of},
       {"seconds", Align::kNumber, seconds_of}};

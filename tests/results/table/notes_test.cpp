@@ -112,6 +112,8 @@ TEST(PartitionCardOfARecord, IsWhole) {
               HasSubstr("summary.json: field \"partition_hash\" is missing"));
   EXPECT_THAT(complaint("  \"partition_id\": \"iid(clients=10,seed=1)\",\n", ""),
               HasSubstr("summary.json: field \"partition_id\" is missing"));
+  EXPECT_THAT(complaint("\"partition_hash\": \"ab\"", "\"partition_hash\": \"\""),
+              HasSubstr("field \"partition_hash\" is \"\"; allowed: a text that is not empty"));
 }
 
 FoundRun run_of(const std::string& label, const std::optional<Tuning>& tuning, std::int64_t seed = 1) {
