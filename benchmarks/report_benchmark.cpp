@@ -14,8 +14,8 @@
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
 
-#include "results/report/report.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/report/report.hpp"
 
 namespace fedarena::benchmarks {
 namespace {

@@ -84,7 +84,9 @@ std::vector<GlyphPoint> flatten(const GlyphStroke& stroke) {
 void ink(Canvas& canvas, GlyphPoint from, GlyphPoint to, double width, double strength) {
   const double reach = width / 2 + 0.5;
   const auto first = [&](double v) { return std::max(0, static_cast<int>(std::floor(v - reach))); };
-  const auto last = [&](double v) { return std::min(kGlyphsSide - 1, static_cast<int>(std::ceil(v + reach))); };
+  const auto last = [&](double v) {
+    return std::min(kGlyphsSide - 1, static_cast<int>(std::ceil(v + reach)));
+  };
   const double dx = to.x - from.x;
   const double dy = to.y - from.y;
   const double length2 = dx * dx + dy * dy;

@@ -13,9 +13,10 @@ struct FedEmnistConfig {
   bool standardise = true;
 
   static Schema<FedEmnistConfig> schema() {
-    return {{"digits_only", &FedEmnistConfig::digits_only, "The files of the 10 digits, without the letters."},
-            {"standardise", &FedEmnistConfig::standardise,
-             "Whether shades get mean 0 and deviation 1; otherwise ink is 0 and paper 1."}};
+    return {
+        {"digits_only", &FedEmnistConfig::digits_only, "The files of the 10 digits, without the letters."},
+        {"standardise", &FedEmnistConfig::standardise,
+         "Whether shades get mean 0 and deviation 1; otherwise ink is 0 and paper 1."}};
   }
 };
 

@@ -7,8 +7,8 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/test_metrics.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {

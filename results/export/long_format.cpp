@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "results/text/text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {

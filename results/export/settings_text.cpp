@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "results/table/notes.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
-#include "results/table/notes.hpp"
 
 namespace fedarena::results {
 std::string settings_text(const Summary& summary) {

@@ -8,9 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
-#include <fmt/format.h>
 
 namespace fedarena::results {
 namespace {

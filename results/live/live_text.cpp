@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/text.hpp"
+
 #include "results/record/claim_text.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"

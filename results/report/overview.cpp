@@ -20,8 +20,8 @@
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
-#include "results/write/writers.hpp"
 #include "results/write/render.hpp"
+#include "results/write/writers.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/text/markup.hpp"
 #include "results/report/asset.hpp"
 #include "results/report/curve_data.hpp"
 #include "results/report/readable_runs.hpp"
 #include "results/report/sections.hpp"
+#include "results/text/markup.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

@@ -171,9 +171,9 @@ class Matching {
     }
     for (const std::string& reason : reasons_) {
       const auto& [count, place] = missing_.at(reason);
-      notes.push_back(fmt::format(
-          "{} no row: {} ({}at {})", counted(count, "published figure matches", "published figures match"),
-          reason, count == 1 ? "" : "the first ", place.str()));
+      notes.push_back(fmt::format("{} no row: {} ({}at {})",
+                                  counted(count, "published figure matches", "published figures match"),
+                                  reason, count == 1 ? "" : "the first ", place.str()));
     }
     append_notes(table_.notes, notes);
   }

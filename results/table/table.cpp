@@ -9,8 +9,8 @@
 #include "results/statistics/statistics.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/privacy_notes.hpp"
-#include "results/table/rows.hpp"
 #include "results/table/row_results.hpp"
+#include "results/table/rows.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 

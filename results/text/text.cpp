@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include "fedarena/base/nearest.hpp"
-#include "results/text/number_format.hpp"
 #include <fmt/ranges.h>
+
+#include "fedarena/base/nearest.hpp"
+
+#include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "results/table/privacy_notes.hpp"
 #include "results/record/claim_text.hpp"
+#include "results/table/privacy_notes.hpp"
 #include "results/write/render.hpp"
 
 namespace fedarena::results {

@@ -7,9 +7,9 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/odometer.hpp"
 
-#include "results/record/run_directory.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/verify.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

@@ -17,9 +17,9 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/compare/pairs.hpp"
-#include "results/write/render.hpp"
-#include "results/measures/round_metric.hpp"
 #include "results/compare/row_differences.hpp"
+#include "results/measures/round_metric.hpp"
+#include "results/write/render.hpp"
 
 namespace fedarena {
 namespace {

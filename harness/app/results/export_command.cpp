@@ -14,11 +14,11 @@
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "results/record/durable_file.hpp"
 #include "results/export/event_file.hpp"
 #include "results/export/exported_runs.hpp"
 #include "results/export/long_format.hpp"
 #include "results/export/round_values.hpp"
+#include "results/record/durable_file.hpp"
 
 namespace fedarena {
 namespace {

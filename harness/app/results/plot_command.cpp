@@ -19,8 +19,8 @@
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/table/rows.hpp"
-#include "results/text/text.hpp"
 #include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {

@@ -14,14 +14,14 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/results/references_file.hpp"
-#include "results/table/column_selection.hpp"
+#include "results/measures/round_metric.hpp"
 #include "results/record/find_runs.hpp"
+#include "results/table/column_selection.hpp"
 #include "results/table/list.hpp"
 #include "results/table/pivot.hpp"
 #include "results/table/published.hpp"
-#include "results/write/render.hpp"
-#include "results/measures/round_metric.hpp"
 #include "results/table/table.hpp"
+#include "results/write/render.hpp"
 
 namespace fedarena {
 namespace {

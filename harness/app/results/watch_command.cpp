@@ -19,9 +19,9 @@
 
 #include "harness/app/commands.hpp"
 #include "harness/app/stop_on_signal.hpp"
-#include "results/record/find_runs.hpp"
 #include "results/live/live_runs.hpp"
 #include "results/live/live_text.hpp"
+#include "results/record/find_runs.hpp"
 
 namespace fedarena {
 namespace {

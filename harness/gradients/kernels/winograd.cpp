@@ -229,7 +229,8 @@ void transform_adjoint_filters(const torch::Tensor& weight, const torch::Tensor&
 void transform_inputs(const torch::Tensor& inputs, const TileGrid& grid, const torch::Tensor& transformed) {
   for_tiles(
       places_of(grid.tile), inputs.scalar_type(), [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
-        const Planes<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width, grid.padding};
+        const Planes<const T> maps{inputs.data_ptr<T>(), inputs.size(1), grid.height, grid.width,
+                                   grid.padding};
         std::vector<T> scratch;
         maps_to_tiles<Side, typename Side::Inputs, Side::kIn>(maps, grid, Tiles<T>(transformed), scratch);
       });
@@ -239,22 +240,22 @@ torch::Tensor outputs_of_tiles(const torch::Tensor& transformed, const TileGrid&
                                const torch::Tensor& bias) {
   torch::Tensor outputs = torch::empty({grid.examples, transformed.size(2), grid.out_height, grid.out_width},
                                        transformed.options());
-  for_tiles(places_of(grid.tile), outputs.scalar_type(),
-            [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
-              const Planes<T> maps{outputs.data_ptr<T>(), transformed.size(2), grid.out_height, grid.out_width,
-                                 /*margin=*/0};
-              std::vector<T> scratch;
-              tiles_to_maps<Side, typename Side::Outputs, Side::kOut>(Tiles<const T>(transformed), grid,
-                                                                      bias.data_ptr<T>(), maps, scratch);
-            });
+  for_tiles(
+      places_of(grid.tile), outputs.scalar_type(), [&]<typename Side, typename T>(Side /*side*/, T /*type*/) {
+        const Planes<T> maps{outputs.data_ptr<T>(), transformed.size(2), grid.out_height, grid.out_width,
+                             /*margin=*/0};
+        std::vector<T> scratch;
+        tiles_to_maps<Side, typename Side::Outputs, Side::kOut>(Tiles<const T>(transformed), grid,
+                                                                bias.data_ptr<T>(), maps, scratch);
+      });
   return outputs;
 }
 
 void transform_deltas(const torch::Tensor& deltas, const TileGrid& grid, const torch::Tensor& transformed) {
   AT_DISPATCH_FLOATING_TYPES(deltas.scalar_type(), "transform_deltas", [&] {
     const Planes<const scalar_t> maps{deltas.data_ptr<scalar_t>(), deltas.size(1), grid.out_height,
-                                    grid.out_width,
-                                    /*margin=*/0};
+                                      grid.out_width,
+                                      /*margin=*/0};
     std::vector<scalar_t> scratch;
     run_vectorised([&] {
       maps_to_tiles<Four, Four::OutputsTransposed, Four::kOut>(maps, grid, Tiles<scalar_t>(transformed),

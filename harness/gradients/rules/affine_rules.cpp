@@ -6,9 +6,9 @@
 
 #include <ATen/ATen.h>
 
-#include "harness/gradients/rules/convolution.hpp"
 #include "harness/gradients/kernels/kernels.hpp"
 #include "harness/gradients/kernels/lanes.hpp"
+#include "harness/gradients/rules/convolution.hpp"
 #include "harness/gradients/rules/rule.hpp"
 
 namespace fedarena {

@@ -6,8 +6,8 @@
 
 #include "harness/gradients/kernels/patches.hpp"
 #include "harness/gradients/kernels/products.hpp"
-#include "harness/gradients/rules/tangent_rule.hpp"
 #include "harness/gradients/kernels/winograd.hpp"
+#include "harness/gradients/rules/tangent_rule.hpp"
 
 namespace fedarena {
 namespace {

@@ -223,7 +223,8 @@ TEST_F(Watch, PrintsOnceWhereThereIsNoTerminal) {
             "3 cells begun: 1 interrupted, 1 broken, 1 finished; 1 of 2 rounds\n"
             "state        cell            rounds  accuracy    loss  s/round  curve  time left\n"
             "interrupted  fedavg, seed 2     0/1\n"
-            "broken       runs/broken: summary.json: field \"schema\" is 9; allowed: 1 to 2\n"
+            "broken       runs/broken: summary.json: field \"schema\" is 9, and this build reads 2: run "
+            "the experiment again, or take the build that wrote it\n"
             "finished     fedavg, seed 1     1/1   75.00 %  0.2500     1.62  =\n");
 }
 

@@ -64,7 +64,8 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
     const ClippedSum actual = engine.clipped_gradient_sum(at, clip_norm, count, slices_of(batch));
     const torch::Tensor expected = clipped_by_hand(gradients, clip_norm);
     const double error = (actual.sum.flat().to(torch::kFloat64) - expected).norm().item<double>();
-    EXPECT_LE(error, (type == torch::kFloat32 ? 1e-5 : 1e-10) * expected.norm().item<double>())
+    // Double precision shows that the formulas are right; of single precision, 500 roundings are borne.
+    EXPECT_LE(error, (type == torch::kFloat32 ? 3e-5 : 1e-10) * expected.norm().item<double>())
         << "clip_norm " << clip_norm << ", seed " << seed << ", " << type;
     EXPECT_EQ(actual.examples, count);
     const auto longer_than = [&](double length) {

@@ -7,8 +7,8 @@
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/write/render.hpp"
 #include "results/compare/row_differences.hpp"
+#include "results/write/render.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 

@@ -5,13 +5,13 @@
 #include "fedarena/base/stream.hpp"
 
 #include "results/record/json_fields.hpp"
-#include "results/table/list.hpp"
-#include "results/write/render.hpp"
 #include "results/record/roc_file.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/table/list.hpp"
+#include "results/write/render.hpp"
 #include "tests/results/record/partition_sample.hpp"
-#include "tests/results/samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "results/write/render.hpp"
 #include "results/table/table.hpp"
+#include "results/write/render.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "results/record/record.hpp"
-#include "tests/results/samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -1,11 +1,10 @@
-#include "results/report/sections.hpp"
-
 #include <regex>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "results/report/report.hpp"
+#include "results/report/sections.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
 

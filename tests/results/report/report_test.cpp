@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "results/audit/privacy_report.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/audit/privacy_report.hpp"
 #include "results/report/asset.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/results/record/tuning_sample.hpp"

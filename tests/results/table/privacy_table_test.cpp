@@ -58,7 +58,8 @@ Table privacy_table_sample() {
 }
 
 TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
-  EXPECT_EQ(render_markdown(privacy_table_sample()), R"(Experiment quickstart, data set digits, partition iid, model mlp.
+  EXPECT_EQ(render_markdown(privacy_table_sample()),
+            R"(Experiment quickstart, data set digits, partition iid, model mlp.
 
 | algorithm  | rounds | seeds | accuracy (%) |      epsilon (RDP) |      epsilon (PLD) | delta | unit   | adjacency   |   uplink | downlink | seconds |
 |:-----------|-------:|------:|-------------:|-------------------:|-------------------:|:------|:-------|:------------|---------:|---------:|--------:|

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "results/write/render.hpp"
 #include "results/table/row_values.hpp"
 #include "results/table/table.hpp"
+#include "results/write/render.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -159,7 +159,7 @@ TEST(Published, ThatMatchesSeveralRowsIsRefused) {
 
 TEST(Published, OfARowThatHasOneIsRefused) {
   EXPECT_EQ(refused(published_grid(), references({figure({{"alpha", "1"}, {"label", "fedavg"}}, 45),
-                                        figure({{"alpha", "1.0"}, {"label", "fedavg"}}, 46, 4)})),
+                                                  figure({{"alpha", "1.0"}, {"label", "fedavg"}}, 46, 4)})),
             "refs.toml:4:5: a second figure for fedavg (partition.alpha=1.0) on digits\n  the first is at "
             "refs.toml:3:5; leave one out, or name more keys");
 }
@@ -172,7 +172,8 @@ TEST(Published, UnderAKeyThatThereIsNotIsRefused) {
 
 TEST(Published, ThatMatchesNoRowIsRefusedWhereNoneDoes) {
   EXPECT_EQ(
-      refused(published_grid(), references({figure({{"label", "fedagv"}}, 45), figure({{"label", "nova"}}, 45)})),
+      refused(published_grid(),
+              references({figure({{"label", "fedagv"}}, 45), figure({{"label", "nova"}}, 45)})),
       "refs.toml:3:5: none of the 2 figures matches a row of the table: no row has label = \"fedagv\" (did "
       "you mean \"fedavg\"?)");
 }
