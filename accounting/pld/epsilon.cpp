@@ -70,7 +70,7 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
   }
   const pld::Terms terms = pld::terms_of(accesses);
   const auto result = [&](double upper, double lower) {
-    // Where both are infinite, the difference is no number, and the answer is exact.
+    // Where both are infinite, the difference is not a number, and the answer is exact.
     const bool wide = upper - lower > settings.relative_error * lower + pld::kEpsilonFloor;
     return PldEpsilon{upper, settings.lower_bound ? std::optional(lower) : std::nullopt, !wide};
   };

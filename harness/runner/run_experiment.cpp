@@ -32,7 +32,7 @@
 namespace fedarena {
 namespace {
 
-// Without feature skew where it is off, so that tables keep runs of before there was any with their like.
+// Without feature skew where it is off, so that tables keep runs from before there was any with their like.
 std::string partition_text(Choice partition) {
   std::erase_if(partition.settings, [](const auto& setting) {
     const auto& [name, value] = setting;

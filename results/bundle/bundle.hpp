@@ -66,7 +66,7 @@ BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::str
                         const std::filesystem::path& file);
 
 /// Unpacks a bundle into `folder`, one run directory below it for each of its runs, and compares every file
-/// with the manifest. Throws Error when it is no bundle, is damaged or cut off, holds a file that the
+/// with the manifest. Throws Error when it is not a bundle, is damaged or cut off, holds a file that the
 /// manifest does not list or lacks one that it does; what was unpacked by then is left.
 Manifest unpack_bundle(const std::filesystem::path& file, const std::filesystem::path& folder);
 

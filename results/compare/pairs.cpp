@@ -101,7 +101,7 @@ std::string too_few(std::size_t seeds) {
   return seeds == 1 ? "one seed" : "two seeds";
 }
 
-// Seeds whose result is no number.
+// Seeds whose result is not a number.
 std::string diverged(const Pair& pair) {
   for (const SeedPair& seed : pair.seeds) {
     if (std::isfinite(seed.first) && std::isfinite(seed.second)) continue;

@@ -16,7 +16,7 @@ constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;
 constexpr std::uint8_t kWhite = 255;
 
 std::uint8_t shade(float pixel) {
-  // Written so that what is no number becomes black.
+  // Written so that what is not a number becomes black.
   const float clipped = pixel > 0 ? std::min(pixel, 1.0F) : 0.0F;
   return static_cast<std::uint8_t>(std::lround(255 * clipped));
 }

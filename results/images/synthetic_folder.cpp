@@ -120,7 +120,7 @@ void SyntheticFolder::thin() const {
   }
 }
 
-// Under another name first: what a crash leaves of it is no round.
+// Under another name first: what a crash leaves of it is not a round.
 void SyntheticFolder::drop(std::int64_t round) const {
   const fs::path folder = folder_of(round);
   rename_durably(folder, unfinished(folder));

@@ -14,7 +14,7 @@ enum class Letters { kAscii, kUnicode };
 
 /// Values as one line of at most `width` letters, eight heights from the smallest to the largest finite one:
 /// "▁▃▅█", or ".:-=+*#@" in ASCII. More values than letters are cut into pieces of equal length, each of
-/// which shows its last one. A value that is no finite number is "!"; equal ones stand in the middle.
+/// which shows its last one. A value that is not a finite number is "!"; equal ones stand in the middle.
 std::string sparkline(std::span<const double> values, std::size_t width, Letters letters);
 
 /// Where a text is shown.

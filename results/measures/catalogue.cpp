@@ -283,12 +283,12 @@ const CatalogueEntry* find_entry(std::string_view name) {
 }
 
 std::span<const CurveAxis> curve_axes() {
-  static const std::vector<CurveAxis> axes = [] {
+  static const std::vector<CurveAxis> kAxes = [] {
     std::vector<CurveAxis> chosen;
     std::ranges::copy_if(kCatalogue, std::back_inserter(chosen), &CatalogueEntry::axis);
     return chosen;
   }();
-  return axes;
+  return kAxes;
 }
 
 std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,

@@ -29,9 +29,9 @@ struct Pivot {
   bool shares = true;                ///< whether every result is a share, shown in percent
 };
 
-/// Throws Error for a key that there is not or that comes twice, and where two rows of the table would stand
-/// in one cell: it names the keys that still tell them apart. Without what all rows share, choices are short:
-/// "shared-classes (classes_per_client = 2)".
+/// Throws Error for a key that does not exist or that comes twice, and where two rows of the table would
+/// stand in one cell: it names the keys that still tell them apart. Without what all rows share, choices are
+/// short: "shared-classes (classes_per_client = 2)".
 Pivot make_pivot(const Table& table, const PivotKeys& keys);
 
 }  // namespace fedarena::results

@@ -55,7 +55,7 @@ struct Published {
 
 /// Puts each figure beside the one row that has all of its keys, and notes the sources, and which figures
 /// match no row. Throws Error, with the place of the figure, for one that matches several rows or a row that
-/// has one already, for a key that there is not, and where no figure matches at all. A table without rows
+/// has one already, for a key that does not exist, and where no figure matches at all. A table without rows
 /// stays as it is.
 void add_published(Table& table, const References& references);
 

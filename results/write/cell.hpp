@@ -18,11 +18,13 @@ struct Published;
 /// What stands in one cell of a table for readers. Writers escape and align it, and look at nothing else.
 struct Cell {
   Cell() = default;
+  // NOLINTBEGIN(google-explicit-constructor): functions of columns return texts and numbers as they are.
   Cell(std::string words) : text(std::move(words)) {}
   Cell(const char* words) : text(words) {}
   /// A number in a unit, "1.46 KiB", behind a sign such as "≥ ".
   Cell(const ScaledNumber& number, const std::string& before = {})
       : text(before + number.text()), value(number.value) {}
+  // NOLINTEND(google-explicit-constructor)
 
   std::string digits;           ///< of a number, "72.00", or "inf", "nan"; empty: words
   std::string spread;           ///< of the number, behind "±": "1.00"; may be empty
@@ -53,8 +55,10 @@ enum class Align {
 
 /// What heads a column. LaTeX sets the word "epsilon" at its beginning as the symbol where it `is_epsilon`.
 struct Heading {
+  // NOLINTBEGIN(google-explicit-constructor): most headings are texts.
   Heading(std::string words, bool epsilon = false) : text(std::move(words)), is_epsilon(epsilon) {}
   Heading(const char* words) : text(words) {}
+  // NOLINTEND(google-explicit-constructor)
 
   std::string text;
   bool is_epsilon = false;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -96,9 +95,14 @@ std::string alignment_of(const CellColumn& column) {
 }
 
 std::string latex_grid(const CellGrid& grid) {
+  std::string alignments;
+  std::vector<std::string> headings;
+  for (const CellColumn& column : grid) {
+    alignments += alignment_of(column);
+    headings.push_back(latex_heading(column));
+  }
   std::string text = fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n    {} \\\\\n    \\midrule\n",
-                                 fmt::join(grid | std::views::transform(alignment_of), ""),
-                                 fmt::join(grid | std::views::transform(latex_heading), " & "));
+                                 alignments, fmt::join(headings, " & "));
   for (std::size_t row = 0; row < grid.front().cells.size(); ++row) {
     std::vector<std::string> cells;
     for (const CellColumn& column : grid) cells.push_back(latex_cell(column.cells[row], column.align));

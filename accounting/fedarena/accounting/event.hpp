@@ -102,8 +102,8 @@ struct FEDARENA_API Access {
 
 /// "Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1)": one line for a report.
 FEDARENA_API std::string describe(const Event& event);
-/// Throws Error when a number of the event lies outside what its documentation says, or is no number; naming
-/// it.
+/// Throws Error when a number of the event lies outside what its documentation says, or is not a number;
+/// naming it.
 FEDARENA_API void validate(const Event& event);
 /// The noise multiplier of one Gaussian that tells as much as several on the same sample: (sum z_i^-2)^(-1/2)
 /// (Andrew et al., NeurIPS 2021, Theorem 1).

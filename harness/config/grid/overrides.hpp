@@ -50,7 +50,7 @@ const Profile& chosen_profile(const std::vector<Profile>& profiles, std::string_
 void apply_profile(Document& document, const Profile& profile, const std::vector<SectionSpec>& specs);
 
 /// Appends "-NAME" to the experiment's name, so that runs under a profile have folders of their own. Throws
-/// Error where that is no name for a folder.
+/// Error where that is not a name for a folder.
 void name_after(const Profile& profile, Experiment& experiment, const std::vector<SectionSpec>& specs);
 
 }  // namespace fedarena::config

@@ -34,7 +34,7 @@ Dimension dimension_of(const Setting& entry, std::string_view section, const Doc
 /// The dimension, once its values are known. Throws Error unless they are different, and no empty tables.
 Dimension checked_dimension(Dimension dimension, const Document& document);
 
-/// The entries of the document's [sweep], in the order of the file. Throws Error for what is no list of
+/// The entries of the document's [sweep], in the order of the file. Throws Error for what is not a list of
 /// different values, and for keys that cannot be swept.
 std::vector<Dimension> dimensions_of(const Document& document);
 

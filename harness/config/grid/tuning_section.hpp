@@ -20,7 +20,7 @@ struct TuningSection {
   bool random() const { return keys.search == "random"; }
 };
 
-/// Reads the section; there must be one. Throws Error for what is no key, list or range, and for settings
+/// Reads the section; there must be one. Throws Error for what is not a key, list or range, and for settings
 /// that are not an algorithm's own.
 TuningSection read_tuning_section(const Document& document, const std::vector<SectionSpec>& specs);
 

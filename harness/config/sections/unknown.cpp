@@ -80,7 +80,7 @@ void complain_unknown_key(const std::string& key, const Place& place, const Sect
   complain({.place = place,
             .found = fmt::format("unknown key {} in {}", in_quotes(key), section.header()),
             .allowed = known.empty() ? "no keys" : join_names(known),
-            // A name that is right elsewhere is no slip of the pen.
+            // A name that is right elsewhere is not a slip of the pen.
             .nearest = remedy.empty() ? nearest_to(key, known) : "",
             .remedy = remedy});
 }

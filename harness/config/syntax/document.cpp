@@ -212,6 +212,17 @@ std::string text_of(const std::filesystem::path& file) {
 
 }  // namespace
 
+NestedTable::NestedTable() = default;
+NestedTable::NestedTable(Table table) : table_(std::make_unique<Table>(std::move(table))) {}
+NestedTable::NestedTable(const NestedTable& other)
+    : table_(other.table_ ? std::make_unique<Table>(*other.table_) : nullptr) {}
+NestedTable::NestedTable(NestedTable&& other) noexcept = default;
+NestedTable& NestedTable::operator=(NestedTable other) noexcept {
+  table_ = std::move(other.table_);
+  return *this;
+}
+NestedTable::~NestedTable() = default;
+
 const Setting* Table::find(std::string_view key) const {
   for (const Setting& setting : settings) {
     if (setting.key == key) return &setting;

@@ -53,7 +53,7 @@ inline void unpool_plane(const T* delta, std::int64_t height, std::int64_t width
   std::fill_n(out, (height - out_height * size) * width, T(0));
 }
 
-/// The larger of two numbers; what is no number is larger than any, as in LibTorch's pooling.
+/// The larger of two numbers; what is not a number is larger than any, as in LibTorch's pooling.
 template <typename T>
 inline T larger(T left, T right) {
   return right > left || right != right ? right : left;

@@ -22,7 +22,7 @@ struct FEDARENA_API Batch {
   Batch select(const torch::Tensor& positions) const;
 };
 
-/// The inputs of an embedding as int64 indices, in their shape. Error when one is no index of its table.
+/// The inputs of an embedding as int64 indices, in their shape. Error when one is not an index of its table.
 FEDARENA_API torch::Tensor embedding_indices(const Embedding& layer, const torch::Tensor& inputs);
 
 /// Whether a gradient can itself be differentiated.

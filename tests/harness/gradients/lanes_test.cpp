@@ -172,7 +172,7 @@ TEST_P(InLanes, AnExampleDoesNotSeeItsNeighbours) {
     EXPECT_TRUE(torch::equal(own, inputs[i])) << i;
     EXPECT_EQ(alone.squared_norms().front(), squared[static_cast<std::size_t>(i)]) << i;
   }
-  // A factor of zero keeps out what is no number.
+  // A factor of zero keeps out what is not a number.
   std::vector<double> factors(40, 1);
   factors[3] = factors[20] = 0;
   torch::Tensor weight = torch::zeros_like(at.weight), bias = torch::zeros_like(at.bias);
