@@ -80,7 +80,7 @@ Answer refused(const std::string& accountant, const Error& error, const Question
     if (!reasons.empty()) reasons += "; ";
     reasons += fmt::format("{}: {}", finding.answer.accountant, reason);
   }
-  throw Error(Complaint{.found = different.size() == 1 ? *different.begin() : std::move(reasons)});
+  throw Error(Complaint{.found = different.size() == 1 ? *different.begin() : reasons});
 }
 
 }  // namespace
