@@ -8,13 +8,43 @@
 namespace fedarena {
 namespace {
 
-void append(std::vector<Ledger::Segment>& segments, std::int64_t round, const RoundAccesses& accesses) {
-  if (!segments.empty()) FEDARENA_CHECK(round, >, segments.back().last_round);
-  if (segments.empty() || segments.back().accesses != accesses.list()) {
-    segments.push_back({round, round, 0, accesses.list()});
+bool is_noised(const Access& access) {
+  return std::holds_alternative<SampledGaussian>(access.event) ||
+         std::holds_alternative<Gaussian>(access.event);
+}
+
+// Of a round in which fewer than `most` noised answers were given, the most frequent one is charged for the
+// others as well.
+std::vector<Access> filled_up(std::vector<Access> round, std::int64_t most) {
+  std::int64_t made = 0;
+  Access* most_often = nullptr;
+  for (Access& access : round) {
+    if (!is_noised(access)) continue;
+    made += access.count;
+    if (most_often == nullptr || access.count > most_often->count) most_often = &access;
   }
-  segments.back().last_round = round;
-  ++segments.back().participations;
+  if (most_often != nullptr && made < most) most_often->count += most - made;
+  return round;
+}
+
+// What was asked for under noise.
+std::vector<Access> noised(std::vector<Access> round) {
+  std::erase_if(round, [](const Access& access) { return !is_noised(access); });
+  return round;
+}
+
+// Gives the last round, which was made again, a segment of its own. Each attempt is charged in full.
+void add_attempt(std::vector<Ledger::Segment>& segments, std::vector<Access> again, std::int64_t most) {
+  Ledger::Segment& last = segments.back();
+  Ledger::Segment round{last.last_round, last.last_round, 1, filled_up(last.accesses, most)};
+  again = filled_up(std::move(again), most);
+  round.accesses.insert(round.accesses.end(), again.begin(), again.end());
+  if (--last.participations == 0) {
+    segments.pop_back();
+  } else {
+    --last.last_round;
+  }
+  segments.push_back(std::move(round));
 }
 
 // What was there after a round, with as many participations in a segment that was cut as `kept` finds.
@@ -52,6 +82,53 @@ std::int64_t Ledger::participations_of(const std::vector<Segment>& segments) {
   return total;
 }
 
+void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const RoundAccesses& accesses) const {
+  if (!segments.empty() && segments.back().last_round == round) {
+    return add_attempt(segments, accesses.list(), most_accesses_);
+  }
+  if (!segments.empty()) FEDARENA_CHECK(round, >, segments.back().last_round);
+  // What was made and what was not never share a segment.
+  const bool joins = !segments.empty() && segments.back().accesses == accesses.list() &&
+                     (ended_after_ == 0 || segments.back().last_round > ended_after_);
+  if (!joins) segments.push_back({round, round, 0, accesses.list()});
+  segments.back().last_round = round;
+  ++segments.back().participations;
+}
+
+void Ledger::end_after(std::int64_t round) {
+  FEDARENA_CHECK(round, >=, 1);
+  FEDARENA_CHECK(ended_after_, ==, 0);
+  ended_after_ = round;
+}
+
+Ledger Ledger::made() const {
+  Ledger result = *this;
+  result.most_accesses_ = 0;
+  if (ended_after_ == 0) return result;
+  result = result.after_round(ended_after_).most;
+  result.ended_after_ = 0;
+  return result;
+}
+
+bool Ledger::charges_more() const {
+  const Ledger actual = made();
+  if (actual.charged_as_if() != charged_as_if()) return true;
+  return std::ranges::any_of(
+      clients_, [&](const auto& entry) { return actual.charged(entry.first) != charged(entry.first); });
+}
+
+bool Ledger::varies() const {
+  if (most_accesses_ > 0) return false;
+  const auto differ = [](const std::vector<Segment>& segments) {
+    return std::ranges::adjacent_find(segments, [](const Segment& left, const Segment& right) {
+             return noised(left.accesses) != noised(right.accesses);
+           }) != segments.end();
+  };
+  if (unit_ == Unit::kClient) return differ(population_);
+  return unit_ == Unit::kRecord &&
+         std::ranges::any_of(clients_, [&](const auto& entry) { return differ(entry.second.segments); });
+}
+
 void Ledger::add_client(std::int64_t client, std::int64_t examples) {
   const bool added = clients_.emplace(client, ClientRecord{examples, {}}).second;
   FEDARENA_CHECK(added, ==, true);
@@ -76,7 +153,10 @@ std::vector<Access> Ledger::charged(std::int64_t client) const {
       return {};
     case Unit::kRecord: {
       FEDARENA_CHECK(clients_.contains(client), ==, true);
-      std::vector<Access> result = accesses_of(clients_.at(client).segments);
+      std::vector<Segment> segments = clients_.at(client).segments;
+      for (Segment& segment : segments)
+        segment.accesses = filled_up(std::move(segment.accesses), most_accesses_);
+      std::vector<Access> result = accesses_of(segments);
       for (Access& access : accesses_of(population_)) result.push_back(std::move(access));
       return result;
     }

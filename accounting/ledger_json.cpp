@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
 // More accesses than any run makes, and few enough for exact sums in 64 bits.
@@ -244,6 +244,8 @@ std::string Ledger::to_json() const {
   }
   const json document{{"schema", kSchema},
                       {"unit", name(unit_)},
+                      {"most_accesses", most_accesses_},
+                      {"ended_after", ended_after_},
                       {"clients", std::move(clients)},
                       {"population", fedarena::to_json(population_)},
                       {"as_if", fedarena::to_json(as_if_)}};
@@ -258,7 +260,8 @@ Ledger Ledger::from_json(std::string_view text) {
     if (const std::int64_t schema = fields.integer("schema", 1); schema != kSchema) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", schema, kSchema);
     }
-    Ledger ledger(fields.choice("unit", kUnits));
+    Ledger ledger(fields.choice("unit", kUnits), fields.integer("most_accesses", 0));
+    ledger.ended_after_ = fields.integer("ended_after", 0, kMostRounds);
     for (const json& object : fields.list("clients")) {
       Fields client(object, "a client");
       const std::int64_t number = client.integer("client", 0);

@@ -77,12 +77,21 @@ Partition deal_by_class(const Partition& shares, const PartitionInput& train, co
   return dealt;
 }
 
+bool goes_by_user(const std::map<std::int64_t, std::size_t>& owners, const PartitionInput& test) {
+  return !owners.empty() && !test.users.empty();
+}
+
 }  // namespace
+
+bool tests_tell_label_counts(const Partition& shares, const PartitionInput& train,
+                             const PartitionInput& test) {
+  return train.classes > 0 && !goes_by_user(client_of_user(shares, train), test);
+}
 
 Partition deal_test_examples(const Partition& shares, const PartitionInput& train, const PartitionInput& test,
                              std::uint64_t seed) {
   const auto owners = client_of_user(shares, train);
-  if (!owners.empty() && !test.users.empty()) return deal_by_user(owners, shares.size(), test);
+  if (goes_by_user(owners, test)) return deal_by_user(owners, shares.size(), test);
   return deal_by_class(shares, train, test, seed);
 }
 

@@ -14,4 +14,8 @@ namespace fedarena {
 Partition deal_test_examples(const Partition& shares, const PartitionInput& train, const PartitionInput& test,
                              std::uint64_t seed);
 
+/// Whether whoever sees that deal learns how many examples of each class each client holds.
+bool tests_tell_label_counts(const Partition& shares, const PartitionInput& train,
+                             const PartitionInput& test);
+
 }  // namespace fedarena

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <link.h>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,7 @@
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
+#include "harness/loader/trial.hpp"
 
 namespace fedarena {
 namespace {
@@ -25,25 +27,11 @@ namespace dll = boost::dll;
 
 constexpr const char* kInstall = "fedarena_install";
 
-// The file whose static initialisers run.
-std::string loading;
-
-// What a static initialiser throws ends the program, but says why. Caught behind dlopen, the linker would
-// keep its lock, and the next thread that looks up a symbol would hang.
-[[noreturn]] void end_naming_plugin() {
-  std::string what = "something that is no std::exception";
-  try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
-  } catch (const std::exception& thrown) {
-    what = thrown.what();
-  } catch (...) {
-  }
-  fmt::print(stderr,
-             "fedarena: {}: a static initialiser of the plugin failed: {}\n"
-             "  Throw nothing there, or take the file out of the folder.\n",
-             loading, what);
-  std::_Exit(2);
-}
+// A static initialiser threw. glibc's dynamic linker then keeps its lock, and whoever looks up a symbol
+// hangs: no process can go on.
+class LoadingThrew : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // Keeps libraries loaded until the process ends; their code may be needed by destructors that run last.
 const dll::shared_library& keep_forever(dll::shared_library library) {
@@ -68,16 +56,15 @@ bool is_function(const void* address) {
 // Loads a plugin that fits, which runs its static initialisers, and lets it announce its algorithms; nothing
 // of it is in use yet.
 Registry install(const fs::path& library) {
-  loading = library.string();
-  const std::terminate_handler before = std::set_terminate(end_naming_plugin);
   boost::dll::fs::error_code failure;
   dll::shared_library loaded;
   try {
     loaded.load(library.string(), failure, dll::load_mode::rtld_now);
+  } catch (const std::exception& thrown) {
+    throw LoadingThrew(thrown.what());
   } catch (...) {
-    end_naming_plugin();
+    throw LoadingThrew("something that is not a std::exception was thrown");
   }
-  std::set_terminate(before);
   if (failure) {
     const char* reason = dlerror();  // says more than Boost's code, such as which symbol is missing
     throw Error::of("it cannot be loaded: {}", reason ? reason : failure.message());
@@ -90,6 +77,16 @@ Registry install(const fs::path& library) {
   Registry registry;
   kept.get<void(Registry&)>(kInstall)(registry);
   return registry;
+}
+
+// Dies of a plugin that nobody can go on with; what it merely refuses is told when it is loaded in earnest.
+void try_to_install(const fs::path& library) {
+  try {
+    install(library);
+  } catch (const LoadingThrew&) {
+    throw;
+  } catch (...) {
+  }
 }
 
 }  // namespace
@@ -124,6 +121,10 @@ void PluginHost::load_file(const fs::path& library) {
     if (const std::vector<std::string> problems = mismatches(plugin); !problems.empty()) {
       throw Error::of("it was built for another program: {}", fmt::join(problems, "; "));
     }
+    if (const std::string reason = died_of([&] { try_to_install(library); }); !reason.empty()) {
+      throw Error::of("loading it ends the program: {}; mend its static initialisers or what it registers",
+                      reason);
+    }
     const Registry offered = install(library);
     for (const AlgorithmInfo& info : offered.algorithms()) {
       if (const AlgorithmInfo* taken = registry_.find(info.name)) {
@@ -139,7 +140,7 @@ void PluginHost::load_file(const fs::path& library) {
   } catch (const std::exception& thrown) {
     report.problem = thrown.what();
   } catch (...) {
-    report.problem = "its install function threw something that is no std::exception";
+    report.problem = "its install function threw something that is not a std::exception";
   }
 }
 

@@ -43,7 +43,7 @@ double MeteredOracle::loss(const Params& at) {
 }
 
 torch::Tensor MeteredOracle::label_counts() {
-  accesses_.add(ExactAccess{"label counts"});
+  accesses_.add(label_count_access());
   if (setting_.classes == 0) throw Error::of("a regression has no label counts");
   return setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
 }

@@ -54,6 +54,8 @@ class MeteredOracle : public Oracle {
   BatchSource source(const torch::Tensor& positions, const Query& query = {}) const;
   /// How asking for the classes is written down.
   virtual Event class_access() const { return ExactAccess{"classes"}; }
+  /// How asking for the label counts is.
+  virtual Event label_count_access() const { return ExactAccess{"label counts"}; }
 
  private:
   Setting setting_;

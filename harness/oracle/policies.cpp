@@ -41,6 +41,10 @@ Schema<Accounting> Accounting::schema() {
       {"noise_source", &Accounting::noise_source,
        "reproducible random streams, or the system's cryptographic generator",
        Constraint::one_of({kStreamNoise, kSystemNoise})},
+      {"public_label_counts", &Accounting::public_label_counts,
+       "everybody knows how many examples of each class each client holds, which tests of clients "
+       "(per_client) "
+       "may follow; tables say so"},
   };
 }
 
@@ -55,7 +59,7 @@ Schema<RecordPolicy> RecordPolicy::schema() {
       {"clip_norm", &RecordPolicy::clip_norm, kClipDoc, Constraint::positive()},
       {"noise_multiplier", &RecordPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
       {"sampling", &RecordPolicy::sampling, "how each access draws its batch from the client's examples",
-       Constraint::one_of({kPoisson, kFixedSize})},
+       Constraint::one_of({kPoisson, kWithoutReplacement})},
       {"public_classes", &RecordPolicy::public_classes,
        "everybody knows which classes each client holds examples of; tables say so where an algorithm asks"},
   }
@@ -67,7 +71,7 @@ Schema<ClientPolicy> ClientPolicy::schema() {
       {"clip_norm", &ClientPolicy::clip_norm, kClipDoc, Constraint::positive()},
       {"noise_multiplier", &ClientPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
       {"sampling", &ClientPolicy::sampling, "how each round draws its cohort from the clients",
-       Constraint::one_of({kPoisson, kFixedSize})},
+       Constraint::one_of({kPoisson, kWithoutReplacement})},
       {"adaptive_clipping", &ClientPolicy::adaptive_clipping,
        "let the clip norm follow a quantile of the messages' norms (Andrew et al. 2021); its query is "
        "charged"},
@@ -134,8 +138,14 @@ const Accounting* accounting(const PrivacyPolicy& policy) {
                     policy);
 }
 
+Event label_count_access(const PrivacyPolicy& policy) {
+  const Accounting* settings = accounting(policy);
+  if (settings != nullptr && settings->public_label_counts) return DeclaredPublic{"label counts"};
+  return ExactAccess{"label counts"};
+}
+
 SampledGaussian event(const std::string& sampling, double rate, std::vector<double> noise_multipliers) {
-  const bool fixed = sampling == kFixedSize;
+  const bool fixed = sampling == kWithoutReplacement;
   return {.sampling = fixed ? Sampling::kWithoutReplacement : Sampling::kPoisson,
           .rate = rate,
           .noise_multipliers = std::move(noise_multipliers),

@@ -7,18 +7,20 @@
 #include <vector>
 
 #include "fedarena/accounting/account.hpp"
+#include "fedarena/accounting/event.hpp"
 #include "fedarena/base/schema.hpp"
 
 namespace fedarena {
 
 /// Names of settings.
 inline constexpr const char* kPoisson = "poisson";
-inline constexpr const char* kFixedSize = "fixed-size";
+inline constexpr const char* kWithoutReplacement = "without-replacement";
 
 /// What every private policy has: how its epsilon is computed, and what it may become.
 struct Accounting : AccountSettings {
   double budget = 0;
   std::string noise_source = "stream";
+  bool public_label_counts = false;
 
   static Schema<Accounting> schema();
   /// Throws Error when delta is not strictly between 0 and 1.
@@ -74,6 +76,9 @@ Unit unit(const PrivacyPolicy& policy);
 /// The policy's accounting, or nullptr when there is nothing to account.
 const Accounting* accounting(const PrivacyPolicy& policy);
 const Accounting* accounting(PrivacyPolicy&&) = delete;  // it would point into what is gone
+
+/// How it is written down that somebody learns how many examples of each class a client holds.
+Event label_count_access(const PrivacyPolicy& policy);
 
 /// The event of Gaussian answers over one sample. Sampling of a fixed size is analysed for neighbours that
 /// exchange a unit (their number is fixed, after all), Poisson sampling for neighbours that have one more or

@@ -17,8 +17,10 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
 
 Event RecordOracle::class_access() const {
   if (policy_.public_classes) return DeclaredPublic{"classes"};
-  return MeteredOracle::class_access();
+  return policy_.public_label_counts ? label_count_access() : MeteredOracle::class_access();
 }
+
+Event RecordOracle::label_count_access() const { return fedarena::label_count_access(policy_); }
 
 RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   const std::int64_t shard = size();
@@ -28,7 +30,7 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   }
   const double rate = static_cast<double>(batch_size) / static_cast<double>(shard);
   std::vector<std::int64_t> chosen;
-  if (policy_.sampling == kFixedSize) {
+  if (policy_.sampling == kWithoutReplacement) {
     chosen = samples_.sample_without_replacement(shard, batch_size);
   } else {
     for (std::int64_t example = 0; example < shard; ++example) {

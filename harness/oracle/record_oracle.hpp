@@ -21,6 +21,7 @@ class RecordOracle final : public MeteredOracle {
 
  protected:
   Event class_access() const override;
+  Event label_count_access() const override;
 
  private:
   struct Sample {

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/per_example.hpp"
 #include "harness/oracle/policies.hpp"
@@ -52,6 +55,21 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
   return rounds;
 }
 
+// An algorithm failed, which need not ail the other cells; what ails a file does.
+struct AlgorithmFailed {
+  Complaint complaint;
+};
+
+template <typename Work>
+auto of_algorithm(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (!error.complaint().place.file.empty()) throw;
+    throw AlgorithmFailed{error.complaint()};
+  }
+}
+
 // All cells of a grid, and what they share.
 class Arena {
  public:
@@ -87,6 +105,7 @@ class Arena {
     work(queue);
     for (std::thread& other : others) other.join();
     if (failure_) std::rethrow_exception(failure_);
+    if (!failed_cells_.empty()) throw all_failures();
     return !stopped_;
   }
 
@@ -122,12 +141,14 @@ class Arena {
     }
   }
 
-  // Runs cells until none is left, or one fails.
+  // Runs cells until none is left, or the program itself fails.
   void work(CellQueue& queue) {
     use_one_torch_thread();
     while (const auto index = queue.take()) {
       try {
         if (!run_cell(cells_[*index])) end(queue, nullptr, *index);
+      } catch (const AlgorithmFailed& failed) {
+        leave_out(*index, failed.complaint);
       } catch (...) {  // whatever it is, the thread that began the run throws it again
         end(queue, std::current_exception(), *index);
       }
@@ -148,12 +169,36 @@ class Arena {
     queue.close();
   }
 
+  void leave_out(std::size_t index, const Complaint& complaint) {
+    const std::lock_guard lock(mutex_);
+    if (cells_.size() > 1) {
+      progress_.say(fmt::format("warning: {} failed: {}", cells_[index].name(), complaint.found));
+    }
+    failed_cells_.emplace(index, complaint);
+  }
+
+  // The first failure in full, the others by name.
+  Error all_failures() const {
+    const auto& [first, why] = *failed_cells_.begin();
+    Complaint complaint = why;
+    complaint.found = fmt::format("{}: {}", cells_[first].name(), complaint.found);
+    std::vector<std::string> others;
+    for (const auto& [index, unused] : failed_cells_) {
+      if (index != first) others.push_back(cells_[index].name());
+    }
+    if (!others.empty()) {
+      complaint.remedy += fmt::format("{}{} failed as well: {}.", complaint.remedy.empty() ? "" : " ",
+                                      counted(others.size(), "other cell"), fmt::join(others, "; "));
+    }
+    return Error(std::move(complaint));
+  }
+
   void say_once(const std::string& line) {
     const std::lock_guard lock(mutex_);
     if (!line.empty() && said_.insert(line).second) progress_.say(line);
   }
 
-  results::Summary plan(const PlannedCell& cell, const Algorithm& algorithm, const Dealt& dealt) {
+  results::Summary plan(const PlannedCell& cell, const Dealt& dealt) {
     const Experiment& experiment = cell.point->experiment;
     const AlgorithmEntry& entry = *cell.algorithm;
     results::Summary summary;
@@ -175,7 +220,6 @@ class Arena {
     const PrivacyPolicy policy = policy_of(entry);
     if (const Accounting* accounting = fedarena::accounting(policy)) {
       results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
-      summary.privacy->most_accesses = algorithm.most_accesses();
     }
     for (const auto& [name, value] : entry.settings)
       summary.algorithm_parameters.emplace_back(name, to_text(value));
@@ -205,8 +249,8 @@ class Arena {
     say_once(fmt::format("seed {}: {}", cell.seed, describe(dealt->card)));
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell.folder(), cell.experiment(),
-                      environments_.at(experiment.device).json, plan(cell, *algorithm, *dealt),
-                      options_.resume, recorded_partition(experiment, cell.seed, dealt->card));
+                      environments_.at(experiment.device).json, plan(cell, *dealt), options_.resume,
+                      recorded_partition(experiment, cell.seed, dealt->card));
     if (record.finished()) {
       progress_.end_cell(name, record.summary(), false);
       return true;
@@ -218,6 +262,7 @@ class Arena {
                            .pool = pool_,
                            .stop = stop_,
                            .seed = static_cast<std::uint64_t>(cell.seed),
+                           .cell = cell.identity(),
                            .rounds = experiment.rounds,
                            .cohort_size = experiment.cohort_size(clients),
                            .evaluate_every = experiment.evaluation.every,
@@ -228,6 +273,7 @@ class Arena {
                                },
                            .policy = policy_of(entry),
                            .client_tests = experiment.evaluation.per_client ? &dealt->client_tests : nullptr,
+                           .tests_tell_label_counts = dealt->tests_tell_label_counts,
                            .features = feature_skew(experiment.partition.name, experiment.partition.settings),
                            .states = {.memory = options_.state_memory,
                                       .file = options_.out / cell.folder() / results::kClientStatesFile}});
@@ -237,7 +283,7 @@ class Arena {
     for (const results::RoundRecord& round : record.rounds()) rule.see(round);
     try {
       while (!simulation.finished() && rule.stopped().empty()) {
-        const results::RoundRecord round = simulation.next_round();
+        const results::RoundRecord round = of_algorithm([&] { return simulation.next_round(); });
         record.append(round, simulation);
         progress_.round_done(name, round);
         rule.see(round);
@@ -250,6 +296,7 @@ class Arena {
                                 simulation.rounds_done()));
     }
     try {
+      if (!rule.stopped().empty()) simulation.charge_rest();
       record.finish(simulation, rule.stopped());
     } catch (const Interrupted&) {  // what is left is an evaluation, for which a resumed run has all
       record.interrupt(simulation);
@@ -273,6 +320,7 @@ class Arena {
   bool stopped_ = false;
   std::exception_ptr failure_;
   std::size_t failed_ = 0;
+  std::map<std::size_t, Complaint> failed_cells_;
 };
 
 }  // namespace

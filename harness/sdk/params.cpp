@@ -29,10 +29,12 @@ void Layout::add(std::string name, std::vector<std::int64_t> shape) {
 
 Params::Params(std::shared_ptr<const Layout> layout, torch::Tensor flat)
     : layout_(std::move(layout)), flat_(std::move(flat)) {
+  FEDARENA_CHECK(layout_ == nullptr, ==, false);
   FEDARENA_CHECK(flat_.numel(), ==, layout_->numel());
 }
 
 Params Params::zeros(std::shared_ptr<const Layout> layout, const torch::TensorOptions& options) {
+  FEDARENA_CHECK(layout == nullptr, ==, false);
   torch::Tensor flat = torch::zeros({layout->numel()}, options);
   return {std::move(layout), std::move(flat)};
 }
@@ -46,11 +48,13 @@ Params& Params::operator=(const Params& other) {
 }
 
 torch::Tensor Params::operator[](std::size_t index) const {
+  FEDARENA_CHECK(index, <, size());
   const Layout::Entry& entry = (*layout_)[index];
   return flat_.narrow(0, entry.offset, entry.numel).view(entry.shape);
 }
 
 Params& Params::operator*=(double factor) {
+  FEDARENA_CHECK(empty(), ==, false);
   flat_.mul_(factor);
   return *this;
 }
@@ -76,7 +80,10 @@ Params operator*(double factor, Params params) {
   return params;
 }
 
-Params zeros_like(const Params& params) { return {params.layout(), torch::zeros_like(params.flat())}; }
+Params zeros_like(const Params& params) {
+  FEDARENA_CHECK(params.empty(), ==, false);
+  return {params.layout(), torch::zeros_like(params.flat())};
+}
 
 double dot(const Params& left, const Params& right) {
   require_same_layout(left, right);

@@ -24,6 +24,7 @@ Stream Streams::operator()(Purpose purpose, std::uint64_t index) const {
   StreamName name = name_;
   name.purpose = purpose;
   name.index = index;
+  if (purpose == Purpose::kNoise) name.seed ^= cell_;
   return Stream(name);
 }
 

@@ -10,8 +10,7 @@ namespace fedarena {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50434146;  // "FACP"
-constexpr std::uint32_t kVersion = 3;
-constexpr std::uint32_t kWithoutFiledStates = 2;
+constexpr std::uint32_t kVersion = 4;
 constexpr Key<Params> kParams{"params"};
 constexpr Key<double> kClipNorm{"clip_norm"};
 
@@ -40,6 +39,10 @@ class Parts {
     return value;
   }
   std::span<const std::byte> part() { return take(number()); }
+  std::string text() {
+    const std::span<const std::byte> bytes = part();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
   void finish() const {
     if (!bytes_.empty()) throw Error::of("the checkpoint has {} bytes to spare", bytes_.size());
   }
@@ -54,14 +57,13 @@ class Parts {
   std::span<const std::byte> bytes_;
 };
 
-ClientStates::Content client_states_from(Parts& parts, bool with_filed) {
+ClientStates::Content client_states_from(Parts& parts) {
   ClientStates::Content content;
   for (std::uint64_t left = parts.number(); left > 0; --left) {
     const auto client = static_cast<std::int64_t>(parts.number());
     const std::span<const std::byte> state = parts.part();
     content.held[client] = std::make_shared<const Bytes>(state.begin(), state.end());
   }
-  if (!with_filed) return content;
   for (std::uint64_t left = parts.number(); left > 0; --left) {
     const auto client = static_cast<std::int64_t>(parts.number());
     Extent& extent = content.filed[client];
@@ -76,7 +78,8 @@ ClientStates::Content client_states_from(Parts& parts, bool with_filed) {
 
 Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   const auto& [held, filed] = checkpoint.client_states;
-  std::size_t size = sizeof(Header) + checkpoint.ledger.size() + 5 * filed.size() * sizeof(std::uint64_t);
+  std::size_t size = sizeof(Header) + checkpoint.ledger.size() + checkpoint.unpublished.size() +
+                     5 * filed.size() * sizeof(std::uint64_t);
   for (const auto& [client, state] : held) size += 2 * sizeof(std::uint64_t) + state->size();
   Bytes bytes;
   bytes.reserve(size + 4 * checkpoint.params.flat().nbytes());  // states may be large: no copies of copies
@@ -96,6 +99,8 @@ Bytes pack_checkpoint(const Checkpoint& checkpoint) {
       put_number(bytes, number);
   }
   put_part(bytes, std::as_bytes(std::span(checkpoint.ledger)));
+  put_part(bytes, encode(checkpoint.synthetic));
+  put_part(bytes, std::as_bytes(std::span(checkpoint.unpublished)));
 
   const auto body = std::span<const std::byte>(bytes).subspan(sizeof(Header));
   const Header header{kMagic, kVersion, body.size(), checksum_of(body)};
@@ -108,10 +113,9 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   if (bytes.size() < sizeof(header)) throw Error::of("the checkpoint is cut short");
   std::memcpy(&header, bytes.data(), sizeof(header));
   const std::span<const std::byte> body = bytes.subspan(sizeof(header));
-  if (header.magic != kMagic) throw Error::of("this is no checkpoint of fedarena");
-  if (header.version != kVersion && header.version != kWithoutFiledStates) {
-    throw Error::of("the checkpoint has version {}, this program reads {} and {}", header.version,
-                    kWithoutFiledStates, kVersion);
+  if (header.magic != kMagic) throw Error::of("this is not a checkpoint of fedarena");
+  if (header.version != kVersion) {
+    throw Error::of("the checkpoint has version {}, this program reads {}", header.version, kVersion);
   }
   if (header.size != body.size() || header.checksum != checksum_of(body)) {
     throw Error::of("the checkpoint is damaged: its checksum does not match");
@@ -129,9 +133,10 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
                     torch::toString(torch::typeMetaToScalarType(model.options().dtype())));
   }
   checkpoint.server_state = decode(parts.part(), model.layout(), device);
-  checkpoint.client_states = client_states_from(parts, header.version >= kVersion);
-  const std::span<const std::byte> ledger = parts.part();
-  checkpoint.ledger.assign(reinterpret_cast<const char*>(ledger.data()), ledger.size());
+  checkpoint.client_states = client_states_from(parts);
+  checkpoint.ledger = parts.text();
+  checkpoint.synthetic = decode(parts.part(), model.layout(), torch::kCPU);
+  checkpoint.unpublished = parts.text();
   parts.finish();
   return checkpoint;
 }

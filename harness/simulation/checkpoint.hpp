@@ -17,12 +17,14 @@ struct Checkpoint {
   Params params;
   Message server_state;
   ClientStates::Content client_states = {};
-  double clip_norm = 0;  ///< where it adapts
-  std::string ledger;    ///< JSON
+  double clip_norm = 0;          ///< where it adapts
+  std::string ledger;            ///< JSON
+  Message synthetic = {};        ///< what `Simulation::synthetic` says, where the round cannot be run again
+  std::string unpublished = {};  ///< what the round still has to write down elsewhere; the writer's own
 };
 
-/// As bytes: "FACP", version, length and checksum (64-bit FNV-1a) of the rest, then each part with its
-/// length. Version 3; version 2, which knew no states in a file, is read too.
+/// As bytes: "FACP", version 4, length and checksum (64-bit FNV-1a) of the rest, then each part with its
+/// length.
 Bytes pack_checkpoint(const Checkpoint& checkpoint);
 
 /// Throws Error when the bytes are damaged, of another version or of another model.

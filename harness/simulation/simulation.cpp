@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ namespace fedarena {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr Key<torch::Tensor> kSyntheticInputs{"inputs"};
+constexpr Key<torch::Tensor> kSyntheticTargets{"targets"};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -61,6 +65,23 @@ AccountSettings account_settings_of(const PrivacyPolicy& policy) {
   return accounting == nullptr ? AccountSettings() : static_cast<const AccountSettings&>(*accounting);
 }
 
+bool has_budget(const PrivacyPolicy& policy) {
+  const Accounting* accounting = fedarena::accounting(policy);
+  return accounting != nullptr && accounting->budget > 0;
+}
+
+// A filter with a fixed budget may let data decide how much is asked for; anything else is charged as
+// planned.
+std::int64_t most_accesses(const SimulationSetup& setup) {
+  const bool plan = unit(setup.policy) == Unit::kRecord && !has_budget(setup.policy);
+  return plan ? setup.algorithm.most_accesses() : 0;
+}
+
+// The last round's, which the next one is expected to repeat.
+RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
+  return segments.empty() ? RoundAccesses() : RoundAccesses(segments.back().accesses);
+}
+
 }  // namespace
 
 Simulation::Simulation(const SimulationSetup& setup)
@@ -79,7 +100,7 @@ Simulation::Simulation(const SimulationSetup& setup)
       oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
                       setup_.dataset.classes},
       client_states_(setup_.states),
-      ledger_(unit(setup_.policy)),
+      ledger_(unit(setup_.policy), most_accesses(setup_)),
       odometer_(account_settings_of(setup_.policy)) {
   if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
   Stream weights(
@@ -103,7 +124,7 @@ Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observation
           .state = server_state_,
           .model = setup_.model,
           .compute = compute_,
-          .streams = Streams(setup_.seed, round, kServer).for_algorithm(),
+          .streams = streams_of(round, kServer).for_algorithm(),
           .synthetic = synthetic,
           .observed = observed};
 }
@@ -145,7 +166,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   if (const ClientStates::State known = client_states_.get(client)) {
     state = decode(*known, setup_.model.layout(), setup_.model.options().device());
   }
-  const Streams streams(setup_.seed, round, client);
+  const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
   Client view{.id = client,
               .round = round,
@@ -175,7 +196,7 @@ void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger&
                               .clip_norm = clip_norm_,
                               .expected_cohort = setup_.cohort_size,
                               .population = server.population,
-                              .streams = Streams(setup_.seed, server.round, kServer),
+                              .streams = streams_of(server.round, kServer),
                               .zeros = zeros_like(params_)},
                              std::move(uplinks));
   setup_.algorithm.aggregate(server, uplink);
@@ -187,8 +208,7 @@ void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger&
 // Saves the work of a round that is bound to be withheld: when all rounds so far made the same accesses, so
 // will the next one.
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
-  const Accounting* accounting = fedarena::accounting(setup_.policy);
-  if (accounting == nullptr || accounting->budget == 0) return;
+  if (!has_budget(setup_.policy)) return;
   const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
     return segments.size() == 1 ? &segments.front().accesses : nullptr;
   };
@@ -205,16 +225,15 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
 }
 
 void Simulation::check_budget(const Ledger& ledger) const {
-  const Accounting* accounting = fedarena::accounting(setup_.policy);
-  if (accounting == nullptr || accounting->budget == 0) return;
+  if (!has_budget(setup_.policy)) return;
+  const double budget = accounting(setup_.policy)->budget;
   // Written so that what is unproven, or no number, counts as too much.
   const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
-  if (epsilon && *epsilon <= accounting->budget) return;
+  if (epsilon && *epsilon <= budget) return;
   if (round_ > 0) throw BudgetSpent();
   throw Error(Complaint{
-      .found =
-          fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",
-                      accounting->budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
+      .found = fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",
+                           budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
       .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
                 "budget"});
 }
@@ -261,6 +280,9 @@ results::RoundRecord Simulation::next_round() {
     uplinks.push_back(std::move(local[index].uplink));
   }
   aggregate(server, std::move(uplinks), ledger);
+  if (round == 1 && setup_.tests_tell_label_counts) {
+    ledger.record_population(round, RoundAccesses({{label_count_access(setup_.policy), 1}}));
+  }
   synthetic = in_pixels(synthetic, reader_, setup_.model);
   check_budget(ledger);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
@@ -285,6 +307,42 @@ results::RoundRecord Simulation::next_round() {
   return record;
 }
 
+std::map<std::int64_t, RoundAccesses> Simulation::accesses_to_come(const std::vector<std::int64_t>& clients) {
+  std::map<std::int64_t, RoundAccesses> known;
+  std::vector<std::int64_t> unknown;
+  for (const std::int64_t client : clients) {
+    const std::vector<Ledger::Segment>& past = ledger_.clients().at(client).segments;
+    if (past.empty()) unknown.push_back(client);
+    known[client] = last_accesses(past);
+  }
+  const Message downlink = decode(next_downlink(), setup_.model.layout(), setup_.model.options().device());
+  std::vector<RoundAccesses> found(unknown.size());
+  setup_.pool.for_each(unknown.size(), [&](std::size_t index) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    found[index] = train_client(unknown[index], round_ + 1, downlink).accesses;
+  });
+  for (std::size_t index = 0; index < unknown.size(); ++index) known[unknown[index]] = found[index];
+  return known;
+}
+
+void Simulation::charge_rest() {
+  if (unit(setup_.policy) == Unit::kNothing || has_budget(setup_.policy)) return;
+  if (finished() || ledger_.ended_after() != 0) return;
+  std::set<std::int64_t> clients;
+  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
+    for (const std::int64_t client : cohort_of(round)) clients.insert(client);
+  }
+  const auto to_come = accesses_to_come({clients.begin(), clients.end()});
+  const RoundAccesses population = last_accesses(ledger_.population());
+  const RoundAccesses as_if = last_accesses(ledger_.as_if());
+  ledger_.end_after(round_);
+  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
+    for (const std::int64_t client : cohort_of(round)) ledger_.record(round, client, to_come.at(client));
+    if (!ledger_.population().empty()) ledger_.record_population(round, population);
+    if (!ledger_.as_if().empty()) ledger_.record_as_if(round, as_if);
+  }
+}
+
 bool Simulation::repeatable() const {
   const Accounting* accounting = fedarena::accounting(setup_.policy);
   return accounting == nullptr || accounting->noise_source == kStreamNoise;
@@ -292,17 +350,27 @@ bool Simulation::repeatable() const {
 
 void Simulation::evaluate(results::RoundRecord& record) const { evaluator_.evaluate(params_, record); }
 
-Bytes Simulation::save() const {
-  return pack_checkpoint(
-      {round_, params_, server_state_, client_states_.content(), clip_norm_, ledger_.to_json()});
+Bytes Simulation::save(std::string_view unpublished) const {
+  Message synthetic;
+  if (!repeatable() && synthetic_.inputs.defined()) {
+    synthetic = {{kSyntheticInputs, synthetic_.inputs}, {kSyntheticTargets, synthetic_.targets}};
+  }
+  return pack_checkpoint({.round = round_,
+                          .params = params_,
+                          .server_state = server_state_,
+                          .client_states = client_states_.content(),
+                          .clip_norm = clip_norm_,
+                          .ledger = ledger_.to_json(),
+                          .synthetic = std::move(synthetic),
+                          .unpublished = std::string(unpublished)});
 }
 
-void Simulation::checkpoint(const std::function<void(const Bytes&)>& write) {
-  write(save());
+void Simulation::checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished) {
+  write(save(unpublished));
   client_states_.checkpointed();
 }
 
-void Simulation::restore(std::span<const std::byte> bytes) {
+std::string Simulation::restore(std::span<const std::byte> bytes) {
   Checkpoint checkpoint = unpack_checkpoint(bytes, setup_.model);
   if (checkpoint.round > setup_.rounds) {
     throw Error::of("the checkpoint is of round {}, this run has {} rounds", checkpoint.round, setup_.rounds);
@@ -320,6 +388,18 @@ void Simulation::restore(std::span<const std::byte> bytes) {
   clip_norm_ = checkpoint.clip_norm;
   ledger_ = std::move(ledger);
   synthetic_ = {};
+  if (const Message& synthetic = checkpoint.synthetic; !synthetic.entries().empty()) {
+    synthetic_ = {synthetic[kSyntheticInputs], synthetic[kSyntheticTargets]};
+  }
+  return checkpoint.unpublished;
+}
+
+void Simulation::charge_lost(const Ledger& written) {
+  const auto [fewest, most] = written.after_round(round_);
+  if (fewest != ledger_ && most != ledger_) {
+    throw Error::of("the ledger does not continue that of the checkpoint of round {}", round_);
+  }
+  ledger_ = written;
 }
 
 }  // namespace fedarena

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
@@ -37,6 +39,7 @@ struct SimulationSetup {
   const WorkPool& pool;
   const std::atomic<bool>& stop;  ///< set on Ctrl-C: the round in progress then throws Interrupted
   std::uint64_t seed = 0;
+  std::uint64_t cell = 0;  ///< names this run among those with the same seed: its noise is its own (Streams)
   std::int64_t rounds = 1;
   std::int64_t cohort_size = 1;     ///< clients in each round; their expected number when they are sampled
   std::int64_t evaluate_every = 1;  ///< rounds between evaluations; the last round is always evaluated
@@ -44,6 +47,7 @@ struct SimulationSetup {
       {};  ///< called from any thread
   PrivacyPolicy policy = NoPolicy{};
   const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
+  bool tests_tell_label_counts = false;  ///< whether those tests give away each client's: an access to them
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
 };
@@ -68,6 +72,10 @@ class Simulation {
   Bytes next_downlink();
   std::int64_t rounds_done() const { return round_; }
   bool finished() const { return round_ == setup_.rounds; }
+  /// To be called when a rule that looks at results ends the run early: charges the rounds that are left out,
+  /// unless a budget governs the run, and does nothing in later calls. A client that has not taken part yet
+  /// is trained once for nothing, to learn what it would have been asked for.
+  void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
   bool repeatable() const;
   /// Adds the current model's test results to a record.
@@ -76,17 +84,22 @@ class Simulation {
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
   /// What the algorithm trained the last completed round's model on in place of examples (in_pixels).
-  /// Undefined tensors when it names nothing, and after restore().
+  /// Undefined tensors when it names nothing, and after restore() of a run that is `repeatable`.
   const Batch& synthetic() const { return synthetic_; }
 
   /// All that the next round depends on, as bytes with a checksum; client states in a file by their places
-  /// there, and the file is on disk when it returns.
-  Bytes save() const;
+  /// there, and the file is on disk when it returns. `unpublished`: a text that restore() gives back.
+  Bytes save(std::string_view unpublished = {}) const;
   /// Hands what save() returns to `write`, which brings it to disk as the only checkpoint. The file of client
   /// states then stays as that checkpoint needs it until the next one.
-  void checkpoint(const std::function<void(const Bytes&)>& write);
-  /// Continues from saved bytes of a simulation with the same setup. Error when they are damaged or foreign.
-  void restore(std::span<const std::byte> bytes);
+  void checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished = {});
+  /// Continues from saved bytes of a simulation with the same setup; returns their `unpublished`. Error when
+  /// they are damaged or foreign.
+  std::string restore(std::span<const std::byte> bytes);
+  /// Takes over the ledger on disk of a run that is not `repeatable` and may have crashed: a round in it that
+  /// the checkpoint does not hold was answered, and the answers may have been seen, so they stay charged
+  /// beside those of the next attempt. Error when it does not continue the ledger of the checkpoint.
+  void charge_lost(const Ledger& written);
 
  private:
   struct LocalResult {
@@ -99,11 +112,16 @@ class Simulation {
   };
 
   Server server_view(std::int64_t round, Batch& synthetic, Observations& observed);
+  Streams streams_of(std::int64_t round, std::int64_t client) const {
+    return {setup_.seed, round, client, setup_.cell};
+  }
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   // Of examples that are numbered from `first` on: those for testing follow those for training.
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
+  // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
+  std::map<std::int64_t, RoundAccesses> accesses_to_come(const std::vector<std::int64_t>& clients);
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;

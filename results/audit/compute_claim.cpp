@@ -79,6 +79,13 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.pld = account.pld;
   claim.as_if_rdp = account.as_if_rdp;
   claim.as_if_pld = account.as_if_pld;
+  claim.varied = claim.budget == 0 && ledger.varies();
+  claim.made_rdp = claim.made_pld = std::nullopt;
+  if (ledger.charges_more()) {
+    const Account made = fedarena::account(ledger.made(), claim.settings);
+    claim.made_rdp = made.rdp;
+    claim.made_pld = made.pld;
+  }
   // An exact answer about so small a sample that delta covers it costs nothing.
   const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);
   claim.declared_public = declared_public(ledger);

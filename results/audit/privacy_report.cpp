@@ -142,13 +142,6 @@ PrivacyReport privacy_report(const RunDirectory& run) {
   compute_claim(report.summary, ledger);
   report.plugin = plugin_name(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
-  if (const PrivacyClaim* claim = report.summary.privacy ? &*report.summary.privacy : nullptr) {
-    if (const std::optional<Ledger> worst = worst_case(ledger, claim->most_accesses)) {
-      const Account account = fedarena::account(*worst, claim->settings);
-      report.worst_rdp = account.rdp;
-      report.worst_pld = account.pld;
-    }
-  }
   report.exact = exact_findings(ledger);
   return report;
 }

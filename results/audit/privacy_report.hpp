@@ -38,9 +38,6 @@ struct PrivacyReport {
   Summary summary;          ///< with the claim of the ledger, also of a run that is not finished
   std::string plugin = {};  ///< that registered the algorithm; empty where the run did not record it
   std::vector<ClientGroup> groups = {};
-  /// Had each client made the accesses that the algorithm's settings allow at most; none where they were made
-  /// or where settings bound nothing.
-  std::optional<Claim> worst_rdp = {}, worst_pld = {};
   std::vector<ExactFinding> exact = {};  ///< by client and round; under a policy that promises privacy only
 };
 

@@ -42,16 +42,6 @@ void line(std::string& text, const std::string& head, const std::string& tail) {
   text += fmt::format("{:<12}{}\n", head, one_line(tail));
 }
 
-void worst_case_lines(std::string& text, const PrivacyReport& report) {
-  const std::int64_t most = report.summary.privacy->most_accesses;
-  if (most == 0) return;
-  const std::string bound = fmt::format("{} gradients of a client's examples in a round", most);
-  if (!report.worst_rdp) return line(text, "at most", bound + ", and all were asked for");
-  line(text, "at most", bound + "; had all been asked for, epsilon would be");
-  line(text, "", explained_claim(report.worst_rdp) + " by RDP");
-  line(text, "", explained_claim(report.worst_pld) + " by PLD");
-}
-
 std::string client_table(const PrivacyReport& report) {
   const bool claims = report.summary.privacy.has_value();
   std::vector<std::vector<std::string>> rows = {{"clients", "examples", "rounds"}};
@@ -121,7 +111,6 @@ std::string render_text(const PrivacyReport& report) {
   line(text, "policy", summary.policy);
   if (summary.privacy) {
     for (const auto& [head, tail] : claim_lines(*summary.privacy)) line(text, head, tail);
-    worst_case_lines(text, report);
     if (summary.tuning) line(text, "tuning", trials_text(summary.tuning) + ", which epsilon does not cover");
   } else {
     line(text, "epsilon", "none: the policy is none, so the run hides nobody's data and makes no claim");
@@ -146,10 +135,6 @@ std::string render_json(const PrivacyReport& report) {
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
   if (summary.tuning) append_tuning(json, *summary.tuning);
-  if (summary.privacy) {
-    json["worst_case_epsilon_rdp"] = json_epsilon(report.worst_rdp);
-    json["worst_case_epsilon_pld"] = json_epsilon(report.worst_pld);
-  }
   json["exact_accesses"] = Json::array();
   for (const ExactFinding& exact : report.exact) {
     Json entry;

@@ -121,12 +121,23 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.claim("epsilon_pld", recorded.pld, claim.pld);
   compare.claim("as_if_epsilon_rdp", recorded.as_if_rdp, claim.as_if_rdp);
   compare.claim("as_if_epsilon_pld", recorded.as_if_pld, claim.as_if_pld);
+  compare.result(recorded.varied == claim.varied, "varied", recorded.varied ? "true" : "false",
+                 claim.varied ? "true" : "false");
+  compare.claim("made_epsilon_rdp", recorded.made_rdp, claim.made_rdp);
+  compare.claim("made_epsilon_pld", recorded.made_pld, claim.made_pld);
   compare.text("exact_access", recorded.exact_access, claim.exact_access);
   compare.text("declared_public", recorded.declared_public, claim.declared_public);
   if (recorded.budget > 0 && claim.rdp && claim.rdp->epsilon) {
     compare.result(*claim.rdp->epsilon <= recorded.budget, "budget", exact_number(recorded.budget),
                    fmt::format("at least the epsilon {}", exact_number(*claim.rdp->epsilon)));
   }
+}
+
+// Without the rounds that are charged although they were left out, and without the one that a ledger on disk
+// is ahead of an unfinished run.
+Ledger rounds_made(const Ledger& ledger, const Summary& summary, std::size_t rounds) {
+  const Ledger made = ledger.made();
+  return summary.state == kFinished ? made : made.after_round(static_cast<std::int64_t>(rounds)).most;
 }
 
 }  // namespace
@@ -139,7 +150,7 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
   }
   const Ledger ledger = read_ledger(run.path());
   Comparison compare_ledger(verification, run.path() / kLedgerFile);
-  verify_participation(ledger, summary, rounds, compare_ledger);
+  verify_participation(rounds_made(ledger, summary, rounds.size()), summary, rounds, compare_ledger);
   if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared
   Comparison compare_rounds(verification, run.path() / kRoundsFile);
   verify_rounds(ledger, summary, rounds, compare_rounds);

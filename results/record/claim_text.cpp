@@ -58,6 +58,17 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
                                     " by RDP, of the larger population that the noise was rescaled for");
     lines.emplace_back("", explained_claim(claim.as_if_pld) + " by PLD");
   }
+  if (claim.made_rdp) {
+    lines.emplace_back("made", explained_claim(claim.made_rdp) +
+                                   " by RDP, of what was asked for; epsilon charges for the whole plan,");
+    lines.emplace_back(
+        "", explained_claim(claim.made_pld) + " by PLD; because data decided how much of it was asked for");
+  }
+  if (claim.varied) {
+    lines.emplace_back("varies",
+                       "accesses changed from round to round, with neither a bound nor a budget: "
+                       "epsilon is proven only if data had no say in that");
+  }
   lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
                                                 "nobody has proven right"
                                               : "nothing that is unproven");

@@ -31,15 +31,17 @@ std::optional<Claim> read_claim(JsonFields& fields, const std::string& epsilon, 
 }
 
 void check(const PrivacyClaim& claim, const JsonFields& fields) {
-  if (claim.rdp.has_value() != claim.pld.has_value()) {
-    fields.reject("epsilon_pld", claim.rdp ? "an epsilon, because there is one of RDP"
-                                           : "null, because there is none of RDP");
-  }
-  if (claim.as_if_rdp.has_value() != claim.as_if_pld.has_value()) {
-    fields.reject("as_if_epsilon_pld", claim.as_if_rdp ? "an epsilon, because there is one of RDP"
-                                                       : "null, because there is none of RDP");
-  }
-  if (claim.as_if_rdp && !claim.rdp) fields.reject("as_if_epsilon_rdp", "null, because epsilon_rdp is");
+  const auto check_pair = [&](const std::string& kind, const std::optional<Claim>& rdp,
+                              const std::optional<Claim>& pld) {
+    if (rdp.has_value() != pld.has_value()) {
+      fields.reject(kind + "epsilon_pld",
+                    rdp ? "an epsilon, because there is one of RDP" : "null, because there is none of RDP");
+    }
+    if (rdp && !claim.rdp) fields.reject(kind + "epsilon_rdp", "null, because epsilon_rdp is");
+  };
+  check_pair("", claim.rdp, claim.pld);
+  check_pair("as_if_", claim.as_if_rdp, claim.as_if_pld);
+  check_pair("made_", claim.made_rdp, claim.made_pld);
   const bool has_order = claim.rdp && claim.rdp->epsilon;
   if (claim.order != 0 && !(has_order && claim.order > 1)) {
     fields.reject("order", has_order ? "0 or a number above 1" : "0, because there is no epsilon of RDP");
@@ -61,7 +63,15 @@ bool is_finite(const std::optional<Claim>& claim) {
 
 PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   PrivacyClaim claim = left;
+  if (left.made_rdp || right.made_rdp) {
+    const auto made = [](const std::optional<Claim>& made_only, const std::optional<Claim>& charged) {
+      return made_only ? made_only : charged;
+    };
+    claim.made_rdp = worse_of(made(left.made_rdp, left.rdp), made(right.made_rdp, right.rdp));
+    claim.made_pld = worse_of(made(left.made_pld, left.pld), made(right.made_pld, right.pld));
+  }
   claim.assumed = left.assumed || right.assumed;
+  claim.varied = left.varied || right.varied;
   claim.rdp = worse_of(left.rdp, right.rdp);
   if (claim.rdp != left.rdp) claim.order = right.order;
   claim.pld = worse_of(left.pld, right.pld);
@@ -95,9 +105,13 @@ void append_privacy(Json& json, const PrivacyClaim& claim) {
   json["as_if_rdp_unproven"] = reason_of(claim.as_if_rdp);
   json["as_if_epsilon_pld"] = json_epsilon(claim.as_if_pld);
   json["as_if_pld_unproven"] = reason_of(claim.as_if_pld);
+  json["made_epsilon_rdp"] = json_epsilon(claim.made_rdp);
+  json["made_rdp_unproven"] = reason_of(claim.made_rdp);
+  json["made_epsilon_pld"] = json_epsilon(claim.made_pld);
+  json["made_pld_unproven"] = reason_of(claim.made_pld);
+  json["varied"] = claim.varied;
   json["exact_access"] = claim.exact_access;
   json["declared_public"] = claim.declared_public;
-  if (claim.most_accesses > 0) json["most_accesses"] = claim.most_accesses;
   json["budget"] = json_number(claim.budget);
   json["stopped"] = claim.stopped;
 }
@@ -118,9 +132,11 @@ PrivacyClaim read_privacy(JsonFields& fields) {
   claim.pld = read_claim(fields, "epsilon_pld", "pld_unproven");
   claim.as_if_rdp = read_claim(fields, "as_if_epsilon_rdp", "as_if_rdp_unproven");
   claim.as_if_pld = read_claim(fields, "as_if_epsilon_pld", "as_if_pld_unproven");
+  claim.made_rdp = read_claim(fields, "made_epsilon_rdp", "made_rdp_unproven");
+  claim.made_pld = read_claim(fields, "made_epsilon_pld", "made_pld_unproven");
+  claim.varied = fields.boolean("varied");
   claim.exact_access = fields.text("exact_access");
   claim.declared_public = fields.text("declared_public");
-  if (fields.has("most_accesses")) claim.most_accesses = fields.integer("most_accesses", 1);
   claim.budget = fields.amount("budget");
   claim.stopped = fields.text("stopped");
   if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});

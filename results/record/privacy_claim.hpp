@@ -18,7 +18,7 @@ class JsonFields;
 inline constexpr const char* kStoppedByBudget = "budget";
 
 /// What a run under a privacy policy may claim, as its summary and its tables state it. Everything but
-/// `unit`, `settings`, `most_accesses` and `budget` is a result, which exists only once the run is finished.
+/// `unit`, `settings` and `budget` is a result, which exists only once the run is finished.
 struct PrivacyClaim {
   std::string unit = {};       ///< whose contribution is hidden: "record" or "client"
   std::string adjacency = {};  ///< "add-remove" or "replace-one"; empty where nothing was privatised
@@ -30,13 +30,15 @@ struct PrivacyClaim {
   std::optional<Claim> as_if_rdp =
       {};  ///< of the larger population that rescaled noise simulates; none where it is not rescaled
   std::optional<Claim> as_if_pld = {};  ///< present together with `as_if_rdp`
+  std::optional<Claim> made_rdp =
+      {};  ///< of what was asked for alone, where the claim charges for more: see Ledger
+  std::optional<Claim> made_pld = {};  ///< present together with `made_rdp`
+  bool varied = false;  ///< whether accesses changed from round to round with neither a bound nor a budget
   std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
   std::string declared_public =
-      {};  ///< what the claim takes for public knowledge because the experiment says so
-  std::int64_t most_accesses = 0;  ///< gradients of a client's examples in a round, as the algorithm bounds
-                                   ///< them; 0 where it does not
-  double budget = 0;               ///< the epsilon that the run must not exceed; 0 for none
-  std::string stopped = {};        ///< kStoppedByBudget or empty
+      {};                    ///< what the claim takes for public knowledge because the experiment says so
+  double budget = 0;         ///< the epsilon that the run must not exceed; 0 for none
+  std::string stopped = {};  ///< kStoppedByBudget or empty
 
   bool operator==(const PrivacyClaim&) const = default;
 };

@@ -1,7 +1,6 @@
 #include "results/record/run_directory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <system_error>
@@ -46,6 +45,9 @@ RoundLines read_rounds(const std::filesystem::path& file) {
   return lines;
 }
 
+// What replace_file() writes first.
+constexpr std::string_view kPartial = ".partial";
+
 // A crash between the first and the last write of create() leaves these; anything else is not ours to
 // overwrite.
 bool is_left_by_create(const std::filesystem::directory_entry& entry) {
@@ -54,14 +56,10 @@ bool is_left_by_create(const std::filesystem::directory_entry& entry) {
     std::error_code failure;
     return entry.file_size(failure) == 0 && !failure;
   }
-  static const std::array<std::string, 7> kNames = {kExperimentFile,
-                                                    kEnvironmentFile,
-                                                    kPartitionFile,
-                                                    std::string(kExperimentFile) + ".partial",
-                                                    std::string(kEnvironmentFile) + ".partial",
-                                                    std::string(kPartitionFile) + ".partial",
-                                                    std::string(kSummaryFile) + ".partial"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  const std::string whole = name.ends_with(kPartial) ? name.substr(0, name.size() - kPartial.size()) : name;
+  const bool partial = whole != name;
+  return whole == kExperimentFile || whole == kEnvironmentFile || whole == kPartitionFile ||
+         (partial && (whole == kRoundsFile || whole == kSummaryFile));
 }
 
 void check_free(const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -41,6 +42,22 @@ void note_unproven(const std::string& row, const std::optional<Claim>& rdp, cons
   if (rdp->unproven == pld->unproven) return note("RDP, PLD", rdp->unproven);
   note("RDP", rdp->unproven);
   note("PLD", pld->unproven);
+}
+
+void note_made(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
+  if (!claim.made_rdp) return;
+  notes.push_back(fmt::format(
+      "{}: epsilon charges for all that was planned, because data decided how much of it was asked "
+      "for; that alone would be {} (RDP), {} (PLD)",
+      row, claim_text(claim.made_rdp, epsilon_number), claim_text(claim.made_pld, epsilon_number)));
+}
+
+void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
+  if (!claim.varied) return;
+  notes.push_back(fmt::format(
+      "{}: accesses changed from round to round, with neither a bound by the algorithm nor a budget: "
+      "epsilon is proven only if data had no say in that",
+      row));
 }
 
 void note_declared_public(const std::string& row, const PrivacyClaim& claim,
@@ -94,6 +111,8 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
     note_infinity(names[i], *claim, notes);
     note_unproven(names[i], claim->rdp, claim->pld, "", notes);
     note_unproven(names[i], claim->as_if_rdp, claim->as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
+    note_made(names[i], *claim, notes);
+    note_varied(names[i], *claim, notes);
     note_declared_public(names[i], *claim, notes);
     note_budget(names[i], rows[i], *claim, notes);
   }

@@ -48,6 +48,8 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("epsilon_pld", row.privacy ? epsilon(claim.pld) : "none");
   add("as_if_epsilon_rdp", epsilon(claim.as_if_rdp));
   add("as_if_epsilon_pld", epsilon(claim.as_if_pld));
+  add("made_epsilon_rdp", epsilon(claim.made_rdp));
+  add("made_epsilon_pld", epsilon(claim.made_pld));
   add("assumed", claim.assumed ? claim.settings.assume : "");
   add("delta", row.privacy ? exact_number(claim.settings.delta) : "");
   add("unit", claim.unit);

@@ -85,7 +85,9 @@ TEST(LedgerJson, HoldsCountsThatMultiplyWithoutOverflow) {
 
 TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
-  EXPECT_EQ(document["schema"], 2);
+  EXPECT_EQ(document["schema"], 3);
+  EXPECT_EQ(document["most_accesses"], 0);
+  EXPECT_EQ(document["ended_after"], 0);
   EXPECT_EQ(document["unit"], "none");
   EXPECT_EQ(document["population"], json::array());
   EXPECT_EQ(document["as_if"], json::array());
@@ -227,9 +229,9 @@ TEST(LedgerJson, RefusesClientsThatCannotBe) {
 }
 
 TEST(LedgerJson, RefusesAnotherSchema) {
-  for (const int schema : {1, 3}) {
+  for (const int schema : {2, 4}) {
     EXPECT_EQ(refusal_after([&](json& document) { document["schema"] = schema; }),
-              fmt::format("a ledger of schema {}; this program reads schema 2", schema));
+              fmt::format("a ledger of schema {}; this program reads schema 3", schema));
   }
 }
 
@@ -241,7 +243,7 @@ TEST(LedgerJson, RefusesAnotherUnit) {
 
 TEST(LedgerJson, RefusesWhatIsNoLedger) {
   for (const std::string text :
-       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 2}", "\xff\xfe"}) {
+       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 3}", "\xff\xfe"}) {
     EXPECT_NE(refusal(text), "none") << text;
   }
 }
@@ -283,7 +285,7 @@ TEST(LedgerJson, SurvivesDeepNesting) {
   EXPECT_NE(refusal(std::string(100'000, '[')), "none");
   EXPECT_EQ(refusal("{\"schema\": " + nested + "}"),
             "\"schema\" is array; allowed: an integer from 1 to 1000000000000");
-  EXPECT_NE(refusal("{\"schema\": 2, \"unit\": \"none\", \"clients\": " + nested + "}"), "none");
+  EXPECT_NE(refusal("{\"schema\": 3, \"unit\": \"none\", \"clients\": " + nested + "}"), "none");
 }
 
 }  // namespace

@@ -179,9 +179,9 @@ TEST_P(EveryAlgorithm, BearsAnEmptyShard) {
 
 std::vector<PrivacyPolicy> policies_to_try() {
   RecordPolicy fixed_batches;
-  fixed_batches.sampling = kFixedSize;
+  fixed_batches.sampling = kWithoutReplacement;
   ClientPolicy fixed_cohorts, adaptive;
-  fixed_cohorts.sampling = kFixedSize;
+  fixed_cohorts.sampling = kWithoutReplacement;
   adaptive.adaptive_clipping = true;
   adaptive.count_noise = 4;
   return {RecordPolicy(), fixed_batches, ClientPolicy(), fixed_cohorts, adaptive};

@@ -23,7 +23,7 @@ class FixedBatches : public ::testing::Test {
 
   Ledger run() const {
     RecordPolicy policy;
-    policy.sampling = kFixedSize;
+    policy.sampling = kWithoutReplacement;
     const Federation federation({kExamples});
     const Exhibit algorithm(sgd(kSteps, kBatch));
     Simulation simulation(federation.setup(algorithm, policy));

@@ -28,7 +28,7 @@ double settled_clip_norm(double start) {
     return trained;
   });
   ClientPolicy policy;
-  policy.sampling = kFixedSize;
+  policy.sampling = kWithoutReplacement;
   policy.clip_norm = start;
   policy.noise_multiplier = 0;
   policy.adaptive_clipping = true;

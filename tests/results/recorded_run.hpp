@@ -54,13 +54,12 @@ class RecordedRun {
     summary.final_test_accuracy = summary.final_test_loss = std::nullopt;
     summary.algorithm_parameters = {{"rate", "0.1"}};
     plan_privacy(summary, plan.policy, {.delta = 1e-5, .orders = "opacus"}, 0);
-    if (summary.privacy) summary.privacy->most_accesses = plan.most_accesses;
     RunDirectory run = RunDirectory::create(
         path, toml(summary),
         R"({"plugins": [{"name": "fedavg", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "scaffold"}]})",
         summary);
 
-    Ledger ledger(unit);
+    Ledger ledger(unit, plan.most_accesses);
     for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 1000 + client);
     const Odometer odometer({.delta = 1e-5, .orders = "opacus"});
     std::int64_t client_rounds = 0;

@@ -33,6 +33,11 @@ class FEDARENA_API RoundAccesses {
 
 /// What happened to each client's data over a run. Consecutive rounds with equal accesses are one segment, so
 /// that a ledger does not grow with the number of rounds. It records facts and states no epsilon.
+///
+/// Where data decides how much is asked for, what was made is no measure of what it reveals: accountants
+/// compose a plan that was fixed before (or, with a filter, whatever stays below a fixed budget; Rogers et
+/// al. 2016, Feldman and Zrnic 2021). Such a ledger charges the plan: `most_accesses` for each client in each
+/// of its rounds, and, after `end_after`, the rounds that were left out.
 class FEDARENA_API Ledger {
  public:
   struct Segment {
@@ -52,25 +57,43 @@ class FEDARENA_API Ledger {
   /// The rounds of segments that count.
   static std::int64_t participations_of(const std::vector<Segment>& segments);
 
-  explicit Ledger(Unit unit = Unit::kNothing) : unit_(unit) {}
+  /// `most_accesses`: so many noised answers are charged to a client for each of its rounds where fewer were
+  /// given, as papers account for methods that may end a round early (Wang et al., PoPETs 2024(3), Section
+  /// 6.3); those missing are of the kind that was given most often. 0: what was given. Of records as units.
+  explicit Ledger(Unit unit = Unit::kNothing, std::int64_t most_accesses = 0)
+      : unit_(unit), most_accesses_(most_accesses) {}
 
   /// Adds a client; every client is added once, before its first round.
   void add_client(std::int64_t client, std::int64_t examples);
-  /// Appends what one client's own training did to its examples in a round; rounds of one client ascend.
+  /// Appends what one client's own training did to its examples in a round. Rounds of one client ascend; the
+  /// last one may come again, when a crash lost what it was answered, and then counts both times.
   void record(std::int64_t round, std::int64_t client, const RoundAccesses& accesses);
   /// Appends what happened in a round to the whole population at once, whoever took part: that is a secret of
-  /// the mechanism. Rounds ascend.
+  /// the mechanism. Rounds ascend as above.
   void record_population(std::int64_t round, const RoundAccesses& accesses);
   /// Appends what `record_population` would have appended in the larger population that a simulation with
   /// rescaled noise stands for.
   void record_as_if(std::int64_t round, const RoundAccesses& accesses);
 
+  /// Data ended the run after this round (>= 1): what is recorded from here on was planned and never made.
+  void end_after(std::int64_t round);
+
   Unit unit() const { return unit_; }
+  std::int64_t most_accesses() const { return most_accesses_; }
+  /// The round after which data ended the run; 0: nothing did.
+  std::int64_t ended_after() const { return ended_after_; }
+  /// The ledger that charges only what was made.
+  Ledger made() const;
+  /// Whether it charges for more than was made.
+  bool charges_more() const;
+  /// Whether some unit was asked for other noised answers in one of its rounds than in another, and no bound
+  /// on them is charged: data may have decided which.
+  bool varies() const;
   const std::map<std::int64_t, ClientRecord>& clients() const { return clients_; }
   const std::vector<Segment>& population() const { return population_; }
   const std::vector<Segment>& as_if() const { return as_if_; }
-  /// All accesses that count for one unit of this client, rounds multiplied out: its own when records are the
-  /// unit, the population's when clients are, none when nothing is.
+  /// All accesses that are charged to one unit of this client, rounds multiplied out: its own when records
+  /// are the unit, the population's when clients are, none when nothing is.
   std::vector<Access> charged(std::int64_t client) const;
   /// The same for the population that the simulation stands for; empty when it stands for itself.
   std::vector<Access> charged_as_if() const;
@@ -84,7 +107,11 @@ class FEDARENA_API Ledger {
   bool operator==(const Ledger&) const = default;
 
  private:
+  void append(std::vector<Segment>& segments, std::int64_t round, const RoundAccesses& accesses) const;
+
   Unit unit_;
+  std::int64_t most_accesses_;
+  std::int64_t ended_after_ = 0;
   std::map<std::int64_t, ClientRecord> clients_;
   std::vector<Segment> population_;
   std::vector<Segment> as_if_;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <tuple>
 
@@ -291,6 +292,27 @@ void complain(Complaint complaint) {
 }
 
 std::string nearest_to(std::string_view found, const std::vector<std::string>& names) {
+  // What papers and other programs call our keys.
+  static const std::map<std::string_view, std::string> kOurs{
+      {"lr", "rate"},
+      {"learning_rate", "rate"},
+      {"eta", "rate"},
+      {"epochs", "local_epochs"},
+      {"bs", "batch_size"},
+      {"num_rounds", "rounds"},
+      {"global_rounds", "rounds"},
+      {"num_clients", "clients"},
+      {"n_clients", "clients"},
+      {"client_fraction", "fraction"},
+      {"participation", "fraction"},
+      {"dataset", "data"},
+      {"max_grad_norm", "clip_norm"},
+      {"clip", "clip_norm"},
+      {"sigma", "noise_multiplier"},
+      {"epsilon", "budget"},
+  };
+  const auto ours = kOurs.find(found);
+  if (ours != kOurs.end() && std::ranges::find(names, ours->second) != names.end()) return ours->second;
   return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);
 }
 

@@ -5,6 +5,7 @@
 
 #include "fedarena/base/nearest.hpp"
 
+#include "harness/digest/sha256.hpp"
 #include "harness/oracle/policies.hpp"
 
 namespace fedarena {
@@ -70,6 +71,10 @@ std::string PlannedCell::name() const {
 }
 
 Experiment PlannedCell::experiment() const { return cell(point->experiment, *algorithm, seed); }
+
+std::uint64_t PlannedCell::identity() const {
+  return std::stoull(sha256_of(to_toml(experiment())).substr(0, 16), nullptr, 16);
+}
 
 std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std::vector<std::string>& only) {
   std::vector<PlannedCell> cells;

@@ -27,6 +27,8 @@ struct PlannedCell {
   bool may_end_early() const;
   /// The cell as an experiment of its own.
   Experiment experiment() const;
+  /// Of its resolved settings, algorithm and seed among them: `SimulationSetup::cell`. 64 bits of SHA-256.
+  std::uint64_t identity() const;
 };
 
 /// The cells of all points: seeds outside, algorithms inside. `only`: patterns with * and ?, all of which a

@@ -136,11 +136,14 @@ std::shared_ptr<const Dealt> SharedInputs::dealt(const Experiment& experiment, s
                      static_cast<std::int64_t>(partition.size()));
   PartitionCard card = partition_card(how.name, how.settings, stream, partition, input);
   Partition client_tests;
+  bool tell_counts = false;
   if (experiment.evaluation.per_client) {
-    client_tests = deal_test_examples(partition, input, partition_input(data.test, data.classes), stream);
+    const PartitionInput test = partition_input(data.test, data.classes);
+    client_tests = deal_test_examples(partition, input, test, stream);
+    tell_counts = tests_tell_label_counts(partition, input, test);
   }
-  dealt =
-      std::make_shared<const Dealt>(Dealt{std::move(partition), std::move(card), std::move(client_tests)});
+  dealt = std::make_shared<const Dealt>(
+      Dealt{std::move(partition), std::move(card), std::move(client_tests), tell_counts});
   kept = dealt;
   recent_.push_back(dealt);
   if (recent_.size() > kRecent) recent_.pop_front();

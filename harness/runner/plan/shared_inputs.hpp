@@ -21,6 +21,7 @@ struct Dealt {
   Partition partition;
   PartitionCard card;
   Partition client_tests;  ///< each client's test examples; empty unless the experiment tests clients
+  bool tests_tell_label_counts = false;  ///< of the clients' training examples
 };
 
 /// What cells share, each made when it is first asked for: data sets and models once, partitions for as long

@@ -8,6 +8,7 @@
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/simulation/synthetic_batch.hpp"
 #include "results/audit/compute_claim.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/roc_file.hpp"
 
 namespace fedarena {
@@ -26,6 +27,24 @@ results::RunDirectory open_same_run(const fs::path& path, const std::string& tom
   results::RunDirectory run = results::RunDirectory::open(path);
   check_same_experiment(path, run.read_file(results::kExperimentFile), toml);
   return run;
+}
+
+// A round with its clients' scores, which are no part of its line.
+std::string text_of(const results::RoundRecord& record) {
+  std::string text = to_json_line(record) + "\n";
+  if (!record.client_scores.empty())
+    text += to_json_text(results::ClientScores{record.round, record.client_scores});
+  return text;
+}
+
+results::RoundRecord round_from(const std::string& text) {
+  const std::size_t end = text.find('\n');
+  results::RoundRecord record = results::parse_round(text.substr(0, end), {.file = results::kCheckpointFile});
+  const std::string scores = text.substr(end + 1);
+  if (!scores.empty()) {
+    record.client_scores = results::parse_client_scores(scores, results::kCheckpointFile).clients;
+  }
+  return record;
 }
 
 }  // namespace
@@ -58,10 +77,11 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
 }
 
 void CellRecord::restore(Simulation& simulation) {
+  std::string unpublished;
   if (directory_->has(results::kCheckpointFile)) {
     const std::string bytes = directory_->read_file(results::kCheckpointFile);
     try {
-      simulation.restore(std::as_bytes(std::span(bytes)));
+      unpublished = simulation.restore(std::as_bytes(std::span(bytes)));
     } catch (const Error& error) {
       if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
       throw Error(Complaint{.place = {(directory_->path() / results::kCheckpointFile).string()},
@@ -69,33 +89,53 @@ void CellRecord::restore(Simulation& simulation) {
                             .remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
+  if (!simulation.repeatable() && directory_->has(results::kLedgerFile)) {
+    simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy));
+  }
+  if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
+    publish(round_from(unpublished), simulation);
+  }
   directory_->truncate_rounds(simulation.rounds_done());
   write_summary(results::kRunning);
 }
 
 void CellRecord::append(const results::RoundRecord& record, Simulation& simulation) {
+  if (!simulation.repeatable()) {
+    checkpoint(simulation, text_of(record));
+    publish(record, simulation);
+    return;
+  }
+  if (simulation.ledger().unit() != Unit::kNothing) write_ledger(simulation);
+  publish(record, simulation);
+  if (Clock::now() >= due_) checkpoint(simulation);
+}
+
+void CellRecord::publish(const results::RoundRecord& record, const Simulation& simulation) {
   if (const Batch& synthetic = simulation.synthetic(); synthetic.inputs.defined()) {
     directory_->synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
   }
   write_scores(record);
   directory_->append(record);
   summary_.rounds_done = record.round;
-  // A round under noise that cannot be drawn again must not be run again: both answers would be out.
-  const bool once = !simulation.repeatable();
-  if (once || Clock::now() >= due_) checkpoint(simulation);
+}
+
+void CellRecord::write_ledger(const Simulation& simulation) const {
+  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
 }
 
 void CellRecord::write_scores(const results::RoundRecord& record) const {
   if (!record.client_scores.empty()) directory_->write_client_scores({record.round, record.client_scores});
 }
 
-void CellRecord::checkpoint(Simulation& simulation) {
+void CellRecord::checkpoint(Simulation& simulation, std::string_view unpublished) {
   const auto start = Clock::now();
-  simulation.checkpoint([&](const Bytes& bytes) {
-    directory_->write_file_atomically(results::kCheckpointFile,
-                                      {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  });
-  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
+  write_ledger(simulation);
+  simulation.checkpoint(
+      [&](const Bytes& bytes) {
+        directory_->write_file_atomically(results::kCheckpointFile,
+                                          {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      },
+      unpublished);
   write_summary(summary_.state);
   const auto end = Clock::now();
   due_ = end + std::max<Clock::duration>(kCheckpointInterval, kCheckpointShare * (end - start));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "harness/config/sections/experiment.hpp"
 #include "harness/runner/record/folder_lock.hpp"
@@ -26,10 +27,12 @@ class CellRecord {
   /// The summary on disk; its state tells whether anything is left to do.
   const results::Summary& summary() const { return summary_; }
   bool finished() const { return summary_.state == results::kFinished; }
-  /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it.
+  /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it. A round that the
+  /// checkpoint holds and nothing else does is written down.
   void restore(Simulation& simulation);
-  /// Writes the round down, its synthetic set and its clients' scores before it, and a checkpoint when the
-  /// last one is some time ago; at once when the simulation could not repeat the round.
+  /// Writes the ledger, then the round, its synthetic set and its clients' scores before it, and a checkpoint
+  /// when the last one is some time ago. When the simulation could not repeat the round, the checkpoint comes
+  /// first: whatever noise has touched can be read only once it is charged and will not be drawn again.
   void append(const results::RoundRecord& record, Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(Simulation& simulation);
@@ -41,7 +44,9 @@ class CellRecord {
 
  private:
   void open(const std::filesystem::path& path, const std::string& toml);
-  void checkpoint(Simulation& simulation);
+  void checkpoint(Simulation& simulation, std::string_view unpublished = {});
+  void publish(const results::RoundRecord& record, const Simulation& simulation);
+  void write_ledger(const Simulation& simulation) const;
   void write_scores(const results::RoundRecord& record) const;
   void evaluate_last_round(const Simulation& simulation);
   void write_summary(std::string_view state);

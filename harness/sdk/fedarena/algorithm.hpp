@@ -114,9 +114,9 @@ class FEDARENA_API Algorithm {
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// Turns the cohort's messages into the next global model.
   virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
-  /// The most gradients that `train` asks the oracle for in one round, where settings bound it and a client
-  /// may ask for fewer; 0 otherwise. What they would cost is printed beside what the ledger holds; nothing
-  /// else rests on it.
+  /// The most gradients that `train` asks the oracle for in one round, where it may ask for fewer because of
+  /// what it was answered; 0 where it never does. Unless a budget governs the run, so many are charged in
+  /// each round: the plan was fixed before any answer, what data made of it was not.
   virtual std::int64_t most_accesses() const { return 0; }
 };
 

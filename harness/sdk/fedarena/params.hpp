@@ -58,7 +58,7 @@ class FEDARENA_API Params {
 
   bool empty() const { return !layout_; }
   /// The number of tensors.
-  std::size_t size() const { return layout_->size(); }
+  std::size_t size() const { return empty() ? 0 : layout_->size(); }
   /// The tensor of that position, in its own shape; a view of the flat vector.
   torch::Tensor operator[](std::size_t index) const;
   /// All parameters as one vector; not a copy.

@@ -15,7 +15,10 @@ namespace fedarena {
 /// name gives the same numbers, whoever asks and whenever.
 class FEDARENA_API Streams {
  public:
-  Streams(std::uint64_t seed, std::int64_t round, std::int64_t client) : name_{seed, round, client, {}, 0} {}
+  /// `cell` names the run among all that share the seed. Only noise depends on it: if two runs on the same
+  /// examples added the same noise, the difference of what they publish would have none.
+  Streams(std::uint64_t seed, std::int64_t round, std::int64_t client, std::uint64_t cell = 0)
+      : name_{seed, round, client, {}, 0}, cell_(cell) {}
   /// Error when the purpose is the harness's own and these are an algorithm's streams.
   Stream operator()(Purpose purpose, std::uint64_t index = 0) const;
   /// The same streams as algorithms get them: kSynthetic and kAlgorithm only. Whoever could draw the batches
@@ -24,6 +27,7 @@ class FEDARENA_API Streams {
 
  private:
   StreamName name_;
+  std::uint64_t cell_;
   bool for_algorithm_ = false;
 };
 

@@ -11,9 +11,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fedarena/base/stream.hpp"
+
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
@@ -103,6 +106,75 @@ TEST_F(Interruption, KillingAtAnyPointLosesAtMostWhatFollowsTheCheckpoint) {
   const auto everything = snapshot_of(scratch / "out");
   succeed(kResume);
   EXPECT_TRUE(snapshot_of(scratch / "out") == everything) << "resuming a finished experiment changed it";
+}
+
+// Cells of every policy and both sources of noise. What anybody could read of a round stays as it was, and
+// what can be drawn again ends up with the same bits.
+TEST_F(Interruption, RandomKillsChangeNothingThatWasPublished) {
+  const int kills = long_tests() ? 100 : 6;
+  const std::vector<std::string> repeatable = {"plain", "records", "clients"};
+  const std::vector<std::string> unique = {"records-system", "clients-system"};
+  SmallExperiment experiment = many_rounds({});
+  experiment.rounds = 40;
+  experiment.evaluate_every = 1;
+  experiment.more =
+      "[[algorithms]]\nname = \"fedavg\"\nlabel = \"plain\"\n"
+      "[[algorithms]]\nname = \"fedavg\"\nlabel = \"records\"\n[algorithms.privacy]\npolicy = \"record\"\n"
+      "[[algorithms]]\nname = \"fedavg\"\nlabel = \"clients\"\nweighting = "
+      "\"uniform\"\n[algorithms.privacy]\npolicy = \"client\"\n"
+      "[[algorithms]]\nname = \"fedavg\"\nlabel = \"records-system\"\n"
+      "[algorithms.privacy]\npolicy = \"record\"\nnoise_source = \"system\"\n"
+      "[[algorithms]]\nname = \"fedavg\"\nlabel = \"clients-system\"\nweighting = \"uniform\"\n"
+      "[algorithms.privacy]\npolicy = \"client\"\nnoise_source = \"system\"\n";
+  experiment.write_to(scratch);
+  succeed(kUnbroken);
+
+  const auto run_of = [&](const std::string& label) { return scratch / ("out/" + label + "-seed-1"); };
+  Stream draws({.seed = 27});
+  std::map<std::pair<std::string, std::size_t>, double> published;
+  const auto check_published = [&] {
+    for (const std::string& label : unique) {
+      if (!fs::exists(run_of(label) / results::kSummaryFile)) continue;
+      const std::vector<results::RoundRecord> rounds = rounds_of(run_of(label));
+      for (std::size_t round = 0; round < rounds.size(); ++round) {
+        const double loss = *rounds[round].test_loss;
+        EXPECT_EQ(published.try_emplace({label, round}, loss).first->second, loss) << label << " " << round;
+      }
+    }
+  };
+  int killed = 0;
+  for (int tries = 0; killed < kills && tries < 4 * kills; ++tries) {
+    std::int64_t target = 1 + static_cast<std::int64_t>(draws.below(60));
+    const auto all_rounds = [&] {
+      std::int64_t rounds = 0;
+      for (const std::string& label : repeatable) rounds += rounds_on_disk(run_of(label));
+      for (const std::string& label : unique) rounds += rounds_on_disk(run_of(label));
+      return rounds;
+    };
+    target += all_rounds();
+    Program program(scratch, kResume);
+    program.wait_until([&] { return all_rounds() >= target; });
+    program.send(SIGKILL);
+    killed += program.finish().signal == SIGKILL ? 1 : 0;
+    check_published();
+    if (all_rounds() == 5 * experiment.rounds) {  // from the start again
+      succeed(kResume);
+      check_published();
+      for (const std::string& label : repeatable) {
+        expect_same_run(run_of(label), scratch / ("unbroken/" + label + "-seed-1"));
+      }
+      succeed("verify out");
+      fs::remove_all(scratch / "out");
+      published.clear();
+    }
+  }
+  EXPECT_GE(killed, kills / 2);
+  succeed(kResume);
+  check_published();
+  for (const std::string& label : repeatable) {
+    expect_same_run(run_of(label), scratch / ("unbroken/" + label + "-seed-1"));
+  }
+  succeed("verify out");
 }
 
 // The writes of a cell's end, in order: checkpoint, ledger, summary. The kill came before the last.

@@ -1,4 +1,5 @@
 // Whatever a plugin throws becomes an Error that names the plugin, the algorithm and the call.
+#include <cfenv>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace fedarena {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -87,7 +89,7 @@ TEST(Guard, NamesPluginAlgorithmAndCall) {
   for (const Call& call : kCalls) {
     const std::string origin = "algorithm \"thrower\" of plugin good 1.2.3 failed in " + call.named + ": ";
     EXPECT_EQ(failure(call.where, "exception"), origin + "the exception's text");
-    EXPECT_EQ(failure(call.where, "number"), origin + "something that is no std::exception");
+    EXPECT_EQ(failure(call.where, "number"), origin + "something that is not a std::exception");
     EXPECT_EQ(failure(call.where, "torch"), origin + "the tensor's text");
     EXPECT_THAT(failure(call.where, "bug"), StartsWith(origin));
     EXPECT_THAT(failure(call.where, "bug"), HasSubstr("check failed: 1 == 2 (1 vs 2)"));
@@ -99,6 +101,37 @@ TEST(Guard, KeepsThePartsOfAnError) {
     EXPECT_EQ(failure(call.where, "error"), "wrong number (algorithm \"thrower\" of plugin good 1.2.3, in " +
                                                 call.named + "); allowed: a right one\n  Count again.");
   }
+}
+
+TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
+  for (const std::string where : {"start", "aggregate"}) {
+    const std::string place =
+        "(algorithm \"thrower\" of plugin good 1.2.3, in " + where + (where == "start" ? ")" : ", round 3)");
+    EXPECT_THAT(failure(where, "empty"), AllOf(StartsWith("server.params is empty"), HasSubstr(place)));
+    EXPECT_THAT(failure(where, "double"),
+                AllOf(StartsWith("server.params is of type Double"), HasSubstr(place)));
+    EXPECT_THAT(failure(where, "layout"),
+                AllOf(StartsWith("server.params has another layout (7 parameters)"), HasSubstr(place)));
+  }
+  EXPECT_THAT(failure("train", "empty"),
+              StartsWith("\"update\" in the client's message is empty (algorithm"));
+  EXPECT_THAT(failure("train", "name"), StartsWith("the client's message has a name of 256 characters"));
+  EXPECT_THAT(failure("train", "undefined"), StartsWith("\"image\" in the client's message is an undefined"));
+  EXPECT_THAT(failure("train", "state"), StartsWith("\"kept\" in the client's state is empty"));
+}
+
+TEST(Guard, KeepsRoundingToItself) {
+  for (const Call& call : kCalls) {
+    run(call.where, "rounding");
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST) << call.where;
+    std::fesetround(FE_TONEAREST);
+  }
+}
+
+TEST(GuardDeathTest, TakesExitForAFailure) {
+  EXPECT_EXIT(run("train", "exit"), testing::ExitedWithCode(1),
+              "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, ended the program");
+  EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
 }
 
 TEST(Guard, LetsInterruptionsPass) {

@@ -63,7 +63,7 @@ TEST_F(Host, SaysWhatIsWrongWithEachBadPlugin) {
   EXPECT_THAT(problem("wrong_kind.so"), HasSubstr("it exports no function \"fedarena_install\""));
   EXPECT_EQ(problem("install_throws.so"), "the disk is full");
   EXPECT_EQ(problem("install_throws_number.so"),
-            "its install function threw something that is no std::exception");
+            "its install function threw something that is not a std::exception");
   EXPECT_THAT(problem("z_duplicate.so"),
               AllOf(HasSubstr("its algorithm name \"thrower\" is already taken by"), HasSubstr("good.so")));
   EXPECT_EQ(problem("z_twice.so"), "the algorithm name \"twin\" is already taken by the same plugin");

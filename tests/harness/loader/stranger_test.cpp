@@ -164,16 +164,21 @@ TEST(Stranger, HasHeadersOfAnyBytes) {
   EXPECT_GT(found, 1000);
 }
 
-TEST(StrangerDeathTest, ThrowsWhileItIsLoaded) {
-  const test::Scratch folder;
-  const std::string file = folder.write("plugin.so", good()).string();
-  const auto load_with = [&](const char* variable) {
+// Of a plugin that cannot be loaded without the end of the program, the others know nothing.
+TEST(Stranger, EndsNobodyWhenItFailsWhileItIsLoaded) {
+  for (const auto& [variable, reason] :
+       {std::pair("FEDARENA_TEST_LOADING_THROWS", "no such table"),
+        std::pair("FEDARENA_TEST_LOADING_ENDS", "must not get out"),
+        std::pair("FEDARENA_TEST_LOADING_CRASHES", "it crashed (Segmentation fault)"),
+        std::pair("FEDARENA_TEST_LOADING_EXITS", "with exit code 0"),
+        std::pair("FEDARENA_TEST_INSTALLING_CRASHES", "it crashed (Aborted)")}) {
     ::setenv(variable, "1", 1);
-    PluginHost().load_folder(folder.path());
-  };
-  EXPECT_EXIT(load_with("FEDARENA_TEST_LOADING_THROWS"), ExitedWithCode(2),
-              "fedarena: " + file + ": a static initialiser of the plugin failed: no such table");
-  EXPECT_EXIT(load_with("FEDARENA_TEST_LOADING_ENDS"), ExitedWithCode(2), file + ": a static initialiser");
+    const PluginReport report = load(good());
+    ::unsetenv(variable);
+    EXPECT_THAT(report.problem, StartsWith("loading it ends the program: ")) << variable;
+    EXPECT_THAT(report.problem, HasSubstr(reason)) << variable;
+  }
+  EXPECT_EQ(load(good()).problem, "");
 }
 
 }  // namespace

@@ -80,10 +80,10 @@ TEST(RecordOracle, WritesDownWhatItDid) {
   SampledGaussian whole = poisson, whole_fixed = fixed;
   whole.rate = whole_fixed.rate = 1;
   EXPECT_EQ(written(record_policy(9, 1.5), 4), (List{{poisson, 3}}));
-  EXPECT_EQ(written(record_policy(9, 1.5, kFixedSize), 4), (List{{fixed, 3}}));
+  EXPECT_EQ(written(record_policy(9, 1.5, kWithoutReplacement), 4), (List{{fixed, 3}}));
   for (const std::int64_t batch_size : {0, 20, 21}) {
     EXPECT_EQ(written(record_policy(9, 1.5), batch_size), (List{{whole, 3}})) << batch_size;
-    EXPECT_EQ(written(record_policy(9, 1.5, kFixedSize), batch_size), (List{{whole_fixed, 3}})) << batch_size;
+    EXPECT_EQ(written(record_policy(9, 1.5, kWithoutReplacement), batch_size), (List{{whole_fixed, 3}})) << batch_size;
   }
 }
 
@@ -169,7 +169,7 @@ TEST(RecordOracle, AnswersAnEmptyShardWithNoiseAlone) {
 
 TEST(RecordOracle, DrawsEverySampleOfAFixedSizeEquallyOften) {
   const Beacons beacons(6);
-  RecordOracle oracle = beacons.record(record_policy(kNoClipping, 0, kFixedSize), Streams(3, 1, 0));
+  RecordOracle oracle = beacons.record(record_policy(kNoClipping, 0, kWithoutReplacement), Streams(3, 1, 0));
   std::map<std::vector<std::int64_t>, std::int64_t> counts;
   for (int i = 0; i < 6'000; ++i) {
     const std::vector<std::int64_t> sample = beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 2}));

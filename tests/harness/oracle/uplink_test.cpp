@@ -112,7 +112,7 @@ TEST(PrivateUplink, ChargesOneEventForAllKeys) {
 
 TEST(PrivateUplink, ChargesCohortsOfAFixedSizeAsSuch) {
   Server40 server{client_policy(5, 1.3)};
-  server.policy.sampling = kFixedSize;
+  server.policy.sampling = kWithoutReplacement;
   const PrivateUplink uplink = server.receive({two_vectors({1, 2}, {1, 2})});
   (void)uplink.mean(kFirst);
   EXPECT_EQ(only_event(uplink.accesses()),

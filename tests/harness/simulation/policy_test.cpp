@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include "fedarena/base/overload.hpp"
+
 #include "harness/oracle/noise_source.hpp"
 #include "harness/simulation/checkpoint.hpp"
 #include "harness/simulation/cohort.hpp"
@@ -211,6 +213,73 @@ TEST_F(Policies, RepeatARoundUnlessTheSystemNoisesIt) {
   EXPECT_EQ(one.next_round().epsilon, two.next_round().epsilon);
   EXPECT_EQ(one.ledger(), two.ledger());
   EXPECT_TRUE(one.params().flat().ne(two.params().flat()).all().item<bool>());
+}
+
+// Two rows of one table that added the same noise would, subtracted, have none.
+TEST_F(Policies, NoiseEveryCellByItself) {
+  for (const PrivacyPolicy& noisy : private_policies()) {
+    const auto params_of = [&](const PrivacyPolicy& policy, std::uint64_t cell) {
+      SimulationSetup of_cell = setup(policy);
+      of_cell.cell = cell;
+      Simulation simulation(of_cell);
+      simulation.next_round();
+      return simulation.params().flat().clone();
+    };
+    const torch::Tensor one = params_of(noisy, 1);
+    EXPECT_TRUE(torch::equal(params_of(noisy, 1), one));
+    EXPECT_TRUE(params_of(noisy, 2).ne(one).all().item<bool>());
+    PrivacyPolicy silent = noisy;  // all else is common to the cells
+    std::visit(
+        Overload{[](NoPolicy&) {}, [](auto& policy) { policy.noise_multiplier = 0, policy.clip_norm = 1e9; }},
+        silent);
+    EXPECT_TRUE(torch::equal(params_of(silent, 1), params_of(silent, 2)));
+  }
+}
+
+// Whoever stops when the numbers look good has looked at them: the plan is what was fixed before.
+TEST_F(Policies, ChargeThePlanWhenDataEndTheRun) {
+  for (const PrivacyPolicy& policy : private_policies()) {
+    Simulation whole(setup(policy));
+    while (!whole.finished()) whole.next_round();
+    Simulation stopped(setup(policy));
+    stopped.next_round();
+    const Ledger made = stopped.ledger();
+    ASSERT_TRUE(std::ranges::any_of(made.clients(), [](const auto& entry) {
+      return entry.second.segments.empty();
+    })) << "no client is left whose accesses have to be found out";
+    stopped.charge_rest();
+    EXPECT_EQ(stopped.rounds_done(), 1);
+    EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
+    EXPECT_EQ(stopped.ledger().made(), made);
+
+    const Ledger charged = stopped.ledger();
+    Simulation resumed(setup(policy));
+    resumed.restore(stopped.save());
+    resumed.charge_rest();
+    EXPECT_EQ(resumed.ledger(), charged);
+  }
+}
+
+TEST_F(Policies, ChargeAllAccessesThatAnAlgorithmPlansInARound) {
+  algorithm.most = 4;
+  Simulation whole(setup(records_hidden()));
+  algorithm.steps_in = [](std::int64_t round) { return 1 + round % 4; };
+  Simulation shorter(setup(records_hidden()));
+  RecordPolicy filtered = records_hidden();
+  filtered.budget = 1e6;
+  Simulation with_budget(setup(filtered));
+  for (int round = 0; round < 6; ++round) {
+    const results::RoundRecord record = shorter.next_round();
+    with_budget.next_round();
+    algorithm.steps_in = nullptr;
+    EXPECT_EQ(record.epsilon, whole.next_round().epsilon) << "round " << record.round;
+    algorithm.steps_in = [](std::int64_t next) { return 1 + next % 4; };
+  }
+  // A filter may let data decide; what was asked for is charged.
+  EXPECT_LT(*odometer_reading(with_budget.ledger()), *odometer_reading(shorter.ledger()));
+  EXPECT_EQ(odometer_reading(with_budget.ledger()), odometer_reading(shorter.ledger().made()));
+  with_budget.charge_rest();
+  EXPECT_FALSE(with_budget.ledger().charges_more());
 }
 
 TEST_F(Policies, RefuseTheCheckpointsOfOthers) {

@@ -112,7 +112,9 @@ class ScriptedSgd final : public Algorithm {
     server.state.put(kControl, uplink.mean(kControl));
   }
 
-  std::int64_t steps = 4, batch_size = 5;
+  std::int64_t most_accesses() const override { return most; }
+
+  std::int64_t steps = 4, batch_size = 5, most = 0;
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<void(Client&)> on_train;
   std::function<void(Server&, const Uplink&)> on_aggregate;
@@ -141,9 +143,9 @@ inline ClientPolicy clients_hidden_adaptively() {
 
 inline std::vector<PrivacyPolicy> private_policies() {
   RecordPolicy fixed_batches = records_hidden();
-  fixed_batches.sampling = kFixedSize;
+  fixed_batches.sampling = kWithoutReplacement;
   ClientPolicy fixed_cohorts = clients_hidden();
-  fixed_cohorts.sampling = kFixedSize;
+  fixed_cohorts.sampling = kWithoutReplacement;
   return {records_hidden(), fixed_batches, clients_hidden(), fixed_cohorts, clients_hidden_adaptively()};
 }
 

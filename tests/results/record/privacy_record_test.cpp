@@ -47,6 +47,11 @@ TEST(PrivacyRecord, WritesFlatFieldsAfterThePolicy) {
   "as_if_rdp_unproven": "",
   "as_if_epsilon_pld": null,
   "as_if_pld_unproven": "",
+  "made_epsilon_rdp": null,
+  "made_rdp_unproven": "",
+  "made_epsilon_pld": null,
+  "made_pld_unproven": "",
+  "varied": false,
   "exact_access": "",
   "declared_public": "",
   "budget": 3.0,
@@ -68,7 +73,8 @@ TEST(PrivacyRecord, ComesBackAsItWent) {
   summaries.back().privacy->assumed = true;
   summaries.back().privacy->exact_access = "fedavg: loss of client 3, round 1";
   summaries.front().privacy->order = kInfinity;  // the sum of pure epsilons
-  summaries.front().privacy->most_accesses = 200;
+  summaries.front().privacy->made_rdp = Claim{.epsilon = 0.5};
+  summaries.front().privacy->made_pld = Claim{.epsilon = 0.25};
   summaries.front().privacy->adjacency = "";
   Summary planned = unfinished("fedavg", 1, 0);
   planned.policy = "client";
@@ -82,7 +88,7 @@ TEST(PrivacyRecord, ComesBackAsItWent) {
 TEST(PrivacyRecord, EveryFieldIsThereOrNone) {
   const Json json = Json::parse(to_json_text(finished_privately("fedavg", 1, 0.5)));
   const Json plain = Json::parse(to_json_text(finished("fedavg", 1, 0.5)));
-  EXPECT_EQ(json.size(), plain.size() + 20);
+  EXPECT_EQ(json.size(), plain.size() + 25);
   EXPECT_THAT(complaint_after({{"policy", "none"}}), HasSubstr("is unknown"));
   EXPECT_THAT(complaint_after({{"policy", "record"}}, finished("fedavg", 1, 0.5)),
               HasSubstr("field \"unit\" is missing"));

@@ -1,5 +1,7 @@
 // A plugin that works, with an algorithm that throws where and what it is told. Loading it leaves a trace in
 // the environment, or throws as the environment tells it.
+#include <cfenv>
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -19,6 +21,8 @@ const bool initialised = [] {
   ::setenv("FEDARENA_TEST_INITIALISED", "1", 1);
   throw_if_told("FEDARENA_TEST_LOADING_THROWS", "no such table");
   let_nothing_out();
+  if (std::getenv("FEDARENA_TEST_LOADING_CRASHES") != nullptr) std::raise(SIGSEGV);
+  if (std::getenv("FEDARENA_TEST_LOADING_EXITS") != nullptr) std::exit(0);
   return true;
 }();
 
@@ -37,18 +41,49 @@ class Thrower final : public Algorithm {
   static Schema<Config> schema() { return Config::schema(); }
   explicit Thrower(Config config) : config_(std::move(config)) { pass("constructor"); }
 
-  void start(Server&) const override { pass("start"); }
+  void start(Server& server) const override {
+    pass("start");
+    if (config_.where == "start") spoil(server);
+  }
   Message broadcast(const Server& server) const override {
     pass("broadcast");
     return {{Key<std::int64_t>{"round"}, server.round}};
   }
   Message train(Client& client, const Message&) const override {
     pass("train");
+    if (config_.where == "train" && config_.what == "name") {
+      return {{Key<std::int64_t>{kLongName.c_str()}, client.id}};
+    }
+    if (config_.where == "train" && config_.what == "empty") return {{Key<Params>{"update"}, Params()}};
+    if (config_.where == "train" && config_.what == "undefined") {
+      return {{Key<torch::Tensor>{"image"}, torch::Tensor()}};
+    }
+    if (config_.where == "train" && config_.what == "state") {
+      client.state.put(Key<Params>{"kept"}, Params());
+    }
     return {{Key<std::int64_t>{"client"}, client.id}};
   }
-  void aggregate(Server&, const Uplink&) const override { pass("aggregate"); }
+  void aggregate(Server& server, const Uplink&) const override {
+    pass("aggregate");
+    if (config_.where == "aggregate") spoil(server);
+  }
 
  private:
+  inline static const std::string kLongName = std::string(256, 'n');
+
+  // Plausible mistakes.
+  void spoil(Server& server) const {
+    if (config_.what == "empty") server.params = Params();
+    if (config_.what == "double") {
+      server.params = Params(server.params.layout(), server.params.flat().to(torch::kFloat64));
+    }
+    if (config_.what == "layout") {
+      auto layout = std::make_shared<Layout>();
+      layout->add("weight", {7});
+      server.params = Params::zeros(layout, server.params.flat().options());
+    }
+  }
+
   void pass(const std::string& where) const {
     if (config_.where != where) return;
     if (config_.what == "exception") throw std::runtime_error("the exception's text\nand a second line");
@@ -59,6 +94,8 @@ class Thrower final : public Algorithm {
       throw Error(Complaint{.found = "wrong number", .allowed = "a right one", .remedy = "Count again."});
     }
     if (config_.what == "interrupted") throw Interrupted();
+    if (config_.what == "rounding") std::fesetround(FE_UPWARD);
+    if (config_.what == "exit") std::exit(0);
   }
 
   Config config_;
@@ -67,6 +104,7 @@ class Thrower final : public Algorithm {
 }  // namespace
 
 FEDARENA_PLUGIN("good", "1.2.3") {
+  if (std::getenv("FEDARENA_TEST_INSTALLING_CRASHES") != nullptr) std::abort();
   registry.add<Thrower>("thrower",
                         {.summary = "Throws.", .citation = "none", .downlink = "round", .uplink = "client"});
   registry.add<Thrower>("second",

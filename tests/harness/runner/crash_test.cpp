@@ -1,0 +1,194 @@
+// Runs that die between any two steps on the way to the disk. Noise of the system's generator is never the
+// same twice, so whatever could have been read of a round must be charged, each time that it was answered.
+#include <algorithm>
+#include <dlfcn.h>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+
+#include "harness/oracle/noise_source.hpp"
+#include "harness/runner/record/cell_record.hpp"
+#include "results/audit/compute_claim.hpp"
+#include "results/audit/ledger_findings.hpp"
+#include "results/record/durable_file.hpp"
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/paths.hpp"
+#include "tests/scratch.hpp"
+
+namespace {
+
+// The steps that this process may still make before it dies; negative: it never does.
+int steps_left = -1;
+
+void make_step() {
+  if (steps_left >= 0 && steps_left-- == 0) ::_exit(9);
+}
+
+}  // namespace
+
+// In place of the C library's: each begins with a step.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  make_step();
+  static const auto original =
+      reinterpret_cast<int (*)(const char*, const char*)>(dlsym(RTLD_NEXT, "rename"));
+  return original(from, to);
+}
+
+// What a process wrote outlives it without the disk's help.
+extern "C" int fsync(int /*file*/) {
+  make_step();
+  return 0;
+}
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kRounds = 2;
+constexpr int kNever = -1;
+
+class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterface<PrivacyPolicy> {
+ protected:
+  Crashes() : SmallRuns({12, 6}) {
+    algorithm.on_aggregate = [](Server& server, const Uplink& uplink) {
+      server.params += uplink.mean(kUpdate);
+      server.synthetic = {server.params.flat().narrow(0, 0, 3).reshape({1, 3}).clone(),
+                          torch::zeros({1}, torch::kInt64)};
+    };
+  }
+
+  SimulationSetup crashing() const { return setup_on(alone, kRounds, 2, GetParam()); }
+
+  // Runs, or goes on, in a process of its own, which dies after so many steps. False when it died.
+  bool run(int steps) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      steps_left = steps;
+      try {
+        run_here();
+      } catch (const std::exception& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        ::_exit(1);
+      }
+      ::_exit(0);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 9)) << status;
+    return status == 0;
+  }
+
+  void run_here() const {
+    results::Summary plan;
+    plan.experiment = "crashes";
+    plan.label = plan.algorithm = "sgd";
+    plan.dataset = plan.model = plan.partition = "small";
+    plan.seed = 4;
+    plan.rounds = kRounds;
+    plan.clients = 2;
+    plan.parameters = model.layout()->numel();
+    results::plan_privacy(plan, std::string(name(unit(GetParam()))), *accounting(GetParam()), 0);
+    CellRecord record(folder, Experiment(), "{}", plan, true);
+    if (record.finished()) return;
+    Simulation simulation(crashing());
+    record.restore(simulation);
+    while (!simulation.finished()) record.append(simulation.next_round(), simulation);
+    record.finish(simulation);
+  }
+
+  // Losses tell answers apart.
+  void see(std::int64_t round, double loss) { seen[round].insert(loss); }
+
+  void look() {
+    if (!fs::exists(folder / results::kSummaryFile)) return;
+    std::int64_t last = 0;
+    for (const results::RoundRecord& record : results::rounds_of(folder)) {
+      see(record.round, *record.test_loss);
+      published[record.round].insert(*record.test_loss);
+      last = std::max(last, record.round);
+    }
+    for (const std::int64_t round : results::SyntheticFolder(folder).rounds()) last = std::max(last, round);
+    for (const char* name : {"checkpoint.bin", "checkpoint.bin.partial"}) {
+      if (!fs::exists(folder / name)) continue;
+      const std::string bytes = results::read_whole_file(folder / name);
+      Simulation simulation(crashing());
+      results::RoundRecord record;
+      simulation.restore(std::as_bytes(std::span(bytes)));
+      simulation.evaluate(record);
+      see(simulation.rounds_done(), *record.test_loss);
+      last = std::max(last, simulation.rounds_done());
+    }
+    if (last == 0) return;
+    EXPECT_GE(attempts_charged(last), 1) << "round " << last << " can be read and is not charged";
+  }
+
+  // How often the ledger on disk charges client 0, or all clients, for a round.
+  std::int64_t attempts_charged(std::int64_t round) const {
+    const Ledger ledger = results::read_ledger(folder);
+    const bool records = ledger.unit() == Unit::kRecord;
+    const std::int64_t in_an_attempt = records ? algorithm.steps : 1;
+    std::int64_t count = 0;
+    for (const Ledger::Segment& segment : records ? ledger.clients().at(0).segments : ledger.population()) {
+      if (round < segment.first_round || round > segment.last_round) continue;
+      for (const Access& access : segment.accesses) count += access.count;
+    }
+    EXPECT_EQ(count % in_an_attempt, 0);
+    return count / in_an_attempt;
+  }
+
+  const WorkPool alone{1, use_one_torch_thread};
+  const test::Scratch scratch;
+  fs::path folder;
+  std::map<std::int64_t, std::set<double>> seen, published;
+};
+
+TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
+  const bool system = accounting(GetParam())->noise_source == kSystemNoise;
+  bool died = true;
+  std::int64_t lost = 0;
+  // Each step takes three processes: four seconds a policy for all of them.
+  for (int steps = 0; died; steps += test::long_tests() ? 1 : 4) {
+    folder = scratch / std::to_string(steps);
+    seen.clear();
+    published.clear();
+    died = !run(steps);
+    look();
+    if (died) run(steps), look();
+    ASSERT_TRUE(run(kNever)) << "after death at step " << steps;
+    look();
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      const std::int64_t charged = attempts_charged(round);
+      EXPECT_LE(static_cast<std::int64_t>(seen[round].size()), charged)
+          << "round " << round << ", step " << steps;
+      EXPECT_EQ(published[round].size(), 1U) << "round " << round << " came twice, step " << steps;
+      if (!system) {
+        EXPECT_EQ(charged, 1);
+      }
+      lost += charged - 1;
+    }
+    EXPECT_EQ(results::SyntheticFolder(folder).rounds(), (std::vector<std::int64_t>{1, 2}));
+  }
+  EXPECT_EQ(lost > 0, system) << "of what was begun and lost, noise that comes again is not charged twice";
+}
+
+std::vector<PrivacyPolicy> crashing_policies() {
+  std::vector<PrivacyPolicy> policies;
+  for (const char* source : {kStreamNoise, kSystemNoise}) {
+    RecordPolicy records = records_hidden();
+    ClientPolicy clients = clients_hidden_adaptively();
+    records.noise_source = clients.noise_source = source;
+    policies.insert(policies.end(), {records, clients});
+  }
+  return policies;
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Crashes, testing::ValuesIn(crashing_policies()));
+
+}  // namespace
+}  // namespace fedarena
