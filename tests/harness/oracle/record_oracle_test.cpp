@@ -83,7 +83,8 @@ TEST(RecordOracle, WritesDownWhatItDid) {
   EXPECT_EQ(written(record_policy(9, 1.5, kWithoutReplacement), 4), (List{{fixed, 3}}));
   for (const std::int64_t batch_size : {0, 20, 21}) {
     EXPECT_EQ(written(record_policy(9, 1.5), batch_size), (List{{whole, 3}})) << batch_size;
-    EXPECT_EQ(written(record_policy(9, 1.5, kWithoutReplacement), batch_size), (List{{whole_fixed, 3}})) << batch_size;
+    EXPECT_EQ(written(record_policy(9, 1.5, kWithoutReplacement), batch_size), (List{{whole_fixed, 3}}))
+        << batch_size;
   }
 }
 
