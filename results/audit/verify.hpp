@@ -42,6 +42,9 @@ Verification verify_seal(const FoundRun& run);
 /// and what is declared public. Throws Error for a record that cannot be read.
 Verification verify_ledger(const std::filesystem::path& path);
 
+/// Whether runs of one experiment that name the same data set had the same examples.
+Verification verify_common_data(std::span<const FoundRun> runs);
+
 /// Compares the cells of make_table() for these runs with those that the rounds and ledgers of its finished
 /// runs give.
 Verification verify_table(std::span<const FoundRun> runs);
