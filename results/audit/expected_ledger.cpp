@@ -79,7 +79,7 @@ std::int64_t ExpectedLedger::cohort_size(std::int64_t clients) const {
   return size == 0 ? clients : size;
 }
 
-std::set<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_t clients) const {
+std::vector<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_t clients) const {
   const std::int64_t size = std::clamp<std::int64_t>(cohort_size(clients), 0, clients);
   const bool poisson = policy_ == "client" && setting("sampling", "poisson") == "poisson";
   const std::string seeds = settings_.contains("experiment.seeds") ? settings_.at("experiment.seeds") : "";
@@ -91,18 +91,12 @@ std::set<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_t c
        .client = kServer,
        .purpose = Purpose::kCohort,
        .index = 0});
-  std::set<std::int64_t> cohort;
-  if (poisson) {
-    for (std::int64_t client = 0; client < clients; ++client) {
-      if (draws.uniform() < static_cast<double>(size) / static_cast<double>(clients)) cohort.insert(client);
-    }
-    return cohort;
+  if (!poisson && size < clients) return draws.sample_without_replacement(clients, size);
+  const double rate = static_cast<double>(size) / static_cast<double>(clients);
+  std::vector<std::int64_t> cohort;
+  for (std::int64_t client = 0; client < clients; ++client) {
+    if (!poisson || draws.uniform() < rate) cohort.push_back(client);
   }
-  if (size < clients) {
-    for (const std::int64_t client : draws.sample_without_replacement(clients, size)) cohort.insert(client);
-    return cohort;
-  }
-  for (std::int64_t client = 0; client < clients; ++client) cohort.insert(client);
   return cohort;
 }
 
@@ -148,7 +142,9 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
     const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
     const std::int64_t calibration = is("server_calibration", "true") ? 1 : 0;
-    const std::int64_t trials = is("region", "gradient") ? times(own("server_epochs"), 1) : 0;
+    const bool measures =
+        is("region", "gradient") && !is("server_radius", "constant") && !is("server_radius", "none");
+    const std::int64_t trials = measures ? times(own("server_epochs"), 1) : 0;
     return Count{0, walks + calibration + trials};  // a walk may end early
   }
   return std::nullopt;

@@ -27,8 +27,8 @@ class ExpectedLedger {
   bool is_repeatable() const { return setting("noise_source", "stream") == "stream"; }
   /// Of the partition; none where the data decide it.
   std::optional<std::int64_t> clients() const;
-  /// Who takes part in a round, of so many clients.
-  std::set<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
+  /// Who takes part in a round, of so many clients, ascending.
+  std::vector<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
 
   /// Noise multipliers of the policy "record", sampling and adjacency; without the rate.
   SampledGaussian of_records() const;

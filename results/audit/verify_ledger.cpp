@@ -97,26 +97,30 @@ void compare_others(const Access& access, const ExpectedLedger& expected, const 
 
 std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
 
-// Under the policy "record": what a client's examples went through in each round of a segment.
-void compare_records(std::int64_t client, std::int64_t examples, const Segment& segment,
-                     const ExpectedLedger& expected, Kinds& kinds) {
+// Under the policy "record": what a client's examples went through in each of its rounds.
+void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                     Kinds& kinds) {
   const std::string whose = client_text(client);
-  const std::set<double> rates = expected.rates(examples);
-  std::int64_t count = 0;
-  for (const Access& access : segment.accesses) {
-    const auto* event = std::get_if<SampledGaussian>(&access.event);
-    if (event == nullptr) {
-      compare_others(access, expected, whose, kinds);
-      continue;
+  const SampledGaussian noised = expected.of_records();
+  const std::set<double> rates = expected.rates(record.examples);
+  const auto due = expected.accesses(record.examples);
+  for (const Segment& segment : record.segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      const auto* event = std::get_if<SampledGaussian>(&access.event);
+      if (event == nullptr) {
+        compare_others(access, expected, whose, kinds);
+        continue;
+      }
+      count += access.count;
+      compare_event(*event, noised, whose, kinds);
+      const bool fits = rates.empty() || std::ranges::any_of(rates, [&](double rate) {
+                          return nearly_same(event->rate, rate);
+                        });
+      kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
+                   listed({rates.begin(), rates.end()}, " or "));
     }
-    count += access.count;
-    compare_event(*event, expected.of_records(), whose, kinds);
-    const bool fits = rates.empty() ||
-                      std::ranges::any_of(rates, [&](double rate) { return nearly_same(event->rate, rate); });
-    kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
-                 listed({rates.begin(), rates.end()}, " or "));
-  }
-  if (const auto due = expected.accesses(examples)) {
+    if (!due) continue;
     const bool fits = count >= due->least && (count <= due->most || !expected.is_repeatable());
     kinds.result(fits, "accesses in a round", whose, std::to_string(count),
                  range_text(due->least, due->most));
@@ -125,16 +129,17 @@ void compare_records(std::int64_t client, std::int64_t examples, const Segment& 
 
 // Who took part is a matter of seed, round and cohort alone.
 void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
-                    const std::set<std::int64_t>& rounds, Kinds& kinds) {
+                    const std::vector<std::int64_t>& rounds, Kinds& kinds) {
   const std::string whose = client_text(client);
   const std::int64_t recorded = Ledger::participations_of(segments);
   kinds.result(recorded == std::ssize(rounds), "rounds", whose, std::to_string(recorded),
                std::to_string(rounds.size()));
   for (const Segment& segment : segments) {
-    const std::int64_t within =
-        std::distance(rounds.lower_bound(segment.first_round), rounds.upper_bound(segment.last_round));
-    const bool fits = within == segment.participations && rounds.contains(segment.first_round) &&
-                      rounds.contains(segment.last_round);
+    const auto first = std::ranges::lower_bound(rounds, segment.first_round);
+    const auto end = std::ranges::upper_bound(rounds, segment.last_round);
+    const std::int64_t within = end - first;
+    const bool fits = within == segment.participations && within > 0 && *first == segment.first_round &&
+                      *(end - 1) == segment.last_round;
     const std::string where = range_text(segment.first_round, segment.last_round);
     kinds.result(fits, "rounds of a segment", whose, fmt::format("{} of {}", segment.participations, where),
                  fmt::format("{} of {}", within, where));
@@ -216,20 +221,24 @@ Verification verify_ledger(const std::filesystem::path& path) {
     if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
   }
   last = std::min(last, run.rounds_recorded());
-  std::map<std::int64_t, std::set<std::int64_t>> takes_part;
+  std::vector<std::vector<std::int64_t>> takes_part(static_cast<std::size_t>(clients));
   for (std::int64_t round = 1; round <= last; ++round) {
-    for (const std::int64_t client : expected.cohort(round, clients)) takes_part[client].insert(round);
+    for (const std::int64_t client : expected.cohort(round, clients))
+      takes_part[static_cast<std::size_t>(client)].push_back(round);
   }
   Kinds kinds(compare);
   std::vector<Draws> draws(static_cast<std::size_t>(last));
   for (const auto& [client, record] : ledger.clients()) {
-    const std::set<std::int64_t>& own = takes_part[client];
+    // An edited ledger may name any.
+    const bool known = client >= 0 && client < clients;
+    const std::vector<std::int64_t> own =
+        known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
     compare_rounds(client, record.segments, own, kinds);
     if (ledger.unit() != Unit::kRecord) continue;
+    compare_records(client, record, expected, kinds);
     for (const Segment& segment : record.segments) {
-      compare_records(client, record.examples, segment, expected, kinds);
       const Draws of_client = draws_of(segment, record.examples);
-      for (auto round = own.lower_bound(segment.first_round);
+      for (auto round = std::ranges::lower_bound(own, segment.first_round);
            round != own.end() && *round <= segment.last_round; ++round) {
         Draws& all = draws[static_cast<std::size_t>(*round - 1)];
         all.mean += of_client.mean;

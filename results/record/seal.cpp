@@ -1,6 +1,9 @@
 #include "results/record/seal.hpp"
 
+#include <cerrno>
+#include <fstream>
 #include <system_error>
+#include <vector>
 
 #include "fedarena/base/error.hpp"
 
@@ -16,6 +19,21 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSealSchema = 1;
 constexpr const char* kFiles = "files";
+
+// Checkpoints may be large.
+std::string digest_of(const fs::path& file) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  std::ifstream stream(file, std::ios::binary);
+  std::vector<char> block(kBlock);
+  Sha256 digest;
+  while (stream) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    digest.add(
+        {reinterpret_cast<const std::uint8_t*>(block.data()), static_cast<std::size_t>(stream.gcount())});
+  }
+  if (!stream.eof()) fail_on_file(file, "cannot be read", errno);
+  return digest.text();
+}
 
 // Names of foreign files may be of any bytes, and JSON is UTF-8.
 std::string name_of(const fs::path& file, const fs::path& run) {
@@ -34,7 +52,7 @@ Seal current_seal(const fs::path& run) {
     if (failure) fail_on_file(at->path(), "cannot be looked at", failure.value());
     const std::string name = name_of(at->path(), run);
     if (fs::is_directory(status) || name == kSealFile || name == kClientStatesFile) continue;
-    seal[name] = fs::is_regular_file(status) ? sha256_of(read_whole_file(at->path())) : kNotRegular;
+    seal[name] = fs::is_regular_file(status) ? digest_of(at->path()) : kNotRegular;
   }
   if (failure) fail_on_file(run, "cannot be listed", failure.value());
   return seal;

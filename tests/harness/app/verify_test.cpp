@@ -68,11 +68,16 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                      entry("system", "name = \"fedavg\"", record + "noise_source = \"system\"") +
                      entry("one-gradient", "name = \"fedsgd\"", record) +
                      entry("control", "name = \"scaffold\"\noption = \"I\"\nlocal_steps = 2", record) +
+                     entry("walks",
+                           "name = \"fedlap-dp\"\ntrajectories = 2\nouter_steps = 2\nreal_batches = 1\n"
+                           "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
+                           "augmentation = \"none\"",
+                           record) +
                      entry("clients", fedavg, client) + entry("clients-fixed", fedavg, client + fixed) +
                      entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
                      entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
                      entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 11 runs, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 12 runs, "));
 }
 
 // A flipped byte in any file, and the file is named, also where it can no longer be read.
@@ -97,6 +102,27 @@ TEST_F(VerifyCommand, NamesTheFileOfEveryFlippedByte) {
     scratch.write(run / name, whole);
   }
   succeed("verify out");
+}
+
+// Nothing but `verify` and `bundle` looks at a seal.
+TEST_F(VerifyCommand, IsTheOneToComplainAboutADamagedSeal) {
+  run_small(scratch, {.seeds = "[1, 2]"});
+  for (const std::string& seal :
+       {std::string(), std::string("{"), std::string("{\"schema\": 2}\n"),
+        std::string("{\"schema\": 1, \"files\": {\"../x\": \"y\"}}\n"), std::string(100'000, ' ')}) {
+    scratch.write("out/fedavg-seed-1/seal.json", seal);
+    for (const char* command : {"table out", "list out", "compare out", "privacy out/fedavg-seed-1",
+                                "report out -o report.html", "run small.toml --out out --resume"})
+      EXPECT_NE(call(command).exit_code, 1) << command;
+    succeed("table out");
+    const Outcome outcome = call("verify out");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.out, HasSubstr("broken: out/fedavg-seed-1/seal.json"));
+    EXPECT_THAT(refused("bundle out -o a.tar.gz"), HasSubstr("out/fedavg-seed-1/seal.json"));
+  }
+  fs::remove(scratch / "out/fedavg-seed-1/seal.json");
+  EXPECT_THAT(call("verify out").out,
+              HasSubstr("out/fedavg-seed-1/seal.json: the seal of a finished run is missing; recomputed: "));
 }
 
 // What `run` leaves of a file that a run needs, when it was damaged before the end.
