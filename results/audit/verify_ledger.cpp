@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,7 +39,7 @@ std::string listed(const std::vector<double>& numbers, std::string_view between 
 // fail alike.
 class Kinds {
  public:
-  explicit Kinds(Comparison compare) : compare_(compare) {}
+  explicit Kinds(Comparison compare) : compare_(std::move(compare)) {}
 
   void result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
               const std::string& recomputed) {

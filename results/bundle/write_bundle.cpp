@@ -94,12 +94,12 @@ bool is_record(const std::string& name) {
 
 // What a bundle takes of a run, by name: files as the run's seal has them, and a seal of these alone.
 std::map<std::string, std::string> sealed_contents(const fs::path& run) {
-  const char* const kRemedy =
+  const std::string remedy =
       "It was lost or edited after the run, whose files `fedarena verify` compares: restore it, or run the "
       "cell again.";
   const auto require = [&](const char* name) {
     std::error_code ignored;
-    if (!fs::is_regular_file(run / name, ignored)) refuse(run / name, "is not there", kRemedy);
+    if (!fs::is_regular_file(run / name, ignored)) refuse(run / name, "is not there", remedy);
   };
   require(kSealFile);
   std::ranges::for_each(kNeeded, require);
@@ -116,7 +116,7 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
     bundled[name] = sha256_of(contents[name]);
     const auto sealed = seal.find(name);
     if (sealed == seal.end() || sealed->second != bundled[name])
-      refuse(run / name, "is not the file that the run's seal lists", kRemedy);
+      refuse(run / name, "is not the file that the run's seal lists", remedy);
   }
   contents[kSealFile] = to_json_text(bundled);
   return contents;

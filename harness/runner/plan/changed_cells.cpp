@@ -76,13 +76,18 @@ std::string changes_text(const Changes& changes) {
                 "run them again; --only runs others."});
 }
 
-// None before the first.
-std::vector<results::FoundRun> runs_below(const fs::path& folder) {
-  try {
-    return results::find_runs({&folder, 1});
-  } catch (const Error&) {
-    return {};
+// Those of cells, which lie at most below a point of a grid; a folder may hold whole data sets beside them.
+std::vector<results::FoundRun> runs_in(const fs::path& out) {
+  std::vector<fs::path> folders;
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(out, fs::directory_options::skip_permission_denied, failure);
+       !failure && at != fs::recursive_directory_iterator(); at.increment(failure)) {
+    std::error_code ignored;
+    const bool is_run = fs::exists(at->path() / results::kSummaryFile, ignored);
+    if (is_run) folders.push_back(at->path());
+    if (is_run || at.depth() > 0) at.disable_recursion_pending();
   }
+  return results::find_runs(folders);
 }
 
 }  // namespace
@@ -121,7 +126,7 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
 
 void check_data(const fs::path& out, const std::map<std::string, std::string>& hashes) {
   Changes changes;
-  for (const results::FoundRun& run : runs_below(out)) {
+  for (const results::FoundRun& run : runs_in(out)) {
     if (!run.summary || run.summary->data_hash.empty()) continue;
     const auto now = hashes.find(run.summary->dataset);
     if (now == hashes.end() || now->second == run.summary->data_hash) continue;
