@@ -150,6 +150,13 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
   return std::nullopt;
 }
 
+std::optional<std::int64_t> ExpectedLedger::most_accesses() const {
+  if (policy_ != "record" || has_budget()) return 0;
+  const std::optional<Count> any = accesses(0);
+  if (!any) return std::nullopt;
+  return any->least < any->most ? any->most : 0;
+}
+
 std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {
   const double both = number("noise_multiplier");
   if (setting("adaptive_clipping", "false") != "true") return {both};
@@ -181,7 +188,9 @@ std::optional<SampledGaussian> ExpectedLedger::as_if() const {
 }
 
 bool ExpectedLedger::declares_public(const std::string& what) const {
-  return setting("public_" + what, "false") == "true";
+  std::string name = "public_" + what;
+  std::ranges::replace(name, ' ', '_');
+  return setting(name, "false") == "true";
 }
 
 }  // namespace fedarena::results

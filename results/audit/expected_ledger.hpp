@@ -25,6 +25,10 @@ class ExpectedLedger {
   /// Whether noise is drawn from random streams. From any other source, a round that was lost cannot be
   /// answered again as it was, so a ledger may hold more than the rounds need.
   bool is_repeatable() const { return setting("noise_source", "stream") == "stream"; }
+  /// That were planned.
+  std::int64_t rounds() const { return integer("experiment.rounds", 0); }
+  /// Whether a fixed budget of epsilon lets data decide how much is asked for.
+  bool has_budget() const { return setting("budget", "0.0") != "0.0"; }
   /// Of the partition; none where the data decide it.
   std::optional<std::int64_t> clients() const;
   /// Who takes part in a round, of so many clients, ascending.
@@ -41,13 +45,15 @@ class ExpectedLedger {
   };
   /// None for an algorithm that this program does not bring along.
   std::optional<Count> accesses(std::int64_t examples) const;
+  /// What is charged to a client in each of its rounds even where fewer were made; none as above.
+  std::optional<std::int64_t> most_accesses() const;
 
   /// What happens to all clients in a round under the policy "client".
   SampledGaussian of_clients(std::int64_t clients) const;
   /// The same for the population that rescaled noise stands for; none without one.
   std::optional<SampledGaussian> as_if() const;
 
-  /// Whether the experiment declares this public, such as "classes".
+  /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;
 
  private:

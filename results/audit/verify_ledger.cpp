@@ -202,6 +202,21 @@ void compare_draws(const std::vector<Draws>& draws, std::span<const RoundRecord>
   }
 }
 
+// The last round that a ledger must hold, as far as cohorts are computed: a run that data ended is charged
+// for all rounds that were planned, and a ledger is written before its round.
+std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, std::int64_t recorded,
+                                std::int64_t planned) {
+  constexpr std::int64_t kMost = 1'000'000;  // for an edited file; no run has as many
+  planned = std::clamp<std::int64_t>(planned, 0, kMost);
+  if (ledger.ended_after() > 0) return planned;
+  if (summary.state != kRunning) return recorded;
+  std::int64_t last = 0;
+  for (const auto& [client, record] : ledger.clients()) {
+    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
+  }
+  return std::min(last, planned);
+}
+
 }  // namespace
 
 Verification verify_ledger(const std::filesystem::path& path) {
@@ -216,12 +231,15 @@ Verification verify_ledger(const std::filesystem::path& path) {
   Comparison compare(verification, path / kLedgerFile);
   if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
 
-  // A crash leaves rounds that are run again; what comes after the ledger is not compared.
-  std::int64_t last = run.summary().state == kRunning ? 0 : run.rounds_recorded();
-  for (const auto& [client, record] : ledger.clients()) {
-    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
+  const Summary summary = run.summary();
+  if (const auto most = expected.most_accesses())
+    compare.integer("most_accesses", ledger.most_accesses(), *most);
+  const bool charges_rest =
+      !summary.stopped.empty() && !expected.has_budget() && ledger.unit() != Unit::kNothing;
+  if (summary.state == kFinished) {
+    compare.integer("ended_after", ledger.ended_after(), charges_rest ? summary.rounds_done : 0);
   }
-  last = std::min(last, run.rounds_recorded());
+  const std::int64_t last = last_charged_round(ledger, summary, run.rounds_recorded(), expected.rounds());
   std::vector<std::vector<std::int64_t>> takes_part(static_cast<std::size_t>(clients));
   for (std::int64_t round = 1; round <= last; ++round) {
     for (const std::int64_t client : expected.cohort(round, clients))
@@ -250,6 +268,9 @@ Verification verify_ledger(const std::filesystem::path& path) {
   if (ledger.unit() == Unit::kClient) {
     compare_population(ledger.population(), expected.of_clients(clients), expected, "", kinds);
     compare_population(ledger.as_if(), expected.as_if(), expected, " as if", kinds);
+  } else {
+    for (const Access& access : Ledger::accesses_of(ledger.population()))
+      compare_others(access, expected, " of all clients", kinds);
   }
   kinds.conclude();
   if (ledger.unit() == Unit::kRecord && expected.is_repeatable())

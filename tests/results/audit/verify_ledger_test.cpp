@@ -80,8 +80,8 @@ class ForgedRun : public testing::Test {
 
   using Train = std::function<RoundAccesses(std::int64_t client)>;
 
-  static Ledger ledger_of_records(const Train& train) {
-    Ledger ledger(Unit::kRecord);
+  static Ledger ledger_of_records(const Train& train, std::int64_t most_accesses = 0) {
+    Ledger ledger(Unit::kRecord, most_accesses);
     for (std::int64_t client = 0; client < 3; ++client)
       ledger.add_client(client, kSizes.at(static_cast<std::size_t>(client)));
     for (std::int64_t round = 1; round <= kRounds; ++round) {
@@ -186,6 +186,19 @@ TEST_F(ForgedRun, WithRarerSamplesOrFewerAccesses) {
               Contains("ledger.json: accesses in a round of client 1 is 3; recomputed: 12"));
 }
 
+// A walk may end early, but it is charged in full.
+TEST_F(ForgedRun, WhoseBoundOnAccessesIsAnother) {
+  EXPECT_THAT(differences(toml("record"), ledger_of_records(honest, 15)),
+              ElementsAre("ledger.json: most_accesses is 15; recomputed: 0"));
+  const std::string walks = toml("record", {{"name", "\"fedlap-dp\""},
+                                            {"local_epochs",
+                                             "2\ntrajectories = 3\nouter_steps = 2\n"
+                                             "real_batches = 2"}});
+  EXPECT_THAT(differences(walks, ledger_of_records(honest, 12)), IsEmpty());
+  EXPECT_THAT(differences(walks, ledger_of_records(honest, 2)),
+              ElementsAre("ledger.json: most_accesses is 2; recomputed: 12"));
+}
+
 // Where no setting says how often examples are looked at, the rounds do: 480 of them a round.
 TEST_F(ForgedRun, OfAnAlgorithmThatNobodyKnowsIsNoticedByItsRounds) {
   const std::string file = toml("record", {{"name", "\"theirs\""}});
@@ -216,6 +229,8 @@ TEST_F(ForgedRun, WhereAnotherKindOfAccessStandsForTheNoise) {
   EXPECT_THAT(with(ExactAccess{"classes"}, "true"),
               ElementsAre("ledger.json: public classes of client 0 and 2 more is not declared; recomputed: "
                           "declared"));
+  EXPECT_THAT(with(DeclaredPublic{"label counts"}, "true"),
+              ElementsAre(HasSubstr("public label counts of ")));
   EXPECT_THAT(with(Laplace{1, 0.1}, "false"), ElementsAre(HasSubstr("recomputed: none of that kind")));
 }
 
