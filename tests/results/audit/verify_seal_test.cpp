@@ -30,7 +30,8 @@ class SealedRun : public testing::Test {
     scratch_.write("run/checkpoint.bin", std::string("weights\0and more", 16));
     scratch_.write("run/synthetic/round-0001/images.npy", "images");
     scratch_.write("run/clients.json",
-                   to_json_text(ClientScores{.round = 1, .clients = {{.client = 0, .accuracy = 0.5}}}));
+                   to_json_text(ClientScores{
+                       .round = 1, .clients = {{.client = 0, .test_examples = 9, .accuracy = 0.5}}}));
     record_partition(run_.open(), three_clients());  // which seals it again
   }
 
