@@ -112,13 +112,15 @@ std::span<const AddCommand> light_commands() {
   return kCommands;
 }
 
-bool is_light_command(std::string_view word) {
+bool is_light_command(std::span<const char* const> words) {
+  if (words.empty()) return false;
   CLI::App app;
   Action action;
   for (const AddCommand add : light_commands()) add(app, action);
   const std::vector<CLI::App*> commands = app.get_subcommands({});
-  return std::any_of(commands.begin(), commands.end(),
-                     [word](const CLI::App* command) { return command->get_name() == word; });
+  const auto is_called = [&](const CLI::App* command) { return command->get_name() == words.front(); };
+  const auto asks_for_data = [](std::string_view word) { return word.starts_with("--data"); };
+  return std::ranges::any_of(commands, is_called) && std::ranges::none_of(words, asks_for_data);
 }
 
 }  // namespace fedarena

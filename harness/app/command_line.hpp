@@ -21,7 +21,7 @@ int run_command_line(int count, const char* const* arguments, std::span<const Ad
 /// alone and so starts in milliseconds; LibTorch takes half a second to load.
 std::span<const AddCommand> light_commands();
 
-/// Whether the word is the name of one of them.
-bool is_light_command(std::string_view word);
+/// Whether these words, those after the program's name, call one of them, with nothing that needs LibTorch.
+bool is_light_command(std::span<const char* const> words);
 
 }  // namespace fedarena

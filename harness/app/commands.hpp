@@ -23,6 +23,7 @@ void add_compare_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_watch_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
+void add_full_verify_command(CLI::App& app, Action& action);  ///< the same, in a program that can load data
 void add_privacy_command(CLI::App& app, Action& action);
 void add_images_command(CLI::App& app, Action& action);
 void add_plot_command(CLI::App& app, Action& action);

@@ -1,4 +1,5 @@
 // The full program: all commands.
+#include <algorithm>
 #include <vector>
 
 #include "harness/app/command_line.hpp"
@@ -7,6 +8,8 @@ int main(int count, char** arguments) {
   using namespace fedarena;
   std::vector<AddCommand> commands = {add_run_command, add_partition_command};
   commands.insert(commands.end(), light_commands().begin(), light_commands().end());
+  std::replace(commands.begin(), commands.end(), AddCommand(add_verify_command),
+               AddCommand(add_full_verify_command));
   commands.insert(commands.end(),
                   {add_replay_command, add_data_command, add_plugins_command, add_help_command});
   return run_command_line(count, arguments, commands, FEDARENA_VERSION);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ int become_full_program(char** arguments) {
 
 int main(int count, char** arguments) {
   using namespace fedarena;
-  if (count > 1 && is_light_command(arguments[1])) {
+  if (is_light_command(std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0))) {
     return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);
   }
   return become_full_program(arguments);

@@ -42,4 +42,9 @@ std::string sha256_of(std::string_view content) {
   return sha256_of({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()});
 }
 
+bool is_sha256(std::string_view text) {
+  constexpr std::size_t kDigits = 64;
+  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace fedarena

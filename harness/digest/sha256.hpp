@@ -29,4 +29,7 @@ class Sha256 {
 std::string sha256_of(std::span<const std::uint8_t> content);
 std::string sha256_of(std::string_view content);
 
+/// Whether the text has that form.
+bool is_sha256(std::string_view text);
+
 }  // namespace fedarena

@@ -89,6 +89,7 @@ class Arena {
   bool run() {
     std::vector<std::int64_t> needs;
     for (const PlannedCell& cell : cells_) needs.push_back(prepare(cell));
+    check_data(options_.out, data_hashes());
     const std::int64_t budget = memory_budget();
     const auto above =
         std::count_if(needs.begin(), needs.end(), [&](std::int64_t need) { return need > budget; });
@@ -116,6 +117,16 @@ class Arena {
     return std::max<std::int64_t>(0, options_.memory - inputs_.data_bytes());
   }
 
+  // By the names that summaries have for data sets.
+  std::map<std::string, std::string> data_hashes() {
+    std::map<std::string, std::string> hashes;
+    for (const PlannedCell& cell : cells_) {
+      const Experiment& experiment = cell.point->experiment;
+      hashes[describe_data(experiment)] = inputs_.data_hash(experiment);
+    }
+    return hashes;
+  }
+
   // Whatever can be said about a cell before anything is trained. Returns the memory that it needs.
   std::int64_t prepare(const PlannedCell& cell) {
     const Experiment& experiment = cell.point->experiment;
@@ -131,6 +142,7 @@ class Arena {
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       check_policy(*cell.algorithm, experiment, model, clients);
+      check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
       return estimate_memory(
           cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
     } catch (const Error& error) {
@@ -207,6 +219,7 @@ class Arena {
     summary.algorithm = entry.name;
     summary.dataset = describe_data(experiment);
     summary.dataset_note = inputs_.dataset(experiment).note;
+    summary.data_hash = inputs_.data_hash(experiment);
     summary.partition = partition_text(experiment.partition);
     summary.partition_id = dealt.card.id;
     summary.partition_hash = dealt.card.statistics.index_hash;
@@ -220,6 +233,12 @@ class Arena {
     const PrivacyPolicy policy = policy_of(entry);
     if (const Accounting* accounting = fedarena::accounting(policy)) {
       results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
+      // What the claim holds stands there.
+      const std::vector<std::string> claimed = {"delta", "budget", "orders", "conversion", "assume"};
+      for (const auto& [name, value] : entry.privacy.settings) {
+        if (std::ranges::find(claimed, name) == claimed.end())
+          summary.policy_settings.emplace_back(name, to_text(value));
+      }
     }
     for (const auto& [name, value] : entry.settings)
       summary.algorithm_parameters.emplace_back(name, to_text(value));

@@ -152,6 +152,7 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
       experiment.of("algorithms.privacy.policy") != "missing" ? "algorithms.privacy." : "privacy.";
   experiment.text(section + "policy", summary.policy);
   if (!summary.privacy) return;
+  for (const auto& [name, value] : summary.policy_settings) experiment.text(section + name, unquoted(value));
   const AccountSettings& settings = summary.privacy->settings;
   experiment.number(section + "delta", settings.delta);
   experiment.text(section + "orders", settings.orders);

@@ -148,6 +148,22 @@ void verify_row(const Row& row, Verification& verification) {
 
 }  // namespace
 
+Verification verify_common_data(std::span<const FoundRun> runs) {
+  Verification verification;
+  std::map<std::pair<std::string, std::string>, const FoundRun*> first;
+  for (const FoundRun& run : runs) {
+    if (!run.summary || run.summary->data_hash.empty()) continue;
+    const Summary& summary = *run.summary;
+    const auto [known, is_first] = first.try_emplace({summary.experiment, summary.dataset}, &run);
+    if (is_first) continue;
+    const std::string& hash = known->second->summary->data_hash;
+    Comparison compare(verification, run.path / kSummaryFile);
+    compare.result(summary.data_hash == hash, "data_hash", summary.data_hash,
+                   fmt::format("{}, as {} has it", hash, known->second->path.string()));
+  }
+  return verification;
+}
+
 Verification verify_table(std::span<const FoundRun> runs) {
   Verification verification;
   for (const Row& row : make_table(runs).rows) verify_row(row, verification);

@@ -49,8 +49,8 @@ std::string to_json_text(const Manifest& manifest);
 Manifest parse_manifest(std::string_view text, const std::string& file);
 
 /// The files of a run directory that make up its record, as paths below it, sorted: experiment, environment,
-/// rounds, ledger, scores, summary, synthetic sets. Without what only helps to resume, and without files that
-/// are none of fedarena's.
+/// rounds, ledger, scores, summary, synthetic sets. Without the seal, without what only helps to resume, and
+/// without files that are none of fedarena's.
 std::vector<std::string> record_files(const std::filesystem::path& run);
 
 /// What `write_bundle` wrote.
@@ -60,8 +60,9 @@ struct BundleSize {
 };
 
 /// Packs finished runs into one archive (tar, gzip) with a manifest of their files' digests: all of each run
-/// directory but what only helps to resume. The same runs give the same bytes. `names`: the folder of each in
-/// the bundle. A run that is broken or unfinished is an Error, and nothing is written.
+/// directory but what only helps to resume, with a seal of what is packed. The same runs give the same bytes.
+/// `names`: the folder of each in the bundle. A run that is broken or unfinished, or that is not as its seal
+/// has it, is an Error, and nothing is written.
 BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::string> names,
                         const std::filesystem::path& file);
 

@@ -30,15 +30,6 @@ std::string safe_name(JsonFields& fields, const std::string& field) {
   return name;
 }
 
-std::string digest(JsonFields& fields) {
-  std::string text = fields.text("sha256");
-  constexpr std::size_t kDigits = 64;
-  if (text.size() != kDigits || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    fields.reject("sha256", "64 lower-case hexadecimal digits");
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string to_json_text(const Manifest& manifest) {
@@ -65,8 +56,9 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     BundledRun& run =
         manifest.runs.emplace_back(BundledRun{.folder = safe_name(fields, "folder"), .files = {}});
     for (JsonFields& listed : fields.objects("files")) {
-      BundledFile bundled{
-          .name = safe_name(listed, "name"), .bytes = listed.integer("bytes", 0), .sha256 = digest(listed)};
+      BundledFile bundled{.name = safe_name(listed, "name"),
+                          .bytes = listed.integer("bytes", 0),
+                          .sha256 = listed.digest("sha256")};
       if (bundled.bytes > kMostBundledBytes - bytes) {
         listed.reject("bytes", "no more than 4 GiB in all files of a bundle");
       }

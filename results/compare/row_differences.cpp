@@ -84,6 +84,9 @@ void compare_privacy(const Summary& left, const Summary& right, Differences& dif
 // What all seeds of a row share.
 void compare_settings(const Summary& left, const Summary& right, Differences& differences) {
   add(differences, kAcrossData, "data set", left.dataset, right.dataset);
+  if (!left.data_hash.empty() && !right.data_hash.empty())
+    add(differences, kAcrossData, "SHA-256 of the data", short_hash(left.data_hash),
+        short_hash(right.data_hash));
   add(differences, kAcrossData, "note on the data", left.dataset_note, right.dataset_note);
   add(differences, kAcrossModel, "model", left.model, right.model);
   add(differences, kAcrossModel, "number of parameters", std::to_string(left.parameters),

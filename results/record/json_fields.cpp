@@ -5,6 +5,7 @@
 
 #include "fedarena/base/nearest.hpp"
 
+#include "harness/digest/sha256.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -201,6 +202,12 @@ std::string JsonFields::text(const std::string& name) {
   const Json& value = at(name);
   if (!value.is_string()) reject(name, "a text");
   return value.get<std::string>();
+}
+
+std::string JsonFields::digest(const std::string& name) {
+  std::string digest = text(name);
+  if (!is_sha256(digest)) reject(name, "64 lower-case hexadecimal digits");
+  return digest;
 }
 
 bool JsonFields::boolean(const std::string& name) {

@@ -57,6 +57,8 @@ class JsonFields {
   /// A list of objects, each to be read and finished by itself.
   std::vector<JsonFields> objects(const std::string& name);
   std::string text(const std::string& name);
+  /// A SHA-256: 64 lower-case hexadecimal digits.
+  std::string digest(const std::string& name);
   bool boolean(const std::string& name);
   /// One of `allowed`.
   std::string choice(const std::string& name, const std::vector<std::string>& allowed);

@@ -32,6 +32,7 @@ void read_policy(JsonFields& fields, Summary& summary) {
   summary.policy = fields.choice("policy", {"none", "record", "client"});
   if (summary.policy == "none") return;
   summary.privacy = read_privacy(fields);
+  if (fields.has("policy_settings")) summary.policy_settings = fields.texts("policy_settings");
   if (summary.privacy->unit != summary.policy) {
     fields.reject("unit", fmt::format("{}, because that is the policy", summary.policy));
   }
@@ -122,6 +123,7 @@ std::string to_json_text(const Summary& summary) {
   json["algorithm"] = summary.algorithm;
   json["dataset"] = summary.dataset;
   json["dataset_note"] = summary.dataset_note;
+  if (!summary.data_hash.empty()) json["data_hash"] = summary.data_hash;
   json["partition"] = summary.partition;
   json["partition_id"] = summary.partition_id;
   json["partition_hash"] = summary.partition_hash;
@@ -137,6 +139,7 @@ std::string to_json_text(const Summary& summary) {
   json["final_test_loss"] = json_number(summary.final_test_loss);
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
+  for (const auto& [name, value] : summary.policy_settings) json["policy_settings"][name] = value;
   json["uplink_bytes"] = summary.uplink_bytes;
   json["downlink_bytes"] = summary.downlink_bytes;
   json["uplink_bytes_per_client_round"] = json_number(summary.uplink_bytes_per_client_round);
@@ -166,6 +169,7 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.algorithm = fields.text("algorithm");
   summary.dataset = fields.text("dataset");
   summary.dataset_note = fields.text("dataset_note");
+  if (fields.has("data_hash")) summary.data_hash = fields.digest("data_hash");
   summary.partition = fields.text("partition");
   summary.partition_id = fields.text("partition_id");
   summary.partition_hash = fields.text("partition_hash");

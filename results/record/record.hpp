@@ -74,6 +74,7 @@ struct Summary {
   std::string algorithm;   ///< the registered name
   std::string dataset;
   std::string dataset_note;         ///< what a reader of the table must know about the data, or empty
+  std::string data_hash = {};       ///< SHA-256 of the examples that it was given, or empty
   std::string partition;            ///< how examples were dealt to clients, in words
   std::string partition_id = {};    ///< the same as an exact name
   std::string partition_hash = {};  ///< of who holds which examples; empty exactly with the id
@@ -92,6 +93,8 @@ struct Summary {
   std::optional<double> final_test_loss;
   std::string policy = "none";                 ///< of privacy: none, record or client
   std::optional<PrivacyClaim> privacy;         ///< none exactly under the policy "none"
+  /// Settings of the policy that the claim does not hold, such as the clip norm: name and value.
+  std::vector<std::pair<std::string, std::string>> policy_settings = {};
   std::int64_t uplink_bytes = 0;               ///< of the whole run
   std::int64_t downlink_bytes = 0;             ///< of the whole run
   double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member

@@ -74,6 +74,30 @@ std::vector<std::string> dataset_notes(std::span<const RowRuns> rows) {
   return lines;
 }
 
+// Data sets whose examples were not the same for all rows. `names` are those of the rows.
+std::vector<std::string> data_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::map<std::string, std::map<std::string, Names>> datasets;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const FoundRun* run : rows[i].runs) {
+      const Summary& summary = *run->summary;
+      if (!summary.data_hash.empty()) datasets[summary.dataset][summary.data_hash].insert(names[i]);
+    }
+  }
+  std::vector<std::string> notes;
+  const std::map<std::string, std::string> brief = brief_datasets(rows);
+  for (const auto& [dataset, hashes] : datasets) {
+    if (hashes.size() == 1) continue;
+    std::vector<std::string> texts;
+    for (const auto& [hash, having] : hashes)
+      texts.push_back(fmt::format("{} (SHA-256 {})", fmt::join(having, ", "), short_hash(hash)));
+    notes.push_back(
+        fmt::format("data set {}: its examples were not the same for all rows, which cannot be "
+                    "compared: {}",
+                    brief.at(dataset), fmt::join(texts, "; ")));
+  }
+  return notes;
+}
+
 // The index hashes of a seed: one, unless something is wrong.
 using Hashes = std::map<std::int64_t, std::set<std::string>>;
 
@@ -179,8 +203,8 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<c
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
-       {divergence_notes(rows, names), dataset_notes(rows), partition_notes(rows), stopping_notes(rows),
-        tuning_notes(rows, names)})
+       {divergence_notes(rows, names), dataset_notes(rows), data_notes(rows, names), partition_notes(rows),
+        stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

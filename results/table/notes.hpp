@@ -11,7 +11,8 @@
 namespace fedarena::results {
 
 /// What a reader of rows must know about their runs and data besides privacy, one line each; `names` are
-/// those of the rows. Which runs diverged; what is special about a data set; which partitions the runs rest
+/// those of the rows. Which runs diverged; what is special about a data set, and where rows
+/// had other examples of it; which partitions the runs rest
 /// on, with the index hash of every seed, and where runs of one seed disagree; which rules ended runs early;
 /// and how settings were chosen, at what cost, who had more trials than others, and that epsilon does not
 /// cover them.

@@ -84,6 +84,11 @@ void check_pair(const FoundRun& first, const FoundRun& second) {
                 fmt::format("belong to one row, \"{}\", but differ in {}: \"{}\" and \"{}\"",
                             first.summary->label, what, left, right));
   };
+  // Before the settings, which are the same.
+  if (!first.summary->data_hash.empty() && !second.summary->data_hash.empty()) {
+    check(fmt::format("the SHA-256 of {}", first.summary->dataset), first.summary->data_hash,
+          second.summary->data_hash);
+  }
   const auto left = identity(*first.summary);
   const auto right = identity(*second.summary);
   for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);
@@ -205,6 +210,11 @@ std::map<std::string, std::string> row_conditions(const std::filesystem::path& r
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });
   });
   return conditions;
+}
+
+std::string short_hash(const std::string& hash) {
+  constexpr std::size_t kShownDigits = 12;
+  return hash.substr(0, kShownDigits);
 }
 
 SettingNames::SettingNames(const Rows& rows) {

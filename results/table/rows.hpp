@@ -94,10 +94,17 @@ void check_row(const RowRuns& row);
 /// "section.key". Empty where the file cannot be read, which `verify` reports.
 std::map<std::string, std::string> row_conditions(const std::filesystem::path& run);
 
+/// The setting under which `separate_by_settings` tells data of one name apart.
+inline constexpr const char* kDataHashPath = "data.sha256";
+
+/// Enough of a hash for an eye.
+std::string short_hash(const std::string& hash);
+
 /// Makes rows of their own of runs that would be one row but for settings, such as those of two folders with
 /// two learning rates or two noise multipliers: each gets the settings that differ as if a grid had given
 /// them, in `Summary::sweep`, and so do the other runs of that label. Settings are the parameters of the
-/// algorithm and `row_conditions`. Runs that differ in nothing else than the seed stay as they are.
+/// algorithm, `row_conditions`, and the examples of a data set where they were not the same. Runs that differ
+/// in nothing else than the seed stay as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);
 
 /// Names rows in notes: by their names, and those parts of the setting in which the given runs differ.

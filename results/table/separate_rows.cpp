@@ -52,6 +52,20 @@ void add_differing(const std::vector<RunSettings>& row, std::set<std::string>& p
   }
 }
 
+// Runs on data of one name that were not the same say which they had.
+void separate_data(std::vector<FoundRun>& runs) {
+  std::map<std::string, std::set<std::string>> hashes;
+  for (const FoundRun& run : runs) {
+    if (run.summary && !run.summary->data_hash.empty())
+      hashes[run.summary->dataset].insert(run.summary->data_hash);
+  }
+  for (FoundRun& run : runs) {
+    if (!run.summary || run.summary->data_hash.empty() || hashes[run.summary->dataset].size() == 1) continue;
+    run.summary->sweep.emplace_back(kDataHashPath, short_hash(run.summary->data_hash));
+    std::ranges::sort(run.summary->sweep);
+  }
+}
+
 void give(const RunSettings& run, const std::set<std::string>& paths) {
   Sweep& sweep = run.summary->sweep;
   for (const Sweep* settings : {&run.parameters, &run.conditions}) {
@@ -67,6 +81,7 @@ void give(const RunSettings& run, const std::set<std::string>& paths) {
 }  // namespace
 
 void separate_by_settings(std::vector<FoundRun>& runs) {
+  separate_data(runs);
   std::map<RowKey, std::vector<RunSettings>, RowOrder> rows;
   for (FoundRun& run : runs) {
     if (run.summary) rows[key_of(*run.summary)].push_back(run_settings(run));

@@ -1,3 +1,5 @@
+#include "harness/app/results/verify_command.hpp"
+
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -48,10 +50,10 @@ class Findings {
     }
   }
 
-  // One broken record must not hide the others.
-  void broken(const std::string& problem) {
-    ++broken_;
-    say("broken", problem);
+  // Of one run, which must not hide the others; none: it can be read.
+  void broken(const std::vector<std::string>& problems) {
+    broken_ += problems.empty() ? 0 : 1;
+    for (const std::string& problem : problems) say("broken", problem);
   }
 
   void say(const std::string& kind, std::string text) const {
@@ -95,7 +97,7 @@ class Findings {
   std::size_t differences_ = 0, broken_ = 0;
 };
 
-int run(const std::vector<fs::path>& paths) {
+int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
   Findings findings;
   std::deque<TemporaryFolder> unpacked;
   std::vector<fs::path> folders;
@@ -112,17 +114,28 @@ int run(const std::vector<fs::path>& paths) {
   const std::vector<results::FoundRun> runs = results::find_runs(folders);
   std::vector<results::FoundRun> readable;
   for (const results::FoundRun& found : runs) {
-    if (!found.summary) {
-      findings.broken(fmt::format("{}: {}", found.path.string(), found.problem));
-      continue;
-    }
+    std::vector<std::string> problems;
+    // A file that cannot be read is one that differs from the seal, and others may differ as well.
     try {
-      findings.add(results::verify_run(found.path), found.path);
-      readable.push_back(found);
+      findings.add(results::verify_seal(found), found.path);
     } catch (const Error& error) {
-      findings.broken(error.what());
+      problems.emplace_back(error.what());
     }
+    if (!found.summary) {
+      problems.push_back(fmt::format("{}: {}", found.path.string(), found.problem));
+    } else {
+      try {
+        findings.add(results::verify_run(found.path), found.path);
+        findings.add(results::verify_ledger(found.path), found.path);
+        if (verify_data) findings.add(verify_data(found.path), found.path);
+        readable.push_back(found);
+      } catch (const Error& error) {
+        problems.emplace_back(error.what());
+      }
+    }
+    findings.broken(problems);
   }
+  findings.add(results::verify_common_data(readable));
   try {
     findings.add(results::verify_table(readable));
   } catch (const Error& error) {
@@ -135,12 +148,27 @@ int run(const std::vector<fs::path>& paths) {
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, Action& action) {
+void add_verify_command(CLI::App& app, Action& action, const MakeVerifyData& make_verify_data) {
   CLI::App* command = app.add_subcommand(
       "verify", "Recompute every epsilon, byte count and table cell of runs or bundles from their records.");
-  const auto folders = std::make_shared<std::vector<fs::path>>();
-  command->add_option("RUN", *folders, "folders with run directories, or bundles")->required();
-  command->callback([folders, &action] { action = [folders] { return run(*folders); }; });
+  struct Arguments {
+    std::vector<fs::path> folders;
+    bool data = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("RUN", arguments->folders, "folders with run directories, or bundles")->required();
+  command->add_flag("--data", arguments->data,
+                    "also load the data of each run and compare them with the recorded hash, and the "
+                    "partition with the one that they give");
+  command->callback([arguments, make_verify_data, &action] {
+    action = [arguments, make_verify_data] {
+      if (!arguments->data) return run(arguments->folders, {});
+      FEDARENA_CHECK(make_verify_data != nullptr, ==, true);
+      return run(arguments->folders, make_verify_data());
+    };
+  });
 }
+
+void add_verify_command(CLI::App& app, Action& action) { add_verify_command(app, action, {}); }
 
 }  // namespace fedarena

@@ -16,6 +16,8 @@
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "harness/config/grid/grid.hpp"
+#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/policies.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/bundle/bundle.hpp"
@@ -39,6 +41,7 @@ struct ReplayArguments {
 // What came of the runs so far.
 struct Tally {
   std::size_t runs = 0, same = 0;
+  std::size_t unrepeatable = 0;  // beside these
   bool same_build_differed = false;
   std::vector<std::string> builds;  // each difference of builds once
 };
@@ -48,6 +51,22 @@ std::string accuracy_text(const fs::path& run) {
   if (summary.final_test_accuracy)
     return fmt::format("accuracy {:.2f} %", 100 * *summary.final_test_accuracy);
   return fmt::format("loss {:.6g}", summary.final_test_loss.value_or(0));
+}
+
+// Nobody can draw the noise of the system's generator again.
+bool is_repeatable(const PlannedCell& cell) {
+  const PrivacyPolicy policy = make_policy(cell.algorithm->privacy.name, cell.algorithm->privacy.settings);
+  const Accounting* accounting = fedarena::accounting(policy);
+  return accounting == nullptr || accounting->noise_source != kSystemNoise;
+}
+
+void report_unrepeatable(const std::string& name, const fs::path& recorded, const fs::path& replayed,
+                         Tally& tally) {
+  ++tally.unrepeatable;
+  fmt::print(
+      "{}: cannot come out with the same bits: its noise is from the system's generator "
+      "(noise_source = \"{}\"); {} was recorded, {} came out\n",
+      name, kSystemNoise, accuracy_text(recorded), accuracy_text(replayed));
 }
 
 void report(const std::string& name, const fs::path& recorded, const fs::path& replayed, Tally& tally) {
@@ -95,10 +114,16 @@ int run_replay(const ReplayArguments& arguments) {
       fmt::print(stderr, "Stopped; a replay starts over the next time.\n");
       return kInterrupted;
     }
-    report(bundled.folder, recorded, options.out / cells.front().folder(), tally);
+    const fs::path replayed = options.out / cells.front().folder();
+    if (is_repeatable(cells.front()))
+      report(bundled.folder, recorded, replayed, tally);
+    else
+      report_unrepeatable(bundled.folder, recorded, replayed, tally);
   }
   for (const std::string& line : tally.builds) fmt::print("another build: {}\n", line);
-  fmt::print("{} of {} came out with the same bits\n", tally.same, counted(tally.runs, "run"));
+  fmt::print("{} of {} came out with the same bits", tally.same, counted(tally.runs, "run"));
+  if (tally.unrepeatable > 0) fmt::print("; {} more cannot be compared", tally.unrepeatable);
+  fmt::print("\n");
   if (!tally.same_build_differed) return kSuccess;
   throw Error(Complaint{.place = {.file = arguments.file.string()},
                         .found = "the same build gave other bits than are recorded",

@@ -8,6 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/record/find_runs.hpp"
 #include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/table/notes.hpp"
@@ -56,7 +57,7 @@ std::string cells_text(std::vector<std::string> cells) {
   return text;
 }
 
-[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes) {
+std::string changes_text(const Changes& changes) {
   std::string text;
   std::size_t told = 0;
   for (const auto& [change, cells] : changes) {
@@ -64,11 +65,29 @@ std::string cells_text(std::vector<std::string> cells) {
     text += fmt::format("{}{} ({})", told++ == 0 ? "" : "; ", change, cells_text(cells));
   }
   if (changes.size() > told) text += fmt::format("; and {} more", changes.size() - told);
+  return text;
+}
+
+[[noreturn]] void refuse_changed(const fs::path& place, const Changes& changes) {
   throw Error(Complaint{
       .place = {place.string()},
-      .found = fmt::format("runs here belong to another experiment: {}", text),
+      .found = fmt::format("runs here belong to another experiment: {}", changes_text(changes)),
       .remedy = "Undo the change, give another folder with --out, or remove the folders of these cells to "
                 "run them again; --only runs others."});
+}
+
+// Those of cells, which lie at most below a point of a grid; a folder may hold whole data sets beside them.
+std::vector<results::FoundRun> runs_in(const fs::path& out) {
+  std::vector<fs::path> folders;
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(out, fs::directory_options::skip_permission_denied, failure);
+       !failure && at != fs::recursive_directory_iterator(); at.increment(failure)) {
+    std::error_code ignored;
+    const bool is_run = fs::exists(at->path() / results::kSummaryFile, ignored);
+    if (is_run) folders.push_back(at->path());
+    if (is_run || at.depth() > 0) at.disable_recursion_pending();
+  }
+  return results::find_runs(folders);
 }
 
 }  // namespace
@@ -103,6 +122,43 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
     add_tuning_change(changes, run.summary(), cell);
   }
   if (!changes.empty()) refuse_changed(out, changes);
+}
+
+void check_data(const fs::path& out, const std::map<std::string, std::string>& hashes) {
+  Changes changes;
+  for (const results::FoundRun& run : runs_in(out)) {
+    if (!run.summary || run.summary->data_hash.empty()) continue;
+    const auto now = hashes.find(run.summary->dataset);
+    if (now == hashes.end() || now->second == run.summary->data_hash) continue;
+    changes[fmt::format("{}: their SHA-256 was {}, now {}", run.summary->dataset, run.summary->data_hash,
+                        now->second)]
+        .push_back(run.path.lexically_relative(out).generic_string());
+  }
+  if (changes.empty()) return;
+  throw Error(Complaint{
+      .place = {out.string()},
+      .found = fmt::format("runs here were made from other data: {}", changes_text(changes)),
+      .remedy = "Put the old data back, give another folder with --out, or remove the folders of these runs; "
+                "no table may mix the two."});
+}
+
+void check_partition(const fs::path& run, const results::RecordedPartition& partition) {
+  std::error_code ignored;
+  if (!fs::exists(run / results::kSummaryFile, ignored)) return;
+  const auto directory = results::RunDirectory::open(run);
+  const results::Summary summary = directory.summary();
+  if (summary.state == results::kFinished || summary.partition_id.empty()) return;
+  const bool is_there = directory.has(results::kPartitionFile);
+  if (is_there && directory.read_file(results::kPartitionFile) == to_json_text(partition)) return;
+  const bool same = summary.partition_hash == partition.index_hash;
+  throw Error(Complaint{
+      .place = {(run / results::kPartitionFile).string()},
+      .found = !is_there ? "is gone"
+               : same    ? "is not the card of the partition that this run has: it is damaged or was edited"
+                         : fmt::format("is of another partition (index hash {}) than the experiment deals "
+                                          "now ({})",
+                                       summary.partition_hash, partition.index_hash),
+      .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
 }
 
 }  // namespace fedarena

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "harness/runner/plan/planned_cell.hpp"
+#include "results/record/partition_file.hpp"
 
 namespace fedarena {
 
@@ -16,6 +18,14 @@ void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem:
 /// Throws that Error for one run directory and the experiment that it should be of, as a file, unless it is.
 void check_same_experiment(const std::filesystem::path& run, const std::string& recorded,
                            const std::string& toml);
+
+/// Throws Error where runs at or below `out` were made from other data than there are now, so that no folder
+/// mixes the two. `hashes`: those of the data sets that are to be used, by `describe_data`.
+void check_data(const std::filesystem::path& out, const std::map<std::string, std::string>& hashes);
+
+/// Throws Error where an unfinished run has lost the card of its partition, or has another than `partition`,
+/// which its experiment deals.
+void check_partition(const std::filesystem::path& run, const results::RecordedPartition& partition);
 
 /// Throws the Error of a folder that holds a run already.
 [[noreturn]] void refuse_existing_run(const std::filesystem::path& run);

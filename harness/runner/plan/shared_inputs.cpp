@@ -7,6 +7,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "datasets/data_hash.hpp"
 #include "datasets/hold_out.hpp"
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
@@ -106,6 +107,13 @@ const Dataset& SharedInputs::dataset(const Experiment& experiment) {
   if (dataset == nullptr) dataset = std::make_unique<const Dataset>(load(experiment));
   if (dataset->classes == 0) check_regression(experiment);
   return *dataset;
+}
+
+const std::string& SharedInputs::data_hash(const Experiment& experiment) {
+  const std::lock_guard lock(mutex_);
+  std::string& hash = data_hashes_[data_key(experiment)];
+  if (hash.empty()) hash = fedarena::data_hash(dataset(experiment));
+  return hash;
 }
 
 const Model& SharedInputs::model(const Experiment& experiment) {

@@ -30,6 +30,8 @@ class SharedInputs {
  public:
   /// With the validation examples that the experiment holds out. Throws Error when it is not there.
   const Dataset& dataset(const Experiment& experiment);
+  /// Its `data_hash`.
+  const std::string& data_hash(const Experiment& experiment);
   /// Throws Error when it does not fit the data, or its device is not there.
   const Model& model(const Experiment& experiment);
   /// Throws Error when the examples cannot be dealt so.
@@ -40,6 +42,7 @@ class SharedInputs {
  private:
   std::recursive_mutex mutex_;
   std::map<std::string, std::unique_ptr<const Dataset>> datasets_;
+  std::map<std::string, std::string> data_hashes_;
   std::map<std::string, std::unique_ptr<const Model>> models_;
   std::map<std::string, std::weak_ptr<const Dealt>> dealt_;
   std::deque<std::shared_ptr<const Dealt>> recent_;

@@ -69,7 +69,7 @@ class Replay : public ScratchTest {
 
 TEST_F(Replay, GivesTheSameBitsOnTheSameBuild) {
   EXPECT_THAT(succeed("bundle runs -o small.tar.gz").out,
-              ContainsRegex("^small.tar.gz: 2 runs, 12 files, [0-9.]+ KiB\n$"));
+              ContainsRegex("^small.tar.gz: 2 runs, 14 files, [0-9.]+ KiB\n$"));
   EXPECT_THAT(succeed("verify small.tar.gz").out,
               ContainsRegex("verified: 2 runs, [0-9]+ values, 0 differences"));
 
@@ -104,11 +104,25 @@ TEST_F(Replay, ByAnotherBuildIsReportedAndNoError) {
   results::RoundRecord record = run.rounds().back();
   record.test_loss = 0.125;
   run.replace_last(record);
+  run.write_summary(run.summary());  // with a seal of all that
   succeed("bundle runs -o older.tar.gz");
   EXPECT_THAT(succeed("replay older.tar.gz").out,
               AllOf(HasSubstr("small/fedavg-seed-1: 1 value differs, by another build"),
                     HasSubstr("another build: commit 0123abc, now "),
                     HasSubstr("1 of 2 runs came out with the same bits\n")));
+}
+
+// Nobody did anything to this run: its noise cannot be drawn again.
+TEST_F(Replay, AccusesNobodyWhereNoiseIsTheSystems) {
+  const std::string more = "\n[algorithms.privacy]\npolicy = \"record\"\nnoise_source = \"system\"\n";
+  run_small(scratch, {.rounds = 2, .algorithms = {"dp-fedavg"}, .more = more}, "--out private");
+  succeed("bundle private -o private.tar.gz");
+  EXPECT_THAT(
+      succeed("replay private.tar.gz").out,
+      ContainsRegex("^private/dp-fedavg-seed-1: cannot come out with the same bits: its noise is from "
+                    "the system's generator .noise_source = \"system\".; accuracy [0-9.]+ % was "
+                    "recorded, accuracy [0-9.]+ % came out\n"
+                    "0 of 0 runs came out with the same bits; 1 more cannot be compared\n$"));
 }
 
 TEST_F(Replay, RefusesWhatIsNoBundle) {

@@ -104,6 +104,36 @@ TEST_F(Verify, NoticesAnotherChoiceThanWhatRan) {
   }
 }
 
+TEST_F(Verify, NoticesASettingOfThePolicyThatIsOff) {
+  const RunDirectory directory = run_.open();
+  Summary summary = directory.summary();
+  summary.policy_settings = {{"clip_norm", "1.0"}, {"noise_source", "\"stream\""}};
+  directory.write_summary(summary);
+  run_.edit(kExperimentFile, "budget = 0.0\n", "budget = 0.0\nclip_norm = 1.0\nnoise_source = \"stream\"\n");
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  run_.edit(kExperimentFile, "clip_norm = 1.0", "clip_norm = 2.0");
+  run_.edit(kExperimentFile, "noise_source = \"stream\"", "noise_source = \"system\"");
+  EXPECT_THAT(
+      run_.differences(),
+      ElementsAre("experiment.toml: algorithms.privacy.clip_norm is \"2.0\"; recomputed: \"1.0\"",
+                  "experiment.toml: algorithms.privacy.noise_source is \"system\"; recomputed: \"stream\""));
+}
+
+TEST_F(Verify, NoticesRunsOfOneExperimentOnDifferentData) {
+  std::vector<FoundRun> runs = {found(finished("fedavg", 1, 0.5)), found(finished("fedavg", 2, 0.5)),
+                                found(finished("fedprox", 1, 0.5))};
+  EXPECT_THAT(verify_common_data(runs).differences, IsEmpty());
+  for (FoundRun& run : runs) run.summary->data_hash = std::string(64, 'a');
+  EXPECT_THAT(verify_common_data(runs).differences, IsEmpty());
+  runs[2].summary->data_hash = std::string(64, 'b');
+  const auto differences = verify_common_data(runs).differences;
+  ASSERT_THAT(differences, SizeIs(1));
+  EXPECT_EQ(differences[0].file, "runs/fedprox-seed-1/summary.json");
+  EXPECT_EQ(differences[0].recomputed, std::string(64, 'a') + ", as runs/fedavg-seed-1 has it");
+  runs[2].summary->experiment = "another";
+  EXPECT_THAT(verify_common_data(runs).differences, IsEmpty());
+}
+
 TEST_F(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
   RunDirectory directory = run_.open();
   std::vector<RoundRecord> rounds = directory.rounds();
@@ -195,10 +225,12 @@ class VerifyPartition : public Verify {
 TEST_F(VerifyPartition, FindsNothingInWhatTheProgramWrote) {
   EXPECT_THAT(run_.differences(), IsEmpty());
   const std::int64_t values = verify_run(run_.path()).values;
+  // A summary that names its partition has a card of it.
   std::filesystem::remove(run_.path() / kPartitionFile);
-  EXPECT_THAT(run_.differences(), IsEmpty());
-  // Five of all, and three of each client.
-  EXPECT_EQ(values - verify_run(run_.path()).values, 5 + 3 * 3);
+  EXPECT_THAT(run_.differences(), ElementsAre("partition.json: the card is missing; recomputed: that of "
+                                              "classes(clients=3,seed=1)"));
+  // In place of five of all, and three of each client.
+  EXPECT_EQ(values - verify_run(run_.path()).values, 5 + 3 * 3 - 1);
 }
 
 TEST_F(VerifyPartition, FindsTheCardOfAnotherRun) {

@@ -41,6 +41,13 @@ TEST(RowDifferences, NameDataModelAndRounds) {
               ElementsAre("data | data set: \"digits\" and \"letters\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.dataset_note = "a tenth of it"; }),
               ElementsAre("data | note on the data: \"\" and \"a tenth of it\""));
+  const auto data_of = [](char digit) -> Change {
+    return [digit](Summary& summary) { summary.data_hash = std::string(64, digit); };
+  };
+  EXPECT_THAT(texts(data_of('a'), data_of('b')),
+              ElementsAre("data | SHA-256 of the data: \"aaaaaaaaaaaa\" and \"bbbbbbbbbbbb\""));
+  EXPECT_THAT(texts(data_of('a'), data_of('a')), IsEmpty());
+  EXPECT_THAT(texts(data_of('a'), kNothing), IsEmpty());
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.model = "convnet"; }),
               ElementsAre("model | model: \"mlp\" and \"convnet\""));
   EXPECT_THAT(texts(kNothing, [](Summary& summary) { summary.parameters = 5; }),

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "results/table/row_values.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
 #include "tests/results/samples.hpp"
@@ -135,6 +136,39 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
   separate_by_settings(cohorts);
   EXPECT_THAT(render_markdown(make_table(cohorts)), HasSubstr("| cohort.size | algorithm |"));
   EXPECT_THAT(rows_of({run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "")}), ElementsAre("dp-fedavg: 2"));
+}
+
+FoundRun on_data(const std::string& label, std::int64_t seed, char digit) {
+  FoundRun run = with_parameters(label, seed, {});
+  if (digit != ' ') run.summary->data_hash = std::string(64, digit);
+  return run;
+}
+
+// Data of one name that were changed in between.
+TEST(SeparateRows, AreToldApartByTheirData) {
+  EXPECT_THAT(rows_of({on_data("fedavg", 1, 'a'), on_data("fedavg", 2, 'a'), on_data("fedprox", 1, 'a')}),
+              ElementsAre("fedavg: 2", "fedprox: 1"));
+  std::vector<FoundRun> runs = {on_data("fedavg", 1, 'a'), on_data("fedavg", 2, 'b'),
+                                on_data("fedprox", 1, 'b')};
+  EXPECT_THAT(rows_of(runs), ElementsAre("fedavg: 1", "fedavg: 1", "fedprox: 1"));
+  separate_by_settings(runs);
+  const Table table = make_table(runs);
+  EXPECT_EQ(row_value(table.rows[0], kDataHashPath), "aaaaaaaaaaaa");
+  EXPECT_EQ(row_value(table.rows[2], kDataHashPath), "bbbbbbbbbbbb");
+  EXPECT_THAT(render_markdown(table),
+              HasSubstr("data set digits: its examples were not the same for all rows, which cannot be "
+                        "compared: fedavg (data.sha256=aaaaaaaaaaaa) (SHA-256 aaaaaaaaaaaa); fedavg "
+                        "(data.sha256=bbbbbbbbbbbb), fedprox (data.sha256=bbbbbbbbbbbb) (SHA-256 "
+                        "bbbbbbbbbbbb)"));
+  EXPECT_THAT(rows_of({on_data("fedavg", 1, 'a'), on_data("fedavg", 2, ' ')}), ElementsAre("fedavg: 2"))
+      << "an older record has no hash";
+}
+
+TEST_F(SameRow, HoldsNoRunsOnDifferentData) {
+  const std::vector<FoundRun> runs = {on_data("fedavg", 1, 'a'), on_data("fedavg", 2, 'b')};
+  EXPECT_THAT(message_of([&] { make_table(runs); }),
+              HasSubstr("runs/fedavg-seed-1 and runs/fedavg-seed-2 belong to one row, \"fedavg\", but differ "
+                        "in the SHA-256 of digits"));
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+#include "datasets/data_hash.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+#include <c10/core/ScalarType.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "harness/digest/sha256.hpp"
+
+namespace fedarena {
+namespace {
+
+// With its length, so that no two lists of parts give the same bytes.
+void add(Sha256& digest, std::string_view text) {
+  const std::string whole = fmt::format("{}:{}\n", text.size(), text);
+  digest.add({reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size()});
+}
+
+void add(Sha256& digest, const torch::Tensor& tensor) {
+  if (!tensor.defined()) return add(digest, "none");
+  const torch::Tensor values = tensor.contiguous();
+  add(digest, fmt::format("{} [{}]", c10::toString(values.scalar_type()), fmt::join(values.sizes(), ", ")));
+  digest.add({static_cast<const std::uint8_t*>(values.data_ptr()), values.nbytes()});
+}
+
+}  // namespace
+
+std::string data_hash(const Dataset& dataset) {
+  Sha256 digest;
+  add(digest, fmt::format("{} classes", dataset.classes));
+  for (const Examples* part : {&dataset.train, &dataset.test, &dataset.validation}) {
+    add(digest, part->inputs);
+    add(digest, part->targets);
+    add(digest, fmt::format("{} users", part->users.size()));
+    digest.add({reinterpret_cast<const std::uint8_t*>(part->users.data()),
+                part->users.size() * sizeof(std::int64_t)});
+  }
+  for (const std::string& user : dataset.users) add(digest, user);
+  return digest.text();
+}
+
+}  // namespace fedarena

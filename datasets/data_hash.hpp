@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "datasets/dataset.hpp"
+
+namespace fedarena {
+
+/// The SHA-256 of the examples of all parts, in order: inputs and targets with their shapes and types, and
+/// whose each example is. Data sets of equal hashes train and test the same, whatever files they were read
+/// from.
+std::string data_hash(const Dataset& dataset);
+
+}  // namespace fedarena

@@ -1,0 +1,48 @@
+#include <memory>
+#include <vector>
+
+#include "harness/app/commands.hpp"
+#include "harness/app/results/verify_command.hpp"
+#include "harness/app/run/experiment_options.hpp"
+#include "harness/config/grid/grid.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
+#include "results/audit/comparison.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+results::Verification verify_data(const fs::path& path, const Catalog& catalog, SharedInputs& inputs) {
+  results::Verification verification;
+  const auto run = results::RunDirectory::open(path);
+  const results::Summary summary = run.summary();
+  const std::vector<GridPoint> points =
+      read_grid(config::read_document(path / results::kExperimentFile), {}, catalog);
+  const Experiment& experiment = points.front().experiment;
+  results::Comparison compare(verification, path / results::kSummaryFile);
+  compare.text("data_hash", summary.data_hash, inputs.data_hash(experiment));
+  const auto dealt = inputs.dealt(experiment, summary.seed);
+  compare.text("partition_hash", summary.partition_hash, dealt->card.statistics.index_hash);
+  if (!run.has(results::kPartitionFile)) return verification;
+  const std::string card = to_json_text(recorded_partition(experiment, summary.seed, dealt->card));
+  results::Comparison compare_card(verification, path / results::kPartitionFile);
+  compare_card.result(run.read_file(results::kPartitionFile) == card, "the card", "recorded otherwise",
+                      "as the data give it");
+  return verification;
+}
+
+}  // namespace
+
+void add_full_verify_command(CLI::App& app, Action& action) {
+  add_verify_command(app, action, [] {
+    const auto host = std::make_shared<const PluginHost>(load_plugins({}));
+    const auto catalog = std::make_shared<const Catalog>(make_catalog(*host));
+    const auto inputs = std::make_shared<SharedInputs>();
+    return [host, catalog, inputs](const fs::path& run) { return verify_data(run, *catalog, *inputs); };
+  });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,225 @@
+// `fedarena verify` on what the program wrote and on what was done to it since, and what `run` says of data
+// that were changed.
+#include "results/audit/verify.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedarena/base/stream.hpp"
+
+#include "results/record/run_directory.hpp"
+#include "results/record/seal.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+using VerifyCommand = ScratchTest;
+
+TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
+  const std::string shared = "policy none, which claims no epsilon, and none is recorded\n";
+  run_small(scratch, {.seeds = "[1, 2]"});
+  EXPECT_THAT(
+      succeed("verify out/fedavg-seed-1").out,
+      MatchesRegex("note: out/fedavg-seed-1: " + shared + "verified: 1 run, [0-9]+ values, 0 differences\n"));
+  EXPECT_THAT(succeed("verify out").out, MatchesRegex("note: 2 runs, out/fedavg-seed-1 the first: " + shared +
+                                                      "verified: 2 runs, [0-9]+ values, 0 differences\n"));
+  results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
+  summary.final_test_accuracy = 0.85;
+  results::RunDirectory::open(scratch / "out/fedavg-seed-1").write_summary(summary);
+  const Outcome bad = call("verify out");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(
+      bad.out,
+      HasSubstr("differs: out/fedavg-seed-1/summary.json: final_test_accuracy is 0.85; recomputed: "));
+  EXPECT_THAT(bad.err, HasSubstr("fedarena: the records hold "));
+}
+
+// Algorithms under each policy whose ledgers `verify` computes from the experiment file.
+TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
+  const auto entry = [](const std::string& label, const std::string& settings, const std::string& privacy) {
+    return "\n[[algorithms]]\nlabel = \"" + label + "\"\n" + settings + "\n[algorithms.privacy]\n" + privacy +
+           "\n";
+  };
+  const std::string record = "policy = \"record\"\nnoise_multiplier = 1.5\n";
+  const std::string client = "policy = \"client\"\nnoise_multiplier = 2.0\n";
+  const std::string fixed = "sampling = \"fixed-size\"\nassume = \"poisson\"\n";
+  const std::string fedavg = "name = \"fedavg\"\nweighting = \"uniform\"";
+  run_small(scratch,
+            {.partition = "kind = \"dirichlet\"\nalpha = 0.3\nclients = 5",
+             .cohort = "size = 3",
+             .training = "local_epochs = 1\nbatch_size = 400\nrate = 0.05",
+             .algorithms = {},
+             .more = entry("poisson", "name = \"dp-fedavg\"", record) +
+                     entry("fixed", "name = \"dp-fedavg\"", record + fixed) +
+                     entry("whole", "name = \"dp-fedprox\"\nbatch_size = 0\nlocal_epochs = 2", record) +
+                     entry("system", "name = \"fedavg\"", record + "noise_source = \"system\"") +
+                     entry("one-gradient", "name = \"fedsgd\"", record) +
+                     entry("control", "name = \"scaffold\"\noption = \"I\"\nlocal_steps = 2", record) +
+                     entry("walks",
+                           "name = \"fedlap-dp\"\ntrajectories = 2\nouter_steps = 2\nreal_batches = 1\n"
+                           "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
+                           "augmentation = \"none\"",
+                           record) +
+                     entry("clients", fedavg, client) + entry("clients-fixed", fedavg, client + fixed) +
+                     entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
+                     entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
+                     entry("none", fedavg, "policy = \"none\"")});
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 12 runs, "));
+}
+
+// A flipped byte in any file, and the file is named, also where it can no longer be read.
+TEST_F(VerifyCommand, NamesTheFileOfEveryFlippedByte) {
+  run_small(scratch, {.more = "\n[algorithms.privacy]\npolicy = \"record\"\n"});
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  Stream draws({.seed = 1, .purpose = Purpose::kAlgorithm});
+  results::Seal files = results::current_seal(run);
+  files[results::kSealFile] = "";
+  for (const auto& [name, digest] : files) {
+    const std::string whole = content_of(run / name);
+    for (int i = 0; i < 2; ++i) {
+      std::string flipped = whole;
+      const std::size_t at = draws.below(whole.size());
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << draws.below(7)));
+      scratch.write(run / name, flipped);
+      const Outcome outcome = call("verify out");
+      EXPECT_EQ(outcome.exit_code, 2) << name << ", " << at;
+      EXPECT_THAT(outcome.out, HasSubstr(name)) << at;
+      EXPECT_THAT(outcome.err, HasSubstr("Records were edited or damaged"));
+    }
+    scratch.write(run / name, whole);
+  }
+  succeed("verify out");
+}
+
+// Nothing but `verify` and `bundle` looks at a seal.
+TEST_F(VerifyCommand, IsTheOneToComplainAboutADamagedSeal) {
+  run_small(scratch, {.seeds = "[1, 2]"});
+  for (const std::string& seal :
+       {std::string(), std::string("{"), std::string("{\"schema\": 2}\n"),
+        std::string("{\"schema\": 1, \"files\": {\"../x\": \"y\"}}\n"), std::string(100'000, ' ')}) {
+    scratch.write("out/fedavg-seed-1/seal.json", seal);
+    for (const char* command : {"table out", "list out", "compare out", "privacy out/fedavg-seed-1",
+                                "report out -o report.html", "run small.toml --out out --resume"})
+      EXPECT_NE(call(command).exit_code, 1) << command;
+    succeed("table out");
+    const Outcome outcome = call("verify out");
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.out, HasSubstr("broken: out/fedavg-seed-1/seal.json"));
+    EXPECT_THAT(refused("bundle out -o a.tar.gz"), HasSubstr("out/fedavg-seed-1/seal.json"));
+  }
+  fs::remove(scratch / "out/fedavg-seed-1/seal.json");
+  EXPECT_THAT(call("verify out").out,
+              HasSubstr("out/fedavg-seed-1/seal.json: the seal of a finished run is missing; recomputed: "));
+}
+
+// What `run` leaves of a file that a run needs, when it was damaged before the end.
+TEST_F(VerifyCommand, IsNotNeededToFindADamagedPartition) {
+  run_small(scratch);
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  const std::string card = content_of(run / results::kPartitionFile);
+  unfinish(run);
+  const auto resumed_with = [&](const std::string& content) {
+    scratch.write(run / results::kPartitionFile, content);
+    return refused("run small.toml --out out --resume");
+  };
+  std::string other = card;
+  other.replace(other.find("\"sizes\":[3"), 10, "\"sizes\":[4");
+  for (const std::string& damaged : {other, card.substr(0, 50), card + " ", std::string()}) {
+    EXPECT_THAT(resumed_with(damaged),
+                HasSubstr("partition.json: is not the card of the partition that this run has: it is damaged "
+                          "or was edited\n  Restore the file, or remove the run directory"));
+  }
+  fs::remove(run / results::kPartitionFile);
+  EXPECT_THAT(refused("run small.toml --out out --resume"), HasSubstr("partition.json: is gone"));
+  scratch.write(run / results::kPartitionFile, card);
+  succeed("run small.toml --out out --resume");
+  succeed("verify out");
+}
+
+class ChangedData : public ScratchTest {
+ protected:
+  static std::string table(double shift) {
+    std::string text = "x,label\n";
+    for (int i = 0; i < 60; ++i)
+      text += std::to_string(i * 0.25 + shift) + (i % 2 == 0 ? ",pos\n" : ",neg\n");
+    return text;
+  }
+  static SmallExperiment on_table(std::vector<std::string> algorithms) {
+    return {.data = "csv\"\npath = \"t.csv\"\ntarget = \"label",
+            .seeds = "[1, 2]",
+            .partition = "kind = \"iid\"\nclients = 3",
+            .algorithms = std::move(algorithms)};
+  }
+  ChangedData() {
+    scratch.write("t.csv", table(0));
+    on_table({"fedavg"}).write_to(scratch);
+    test::succeed(scratch, "run small.toml --out out");
+  }
+};
+
+TEST_F(ChangedData, IsRefusedByRunInOneMessage) {
+  scratch.write("t.csv", table(1));
+  const std::string refusal =
+      "runs here were made from other data: csv (path = \"t.csv\", target = \"label\"";
+  const auto before = snapshot_of(scratch / "out");
+  // Finished, unfinished, another algorithm beside them, and another algorithm by itself.
+  EXPECT_THAT(
+      refused("run small.toml --out out --resume"),
+      AllOf(HasSubstr("fedarena: out: " + refusal), HasSubstr("their SHA-256 was "),
+            HasSubstr("(2 cells: fedavg-seed-1, fedavg-seed-2)"), HasSubstr("Put the old data back")));
+  on_table({"fedavg", "fedprox"}).write_to(scratch);
+  EXPECT_THAT(refused("run small.toml --out out --resume"), HasSubstr(refusal));
+  on_table({"fedprox"}).write_to(scratch);
+  EXPECT_THAT(refused("run small.toml --out out"), HasSubstr(refusal));
+  EXPECT_EQ(snapshot_of(scratch / "out"), before);
+  // The same data again, in whatever file of that name.
+  scratch.write("t.csv", table(0));
+  succeed("run small.toml --out out");
+  EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 4 runs"));
+}
+
+TEST_F(ChangedData, IsToldApartWhereRunsMeetAnyway) {
+  scratch.write("t.csv", table(1));
+  on_table({"fedprox"}).write_to(scratch);
+  succeed("run small.toml --out other");
+  for (const char* seed : {"1", "2"})
+    fs::rename(scratch / (std::string("other/fedprox-seed-") + seed),
+               scratch / (std::string("out/fedprox-seed-") + seed));
+  EXPECT_THAT(succeed("table out").out,
+              AllOf(HasSubstr("| data.sha256 "), HasSubstr("its examples were not the same for all rows")));
+  EXPECT_THAT(refused("compare out"), HasSubstr("SHA-256 of the data"));
+  EXPECT_THAT(succeed("compare out --across data").out, HasSubstr("are compared across data"));
+  succeed("report out -o report.html");
+  EXPECT_THAT(content_of(scratch / "report.html"), HasSubstr("its examples were not the same for all rows"));
+  const Outcome verified = call("verify out");
+  EXPECT_EQ(verified.exit_code, 2);
+  EXPECT_THAT(verified.out, AllOf(HasSubstr("differs: out/fedprox-seed-1/summary.json: data_hash is "),
+                                  HasSubstr(", as out/fedavg-seed-1 has it")));
+}
+
+TEST_F(ChangedData, IsFoundByVerifyWithData) {
+  EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 2 runs"));
+  scratch.write("t.csv", table(1));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 2 runs"));
+  const Outcome changed = call("verify --data out");
+  EXPECT_EQ(changed.exit_code, 2);
+  EXPECT_THAT(changed.out, HasSubstr("differs: out/fedavg-seed-2/summary.json: data_hash is "));
+  fs::remove(scratch / "t.csv");
+  EXPECT_THAT(call("verify out --data").out, HasSubstr("t.csv"));
+}
+
+}  // namespace
+}  // namespace fedarena::test
