@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/file.hpp"
+
 #include "datasets/published/published_files.hpp"
 
 namespace fedarena {
@@ -40,6 +42,7 @@ class EmnistReader {
   UserImages read() {
     // The library would print what we report.
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    const RegularFile opened(file_);  // or says what is there instead
     const Handle file(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file) reject_file(file_, "this is not a whole HDF5 file", kAllowed);
     const Handle clients(H5Gopen2(file.get(), "examples", H5P_DEFAULT), H5Gclose);

@@ -13,6 +13,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "results/text/text.hpp"
 
@@ -95,11 +96,11 @@ int run_command_line(int count, const char* const* arguments, std::span<const Ad
   try {
     return parse_and_run(count, arguments, commands, version);
   } catch (const Error& error) {
-    fmt::print(stderr, "fedarena: {}\n", message(error));
+    print(stderr, "fedarena: {}\n", message(error));
     return kUserError;
   } catch (const std::exception& bug) {
     const std::string what = bug.what();
-    fmt::print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
+    print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
     return kBug;
   }
 }

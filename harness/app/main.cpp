@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/command_line.hpp"
 
 namespace {
@@ -21,7 +23,7 @@ int become_full_program(char** arguments) {
     execv(full.c_str(), arguments);
     failure = std::error_code(errno, std::generic_category());
   }
-  fmt::print(
+  fedarena::print(
       stderr,
       "fedarena: {}: cannot be started: {}\n  it belongs beside the program fedarena: install or build "
       "fedarena again\n",

@@ -70,7 +70,7 @@ TEST_F(PublishedFilesTest, AreReadUpToTheLimit) {
 
 TEST_F(PublishedFilesTest, ThatCannotBeOpenedAreReported) {
   EXPECT_THAT(message_of([&] { read_content(folder_ / "nothing", 1); }),
-              AllOf(HasSubstr((folder_ / "nothing").string()), HasSubstr("cannot be opened")));
+              AllOf(HasSubstr((folder_ / "nothing").string()), HasSubstr("cannot be read")));
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {

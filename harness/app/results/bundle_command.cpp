@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/commands.hpp"
@@ -26,8 +27,8 @@ int run_bundle(const BundleArguments& arguments) {
   const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
-  fmt::print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
-             results::human_bytes(static_cast<double>(size.bytes)));
+  print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
+        results::human_bytes(static_cast<double>(size.bytes)));
   return kSuccess;
 }
 

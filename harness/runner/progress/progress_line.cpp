@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -36,10 +38,10 @@ void ProgressLine::draw(const Text& text) {
   if (now - drawn_ < interval && !first) return;
   drawn_ = now;
   if (terminal_) {
-    fmt::print(output_, "\r\033[K{}", text(room_on(output_)));
+    fmt::print(output_, "\r\033[K{}", one_line(text(room_on(output_))));
     open_ = true;
   } else {
-    fmt::print(output_, "{}\n", text(kEndless));
+    print(output_, "{}\n", text(kEndless));
   }
   std::fflush(output_);
 }
@@ -53,7 +55,7 @@ void ProgressLine::clear() {
 
 void ProgressLine::say(const std::string& line) {
   clear();
-  fmt::print(output_, "{}\n", line);
+  print(output_, "{}\n", line);
   std::fflush(output_);
 }
 
