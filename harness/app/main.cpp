@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/command_line.hpp"
+#include "harness/app/start_limits.hpp"
 
 namespace {
 
@@ -37,6 +39,10 @@ int main(int count, char** arguments) {
   using namespace fedarena;
   if (count > 1 && is_light_command(arguments[1])) {
     return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);
+  }
+  if (const std::string problem = start_problem(start_needs()); !problem.empty()) {
+    print(stderr, "fedarena: {}\n", problem);
+    return kUserError;
   }
   return become_full_program(arguments);
 }

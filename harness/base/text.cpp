@@ -65,6 +65,18 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
+std::string shell_word(std::string_view text) {
+  const auto plain = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') ||
+           std::string_view("_-./,+:@%").find(letter) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
+}
+
 std::size_t first_invalid_utf8(std::string_view text) {
   std::size_t offset = 0;
   while (offset < text.size()) {

@@ -8,6 +8,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
@@ -24,6 +25,7 @@ struct BundleArguments {
 };
 
 int run_bundle(const BundleArguments& arguments) {
+  check_ending("--output", arguments.output, {".tar.gz", ".tgz"});
   const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);

@@ -9,6 +9,7 @@
 
 #include "fedarena/base/pool.hpp"
 #include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -93,7 +94,8 @@ int run_experiments(const RunArguments& arguments) {
     cells = tuned->cells();
   }
   if (!run_cells(cells, host, options, stop)) return stopped();
-  print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n", options.out.string());
+  print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n",
+        shell_word(options.out.string()));
   return kSuccess;
 }
 

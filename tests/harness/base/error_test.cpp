@@ -145,6 +145,14 @@ TEST(Quoted, EscapesWhatWouldEndOrBreakTheText) {
   EXPECT_EQ(quoted("a \"b\" \\ c\nd"), R"("a \"b\" \\ c\u000ad")");
 }
 
+TEST(ShellWord, IsOneWordWhateverItHolds) {
+  EXPECT_EQ(shell_word("runs/a-1_b.c"), "runs/a-1_b.c");
+  EXPECT_EQ(shell_word("my runs"), "'my runs'");
+  EXPECT_EQ(shell_word("a'b`c`$(d)"), "'a'\\''b`c`$(d)'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("~"), "'~'");
+}
+
 TEST(OneLine, HoldsNothingThatMovesACursor) {
   EXPECT_EQ(one_line("a\nb\tc\x1b]0;title\x07\x7f"), "a b c ]0;title  ");
   EXPECT_EQ(printable("a\nb\tc\r\x1b[2J"), "a\nb\tc  [2J");

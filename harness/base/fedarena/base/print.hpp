@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,10 +12,13 @@ namespace fedarena {
 
 /// fmt::print() for everything that a user sees, as printable() makes it: labels, names and messages of files
 /// that somebody else wrote cannot move the cursor or write the title, the keyboard or the clipboard of a
-/// terminal. The program's own sequences are written by fmt::print() where they are.
+/// terminal. The program's own sequences are written where they are. A stream that cannot be written, such as
+/// that of a terminal that was closed, is no exception here: work goes on, and main() looks at stdout at the
+/// end.
 template <typename... Args>
 void print(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stream, "{}", printable(fmt::format(format, std::forward<Args>(args)...)));
+  const std::string text = printable(fmt::format(format, std::forward<Args>(args)...));
+  std::fwrite(text.data(), 1, text.size(), stream);
 }
 
 template <typename... Args>

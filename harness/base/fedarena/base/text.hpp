@@ -38,6 +38,10 @@ std::string counted(Count count, std::string_view one, std::string_view more = {
 /// escaped.
 FEDARENA_API std::string quoted(std::string_view text);
 
+/// The text as one word of a shell's command line, for commands that users copy: as it is, or in single
+/// quotes, within which a shell reads nothing.
+FEDARENA_API std::string shell_word(std::string_view text);
+
 /// The offset of the first byte that is not part of well-formed UTF-8 (RFC 3629), or the text's size.
 FEDARENA_API std::size_t first_invalid_utf8(std::string_view text);
 
