@@ -297,7 +297,7 @@ TEST(ParseJson, LimitsDepthAndNumberOfValues) {
   };
   EXPECT_EQ(parse_json<nlohmann::json>(R"([[[1, 2]]])", {.depth = 3, .values = 5}).dump(), "[[[1,2]]]");
   EXPECT_THAT(refusal("[[[[1]]]]"), HasSubstr("too deep in each other; allowed: 3 levels"));
-  EXPECT_THAT(refusal(R"({"a":{"b":{"c":{}}}})"), HasSubstr("too deep"));
+  EXPECT_THAT(refusal(R"({"a":{"b":[[]]}})"), HasSubstr("too deep"));
   EXPECT_THAT(refusal("[1,2,3,4,5]"), HasSubstr("too many values; allowed: at most 5"));
   EXPECT_THAT(refusal("[[],[],[],[],[]]"), HasSubstr("too many values"));
   EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));

@@ -1,6 +1,7 @@
 // What comes from outside, and what goes out to a terminal or a shell, passes through one place each, where
 // it is checked. A call that goes another way fails this test with its file, line and the way to take.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -55,9 +56,17 @@ std::string without_text(const std::string& line) {
   return std::regex_replace(line, text, "");
 }
 
+// Regular expressions are slow, and few lines hold any of these.
+bool may_call(const std::string& line) {
+  constexpr std::array kParts = {"son::",  "open",   "stream", "print", "put",
+                                 "std::c", "system", "exec",   "spawn"};
+  return std::ranges::any_of(kParts, [&](const char* part) { return line.find(part) != std::string::npos; });
+}
+
 // The line's doors that `file` may not pass by, one sentence each.
 std::vector<std::string> ways_around(const std::string& file, const std::string& line) {
   std::vector<std::string> found;
+  if (!may_call(line)) return found;
   for (const Door& door : doors()) {
     if (std::find(door.files.begin(), door.files.end(), file) != door.files.end()) continue;
     if (std::regex_search(line, door.calls) && std::regex_search(without_text(line), door.calls)) {
