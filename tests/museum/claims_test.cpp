@@ -179,7 +179,7 @@ TEST(StatedEpsilon, IsReplacedByThatOfTheLedger) {
   Simulation simulation(federation.setup(algorithm, RecordPolicy()));
   simulation.next_round();
   const Event step = simulation.ledger().charged(0).at(0).event;
-  EXPECT_EQ(step, Event(SampledGaussian{Sampling::kPoisson, 0.0256, {1}, Adjacency::kAddRemove}));
+  EXPECT_EQ(step, Event(SampledGaussian{Sampling::kPoisson, 0.0256, {1}, Adjacency::kZeroOut}));
   Ledger shipped(Unit::kRecord);
   shipped.add_client(0, kExamples);
   for (std::int64_t round = 1; round <= kRounds; ++round) {

@@ -64,7 +64,7 @@ bool is_repeatable(const PlannedCell& cell) {
 void report_unrepeatable(const std::string& name, const fs::path& recorded, const fs::path& replayed,
                          Tally& tally) {
   ++tally.unrepeatable;
-  fmt::print(
+  print(
       "{}: cannot come out with the same bits: its noise is from the system's generator "
       "(noise_source = \"{}\"); {} was recorded, {} came out\n",
       name, kSystemNoise, accuracy_text(recorded), accuracy_text(replayed));
