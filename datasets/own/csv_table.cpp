@@ -105,11 +105,11 @@ void CsvTable::note_unknown(const CsvFile& file) {
 std::vector<std::size_t> CsvTable::positions_in(const CsvFile& file) const {
   std::vector<std::size_t> positions;
   const bool all_asked = !roles_.features.empty();
+  const std::string asking = all_asked || parts_.empty() ? "features" : parts_.front().file;
   for (const NumberColumn& column : features_) {
     const bool there = std::ranges::find(file.header(), column.name()) != file.header().end();
     const bool needed = all_asked || column.may_be_numbers();
-    positions.push_back(
-        there || needed ? file.find(column.name(), all_asked ? "features" : parts_.front().file) : kNowhere);
+    positions.push_back(there || needed ? file.find(column.name(), asking) : kNowhere);
   }
   for (const TextColumn& column : categorical_) positions.push_back(file.find(column.name(), "categorical"));
   positions.push_back(file.find(roles_.target, "target"));
