@@ -91,8 +91,8 @@ struct Summary {
   /// Of the last round; present exactly when finished. On regression data half the squared distance between
   /// output and target, averaged.
   std::optional<double> final_test_loss;
-  std::string policy = "none";                 ///< of privacy: none, record or client
-  std::optional<PrivacyClaim> privacy;         ///< none exactly under the policy "none"
+  std::string policy = "none";          ///< of privacy: none, record or client
+  std::optional<PrivacyClaim> privacy;  ///< none exactly under the policy "none"
   /// Settings of the policy that the claim does not hold, such as the clip norm: name and value.
   std::vector<std::pair<std::string, std::string>> policy_settings = {};
   std::int64_t uplink_bytes = 0;               ///< of the whole run
@@ -129,8 +129,11 @@ Summary parse_summary(std::string_view text, const std::string& file);
 /// The sum over rounds.
 Cost total_cost(std::span<const RoundRecord> rounds);
 
+/// Whether the run is finished with a model whose test loss is nan or infinite.
+bool diverged(const Summary& summary);
+
 /// "running", "interrupted" or "finished", and in parentheses what ended the run before its last planned
-/// round: its budget of epsilon, or a rule of `[stopping]`.
+/// round (its budget of epsilon, or a rule of `[stopping]`) and that it diverged.
 std::string state_text(const Summary& summary);
 
 }  // namespace fedarena::results
