@@ -72,6 +72,7 @@ std::string render_text(const Shown& shown) {
   std::string text = fmt::format("partition  {}\n", card.id);
   text += fmt::format("data set   {}\n", shown.record.dataset);
   text += fmt::format("in short   {}\n", describe(card.kind, card.statistics));
+  if (!card.note.empty()) text += fmt::format("note       {}\n", card.note);
   return text + features_text(shown.record) + "\n" + preview(card.statistics);
 }
 
