@@ -20,11 +20,13 @@ PartitionCard partition_card(const std::string& kind, const Settings& settings, 
                              const Partition& partition, const PartitionInput& input) {
   return {.id = partition_id(kind, settings, seed),
           .kind = kind,
-          .statistics = partition_statistics(partition, input)};
+          .statistics = partition_statistics(partition, input),
+          .note = partition_note(kind, settings, input, seed)};
 }
 
 std::string describe(const PartitionCard& card) {
-  return fmt::format("{}, id {}", describe(card.kind, card.statistics), card.id);
+  return fmt::format("{}, id {}{}{}", describe(card.kind, card.statistics), card.id,
+                     card.note.empty() ? "" : "; ", card.note);
 }
 
 }  // namespace fedarena

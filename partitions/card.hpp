@@ -12,6 +12,7 @@ struct PartitionCard {
   std::string id;  ///< see `partition_id`
   std::string kind;
   PartitionStatistics statistics;
+  std::string note = {};  ///< see `partition_note`
 };
 
 /// The canonical name of a partition: the kind with all of its settings, given or default, in the order of
@@ -23,7 +24,7 @@ std::string partition_id(const std::string& kind, const Settings& settings, std:
 PartitionCard partition_card(const std::string& kind, const Settings& settings, std::uint64_t seed,
                              const Partition& partition, const PartitionInput& input);
 
-/// One line for people: that of the statistics, and the id.
+/// One line for people: that of the statistics, the id, and the note if there is one.
 std::string describe(const PartitionCard& card);
 
 }  // namespace fedarena

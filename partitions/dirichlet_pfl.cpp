@@ -79,27 +79,46 @@ std::int64_t checked_length(const PflSettings& settings, std::int64_t examples) 
       .remedy = "lower clients or examples_per_client"});
 }
 
-Partition deal_dirichlet_pfl(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+struct PflDealt {
+  Partition partition;
+  std::int64_t evened_out = 0;  // clients whose mixture was, once or more
+};
+
+PflDealt deal_pfl(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
   const PflSettings settings = PflSettings::schema().read(given);
   auto left = indices_by_class("dirichlet-pfl", input);
   std::erase_if(left, [](const auto& members) { return members.empty(); });
   const std::int64_t length = checked_length(settings, input.examples);
-  Partition partition(static_cast<std::size_t>(settings.clients));
-  for (std::size_t client = 0; client < partition.size(); ++client) {
+  PflDealt dealt{.partition = Partition(static_cast<std::size_t>(settings.clients))};
+  for (std::size_t client = 0; client < dealt.partition.size(); ++client) {
     Stream stream = partition_stream(seed, client);
     Mixture mixture(stream.dirichlet(settings.alpha, left.size()));
-    std::vector<std::int64_t>& share = partition[client];
-    for (std::int64_t draws = 1; std::ssize(share) < length; ++draws) {
+    std::vector<std::int64_t>& share = dealt.partition[client];
+    std::int64_t draws = 0;
+    while (std::ssize(share) < length) {
       std::vector<std::int64_t>& drawn = left[mixture.draw(stream)];
       if (!drawn.empty()) {
         share.push_back(drawn.back());
         drawn.pop_back();
       }
-      if (draws % (kDrawsBeforeSpread * length) == 0) mixture.even_out();
+      if (++draws % (kDrawsBeforeSpread * length) == 0) mixture.even_out();
     }
+    if (draws > kDrawsBeforeSpread * length) ++dealt.evened_out;
     std::sort(share.begin(), share.end());
   }
-  return partition;
+  return dealt;
+}
+
+Partition deal_dirichlet_pfl(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+  return deal_pfl(given, input, seed).partition;
+}
+
+std::string note_dirichlet_pfl(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+  const PflDealt dealt = deal_pfl(given, input, seed);
+  if (dealt.evened_out == 0) return {};
+  return fmt::format(
+      "{} of {} clients found too few examples of their classes, so that their mixtures were evened out",
+      dealt.evened_out, dealt.partition.size());
 }
 
 }  // namespace
@@ -109,7 +128,7 @@ PartitionKind dirichlet_pfl_kind() {
       "dirichlet-pfl",
       "As pfl-research: clients of one size, each with its own mixture of classes from Dirichlet(alpha), one "
       "after the other until their classes are used up.",
-      PflSettings::schema().fields(), deal_dirichlet_pfl};
+      PflSettings::schema().fields(), deal_dirichlet_pfl, note_dirichlet_pfl};
 }
 
 }  // namespace fedarena

@@ -17,6 +17,8 @@ struct PartitionKind {
   std::string summary;  ///< one sentence
   std::vector<Field> fields;
   Partition (*deal)(const Settings& settings, const PartitionInput& input, std::uint64_t seed);
+  /// What a reader must know of such a partition beside its settings; empty where that is nothing.
+  std::string (*note)(const Settings& settings, const PartitionInput& input, std::uint64_t seed) = nullptr;
 };
 
 PartitionKind iid_kind();

@@ -170,4 +170,11 @@ Partition make_partition(const std::string& kind, const Settings& settings, cons
   return partition;
 }
 
+std::string partition_note(const std::string& kind, const Settings& settings, const PartitionInput& input,
+                           std::uint64_t seed) {
+  const PartitionKind& found = find_kind(kind);
+  check_input(input);
+  return found.note == nullptr ? std::string() : found.note(settings, input, seed);
+}
+
 }  // namespace fedarena

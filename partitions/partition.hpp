@@ -38,4 +38,9 @@ void check_partition_settings(const std::string& kind, const Settings& settings)
 Partition make_partition(const std::string& kind, const Settings& settings, const PartitionInput& input,
                          std::uint64_t seed);
 
+/// What a reader must know of that partition beside its settings, in a sentence without its end; mostly
+/// empty. Throws as `make_partition` does.
+std::string partition_note(const std::string& kind, const Settings& settings, const PartitionInput& input,
+                           std::uint64_t seed);
+
 }  // namespace fedarena

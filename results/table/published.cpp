@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -70,6 +71,7 @@ class Matching {
       match = &row;
     }
     if (match == nullptr) return miss(figure, keys);
+    reject_fraction(figure, *match);
     const auto [owner, fresh] = owners_.emplace(match, &figure);
     if (!fresh) {
       throw Error(Complaint{.place = figure.place,
@@ -107,6 +109,23 @@ class Matching {
                           .found = fmt::format("the figure matches several rows, such as {} and {}",
                                                name_of(first), name_of(second)),
                           .remedy = fmt::format("name what tells them apart: {}", fmt::join(keys, ", "))});
+  }
+
+  // Tables print shares in percent. A figure of at most 1 that a hundred times itself would bring nearer to
+  // the row is one that its paper gives as a fraction.
+  static void reject_fraction(const PublishedFigure& figure, const Row& row) {
+    constexpr double kPercent = 100;
+    if (!row.result || !row.result->share || figure.mean > 1) return;
+    const double own = kPercent * row.result->spread.mean;
+    if (std::abs(kPercent * figure.mean - own) >= std::abs(figure.mean - own)) return;
+    std::string remedy = fmt::format("write mean = {:.6g}", kPercent * figure.mean);
+    if (figure.std) remedy += fmt::format(" and std = {:.6g}", kPercent * *figure.std);
+    throw Error(
+        Complaint{.place = figure.place,
+                  .found = fmt::format("mean is {}, a fraction, where {} has {} %", exact_number(figure.mean),
+                                       name_of(row), percent(row.result->spread.mean)),
+                  .allowed = "percent",
+                  .remedy = std::move(remedy)});
   }
 
   // Says of a figure without a row what no row has.

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "partitions/card.hpp"
 #include "partitions/partition.hpp"
 #include "partitions/statistics.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
@@ -227,6 +228,19 @@ TEST(DirichletPfl, UsesUpEveryClassWhereItHasTo) {
     }
     EXPECT_EQ(dealt.size(), 200U);
   }
+}
+
+// Twenty examples of a client's one class do not make the fifty that it takes.
+TEST(DirichletPfl, SaysHowManyMixturesWereEvenedOut) {
+  const Labelled data = Labelled::balanced(10, 20);
+  const Settings skewed = {{"clients", 4}, {"alpha", 1e-3}};
+  const std::string note = partition_note("dirichlet-pfl", skewed, data, 1);
+  EXPECT_EQ(note,
+            "4 of 4 clients found too few examples of their classes, so that their mixtures were evened out");
+  const Partition partition = make_partition("dirichlet-pfl", skewed, data, 1);
+  EXPECT_TRUE(
+      describe(partition_card("dirichlet-pfl", skewed, 1, partition, data)).ends_with("seed=1); " + note));
+  EXPECT_EQ(partition_note("dirichlet-pfl", {{"alpha", 1e3}, {"examples_per_client", 2}}, data, 1), "");
 }
 
 TEST(DirichletPfl, DropsWhatIsLeftOver) {

@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/stream.hpp"
 
 #include "tests/message_of.hpp"
 
@@ -293,30 +292,6 @@ TEST(Damage, HugeShapesAreRefusedBeforeAnythingIsAllocated) {
 
 TEST(Damage, HugeCountsAreRefused) {
   EXPECT_THAT(refusal(bytes_of({'F', 'A', 'M', '1', 255, 255, 255, 255})), HasSubstr("cut short"));
-}
-
-TEST(Damage, RandomMutationsAreRefusedOrAreMessages) {
-  const Bytes original = encode(rich_message(kLayout));
-  Stream stream({.seed = 1});
-  int refused = 0;
-  for (int repeat = 0; repeat < 20'000; ++repeat) {
-    Bytes bytes = original;
-    for (std::uint64_t change = 0, changes = 1 + stream.below(4); change < changes; ++change) {
-      const std::size_t place = stream.below(bytes.size());
-      // Small and extreme values reach further into the parser than uniform ones.
-      const std::uint64_t value = stream.below(2) == 0 ? stream.below(256) : stream.below(6) - 1;
-      bytes[place] = static_cast<std::byte>(value);
-    }
-    if (stream.below(4) == 0) bytes.resize(stream.below(bytes.size() + 40));
-    try {
-      const Message message = decode(bytes, kLayout);
-      EXPECT_EQ(decode(encode(message), kLayout).entries().size(), message.entries().size());
-    } catch (const Error&) {
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 5'000);
-  EXPECT_LT(refused, 20'000);
 }
 
 }  // namespace

@@ -1,103 +1,14 @@
-#include <array>
-#include <functional>
 #include <limits>
 
-#include "fedarena/base/stream.hpp"
-
 #include "results/record/json_fields.hpp"
-#include "results/record/roc_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/table/list.hpp"
 #include "results/write/render.hpp"
-#include "tests/results/record/partition_sample.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using Reader = std::function<void(const std::string&)>;
-
-// Only a valid record or an Error may come out of damaged bytes; anything else ends the test.
-void survives(const Reader& read, const std::string& bytes) {
-  try {
-    read(bytes);
-  } catch (const Error&) {
-  } catch (const std::exception& other) {
-    ADD_FAILURE() << other.what() << " from:\n" << bytes;
-  }
-}
-
-void mutate(const std::string& whole, const Reader& read) {
-  for (std::size_t length = 0; length < whole.size(); ++length) survives(read, whole.substr(0, length));
-  constexpr std::array<char, 12> kBytes = {'\0', '\n', '"', '{', '}', '[', ',', '-', '9', 'e', '\\', '\xC3'};
-  for (std::size_t at = 0; at < whole.size(); ++at) {
-    for (const char byte : kBytes) {
-      std::string changed = whole;
-      changed[at] = byte;
-      survives(read, changed);
-    }
-    for (int bit = 0; bit < 8; ++bit) {
-      std::string changed = whole;
-      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
-      survives(read, changed);
-    }
-    survives(read, std::string(whole).erase(at, 1));
-    survives(read, std::string(whole).insert(at, 1, '9'));
-  }
-  Stream stream({.seed = 3});
-  for (int trial = 0; trial < 2000; ++trial) {
-    std::string changed = whole;
-    for (int i = 0; i < 4; ++i) changed[stream.below(changed.size())] = static_cast<char>(stream.below(256));
-    survives(read, changed);
-  }
-}
-
-TEST(Mutation, DamagedSummariesAreErrors) {
-  Summary summary = stopped_by_budget("fedavg", 1, 0.5);
-  summary.privacy->as_if_rdp = unproven("no bound");
-  summary.privacy->as_if_pld = Claim{.epsilon = 0.5};
-  summary.algorithm_parameters = {{"lr", "0.1"}};
-  summary.examples = 640;
-  summary.cost = Cost{700, 5000, true};
-  summary.tuning = tuned_by(6);
-  mutate(to_json_text(summary), [](const std::string& bytes) {
-    const Summary read = parse_summary(bytes, "summary.json");
-    const Table table = make_table(std::vector{found(read)});
-    render_markdown(table);
-    render_latex(table);
-    render_csv(table);
-    render_json(table);
-    EXPECT_EQ(parse_summary(to_json_text(read), ""), read);
-  });
-}
-
-TEST(Mutation, DamagedScoresOfClientsAreErrors) {
-  const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
-  mutate(to_json_text(scores), [](const std::string& bytes) {
-    const ClientScores read = parse_client_scores(bytes, "clients.json");
-    EXPECT_EQ(parse_client_scores(to_json_text(read), ""), read);
-  });
-}
-
-TEST(Mutation, DamagedCharacteristicsAreErrors) {
-  // One curve, because every byte of the file is damaged in two dozen ways.
-  const std::vector<NamedRoc> curves = {{"first", *roc_curve(std::vector{3.0, 2.0}, std::vector{2.0, 1.0})}};
-  mutate(to_json_text(curves), [](const std::string& bytes) {
-    const std::vector<NamedRoc> read = parse_roc(bytes, "roc.json");
-    EXPECT_EQ(parse_roc(to_json_text(read), ""), read);
-  });
-}
-
-TEST(Mutation, DamagedPartitionsAreErrors) {
-  RecordedPartition partition = three_clients();
-  partition.noise = {0, 0.5, 1};
-  partition.rotations = {0, 90, 0};
-  mutate(to_json_text(partition), [](const std::string& bytes) {
-    const RecordedPartition read = parse_partition(bytes, "partition.json");
-    EXPECT_EQ(parse_partition(to_json_text(read), ""), read);
-  });
-}
 
 // Everything that a reader can be shown of one run.
 std::string shown(const Summary& summary) {
@@ -230,15 +141,6 @@ TEST(Mutation, EveryFieldOfATuningMatters) {
   EXPECT_GT(refused, 200);
 }
 
-TEST(Mutation, DamagedRoundsAreErrors) {
-  RoundRecord record = round_record(3);
-  record.epsilon = 2.5;
-  mutate(to_json_line(record), [](const std::string& bytes) {
-    const RoundRecord read = parse_round(bytes, {.file = "rounds.jsonl", .line = 3});
-    EXPECT_EQ(parse_round(to_json_line(read), {}), read);
-  });
-}
-
 TEST(Mutation, DamagedFilesOfRoundsAreErrorsOrTorn) {
   const Scratch folder;
   RunDirectory run = RunDirectory::create(folder / "a", "", "{}", unfinished("fedavg", 1, 0));
@@ -252,7 +154,10 @@ TEST(Mutation, DamagedFilesOfRoundsAreErrorsOrTorn) {
     read(whole.substr(0, length));  // torn at any byte: never an Error
     std::string changed = whole;
     changed[length] = static_cast<char>(changed[length] ^ 0x10);
-    survives(read, changed);
+    try {
+      read(changed);
+    } catch (const Error&) {  // nothing else
+    }
   }
 }
 

@@ -195,6 +195,23 @@ TEST(Published, ThatMatchesNoRowIsNotedWhereOthersDo) {
   EXPECT_THAT(table.notes, Contains(HasSubstr("no row has mu = \"0.02\"")));
 }
 
+// The rows have 50 %.
+TEST(Published, AsAFractionBesidePercentIsRefusedWithThePercent) {
+  PublishedFigure fraction = figure({{"alpha", "1"}, {"label", "fedavg"}}, 0.7955);
+  fraction.std = 0.004;
+  EXPECT_EQ(
+      refused(published_grid(), references({fraction})),
+      "refs.toml:3:5: mean is 0.7955, a fraction, where fedavg (partition.alpha=1.0) on digits has 50.00 "
+      "%; allowed: percent\n  write mean = 79.55 and std = 0.4");
+}
+
+// 0.9 % is nearer to 0.5 % than 90 % would be.
+TEST(Published, BelowOnePercentStandsBesideARowThatIsAsBad) {
+  Table table = make_table(std::vector{found(finished("fedavg", 1, 0.005))});
+  add_published(table, references({figure({{"label", "fedavg"}}, 0.9)}));
+  EXPECT_EQ(table.rows[0].published->mean, 0.9);
+}
+
 TEST(Published, OfAnotherMetricIsRefused) {
   References loss = references({figure({{"alpha", "1"}, {"label", "fedavg"}}, 45)});
   loss.sources[0].metric = parse_round_metric("loss");

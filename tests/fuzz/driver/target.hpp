@@ -1,0 +1,36 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fedarena::fuzz {
+
+/// A reader of what anybody may have written.
+struct Target {
+  std::string name;
+  /// Reads the bytes and returns, or refuses them with an `Error`. Anything else is a fault, and so are a
+  /// crash, ten seconds and 1 GB of memory.
+  void (*read)(std::string_view bytes);
+  /// Inputs that are read, made by the program's own writers; at least one.
+  std::vector<std::string> seeds;
+  bool json = false;                    ///< whether nodes of a JSON document are changed, too
+  std::vector<std::string> words = {};  ///< what the format is made of, to be put anywhere
+};
+
+/// The readers of this program, each named once.
+std::vector<Target> targets();
+
+/// What came of the bytes is wrong, though nothing crashed.
+class Fault : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Throws a Fault that says `what`, unless it is so.
+inline void require(bool so, const std::string& what) {
+  if (!so) throw Fault(what);
+}
+
+}  // namespace fedarena::fuzz

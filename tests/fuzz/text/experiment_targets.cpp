@@ -1,0 +1,103 @@
+// What people write by hand: experiments, overrides, published figures. And the experiment of a run
+// directory.
+#include <optional>
+
+#include "harness/app/results/references_file.hpp"
+#include "results/record/resolved_settings.hpp"
+#include "tests/fuzz/text/text_targets.hpp"
+#include "tests/harness/config/sample.hpp"
+
+namespace fedarena::fuzz {
+namespace {
+
+const Catalog& catalog() {
+  static const Catalog kCatalog = sample_catalog();
+  return kCatalog;
+}
+
+void read_an_experiment(std::string_view bytes) {
+  const config::Document document = config::parse_document(bytes, "e.toml");
+  std::optional<std::string> profile;
+  if (bytes.find("[profiles.quick]") != std::string_view::npos) profile = "quick";
+  read_tuning(document, {}, catalog(), profile);
+  for (const GridPoint& point : read_grid(document, {}, catalog(), profile)) {
+    const std::string written = to_toml(point.experiment);
+    results::resolved_settings(written);
+    require(read_experiment(config::parse_document(written, "again.toml"), {}, catalog()) == point.experiment,
+            "the experiment changes when it is written");
+  }
+}
+
+// Of a run directory: as the program wrote it, or as somebody changed it.
+void read_settings(std::string_view bytes) { results::resolved_settings(bytes); }
+
+void read_override(std::string_view bytes) {
+  static const config::Document kDocument = parsed(kSample);
+  read_grid(kDocument, {std::string(bytes)}, catalog());
+}
+
+void read_figures(std::string_view bytes) { parse_references(bytes, "references.toml"); }
+
+const std::vector<std::string>& toml_words() {
+  static const std::vector<std::string> words = {"[[",
+                                                 "]]",
+                                                 "\"\"\"",
+                                                 "'''",
+                                                 ".",
+                                                 "#",
+                                                 "\r",
+                                                 "-",
+                                                 "1979-05-27T07:32:00Z",
+                                                 "07:32:00",
+                                                 "epsilon = 1\n",
+                                                 "[algorithms]\n",
+                                                 "[[data]]\n",
+                                                 "[algorithms.privacy]\n",
+                                                 "privacy.policy = \"record\"\n",
+                                                 "a.b.c = 1\n",
+                                                 "[[algorithms]]\n",
+                                                 "[sweep]\n",
+                                                 "[tuning]\n",
+                                                 "[profiles.quick]\n",
+                                                 "seeds = [1, 1]\n",
+                                                 "{kind = \"iid\"}"};
+  return words;
+}
+
+constexpr const char* kFigures = R"([[published]]
+source = "Doe 2022"
+metric = "loss@round=5"
+selection = "last round"
+n = 3
+dataset = "mnist"
+figures = [
+  { label = "fedavg", mean = 0.5, std = 0.25 },
+  { label = "fedprox", partition.alpha = 0.5, "algorithms.mu" = 1, mean = 1, n = 2, dataset = "cifar10" },
+]
+[[published]]
+source = "Roe"
+figures = [{ epsilon = inf, label = "x", mean = 100 }]
+)";
+
+}  // namespace
+
+std::vector<Target> experiment_targets() {
+  return {
+      {.name = "experiment",
+       .read = read_an_experiment,
+       .seeds = {kSample, kProfiled, kSwept, private_sample(), tuning_sample()},
+       .words = toml_words()},
+      {.name = "settings",
+       .read = read_settings,
+       .seeds = {to_toml(parse_sample(private_sample()))},
+       .words = toml_words()},
+      {.name = "override",
+       .read = read_override,
+       .seeds = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
+                 "algorithms.FedAvg.rate=0.2", "experiment.name=x", "algorithms.fedprox.privacy.clip_norm=3",
+                 "sweep.model.width=[8, 9]", "privacy.policy=client"},
+       .words = toml_words()},
+      {.name = "published", .read = read_figures, .seeds = {kFigures}, .words = toml_words()}};
+}
+
+}  // namespace fedarena::fuzz

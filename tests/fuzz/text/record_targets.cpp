@@ -1,0 +1,132 @@
+// The files of a run directory, one by one. What is taken is written again and read as the same.
+#include "results/bundle/bundle.hpp"
+#include "results/images/synthetic_folder.hpp"
+#include "results/record/roc_file.hpp"
+#include "results/table/list.hpp"
+#include "results/table/table.hpp"
+#include "results/write/render.hpp"
+#include "tests/accounting/samples.hpp"
+#include "tests/fuzz/driver/memory_file.hpp"
+#include "tests/fuzz/text/text_targets.hpp"
+#include "tests/results/record/partition_sample.hpp"
+#include "tests/results/record/tuning_sample.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::fuzz {
+namespace {
+
+using namespace results;
+
+// As texts, in which a number that is none equals itself.
+void require_same(const std::string& written, const std::string& again) {
+  require(written == again, "what is written and read comes back as another");
+}
+
+void read_ledger(std::string_view bytes) {
+  const Ledger ledger = Ledger::from_json(bytes);
+  const Ledger again = Ledger::from_json(ledger.to_json());
+  require_same(ledger.to_json(), again.to_json());
+  require(again == ledger, "the ledger changes when it is written");
+}
+
+void read_summary(std::string_view bytes) {
+  const Summary read = parse_summary(bytes, "summary.json");
+  const std::vector<FoundRun> runs = {found(read)};
+  const Table table = make_table(runs);
+  render_markdown(table);
+  render_latex(table);
+  render_csv(table);
+  render_json(table);
+  render_list(runs);
+  require_same(to_json_text(read), to_json_text(parse_summary(to_json_text(read), "")));
+}
+
+void read_round(std::string_view bytes) {
+  const RoundRecord read = parse_round(bytes, {.file = "rounds.jsonl", .line = 3});
+  require_same(to_json_line(read), to_json_line(parse_round(to_json_line(read), {})));
+}
+
+void read_clients(std::string_view bytes) {
+  const ClientScores read = parse_client_scores(bytes, "clients.json");
+  require_same(to_json_text(read), to_json_text(parse_client_scores(to_json_text(read), "")));
+}
+
+void read_curves(std::string_view bytes) {
+  const std::vector<NamedRoc> read = parse_roc(bytes, "roc.json");
+  require_same(to_json_text(read), to_json_text(parse_roc(to_json_text(read), "")));
+}
+
+void read_a_partition(std::string_view bytes) {
+  const RecordedPartition read = parse_partition(bytes, "partition.json");
+  require_same(to_json_text(read), to_json_text(parse_partition(to_json_text(read), "")));
+}
+
+void read_manifest(std::string_view bytes) {
+  const Manifest read = parse_manifest(bytes, "bundle.json");
+  require_same(to_json_text(read), to_json_text(parse_manifest(to_json_text(read), "")));
+}
+
+void read_synthetic(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  const Array array = read_npy(file.path());
+  const MemoryFile again(to_npy(array));
+  require_same(again.content(), to_npy(read_npy(again.path())));
+  if (array.shape.size() != 4) return;
+  const auto images = static_cast<std::size_t>(array.shape[0]);
+  if (images > bytes.size()) return;  // of no pixels
+  as_images({array, {{array.shape[0]}, std::vector<std::int64_t>(images)}}, "synthetic/round-0001");
+}
+
+std::vector<std::string> summaries() {
+  Summary tuned = stopped_by_budget("fedavg", 1, 0.5);
+  tuned.privacy->as_if_rdp = unproven("no bound");
+  tuned.privacy->as_if_pld = Claim{.epsilon = 0.5};
+  tuned.algorithm_parameters = {{"lr", "0.1"}};
+  tuned.tuning = tuned_by(6);
+  return {to_json_text(tuned), to_json_text(finished("fedavg", 1, 0.5)),
+          to_json_text(unfinished("fedavg", 2, 7))};
+}
+
+std::vector<std::string> rounds() {
+  RoundRecord plain = round_record(3);
+  RoundRecord observed = round_record(3);
+  observed.epsilon = 2.5;
+  observed.observed = {{"matching-loss", 0.5}};
+  return {to_json_line(plain), to_json_line(observed)};
+}
+
+std::string partition() {
+  RecordedPartition partition = three_clients();
+  partition.noise = {0, 0.5, 1};
+  partition.rotations = {0, 90, 0};
+  return to_json_text(partition);
+}
+
+}  // namespace
+
+std::vector<Target> record_targets() {
+  const Manifest manifest{
+      .runs = {{.folder = "grid/fedavg-seed-1",
+                .files = {{.name = "rounds.jsonl", .bytes = 12, .sha256 = std::string(64, 'a')}}},
+               {.folder = "grid/fedavg-seed-2", .files = {}}}};
+  const auto curve = roc_curve(std::vector{3.0, 2.0}, std::vector{2.0, 1.0});
+  const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
+  return {
+      {.name = "ledger",
+       .read = read_ledger,
+       .seeds = {sample_ledger().to_json(), sample_ledger(Unit::kRecord).to_json(), full_ledger().to_json()},
+       .json = true},
+      {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
+      {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
+      {.name = "clients", .read = read_clients, .seeds = {to_json_text(scores)}, .json = true},
+      {.name = "roc", .read = read_curves, .seeds = {to_json_text({{"first", curve.value()}})}, .json = true},
+      {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
+      {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
+      {.name = "synthetic",
+       .read = read_synthetic,
+       .seeds = {to_npy({{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}),
+                 to_npy({{2}, std::vector<std::int64_t>{1, -2}})},
+       .words = {"'<f4'", "'<i8'", "True", "(", ")", "'shape'", "'descr'"}}};
+}
+
+}  // namespace fedarena::fuzz
