@@ -112,7 +112,7 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
       results::unpack_bundle(path, folder.path());
     } catch (const Error& error) {
       if (paths.size() == 1) throw;
-      findings.broken(error.what());
+      findings.broken({error.what()});
       continue;
     }
     findings.name_bundle(folder.path(), path);
