@@ -20,9 +20,9 @@ inline constexpr const char* kStoppedByBudget = "budget";
 /// What a run under a privacy policy may claim, as its summary and its tables state it. Everything but
 /// `unit`, `settings` and `budget` is a result, which exists only once the run is finished.
 struct PrivacyClaim {
-  std::string unit = {};       ///< whose contribution is hidden: "record" or "client"
-  std::string adjacency = {};  ///< by name; empty where
-                               ///< nothing was privatised
+  std::string unit = {};  ///< whose contribution is hidden: "record" or "client"
+  /// By name; empty where nothing was privatised.
+  std::string adjacency = {};
   AccountSettings settings = {};
   bool assumed = false;           ///< whether some access rests on what `settings.assume` says
   std::optional<Claim> rdp = {};  ///< present exactly when finished

@@ -1,12 +1,15 @@
 #include "results/record/seal.hpp"
 
 #include <cerrno>
-#include <fstream>
+#include <span>
 #include <system_error>
+#include <unistd.h>
 #include <vector>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 
+#include "accounting/json_text.hpp"
 #include "harness/digest/sha256.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -21,24 +24,23 @@ constexpr std::int64_t kSealSchema = 1;
 constexpr const char* kFiles = "files";
 
 // Checkpoints may be large.
-std::string digest_of(const fs::path& file) {
-  constexpr std::size_t kBlock = std::size_t{1} << 20;
-  std::ifstream stream(file, std::ios::binary);
-  std::vector<char> block(kBlock);
+std::string digest_of(const fs::path& path) {
+  const RegularFile file(path);
+  std::vector<std::uint8_t> block(std::size_t{1} << 20);
   Sha256 digest;
-  while (stream) {
-    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
-    digest.add(
-        {reinterpret_cast<const std::uint8_t*>(block.data()), static_cast<std::size_t>(stream.gcount())});
+  while (true) {
+    const ssize_t count = ::read(file.descriptor(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_on_file(path, "cannot be read", errno);
+    if (count == 0) return digest.text();
+    digest.add(std::span(block).first(static_cast<std::size_t>(count)));
   }
-  if (!stream.eof()) fail_on_file(file, "cannot be read", errno);
-  return digest.text();
 }
 
 // Names of foreign files may be of any bytes, and JSON is UTF-8.
 std::string name_of(const fs::path& file, const fs::path& run) {
   const std::string name = file.lexically_relative(run).generic_string();
-  return Json::parse(json_text(Json(name), -1)).get<std::string>();
+  return parse_json<Json>(json_text(Json(name), -1)).get<std::string>();
 }
 
 }  // namespace
