@@ -20,7 +20,13 @@ Dataset four_examples() {
                     .targets = torch::arange(4, torch::kInt64),
                     .users = {0, 0, 1, 1}};
   };
-  return {.name = "four", .train = part(0), .test = part(100), .classes = 4, .users = {"ann", "bob"}};
+  Dataset data;
+  data.name = "four";
+  data.train = part(0);
+  data.test = part(100);
+  data.classes = 4;
+  data.users = {"ann", "bob"};
+  return data;
 }
 
 TEST(DataHash, ChangesWithWhateverARunIsGiven) {

@@ -76,13 +76,9 @@ std::string render_text(const Shown& shown) {
   std::string text = fmt::format("partition  {}\n", card.id);
   text += fmt::format("data set   {}\n", shown.record.dataset);
   text += fmt::format("in short   {}\n", describe(card.kind, card.statistics));
-  if (!card.note.empty()) text += fmt::format("note       {}
-", card.note);
-  text += features_text(shown.record) + "
-";
-  if (!shown.taken.empty()) text += shown.taken + "
-
-";
+  if (!card.note.empty()) text += fmt::format("note       {}\n", card.note);
+  text += features_text(shown.record) + "\n";
+  if (!shown.taken.empty()) text += shown.taken + "\n\n";
   return text + preview(card.statistics);
 }
 

@@ -122,12 +122,10 @@ int run_replay(const ReplayArguments& arguments) {
     else
       report_unrepeatable(bundled.folder, recorded, replayed, tally);
   }
-  for (const std::string& line : tally.builds) print("another build: {}
-", line);
+  for (const std::string& line : tally.builds) print("another build: {}\n", line);
   print("{} of {} came out with the same bits", tally.same, counted(tally.runs, "run"));
   if (tally.unrepeatable > 0) print("; {} more cannot be compared", tally.unrepeatable);
-  print("
-");
+  print("\n");
   if (!tally.same_build_differed) return kSuccess;
   throw Error(Complaint{.place = {.file = arguments.file.string()},
                         .found = "the same build gave other bits than are recorded",
