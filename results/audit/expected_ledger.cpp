@@ -105,7 +105,7 @@ SampledGaussian ExpectedLedger::event(double rate, std::vector<double> noise_mul
   return {.sampling = poisson ? Sampling::kPoisson : Sampling::kWithoutReplacement,
           .rate = rate,
           .noise_multipliers = std::move(noise_multipliers),
-          .adjacency = poisson ? Adjacency::kAddRemove : Adjacency::kReplaceOne};
+          .adjacency = poisson ? Adjacency::kZeroOut : Adjacency::kReplaceOne};
 }
 
 SampledGaussian ExpectedLedger::of_records() const { return event(1, {number("noise_multiplier")}); }
