@@ -256,8 +256,8 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
   SmallExperiment{.partition = "kind = \"iid\"\nclients = 1"}.write_to(scratch);
   const Outcome outcome =
       succeed({{"run", "small.toml", "--dry-run", "--set", "experiment.seeds=[" + seeds + "]"}});
-  EXPECT_THAT(outcome.out, HasSubstr("/fedavg-seed-1000 "));
-  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("/fedavg-seed-1001 ")));
+  EXPECT_THAT(outcome.out, HasSubstr("\nfedavg-seed-1000 "));
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("fedavg-seed-1001 ")));
   EXPECT_THAT(outcome.out,
               HasSubstr("\n... and 5 more cells, which take as long as the first of their point"));
   EXPECT_THAT(outcome.out, HasSubstr("\n0 of 1005 cells finished; about "));
