@@ -59,7 +59,9 @@ void check(const Composition& event) {
 }
 
 const char* adjacency_note(Adjacency adjacency) {
-  return adjacency == Adjacency::kReplaceOne ? ", replace-one" : "";
+  return adjacency == Adjacency::kReplaceOne ? ", replace-one"
+         : adjacency == Adjacency::kZeroOut  ? ", zero-out"
+                                             : "";
 }
 
 std::string describe_sampled(const SampledGaussian& event) {
@@ -162,14 +164,25 @@ std::set<Adjacency> adjacencies(const std::vector<Access>& accesses) {
     if (const auto* sampled = std::get_if<SampledGaussian>(&event)) found.insert(sampled->adjacency);
     return false;
   });
+  // What holds for adding and removing at a given rate holds for zeroing out as well.
+  if (found.contains(Adjacency::kZeroOut)) found.erase(Adjacency::kAddRemove);
   return found;
+}
+
+std::string describe(const std::set<Adjacency>& adjacencies) {
+  std::string names;
+  for (const Adjacency each : adjacencies) {
+    if (!names.empty()) names += " and ";
+    names += name(each);
+  }
+  return names;
 }
 
 Event assuming_poisson(Event event) {
   if (auto* sampled = std::get_if<SampledGaussian>(&event)) {
     if (sampled->sampling == Sampling::kWithoutReplacement) {
       sampled->sampling = Sampling::kPoisson;
-      sampled->adjacency = Adjacency::kAddRemove;
+      sampled->adjacency = Adjacency::kZeroOut;
     }
   } else if (auto* composition = std::get_if<Composition>(&event)) {
     for (Access& part : composition->parts) part.event = assuming_poisson(std::move(part.event));
@@ -178,7 +191,15 @@ Event assuming_poisson(Event event) {
 }
 
 std::string_view name(Adjacency adjacency) {
-  return adjacency == Adjacency::kAddRemove ? "add-remove" : "replace-one";
+  switch (adjacency) {
+    case Adjacency::kAddRemove:
+      return "add-remove";
+    case Adjacency::kReplaceOne:
+      return "replace-one";
+    case Adjacency::kZeroOut:
+      return "zero-out";
+  }
+  throw Bug("an adjacency that is none");
 }
 
 std::string_view name(Sampling sampling) {

@@ -25,7 +25,7 @@ constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
 constexpr std::int64_t kMostRounds = 1'000'000;
 
 constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient};
-constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne};
+constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne, Adjacency::kZeroOut};
 constexpr std::array kSamplings{Sampling::kPoisson, Sampling::kWithoutReplacement};
 
 // A field in a message; lists and objects may be of any size and depth.

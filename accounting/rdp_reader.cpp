@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "fedarena/accounting/unproven.hpp"
 
 #include "accounting/checks.hpp"
@@ -22,7 +24,7 @@ std::optional<Claim> plain_claim(const Accesses& accesses) {
   const auto unprivatised = [](const Event& event) { return std::holds_alternative<ExactAccess>(event); };
   if (any_event(accesses, unprivatised)) return claimed(kInfinity);
   if (adjacencies(accesses).size() < 2) return std::nullopt;
-  return refused("the accesses mix add-remove and replace-one neighbours");
+  return refused(fmt::format("the accesses mix {} neighbours", describe(adjacencies(accesses))));
 }
 
 RdpReader::RdpReader(const AccountSettings& settings)
@@ -69,8 +71,9 @@ RdpReading RdpReader::read(const Ledger& ledger) const {
   if (ledger.unit() == Unit::kRecord) {
     for (const auto& [client, record] : ledger.clients()) charge(client);
   }
+  if (reading.adjacencies.contains(Adjacency::kZeroOut)) reading.adjacencies.erase(Adjacency::kAddRemove);
   if (reading.adjacencies.size() > 1 && reading.claim.epsilon != kInfinity) {
-    reading.claim = refused("the clients mix add-remove and replace-one neighbours");
+    reading.claim = refused(fmt::format("the clients mix {} neighbours", describe(reading.adjacencies)));
   }
   return reading;
 }

@@ -46,7 +46,8 @@ class Collector {
     const bool fixed_size = event.sampling == Sampling::kWithoutReplacement;
     if (fixed_size && !replaces) {
       throw Unproven(Complaint{
-          .found = fmt::format("no dominating pair is known for a {} under add/remove", describe(event)),
+          .found = fmt::format("no dominating pair is known for a {} under {}", describe(event),
+                               name(event.adjacency)),
           .allowed = "Poisson sampling, or replace-one neighbours",
           .remedy =
               "Sample by Poisson, account under replace-one, or state the assumption of Poisson sampling"});
@@ -63,12 +64,17 @@ class Collector {
     if (event.rate < kLeastRate) {
       throw Error::of("a {}: privacy loss distributions take rates from {} on", describe(event), kLeastRate);
     }
-    if (replaces) return push(ReplacePair{normal}, count);
+    if (fixed_size) {
+      terms_.any_fixed_size = true;
+      return push(FixedSizePair{normal}, count);
+    }
+    if (replaces) return push(ExchangePair{{event.rate, sigma}}, count);
     terms_.two_sided = true;
     push(PoissonPair{normal}, count);
   }
   void add_event(const Laplace& event, double count) {
     if (event.dimension == 1) return push(LaplacePair{event.epsilon}, count);
+    terms_.any_laplace = true;
     push(ResponsePair{event.epsilon, 2}, count);
   }
   void add_event(const RandomizedResponse& event, double count) {
@@ -98,10 +104,12 @@ class Collector {
     terms_.list.push_back({pair, count});
   }
 
-  // An epsilon is about one notion of neighbours.
+  // An epsilon is about one notion of neighbours; those of add-remove and of zero-out have the same pairs.
   void meet(Adjacency adjacency) {
-    if (adjacency_ && *adjacency_ != adjacency) {
-      throw Unproven(Complaint{.found = "accesses under add/remove and under replace-one are composed",
+    const bool replaces = adjacency == Adjacency::kReplaceOne;
+    if (adjacency_ && (*adjacency_ == Adjacency::kReplaceOne) != replaces) {
+      throw Unproven(Complaint{.found = fmt::format("accesses under {} and under {} are composed",
+                                                    name(*adjacency_), name(adjacency)),
                                .allowed = "one adjacency for all"});
     }
     adjacency_ = adjacency;
@@ -120,9 +128,15 @@ Law law_of_pair(const PoissonPair& pair, Direction direction, double tail) {
   return law;
 }
 
+Law law_of_pair(const ExchangePair& pair, Direction /*direction*/, double tail) {
+  Law law;
+  law.segments.push_back(exchange_loss(pair.normal, tail));
+  return law;
+}
+
 // Delta is at most that of the removal's pair where epsilon > 0 and that of the addition's where epsilon < 0;
 // the loss that has both curves takes its parts from them and the rest of the probability at 0.
-Law law_of_pair(const ReplacePair& pair, Direction /*direction*/, double tail) {
+Law law_of_pair(const FixedSizePair& pair, Direction /*direction*/, double tail) {
   Law law;
   law.segments.push_back(removal_loss(pair.normal, tail, true));
   law.segments.push_back(addition_loss(pair.normal, tail, true));
@@ -144,6 +158,19 @@ Terms terms_of(std::span<const Access> accesses) {
   Collector collector;
   for (const Access& access : accesses) collector.add(access, 1);
   return collector.finish();
+}
+
+std::optional<Terms> attained(const Terms& terms) {
+  if (terms.any_laplace) return std::nullopt;
+  Terms result = terms;
+  for (Term& term : result.list) {
+    const auto* pair = std::get_if<FixedSizePair>(&term.pair);
+    if (pair == nullptr) continue;
+    term.pair = PoissonPair{pair->normal};
+    result.two_sided = true;
+    result.any_fixed_size = false;
+  }
+  return result;
 }
 
 Law law_of(const Term& term, Direction direction, double tail) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -18,10 +19,18 @@ struct PoissonPair {
     return normal.rate == other.normal.rate && normal.sigma == other.normal.sigma;
   }
 };
-/// What bounds a sampled normal pair under replace-one, for both ways to sample.
-struct ReplacePair {
+/// The pair of one unit exchanged for its opposite under Poisson sampling and replace-one.
+struct ExchangePair {
+  SampledNormal normal;
+  bool operator==(const ExchangePair& other) const {
+    return normal.rate == other.normal.rate && normal.sigma == other.normal.sigma;
+  }
+};
+/// What bounds samples of a fixed size under replace-one. Its curve is the larger one, at each epsilon, of
+/// the two directions of a PoissonPair, each of which two neighbours have; no two neighbours have both.
+struct FixedSizePair {
   SampledNormal normal;  ///< sigma over the distance of neighbours
-  bool operator==(const ReplacePair& other) const {
+  bool operator==(const FixedSizePair& other) const {
     return normal.rate == other.normal.rate && normal.sigma == other.normal.sigma;
   }
 };
@@ -37,19 +46,25 @@ struct ResponsePair {
 
 /// A dominating pair, `count` times.
 struct Term {
-  std::variant<PoissonPair, ReplacePair, LaplacePair, ResponsePair> pair;
+  std::variant<PoissonPair, ExchangePair, FixedSizePair, LaplacePair, ResponsePair> pair;
   double count = 0;
 };
 
 /// All that several accesses come down to.
 struct Terms {
-  std::vector<Term> list;  ///< no two of one pair; plain Gaussians are one together
-  bool exact = false;      ///< one of the accesses was: nothing else matters
-  bool two_sided = false;  ///< adding a record and removing one differ
+  std::vector<Term> list;       ///< no two of one pair; plain Gaussians are one together
+  bool exact = false;           ///< one of the accesses was: nothing else matters
+  bool two_sided = false;       ///< adding a record and removing one differ
+  bool any_fixed_size = false;  ///< a FixedSizePair is among them
+  bool any_laplace = false;     ///< so is Laplace noise in R^n, as any mechanism of its epsilon
 };
 
 /// Checks the accesses and finds their pairs. Throws as pld.hpp says.
 Terms terms_of(std::span<const Access> accesses);
+
+/// Terms that some two neighbours have together, in each direction, so that what is at most their epsilon is
+/// at most the true one. None where no such neighbours are known.
+std::optional<Terms> attained(const Terms& terms);
 
 enum class Direction { kRemove, kAdd };
 

@@ -48,7 +48,10 @@ double largest_loss(const pld::Terms& terms, pld::Direction direction) {
 // At least delta at epsilon 0: the sum of the total variations of all pairs.
 struct TotalVariation {
   double operator()(const pld::PoissonPair& pair) const { return of(pair.normal); }
-  double operator()(const pld::ReplacePair& pair) const { return of(pair.normal); }
+  double operator()(const pld::ExchangePair& pair) const {
+    return of({pair.normal.rate, pair.normal.sigma / 2});
+  }
+  double operator()(const pld::FixedSizePair& pair) const { return of(pair.normal); }
   double operator()(const pld::LaplacePair& pair) const { return -std::expm1(-pair.epsilon / 2); }
   double operator()(const pld::ResponsePair& pair) const { return std::tanh(pair.epsilon / 2); }
   static double of(const pld::SampledNormal& normal) {
@@ -61,6 +64,21 @@ double total_variation(const pld::Terms& terms) {
   return sum * (1 + 1e-12);
 }
 
+// Of terms without a closed form, in the direction that is worse.
+pld::Bracket bracket_of(const pld::Terms& terms, double delta, double relative_error) {
+  pld::Query query{terms.list, pld::Direction::kRemove, relative_error};
+  pld::Bracket bracket = pld::bracket_epsilon(query, delta, 0);
+  const double most_added = largest_loss(terms, pld::Direction::kAdd);
+  if (terms.two_sided && most_added > bracket.lower) {
+    query.direction = pld::Direction::kAdd;
+    const pld::Bracket other = pld::bracket_epsilon(query, delta, bracket.lower);
+    bracket = {std::max(bracket.lower, other.lower),
+               std::max(bracket.upper, std::min(most_added, other.upper))};
+  }
+  bracket.upper = std::min(bracket.upper, largest_loss(terms, pld::Direction::kRemove));
+  return bracket;
+}
+
 }  // namespace
 
 PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const PldSettings& settings) {
@@ -69,10 +87,10 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
     throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastPldDelta);
   }
   const pld::Terms terms = pld::terms_of(accesses);
-  const auto result = [&](double upper, double lower) {
+  const auto result = [&](double upper, std::optional<double> lower) {
     // Where both are infinite, the difference is not a number, and the answer is exact.
-    const bool wide = upper - lower > settings.relative_error * lower + pld::kEpsilonFloor;
-    return PldEpsilon{upper, settings.lower_bound ? std::optional(lower) : std::nullopt, !wide};
+    const bool wide = !lower || upper - *lower > settings.relative_error * *lower + pld::kEpsilonFloor;
+    return PldEpsilon{upper, settings.lower_bound ? lower : std::nullopt, !wide};
   };
   if (terms.exact) return result(kInfinity, kInfinity);
   if (delta == 1 || total_variation(terms) <= delta) return result(0, 0);
@@ -83,16 +101,12 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
   const double most = largest_loss(terms, pld::Direction::kRemove);
   if (delta == 0) return result(most, most * (1 - 2e-12));
 
-  pld::Query query{terms.list, pld::Direction::kRemove, settings.relative_error};
-  pld::Bracket bracket = pld::bracket_epsilon(query, delta, 0);
-  const double most_added = largest_loss(terms, pld::Direction::kAdd);
-  if (terms.two_sided && most_added > bracket.lower) {
-    query.direction = pld::Direction::kAdd;
-    const pld::Bracket other = pld::bracket_epsilon(query, delta, bracket.lower);
-    bracket = {std::max(bracket.lower, other.lower),
-               std::max(bracket.upper, std::min(most_added, other.upper))};
-  }
-  return result(std::min(bracket.upper, most), bracket.lower);
+  const pld::Bracket bracket = bracket_of(terms, delta, settings.relative_error);
+  const bool tight = !terms.any_laplace && !terms.any_fixed_size;
+  if (tight) return result(bracket.upper, bracket.lower);
+  const std::optional<pld::Terms> attained = settings.lower_bound ? pld::attained(terms) : std::nullopt;
+  if (!attained) return result(bracket.upper, std::nullopt);
+  return result(bracket.upper, bracket_of(*attained, delta, settings.relative_error).lower);
 }
 
 double pld_delta(std::span<const Access> accesses, double epsilon, const PldSettings& settings) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "accounting/pld/losses.hpp"
 
@@ -94,13 +95,10 @@ class NormalLoss : public Segment {
   double from_, to_;  // the positions between which the law is kept
 };
 
-class RemovalLoss final : public NormalLoss {
+// A loss that rises in x, under (1 - rate) N + rate S.
+class RisingLoss : public NormalLoss {
  public:
-  RemovalLoss(const SampledNormal& normal, double from, double to) : NormalLoss(normal, from, to) {
-    lowest_ = mixed(log_ratio(from_));
-    highest_ = mixed(log_ratio(to_));
-    above_ = (1 - rate_) * tail_above(to_) + rate_ * tail_above(to_ - shift_);
-  }
+  using NormalLoss::NormalLoss;
   double lowest() const override { return lowest_; }
   double highest() const override { return highest_; }
   double below() const override { return below_; }
@@ -108,27 +106,51 @@ class RemovalLoss final : public NormalLoss {
   void cut_below() { below_ = (1 - rate_) * tail_above(-from_) + rate_ * tail_above(shift_ - from_); }
 
   Part between(double from, double to) const override {
-    const double x0 = from <= lowest_ ? from_ : clamped(position(from));
-    const double x1 = to >= highest_ ? to_ : clamped(position(to));
+    const double x0 = from <= lowest_ ? from_ : clamped(position_of(from));
+    const double x1 = to >= highest_ ? to_ : clamped(position_of(to));
     const int count = panels(x0, x1);
     Part sum;
     double x = x0;
     for (int i = 0; i < count; ++i) {
       const double next = i + 1 == count ? x1 : x0 + (x1 - x0) * (i + 1) / count;
-      const double offset = i == 0 ? 0 : std::max(0.0, mixed(log_ratio(x)) - from);
+      const double offset = i == 0 ? 0 : std::max(0.0, loss_at(x) - from);
       add_panel(panel(x, next - x), offset, sum);
       x = next;
     }
     return sum;
   }
   double stride(double loss, double resolution) const override {
-    return mixed(log_ratio(clamped(position(loss)) + resolution)) - loss;
+    return loss_at(clamped(position_of(loss)) + resolution) - loss;
+  }
+
+ protected:
+  virtual double loss_at(double x) const = 0;
+  virtual double position_of(double loss) const = 0;
+  virtual Part panel(double x, double width) const = 0;
+  // `lowest` and `highest` are the losses at both ends.
+  void set_ends(double lowest, double highest) {
+    lowest_ = lowest;
+    highest_ = highest;
+    above_ = (1 - rate_) * tail_above(to_) + rate_ * tail_above(to_ - shift_);
+  }
+
+ private:
+  double lowest_ = 0, highest_ = 0, above_ = 0;
+  double below_ = 0;
+};
+
+class RemovalLoss final : public RisingLoss {
+ public:
+  RemovalLoss(const SampledNormal& normal, double from, double to) : RisingLoss(normal, from, to) {
+    set_ends(loss_at(from_), loss_at(to_));
   }
   double anchor(double step) const override { return from_ < shift_ / 2 ? crowd(step) : 0; }
   double slip(double loss) const override { return slip_at(loss, clamped(position(loss))); }
 
  private:
-  Part panel(double x, double width) const {
+  double loss_at(double x) const override { return mixed(log_ratio(x)); }
+  double position_of(double loss) const override { return position(loss); }
+  Part panel(double x, double width) const override {
     const double plain = (1 - rate_) * density(x);
     const double shifted = shifted_density(x);
     Part part;
@@ -143,9 +165,67 @@ class RemovalLoss final : public NormalLoss {
     part.error = kQuadratureError + density_error(x);
     return part;
   }
+};
 
-  double lowest_, highest_, above_;
-  double below_ = 0;
+// With y = shift x, e^loss is (rest + near e^y) / (rest + near e^-y), near / rest = odds e^(-shift^2 / 2):
+// odd in x.
+class ExchangeLoss final : public RisingLoss {
+ public:
+  ExchangeLoss(const SampledNormal& normal, double from, double to)
+      : RisingLoss(normal, from, to), log_odds_(std::log(normal.rate) - std::log1p(-normal.rate)) {
+    set_ends(loss_at(from_), loss_at(to_));
+    cut_below();
+  }
+  double anchor(double /*step*/) const override { return 0; }
+  double slip(double loss) const override {
+    const double y = shift_ * clamped(position_of(loss));
+    const double exponent = log_odds_ - shift_ * shift_ / 2;
+    const double slope = 1 / (1 + std::exp(-exponent - y)) + 1 / (1 + std::exp(-exponent + y));
+    const double rounded =
+        std::abs(y) + shift_ * shift_ + std::abs(std::log(rate_)) + std::abs(log_odds_) + 1;
+    return 8 * kRounding * (std::abs(loss) + slope * rounded);
+  }
+
+ private:
+  double loss_at(double x) const override {
+    if (x < 0) return -loss_at(-x);
+    const double y = shift_ * x;
+    const double near = log_ratio(x);
+    const double rest = (1 - rate_) + rate_ * std::exp(near - 2 * y);
+    if (near > kLargestExponent) return near + std::log(rate_) - std::log(rest);
+    return std::log1p(rate_ * std::exp(near) * -std::expm1(-2 * y) / rest);
+  }
+  // y = loss/2 + asinh(sinh(loss/2) e^(shift^2 / 2) / odds), in logarithms as that may overflow.
+  double position_of(double loss) const override {
+    if (loss <= 0) return loss == 0 ? 0 : -position_of(-loss);
+    const double half = loss / 2;
+    const double log_sinh =
+        half > 1 ? half + std::log1p(-std::exp(-loss)) - std::numbers::ln2 : std::log(std::sinh(half));
+    const double exponent = log_sinh + shift_ * shift_ / 2 - log_odds_;
+    const double rest = exponent > 20 ? exponent + std::numbers::ln2 : std::asinh(std::exp(exponent));
+    return (half + rest) / shift_;
+  }
+  Part panel(double x, double width) const override {
+    const double plain = (1 - rate_) * density(x);
+    const double shifted = shifted_density(x);
+    // The density of `rate` S' times e^loss.
+    const double loss = loss_at(x);
+    const double y = x + shift_;
+    const double opposite = rate_ * std::exp(loss - y * y / 2 - kLogRootTwoPi);
+    Part part;
+    if (plain + shifted == 0) return part;
+    for (std::size_t i = 0; i < kNodes.size(); ++i) {
+      const double s = width * kNodes[i];
+      const double weight = width * kWeights[i] * std::exp(-s * (x + s / 2));
+      const double growth = std::expm1(shift_ * s);
+      part.mass += weight * (plain + shifted * (1 + growth));
+      part.excess += weight * (shifted * growth - opposite * std::expm1(-shift_ * s));
+    }
+    part.error = kQuadratureError + density_error(x) + 4 * kRounding * (y * y + std::abs(loss));
+    return part;
+  }
+
+  double log_odds_;
 };
 
 class AdditionLoss final : public NormalLoss {
@@ -217,6 +297,10 @@ std::unique_ptr<Segment> addition_loss(const SampledNormal& normal, double tail,
   auto loss = std::make_unique<AdditionLoss>(normal, from, std::max(tail, from));
   if (!below_zero_only) loss->cut_above();
   return loss;
+}
+
+std::unique_ptr<Segment> exchange_loss(const SampledNormal& normal, double tail) {
+  return std::make_unique<ExchangeLoss>(normal, -tail, 1 / normal.sigma + tail);
 }
 
 }  // namespace fedarena::pld

@@ -18,6 +18,10 @@ std::unique_ptr<Segment> removal_loss(const SampledNormal& normal, double tail, 
 /// The loss of (N, (1 - rate) N + rate S): what a record's addition shows. That below 0, or all.
 std::unique_ptr<Segment> addition_loss(const SampledNormal& normal, double tail, bool below_zero_only);
 
+/// The loss of ((1 - rate) N + rate S, (1 - rate) N + rate S'), S' = N(-1, sigma^2), rate < 1: what the
+/// exchange of a record for its opposite shows.
+std::unique_ptr<Segment> exchange_loss(const SampledNormal& normal, double tail);
+
 /// Laplace noise on the line; neighbours lie 1/epsilon scales apart.
 Law laplace_loss(double epsilon);
 /// k-ary randomised response; with 2 categories it dominates every mechanism of its epsilon (Kairouz, Oh,

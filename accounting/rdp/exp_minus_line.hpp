@@ -30,4 +30,9 @@ inline double exp_minus_line(double y) {
   return std::abs(y) <= kSmallExponent ? exp_minus_line_of_small(y) : std::exp(y) - 1 - y;
 }
 
+/// log(1 + exp(y)) without overflow.
+inline double log_one_plus_exp(double y) {
+  return y > 0 ? y + std::log1p(std::exp(-y)) : std::log1p(std::exp(y));
+}
+
 }  // namespace fedarena

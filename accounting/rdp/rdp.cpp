@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
@@ -38,14 +40,17 @@ Curve sampled_gaussian(const SampledGaussian& event, Orders orders) {
   const double noise = joint_noise_multiplier(event);
   if (event.rate == 0) return Curve(orders.size(), 0);
   if (event.rate == 1 || noise == 0) return gaussian(noise, event.adjacency, orders);
-  const bool add_remove = event.adjacency == Adjacency::kAddRemove;
-  if (add_remove && event.sampling == Sampling::kWithoutReplacement) {
+  const bool replaces = event.adjacency == Adjacency::kReplaceOne;
+  const bool fixed_size = event.sampling == Sampling::kWithoutReplacement;
+  if (fixed_size && !replaces) {
     throw Unproven(Complaint{
-        .found = "no bound is proven for " + describe(event) + " under add/remove adjacency",
+        .found = fmt::format("no bound is proven for {} under {}", describe(event), name(event.adjacency)),
         .remedy = "Sample by Poisson, take replace-one as adjacency, or assume Poisson sampling explicitly"});
   }
-  Curve curve = add_remove ? poisson_gaussian_log_moments(event.rate, noise, orders)
-                           : replace_one_log_moments(event.sampling, event.rate, noise, orders);
+  const auto log_moments = !replaces    ? poisson_gaussian_log_moments
+                           : fixed_size ? fixed_size_log_moments
+                                        : poisson_exchange_log_moments;
+  Curve curve = log_moments(event.rate, noise, orders);
   for (std::size_t i = 0; i < curve.size(); ++i) curve[i] /= orders[i] - 1;
   return curve;
 }

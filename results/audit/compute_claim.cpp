@@ -49,6 +49,14 @@ std::string first_exact_access(const Ledger& ledger, const std::string& algorith
   return fmt::format("{}: {} of {}, round {}", algorithm, first->access, who(*first), first->first_round);
 }
 
+// All of which the claim is about.
+std::int64_t units_of(const Ledger& ledger) {
+  if (ledger.unit() == Unit::kClient) return static_cast<std::int64_t>(ledger.clients().size());
+  std::int64_t examples = 0;
+  for (const auto& [client, record] : ledger.clients()) examples += record.examples;
+  return examples;
+}
+
 // Of the client whose epsilon is the run's.
 double order_of(const Account& account) {
   for (const ClientAccount& client : account.clients) {
@@ -73,6 +81,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   FEDARENA_CHECK(claim.unit, ==, name(ledger.unit()));
   const Account account = fedarena::account(ledger, claim.settings);
   claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
+  claim.units = units_of(ledger);
   claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
   claim.rdp = account.rdp;
   claim.order = order_of(account);

@@ -116,6 +116,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.text("adjacency", recorded.adjacency, claim.adjacency);
   compare.result(recorded.assumed == claim.assumed, "assumed", recorded.assumed ? "true" : "false",
                  claim.assumed ? "true" : "false");
+  if (recorded.units > 0) compare.integer("units", recorded.units, claim.units);
   compare.claim("epsilon_rdp", recorded.rdp, claim.rdp);
   compare.close("order", recorded.order, claim.order);
   compare.claim("epsilon_pld", recorded.pld, claim.pld);

@@ -48,7 +48,9 @@ float as_float(double number) {
 ProtobufMessage scalar(const RoundValue& number) {
   ProtobufMessage message;
   message.bytes(value::kTag, std::string(number.group) + "/" + number.name);
-  message.real(value::kSimpleValue, as_float(number.number));
+  float real = as_float(number.number);
+  if (number.upper_bound && real < number.number) real = std::nextafter(real, HUGE_VALF);
+  message.real(value::kSimpleValue, real);
   return message;
 }
 

@@ -20,7 +20,8 @@ RoundValue value_of(const CatalogueEntry& entry, const RecordedNumber& number,
           .group = entry.group,
           .name = std::string(entry.field) + suffix,
           .number = std::visit([](auto each) { return static_cast<double>(each); }, number),
-          .text = std::visit([](auto each) { return text_of(each); }, number)};
+          .text = std::visit([](auto each) { return text_of(each); }, number),
+          .upper_bound = entry.unit == NumberUnit::kEpsilon};
 }
 
 std::optional<RecordedNumber> epsilon_of(const std::optional<Claim>& claim) {

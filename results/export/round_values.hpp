@@ -15,8 +15,9 @@ struct RoundValue {
   /// The measure, with the class or the algorithm's word where there are several: "class_accuracy_3",
   /// "observed_radius".
   std::string name;
-  double number = 0;  ///< may be nan or infinite
-  std::string text;   ///< reads back as that number; "nan", "inf", "-inf"; counts have all digits
+  double number = 0;         ///< may be nan or infinite
+  std::string text;          ///< reads back as that number; "nan", "inf", "-inf"; counts have all digits
+  bool upper_bound = false;  ///< an epsilon: with fewer digits it is rounded up
 };
 
 /// The names of measures, as rounds.jsonl and summary.json have them, in the order of `round_values`.

@@ -113,6 +113,11 @@ bool is_share(const Quantity& quantity) {
   return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kShare;
 }
 
+bool counts_draws(const Quantity& quantity) {
+  return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kCount &&
+         quantity.entry->over_rounds == OverRounds::kSum;
+}
+
 Better better(const Quantity& quantity) {
   if (quantity.entry == nullptr) return Better::kNeither;
   return is_share(quantity) ? Better::kMore : Better::kLess;

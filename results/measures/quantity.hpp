@@ -58,6 +58,9 @@ std::string describe(const Quantity& quantity);
 /// where no setting does.
 std::string recorded_with(const Quantity& quantity);
 
+/// Whether it is a sum of the sizes of what was drawn: batches, and cohorts with them.
+bool counts_draws(const Quantity& quantity);
+
 /// Whether it is a fraction, of which more is better.
 bool is_share(const Quantity& quantity);
 

@@ -17,6 +17,8 @@ std::string rdp_details(const PrivacyClaim& claim) {
 
 std::string unit_text(const PrivacyClaim& claim) {
   std::string text = claim.unit == "record" ? "one example of one client" : "all that one client holds";
+  if (claim.adjacency == "zero-out")
+    text += "; neighbours: one contributes or is zero (zero-out); sizes are public";
   if (claim.adjacency == "add-remove") text += "; neighbours: one more or less (add-remove)";
   if (claim.adjacency == "replace-one") text += "; neighbours: one exchanged for another (replace-one)";
   return text;
@@ -42,6 +44,14 @@ std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText nu
          (claim->as_if_rdp ? ", as if " + both(claim->as_if_rdp, claim->as_if_pld) : "");
 }
 
+std::string delta_warning(const PrivacyClaim& claim) {
+  if (claim.units == 0 || claim.settings.delta * static_cast<double>(claim.units) < 1) return {};
+  const char* unit = claim.unit == "client" ? "client" : "example";
+  return fmt::format(
+      "delta {} is not below 1/{}, one over the number of {}s: it allows to publish one as it is",
+      short_number(claim.settings.delta), claim.units, unit);
+}
+
 std::string order_text(double order) {
   if (order == 0) return "-";
   return std::isinf(order) ? "pure" : fmt::format("{}", order);
@@ -53,6 +63,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
       {"epsilon", explained_claim(claim.rdp) + " by RDP" + rdp_details(claim)},
       {"", explained_claim(claim.pld) + " by PLD"},
       {"delta", short_number(claim.settings.delta)}};
+  if (const std::string warning = delta_warning(claim); !warning.empty()) lines.emplace_back("", warning);
   if (claim.as_if_rdp) {
     lines.emplace_back("as if", explained_claim(claim.as_if_rdp) +
                                     " by RDP, of the larger population that the noise was rescaled for");
@@ -78,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   }
   if (claim.budget > 0) {
     lines.emplace_back(
-        "budget", epsilon_number(claim.budget) +
+        "budget", short_number(claim.budget) +
                       (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
   }
   return lines;

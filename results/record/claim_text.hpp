@@ -23,6 +23,10 @@ std::string explained_claim(const std::optional<Claim>& claim);
 /// without privacy.
 std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number = epsilon_text);
 
+/// A warning where delta is not below one over the units, since then it allows to publish one of them as it
+/// is; or empty.
+std::string delta_warning(const PrivacyClaim& claim);
+
 /// The order of the RDP epsilon: "8.5", "pure", or "-" where there is none.
 std::string order_text(double order);
 

@@ -57,6 +57,10 @@ void check(const PrivacyClaim& claim, const JsonFields& fields) {
 
 }  // namespace
 
+bool draws_are_secret(const std::optional<PrivacyClaim>& claim) {
+  return claim && !claim->adjacency.empty() && claim->adjacency != name(Adjacency::kReplaceOne);
+}
+
 bool is_finite(const std::optional<Claim>& claim) {
   return claim && claim->epsilon && std::isfinite(*claim->epsilon);
 }
@@ -112,6 +116,7 @@ void append_privacy(Json& json, const PrivacyClaim& claim) {
   json["varied"] = claim.varied;
   json["exact_access"] = claim.exact_access;
   json["declared_public"] = claim.declared_public;
+  if (claim.units > 0) json["units"] = claim.units;
   json["budget"] = json_number(claim.budget);
   json["stopped"] = claim.stopped;
 }
@@ -120,7 +125,7 @@ PrivacyClaim read_privacy(JsonFields& fields) {
   PrivacyClaim claim;
   claim.unit = fields.choice("unit", {"record", "client"});
   claim.adjacency = fields.text("adjacency");
-  if (!claim.adjacency.empty()) fields.choice("adjacency", {"add-remove", "replace-one"});
+  if (!claim.adjacency.empty()) fields.choice("adjacency", {"add-remove", "replace-one", "zero-out"});
   claim.settings.delta = fields.fraction("delta");
   claim.settings.orders = fields.text("orders");
   if (claim.settings.orders.empty()) fields.reject("orders", "the name of an order set");
@@ -137,6 +142,7 @@ PrivacyClaim read_privacy(JsonFields& fields) {
   claim.varied = fields.boolean("varied");
   claim.exact_access = fields.text("exact_access");
   claim.declared_public = fields.text("declared_public");
+  if (fields.has("units")) claim.units = fields.integer("units", 1);
   claim.budget = fields.amount("budget");
   claim.stopped = fields.text("stopped");
   if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});

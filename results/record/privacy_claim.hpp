@@ -20,8 +20,9 @@ inline constexpr const char* kStoppedByBudget = "budget";
 /// What a run under a privacy policy may claim, as its summary and its tables state it. Everything but
 /// `unit`, `settings` and `budget` is a result, which exists only once the run is finished.
 struct PrivacyClaim {
-  std::string unit = {};       ///< whose contribution is hidden: "record" or "client"
-  std::string adjacency = {};  ///< "add-remove" or "replace-one"; empty where nothing was privatised
+  std::string unit = {};  ///< whose contribution is hidden: "record" or "client"
+  /// By name; empty where nothing was privatised.
+  std::string adjacency = {};
   AccountSettings settings = {};
   bool assumed = false;           ///< whether some access rests on what `settings.assume` says
   std::optional<Claim> rdp = {};  ///< present exactly when finished
@@ -37,11 +38,15 @@ struct PrivacyClaim {
   std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
   std::string declared_public =
       {};                    ///< what the claim takes for public knowledge because the experiment says so
+  std::int64_t units = 0;    ///< examples, or clients, that there are; 0 before the run is finished
   double budget = 0;         ///< the epsilon that the run must not exceed; 0 for none
   std::string stopped = {};  ///< kStoppedByBudget or empty
 
   bool operator==(const PrivacyClaim&) const = default;
 };
+
+/// Whether the sizes of samples are a secret of the mechanism: where each unit was drawn on its own.
+bool draws_are_secret(const std::optional<PrivacyClaim>& claim);
 
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);

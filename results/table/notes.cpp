@@ -157,8 +157,8 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<c
       by_trials[summary.tuning ? summary.tuning->trials : 0].insert(names[i]);
       if (!summary.tuning) continue;
       const Tuning& tuning = *summary.tuning;
-      searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(
-          fmt::format("{} {}", names[i], outcome_text(tuning, summary.label)));
+      searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(fmt::format(
+          "{} {}", names[i], outcome_text(tuning, summary.label, !draws_are_secret(summary.privacy))));
       is_private = is_private || summary.privacy.has_value();
     }
   }
@@ -224,11 +224,13 @@ std::string chosen_text(const Tuning& tuning, const std::string& label) {
   return text;
 }
 
-std::string outcome_text(const Tuning& tuning, const std::string& label) {
+std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_examples) {
   const std::string score =
       tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %" : measured(tuning.score);
-  return fmt::format("{} s and {} examples, {} ({})", human_seconds(tuning.seconds),
-                     human_count(static_cast<double>(tuning.examples)), chosen_text(tuning, label), score);
+  const std::string examples =
+      with_examples ? fmt::format(" and {} examples", human_count(static_cast<double>(tuning.examples))) : "";
+  return fmt::format("{} s{}, {} ({})", human_seconds(tuning.seconds), examples, chosen_text(tuning, label),
+                     score);
 }
 
 }  // namespace fedarena::results

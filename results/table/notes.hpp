@@ -38,7 +38,7 @@ std::string search_text(const std::optional<Tuning>& tuning);
 std::string chosen_text(const Tuning& tuning, const std::string& label);
 
 /// What the trials took and what came of them: "16.8 s and 1.30 M examples, training.rate = 0.1 (76.67 %)".
-std::string outcome_text(const Tuning& tuning, const std::string& label);
+std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_examples);
 
 /// What every table of tuned private runs must say.
 inline constexpr const char* kTrialsNotCovered =

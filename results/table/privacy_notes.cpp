@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -60,6 +61,19 @@ void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<
       row));
 }
 
+// Rows of the same delta and number of units are told together.
+void note_delta(const Claims& claims, std::span<const std::string> names, std::vector<std::string>& notes) {
+  std::map<std::string, std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (!claims[i]) continue;
+    if (const std::string warning = delta_warning(*claims[i]); !warning.empty())
+      rows[warning].push_back(names[i]);
+  }
+  for (const auto& [warning, named] : rows) {
+    notes.push_back(fmt::format("{}: {}", fmt::join(named, "; "), warning));
+  }
+}
+
 void note_declared_public(const std::string& row, const PrivacyClaim& claim,
                           std::vector<std::string>& notes) {
   if (claim.declared_public.empty()) return;
@@ -78,6 +92,20 @@ void note_budget(const std::string& name, const RowRuns& row, const PrivacyClaim
       "of epsilon {}",
       kStoppedMark, name, range_text(least->summary->rounds_done, most->summary->rounds_done),
       row.summary().rounds, short_number(claim.budget)));
+}
+
+// Rates and counts of a run follow from sizes, so that neighbours of another size are none.
+void note_neighbours(const Claims& claims, std::vector<std::string>& notes) {
+  std::set<std::string> units;
+  for (const std::optional<PrivacyClaim>& claim : claims) {
+    if (claim && claim->adjacency == name(Adjacency::kZeroOut)) units.insert(claim->unit);
+  }
+  if (units.empty()) return;
+  notes.push_back(
+      fmt::format("zero-out: neighbours differ in one {} that contributes nothing in one of them; the sizes "
+                  "of shards and the "
+                  "number of clients are public",
+                  fmt::join(units, " or one ")));
 }
 
 // Epsilons say the same only of the same delta, unit and adjacency.
@@ -127,6 +155,8 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
                     "number before it is the run's own",
                     kAsIfMark));
   }
+  note_neighbours(claims, notes);
+  note_delta(claims, names, notes);
   note_comparison(claims, notes);
   return notes;
 }

@@ -52,10 +52,8 @@ void add_costs(Row& row) {
   row.operations_at_least = row.operations && std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
                               return seed.cost->at_least;
                             });
-  row.total_uplink_bytes =
-      *over_seeds([](const SeedResult& seed) { return std::optional(seed.uplink_bytes_of_run); });
-  row.total_downlink_bytes =
-      *over_seeds([](const SeedResult& seed) { return std::optional(seed.downlink_bytes_of_run); });
+  row.total_uplink_bytes = over_seeds([](const SeedResult& seed) { return seed.uplink_bytes_of_run; });
+  row.total_downlink_bytes = over_seeds([](const SeedResult& seed) { return seed.downlink_bytes_of_run; });
 }
 
 template <typename Seeds, typename Value>
@@ -83,6 +81,9 @@ ClientColumns columns_of(const std::vector<const Summary*>& seeds) {
 
 SeedResult seed_of(const FoundRun& run) {
   const Summary& summary = *run.summary;
+  const bool secret_batches = draws_are_secret(summary.privacy);
+  const bool secret_cohorts = secret_batches && summary.privacy->unit == name(Unit::kClient);
+  const auto total = [&](std::int64_t bytes) { return secret_cohorts ? std::nullopt : std::optional(bytes); };
   return {.seed = summary.seed,
           .path = run.path,
           .rounds_done = summary.rounds_done,
@@ -91,11 +92,11 @@ SeedResult seed_of(const FoundRun& run) {
           .seconds = summary.seconds,
           .uplink_bytes = summary.uplink_bytes_per_client_round,
           .downlink_bytes = summary.downlink_bytes_per_client_round,
-          .uplink_bytes_of_run = summary.uplink_bytes,
-          .downlink_bytes_of_run = summary.downlink_bytes,
+          .uplink_bytes_of_run = total(summary.uplink_bytes),
+          .downlink_bytes_of_run = total(summary.downlink_bytes),
           .privacy = summary.privacy,
-          .examples = summary.examples,
-          .cost = summary.cost};
+          .examples = secret_batches ? std::nullopt : summary.examples,
+          .cost = secret_batches ? std::nullopt : summary.cost};
 }
 
 Row make_row(const RowRuns& gathered) {

@@ -50,15 +50,17 @@ struct SeedResult {
   std::optional<double> accuracy;  ///< of the last round, a fraction; none on regression data
   double loss = 0;                 ///< of the last round; may be nan or infinite
   double seconds = 0;
-  double uplink_bytes = 0;                 ///< per client and round
-  double downlink_bytes = 0;               ///< per client and round
-  std::int64_t uplink_bytes_of_run = 0;    ///< in total
-  std::int64_t downlink_bytes_of_run = 0;  ///< in total
-  std::optional<PrivacyClaim> privacy;     ///< none under the policy "none"
-  std::optional<std::int64_t> examples;    ///< gradients of clients' examples; none in older records
-  std::optional<Cost> cost;                ///< of the run; none in older records
-  std::optional<double> metric = {};       ///< the metric of the table; none without one
-  std::int64_t metric_round = 0;           ///< where it was read; 0 without a value
+  double uplink_bytes = 0;    ///< per client and round
+  double downlink_bytes = 0;  ///< per client and round
+  /// In total; none where they would tell how many clients were drawn, which privacy keeps secret.
+  std::optional<std::int64_t> uplink_bytes_of_run, downlink_bytes_of_run;
+  std::optional<PrivacyClaim> privacy;  ///< none under the policy "none"
+  /// Gradients of clients' examples, and all that the run cost; none in older records, and where sizes of
+  /// batches or cohorts are secret.
+  std::optional<std::int64_t> examples;
+  std::optional<Cost> cost;
+  std::optional<double> metric = {};  ///< the metric of the table; none without one
+  std::int64_t metric_round = 0;      ///< where it was read; 0 without a value
 };
 
 /// The number by which rows are compared, over seeds.
@@ -88,8 +90,7 @@ struct Row : RowKey {
   double uplink_bytes = 0;                      ///< per client and round, mean over seeds
   double downlink_bytes = 0;                    ///< per client and round, mean over seeds
   double seconds = 0;                           ///< per run, mean over seeds
-  double total_uplink_bytes = 0;                ///< per run, mean over seeds
-  double total_downlink_bytes = 0;              ///< per run, mean over seeds
+  std::optional<double> total_uplink_bytes, total_downlink_bytes;  ///< per run, mean over seeds
   /// Per run, mean over seeds, as `Summary::examples` and `Cost` have it; none unless every seed does.
   std::optional<double> examples, gradients, operations;
   bool operations_at_least = false;  ///< whether any seed's operations are a lower bound

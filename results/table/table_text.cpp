@@ -97,6 +97,14 @@ std::string legend(const Table& table, const Selection& selection) {
       "itself.");
   say(shown(Shown::kExamples) || shown(Shown::kGradients) || shown(Shown::kOperations),
       "These are sums over a run, evaluation left out; k, M, G, T, P: 10^3 to 10^15.");
+  const bool counts = shown(Shown::kExamples) || shown(Shown::kGradients) || shown(Shown::kOperations);
+  const bool totals = shown(Shown::kTotalUplink) || shown(Shown::kTotalDownlink);
+  say(std::ranges::any_of(table.rows,
+                          [&](const Row& row) {
+                            return draws_are_secret(row.privacy) &&
+                                   (counts || (totals && row.privacy->unit == name(Unit::kClient)));
+                          }),
+      "\"-\": a sum that would tell the sizes of samples, which privacy keeps secret.");
   say_pair(Shown::kUplink, Shown::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
            "per client and round");
   say_pair(Shown::kTotalUplink, Shown::kTotalDownlink,

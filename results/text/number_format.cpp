@@ -32,6 +32,21 @@ ScaledNumber scaled(double number, double step, std::span<const char* const> uni
   return {.digits = std::move(digits), .unit = units[unit], .value = value};
 }
 
+// Four decimals or digits of a number >= 0, rounded up (1) or down (-1): read back it is the number, or lies
+// on that side of it.
+std::string four_digits(double number, int side) {
+  if (number == 0 || std::isinf(number)) return fmt::format("{}", number);
+  const bool decimals = number >= 0.1 && number < 1e12;
+  const auto nearest = [&](double value) {
+    return decimals ? fmt::format("{:.4f}", value) : fmt::format("{:.4g}", value);
+  };
+  std::string text = nearest(number);
+  const double read = parse_number<double>(text).value_or(number);
+  const double unit = decimals ? 1e-4 : std::pow(10, std::floor(std::log10(number)) - 3);
+  if ((read - number) * side < 0) text = nearest(read + side * unit);
+  return text;
+}
+
 }  // namespace
 
 ScaledNumber scaled_bytes(double bytes) {
@@ -70,11 +85,9 @@ std::string epsilon_text(double epsilon) {
   return text;
 }
 
-std::string epsilon_number(double number) {
-  if (number == 0) return "0";
-  const double size = std::abs(number);
-  return size >= 0.1 && size < 1e12 ? fmt::format("{:.4f}", number) : fmt::format("{:.4g}", number);
-}
+std::string epsilon_number(double number) { return four_digits(number, 1); }
+
+std::string lower_bound_number(double number) { return four_digits(number, -1); }
 
 std::string duration_text(double seconds) {
   constexpr std::int64_t kMinute = 60;

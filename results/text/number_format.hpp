@@ -41,10 +41,12 @@ std::string measured_beside(double beside, double value);
 /// read back as a double is never below it (2.79 is "2.79", and so is 2.78664).
 std::string epsilon_text(double epsilon);
 
-/// An epsilon, or another number of an accountant, to the nearest fourth decimal; with four digits where it
-/// is smaller, so that nothing but 0 looks like 0; "inf". Tables, which are quoted, round up instead: see
-/// epsilon_text().
+/// An epsilon, or another upper bound of an accountant, with four decimals, or with four digits where that is
+/// more of them, so that nothing but 0 looks like 0; "inf". Rounded up like epsilon_text().
 std::string epsilon_number(double number);
+
+/// The same of a lower bound, rounded down.
+std::string lower_bound_number(double number);
 
 /// A time for people, in two units at most: "12 s", "3 min 05 s", "2 h 07 min", "3 d 04 h".
 std::string duration_text(double seconds);

@@ -85,7 +85,8 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("published_n", published && published->n ? std::to_string(*published->n) : "");
   add("published_source", published ? table.published_sources[published->source] : "");
   add("trials", row.tuning ? std::to_string(row.tuning->trials) : "");
-  add("trial_examples", row.tuning ? std::to_string(row.tuning->examples) : "");
+  add("trial_examples",
+      row.tuning && !draws_are_secret(row.privacy) ? std::to_string(row.tuning->examples) : "");
   add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
   return fields;
 }
@@ -116,8 +117,11 @@ Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   json["seconds"] = seed.seconds;
   json["uplink_bytes_per_client_round"] = json_count(seed.uplink_bytes);
   json["downlink_bytes_per_client_round"] = json_count(seed.downlink_bytes);
-  json["uplink_bytes"] = seed.uplink_bytes_of_run;
-  json["downlink_bytes"] = seed.downlink_bytes_of_run;
+  const auto bytes = [](const std::optional<std::int64_t>& total) {
+    return total ? Json(*total) : Json(nullptr);
+  };
+  json["uplink_bytes"] = bytes(seed.uplink_bytes_of_run);
+  json["downlink_bytes"] = bytes(seed.downlink_bytes_of_run);
   json["epsilon_rdp"] = seed.privacy ? json_epsilon(seed.privacy->rdp) : Json("none");
   json["epsilon_pld"] = seed.privacy ? json_epsilon(seed.privacy->pld) : Json("none");
   json["examples"] = seed.examples ? Json(*seed.examples) : Json(nullptr);
@@ -167,6 +171,7 @@ Json json_of(const Row& row, const Table& table) {
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : row.algorithm_parameters) json["algorithm_parameters"][name] = value;
   if (row.tuning) append_tuning(json, *row.tuning);
+  if (row.tuning && draws_are_secret(row.privacy)) json["tuning"]["examples"] = nullptr;
   json["rounds"] = row.rounds;
   json["clients"] = row.clients;
   json["parameters"] = row.parameters;

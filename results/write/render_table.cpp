@@ -110,6 +110,12 @@ RowColumn bytes_column(const char* heading, double Row::*member) {
   return {heading, Align::kNumber, [=](const Row& row) { return scaled_bytes(row.*member); }};
 }
 
+RowColumn total_bytes_column(const char* heading, std::optional<double> Row::*member) {
+  return {heading, Align::kNumber, [=](const Row& row) -> Cell {
+            return row.*member ? scaled_bytes(*(row.*member)) : Cell(kNothing);
+          }};
+}
+
 void add(Shown shown, const Table& table, RowColumns& columns) {
   switch (shown) {
     case Shown::kRounds:
@@ -138,9 +144,9 @@ void add(Shown shown, const Table& table, RowColumns& columns) {
     case Shown::kDownlink:
       return columns.push_back(bytes_column("downlink", &Row::downlink_bytes));
     case Shown::kTotalUplink:
-      return columns.push_back(bytes_column("total uplink", &Row::total_uplink_bytes));
+      return columns.push_back(total_bytes_column("total uplink", &Row::total_uplink_bytes));
     case Shown::kTotalDownlink:
-      return columns.push_back(bytes_column("total downlink", &Row::total_downlink_bytes));
+      return columns.push_back(total_bytes_column("total downlink", &Row::total_downlink_bytes));
     case Shown::kSeconds:
       return columns.push_back(
           {"seconds", Align::kPoint, [](const Row& row) { return number_cell(human_seconds(row.seconds)); }});

@@ -149,7 +149,22 @@ TEST(Account, AssumesWhatItIsTold) {
   // The claim is about the neighbours of Poisson samples, whatever the samples' own.
   const Account exchanged = account(records({times(fixed_size(0.1, 1))}), assuming);
   EXPECT_EQ(exchanged.rdp, result.rdp);
-  EXPECT_EQ(exchanged.adjacency, Adjacency::kAddRemove);
+  EXPECT_EQ(exchanged.adjacency, Adjacency::kZeroOut);
+}
+
+TEST(Account, ZeroingAUnitOutCostsWhatRemovingItDoesAtTheSameRate) {
+  const auto of = [](Adjacency adjacency) {
+    return account(records({times(poisson(0.1, 1, adjacency)), times(Gaussian{3, adjacency})}), kOpacus);
+  };
+  const Account zeroed = of(Adjacency::kZeroOut);
+  EXPECT_EQ(zeroed.rdp, of(Adjacency::kAddRemove).rdp);
+  EXPECT_EQ(zeroed.pld, of(Adjacency::kAddRemove).pld);
+  EXPECT_EQ(zeroed.adjacency, Adjacency::kZeroOut);
+  const Account both =
+      account(records({times(poisson(0.1, 1)), times(Gaussian{3, Adjacency::kZeroOut})}), kOpacus);
+  EXPECT_EQ(both.rdp, zeroed.rdp);
+  EXPECT_EQ(both.adjacency, Adjacency::kZeroOut);
+  EXPECT_FALSE(account(records({times(fixed_size(0.1, 1, Adjacency::kZeroOut))}), kOpacus).rdp.epsilon);
 }
 
 TEST(Account, RefusesToMixAdjacencies) {

@@ -27,6 +27,7 @@ TEST(Event, IsDescribedInOneLine) {
             "fixed-size sampled Gaussian (rate 0.1, noise multiplier 2.5, replace-one)");
   EXPECT_EQ(describe(SampledGaussian{Sampling::kPoisson, 0.5, {1, 20}, Adjacency::kAddRemove}),
             "Poisson-sampled Gaussian (rate 0.5, noise multipliers 1 and 20)");
+  EXPECT_EQ(describe(Gaussian{4, Adjacency::kZeroOut}), "Gaussian (noise multiplier 4, zero-out)");
   EXPECT_EQ(describe(Gaussian{4, Adjacency::kReplaceOne}), "Gaussian (noise multiplier 4, replace-one)");
   EXPECT_EQ(describe(ExactAccess{"label counts"}), "exact access (label counts)");
   EXPECT_EQ(describe(Laplace{11, 2}), "Laplace in R^11 (epsilon 2)");
@@ -66,14 +67,17 @@ TEST(Event, HasTheAdjacenciesOfItsGaussians) {
   EXPECT_EQ(adjacencies({{Composition{{{Composition{{{fixed_size(0.1, 1), 1}}}, 1}}}, 1}}),
             std::set{Adjacency::kReplaceOne});
   EXPECT_EQ(adjacencies({{Gaussian{1}, 1}, {fixed_size(0.1, 1), 1}}).size(), 2U);
+  EXPECT_EQ(adjacencies({{Gaussian{1, Adjacency::kZeroOut}, 1}, {poisson(0.1, 1), 1}}),
+            std::set{Adjacency::kZeroOut});
 }
 
 TEST(Event, AssumedToBeAPoissonSampleKeepsRateAndNoise) {
   const auto inside = [](const Event& event) { return Event(Composition{{{event, 7}, {Gaussian{2}, 1}}}); };
   for (const Adjacency adjacency : {Adjacency::kAddRemove, Adjacency::kReplaceOne}) {
     const Event fixed = fixed_size(0.3, 1.5, adjacency);
-    EXPECT_EQ(assuming_poisson(fixed), poisson(0.3, 1.5));
-    EXPECT_EQ(assuming_poisson(inside(fixed)), inside(poisson(0.3, 1.5)));
+    const Event assumed = poisson(0.3, 1.5, Adjacency::kZeroOut);
+    EXPECT_EQ(assuming_poisson(fixed), assumed);
+    EXPECT_EQ(assuming_poisson(inside(fixed)), inside(assumed));
     for (const Event& other : {poisson(0.3, 1.5, adjacency), Event(Gaussian{1, adjacency})}) {
       EXPECT_EQ(assuming_poisson(other), other);
     }
@@ -328,6 +332,7 @@ TEST(Ledger, NamesItsUnits) {
   EXPECT_EQ(name(Unit::kClient), "client");
   EXPECT_EQ(name(Adjacency::kAddRemove), "add-remove");
   EXPECT_EQ(name(Adjacency::kReplaceOne), "replace-one");
+  EXPECT_EQ(name(Adjacency::kZeroOut), "zero-out");
 }
 
 // Equal to the last bit, or another event: what is alike for a person is not the same access.

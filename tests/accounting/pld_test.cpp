@@ -87,7 +87,7 @@ TEST(Pld, BracketsTheOptimalCompositionOfPureMechanisms) {
   expect_bracket(pure(1, 30), 1e-6, 29.987864232380330, "30 of 1");
   expect_bracket(pure(0.01, 1000), 1e-5, 1.1977327983086730, "1000 of 0.01");
   expect_bracket(pure(8, 15), 1e-5, 119.99998994951177, "15 of 8");
-  expect_bracket({{Laplace{3, 0.1}, 100}}, 1e-6, 4.7745675881079864, "Laplace in R^3 as any mechanism");
+  EXPECT_EQ(upper({{Laplace{3, 0.1}, 100}}, 1e-6), upper(pure(0.1, 100), 1e-6)) << "as any mechanism";
   EXPECT_NEAR(pld_epsilon(pure(1, 30), 0).upper, 30, 1e-9);
 }
 
@@ -166,21 +166,6 @@ TEST(Pld, ReachesTheErrorThatIsAskedFor) {
     EXPECT_LE(*epsilon.lower, 2.3838992280945866) << error;
   }
   EXPECT_FALSE(pld_epsilon(accesses, 1e-5).lower.has_value());
-}
-
-TEST(Pld, BoundsReplaceOneBySamplesOfTwiceTheDistance) {
-  // One step, epsilon > 0: delta = q (Gaussian delta of noise / 2 at log(1 + (e^eps - 1) / q)), by the
-  // theorem.
-  const double inner = std::log1p(std::expm1(0.7) / 0.2);
-  const double exact = 0.2 * gaussian_delta(inner, 0.5);
-  for (const Event& event :
-       {poisson(0.2, 1, Adjacency::kReplaceOne), fixed_size(0.2, 1, Adjacency::kReplaceOne)}) {
-    expect_delta({{event, 1}}, 0.7, exact, 1e-12);
-  }
-  // The pair of the worst known neighbours (1 - q) N(0) + q N(+-1) lies below: 0.0047348281206883054 at
-  // epsilon 1.
-  EXPECT_GE(pld_delta(std::vector<Access>{{poisson(0.2, 1, Adjacency::kReplaceOne), 1}}, 1.0),
-            0.0047348281206883054);
 }
 
 TEST(Pld, AnExactAccessCostsInfinity) {

@@ -18,7 +18,7 @@ namespace fedarena::results {
 inline RoundAccesses private_steps(std::int64_t steps, double noise_multiplier = 1.0) {
   RoundAccesses accesses;
   for (std::int64_t i = 0; i < steps; ++i) {
-    accesses.add(SampledGaussian{Sampling::kPoisson, 0.0256, {noise_multiplier}, Adjacency::kAddRemove});
+    accesses.add(SampledGaussian{Sampling::kPoisson, 0.0256, {noise_multiplier}, Adjacency::kZeroOut});
   }
   return accesses;
 }

@@ -61,7 +61,7 @@ inline Summary finished_privately(const std::string& label, std::int64_t seed, d
   Summary summary = finished(label, seed, accuracy);
   summary.policy = "record";
   summary.privacy = PrivacyClaim{.unit = "record",
-                                 .adjacency = "add-remove",
+                                 .adjacency = "zero-out",
                                  .settings = {.delta = 1e-5, .orders = "opacus"},
                                  .rdp = Claim{.epsilon = 2.78664},
                                  .order = 8.5,

@@ -17,6 +17,9 @@ namespace fedarena {
 enum class Adjacency {
   kAddRemove,   ///< one unit more or less
   kReplaceOne,  ///< one unit exchanged for another; their number is public
+  /// One unit contributes nothing in one of them (Kairouz et al., ICML 2021); their number is public, so that
+  /// rates and counts may follow from it. At a given rate it costs what adding or removing the unit would.
+  kZeroOut,
 };
 
 /// How the units (records or clients) that enter an answer were chosen.
@@ -116,13 +119,16 @@ FEDARENA_API bool any_event(const std::vector<Access>& accesses,
 /// holds one.
 FEDARENA_API bool is_exact(const Event& event);
 /// Whose neighbours the Gaussians hide, those of compositions included. Laplace noise and randomised response
-/// are defined on whatever neighbours the rest has.
+/// are defined on whatever neighbours the rest has. Add-remove and zero-out together are zero-out.
 FEDARENA_API std::set<Adjacency> adjacencies(const std::vector<Access>& accesses);
-/// The event in which every sample of a fixed size is a Poisson sample of the same rate under add/remove:
+/// The event in which every sample of a fixed size is a Poisson sample of the same rate under zero-out:
 /// what accountants read where a user has them assume that the two cost the same, which nobody has proven.
 FEDARENA_API Event assuming_poisson(Event event);
 
-/// "add-remove", "replace-one".
+/// "add-remove and replace-one".
+FEDARENA_API std::string describe(const std::set<Adjacency>& adjacencies);
+
+/// "add-remove", "replace-one", "zero-out".
 FEDARENA_API std::string_view name(Adjacency adjacency);
 /// "poisson", "without-replacement".
 FEDARENA_API std::string_view name(Sampling sampling);

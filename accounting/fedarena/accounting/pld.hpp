@@ -13,12 +13,14 @@ struct FEDARENA_API PldSettings {
   /// grid cannot certify it (hundreds of millions of steps), the bounds are valid but wider, and
   /// `PldEpsilon::as_near_as_wanted` is false.
   double relative_error = 1e-3;
-  bool lower_bound = false;  ///< also return a certified lower bound
+  bool lower_bound = false;  ///< also return a lower bound, where one is known
 };
 
 struct FEDARENA_API PldEpsilon {
-  double upper = 0;               ///< at least the true epsilon, whatever rounding did; may be infinity
-  std::optional<double> lower;    ///< at most the true epsilon; only when asked for
+  double upper = 0;  ///< at least the true epsilon, whatever rounding did; may be infinity
+  /// At most the epsilon of the worst data that the accesses admit; only when asked for, and only where one
+  /// is known (docs/accounting.md): not for Laplace noise in R^n, n > 1.
+  std::optional<double> lower;
   bool as_near_as_wanted = true;  ///< whether `upper` is certified to `PldSettings::relative_error`
 };
 
@@ -27,7 +29,7 @@ struct FEDARENA_API PldEpsilon {
 // Manurangsi, PoPETs 2022), composed by Fourier transforms of exponentially tilted distributions, and read
 // off with every error of truncation, wrap-around and floating point added (accounting/DECISIONS.md). Epsilon
 // and delta are those of the dominating pairs, which are tight except: Laplace in R^n, n > 1 (any mechanism
-// of its epsilon); sampled Gaussians under replace-one (Balle, Barthe, Gaboardi, NeurIPS 2018, Theorems 2 and
+// of its epsilon); samples of a fixed size under replace-one (Balle, Barthe, Gaboardi, NeurIPS 2018, Theorem
 // 11).
 //
 // All throw Error for a number outside of what is said here and for a noise multiplier of a sampled Gaussian

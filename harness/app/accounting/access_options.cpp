@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<std::string> kMechanisms = {"gaussian", "laplace", "randomized-response"};
 const std::vector<std::string> kSamplings = {"poisson", "without-replacement"};
-const std::vector<std::string> kAdjacencies = {"add-remove", "replace-one"};
+const std::vector<std::string> kAdjacencies = {"add-remove", "replace-one", "zero-out"};
 
 // One thing that can be said about accesses, as an option or as a part of --and.
 struct Key {
@@ -71,7 +71,7 @@ const std::vector<Key>& keys() {
              "instead of --steps: an epoch is 1 / sampling rate steps, rounded up"),
       choice("sampling", &AccessSpec::sampling, kSamplings, "poisson (the default) or without-replacement"),
       choice("adjacency", &AccessSpec::adjacency, kAdjacencies,
-             "add-remove (the default) or replace-one (the default without replacement)"),
+             "add-remove (the default), zero-out, or replace-one (the default without replacement)"),
       number("mechanism-epsilon", &AccessSpec::mechanism_epsilon, Constraint::positive(),
              "laplace, randomized-response: epsilon of one access"),
       count("dimension", &AccessSpec::dimension, 1, "laplace: of the space; default 1"),
@@ -140,7 +140,9 @@ bool AccessSpec::fixed_size() const { return sampling == "without-replacement"; 
 
 Adjacency AccessSpec::neighbours() const {
   if (!adjacency) return fixed_size() ? Adjacency::kReplaceOne : Adjacency::kAddRemove;
-  return *adjacency == "replace-one" ? Adjacency::kReplaceOne : Adjacency::kAddRemove;
+  return *adjacency == "replace-one" ? Adjacency::kReplaceOne
+         : *adjacency == "zero-out"  ? Adjacency::kZeroOut
+                                     : Adjacency::kAddRemove;
 }
 
 double AccessSpec::rate() const {

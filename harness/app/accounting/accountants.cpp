@@ -1,6 +1,7 @@
 #include "harness/app/accounting/accountants.hpp"
 
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,8 +21,9 @@ namespace {
 Question checked(Question question) {
   for (const Access& access : question.accesses) validate(access.event);
   question.accesses = as_assumed(std::move(question.accesses), question.settings);
-  if (adjacencies(question.accesses).size() < 2) return question;
-  throw Unproven(Complaint{.found = "the accesses mix add-remove and replace-one neighbours"});
+  const std::set<Adjacency> found = adjacencies(question.accesses);
+  if (found.size() < 2) return question;
+  throw Unproven(Complaint{.found = fmt::format("the accesses mix {} neighbours", describe(found))});
 }
 
 RdpAccountant compose(const Question& question) {
@@ -42,6 +44,7 @@ void ask_pld(const Question& question, Answer& answer) {
       pld_epsilon(question.accesses, question.settings.delta, {.lower_bound = question.lower});
   answer.claim.epsilon = found.upper;
   answer.lower = found.lower;
+  if (question.lower && !found.lower) answer.no_lower = "none is known for Laplace noise in R^n";
   answer.wide = !found.as_near_as_wanted;
 }
 
@@ -50,7 +53,7 @@ double composed_noise(const Question& question) {
   std::vector<GaussianBlock> blocks;
   const auto add = [&](double noise_multiplier, Adjacency adjacency, std::int64_t count) {
     // Exchanging a unit moves the sum by twice the clip norm.
-    blocks.push_back({adjacency == Adjacency::kAddRemove ? noise_multiplier : noise_multiplier / 2, count});
+    blocks.push_back({adjacency == Adjacency::kReplaceOne ? noise_multiplier / 2 : noise_multiplier, count});
   };
   for (const Access& access : question.accesses) {
     if (const auto* gaussian = std::get_if<Gaussian>(&access.event)) {

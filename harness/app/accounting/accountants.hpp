@@ -25,6 +25,7 @@ struct Answer {
   Claim claim = {};
   double order = 0;                  ///< the best order of RDP; infinity: the sum of pure epsilons; 0: none
   std::optional<double> lower = {};  ///< no smaller epsilon is true
+  std::string no_lower = {};         ///< why there is none, where one was asked for
   bool wide = false;  ///< of PLD: an upper bound that is not certified to be within 0.1 % of the truth
 };
 

@@ -60,7 +60,7 @@ std::string sampling_of(const std::vector<Access>& accesses) {
 std::string assumption_text(const std::vector<Access>& accesses, const AccountSettings& settings) {
   const std::string sampling = sampling_of(accesses);
   if (settings.assume == "nothing" || sampling == "poisson" || sampling == "none") return "";
-  return ", ASSUMING that samples of a fixed size are Poisson samples under add-remove";
+  return ", ASSUMING that samples of a fixed size are Poisson samples under zero-out";
 }
 
 // Where several accountants are asked, what one cannot do need not stop another.
@@ -132,9 +132,7 @@ void add_question_options(CLI::App& command, QuestionOptions& options) {
 
 std::string explanation(const Answer& answer, const AccountSettings& settings) {
   if (answer.accountant == "pld") {
-    return answer.wide
-               ? "PLD (an upper bound that may be more than 0.1 % above the truth; --lower tells how far)"
-               : "PLD";
+    return answer.wide ? "PLD (an upper bound that may be more than 0.1 % above the truth)" : "PLD";
   }
   if (answer.accountant == "gaussian") return "the exact Gaussian";
   if (std::isinf(answer.order)) return "RDP, or rather the sum of pure epsilons, which is smaller";
@@ -179,12 +177,13 @@ void print_text(const std::vector<Finding>& findings, const std::vector<Access>&
       fmt::print("{:<10}  {}{}\n", number, explanation(answer, settings),
                  finding.proven() ? "" : ": " + answer.claim.unproven);
     }
-    if (!answer.lower) continue;
-    const std::string lower = results::epsilon_number(*answer.lower);
+    if (!answer.lower && answer.no_lower.empty()) continue;
+    const std::string lower = answer.lower ? results::lower_bound_number(*answer.lower) : "-";
+    const std::string reason = answer.no_lower.empty() ? "" : ": " + answer.no_lower;
     if (findings.size() == 1) {
-      fmt::print("{}  lower bound\n", lower);
+      fmt::print("{}  lower bound{}\n", lower, reason);
     } else {
-      fmt::print("{:<10}  PLD, lower bound\n", lower);
+      fmt::print("{:<10}  PLD, lower bound{}\n", lower, reason);
     }
   }
   // The explanation is for people: what a script reads holds numbers alone.
@@ -203,6 +202,7 @@ void add_findings(results::Json& json, const std::string& key, const std::vector
     if (!finding.proven()) json["unproven_" + answer.accountant] = answer.claim.unproven;
     if (answer.order > 0) json["order"] = results::json_number(answer.order);
     if (answer.lower) json["epsilon_lower"] = results::json_number(*answer.lower);
+    if (!answer.no_lower.empty()) json["epsilon_lower"] = nullptr;
     if (answer.wide) json["epsilon_pld_is_wide"] = true;
   }
 }

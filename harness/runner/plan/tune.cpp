@@ -91,7 +91,8 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {
     const ChosenTrial& choice = chosen.at(entry.label);
     fmt::print(options.messages, "{}: {}: {}, by {}\n", entry.label, results::trials_text(choice.tuning),
-               results::outcome_text(choice.tuning, entry.label), choice.tuning.criterion);
+               results::outcome_text(choice.tuning, entry.label, !is_private(entry)),
+               choice.tuning.criterion);
     entry = choice.entry;
     tuned.tunings.emplace(entry.label, choice.tuning);
   }

@@ -32,7 +32,7 @@ using EpsilonCommand = ScratchTest;
 
 TEST_F(EpsilonCommand, PrintsANumberThatAScriptCanRead) {
   const Outcome outcome = succeed(kFirstRound);
-  EXPECT_EQ(outcome.out, "2.7866\n");
+  EXPECT_EQ(outcome.out, "2.7867\n");
   EXPECT_THAT(outcome.err, HasSubstr("RDP at order 6"));
   EXPECT_THAT(outcome.err, HasSubstr("200 x Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1)"));
 }
@@ -51,7 +51,7 @@ TEST_F(EpsilonCommand, TakesBatchesAndEpochsAsWell) {
   const CommandLine words =
       "epsilon --noise-multiplier 1 --batch-size 256 --examples 10000 --epochs 5 --delta 1e-5 --orders "
       "opacus --accountant rdp";
-  EXPECT_EQ(call(words).out, "2.7866\n");
+  EXPECT_EQ(call(words).out, "2.7867\n");
 }
 
 TEST_F(EpsilonCommand, ComposesWhatIsUnlike) {

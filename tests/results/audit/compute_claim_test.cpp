@@ -65,6 +65,7 @@ TEST(ComputeClaim, AgreesWithTheAccount) {
   const Account expected = account(ledger, kSettings);
   EXPECT_EQ(claim.unit, "record");
   EXPECT_EQ(claim.adjacency, "add-remove");
+  EXPECT_EQ(claim.units, 1500) << "all examples";
   EXPECT_EQ(claim.rdp, expected.rdp);
   EXPECT_EQ(claim.pld, expected.pld);
   EXPECT_GT(claim.rdp->epsilon, claim.pld->epsilon);

@@ -192,7 +192,7 @@ TEST(Pairs, StateWhatTheyShare) {
       compare({row_of("a", kWorse, with_privacy(2)), row_of("b", kBetter, with_privacy(2.001))});
   EXPECT_THAT(pairs.caption,
               HasSubstr(", 20 rounds, epsilon 2.01 (RDP), 2.50 (PLD) at delta 1e-5, unit record, "
-                        "adjacency add-remove"));
+                        "adjacency zero-out"));
   EXPECT_THAT(pairs.notes,
               Contains(HasSubstr("partition of digits: iid(clients=10,seed=...): seed 1 index hash "
                                  "hash1, seed 2 index hash hash2")));

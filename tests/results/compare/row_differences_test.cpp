@@ -106,7 +106,7 @@ TEST(RowDifferences, LookAtEverythingThatAnEpsilonIsAbout) {
   EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.unit = "client"; }),
               ElementsAre("epsilon | unit of privacy: \"record\" and \"client\"" + same));
   EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.adjacency = "replace-one"; }),
-              ElementsAre("epsilon | adjacency: \"add-remove\" and \"replace-one\"" + same));
+              ElementsAre("epsilon | adjacency: \"zero-out\" and \"replace-one\"" + same));
   EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.settings.delta = 1e-6; }),
               ElementsAre("epsilon | delta: \"1e-5\" and \"1e-6\"" + same));
   EXPECT_THAT(difference([](PrivacyClaim& claim) { claim.settings.orders = "default"; }),

@@ -1,6 +1,7 @@
 #include "results/export/event_file.hpp"
 
 #include <cmath>
+#include <cstring>
 
 #include <gmock/gmock.h>
 
@@ -67,6 +68,18 @@ TEST(EventFile, TakesTimesFromTheRecord) {
   const std::vector<std::string> records = records_of(event_file(run));
   ASSERT_EQ(records.size(), 4U);
   EXPECT_EQ(records[3].substr(0, 11), std::string("\x09\0\0\0\0\0\0\x0A\x40\x10\x02", 11));  // 3.25 seconds
+}
+
+TEST(EventFile, RoundsAnEpsilonUpToAFloat) {
+  ExportedRun run = private_run();
+  for (const double epsilon : {2.78664, 0.1, 1e-300, 3.0}) {
+    run.rounds.back().epsilon = epsilon;
+    const std::string record = records_of(event_file(run, {"epsilon_rdp"})).back();
+    float written = 0;
+    std::memcpy(&written, record.data() + record.size() - sizeof written, sizeof written);
+    EXPECT_GE(written, epsilon);
+    EXPECT_LE(written, epsilon * (1 + 1e-6) + 1e-44);
+  }
 }
 
 TEST(EventFile, TurnsWhatNoFloatHoldsIntoInfinity) {

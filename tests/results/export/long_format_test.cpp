@@ -31,13 +31,13 @@ TEST(LongCsv, HasALineARunRoundAndMeasure) {
       "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,round,"
       "measure,value\n"
       "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,0.75\n"
-      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
       "1e-05,1,epsilon_rdp,1.5\n"
-      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
       "1e-05,2,test_accuracy,0.75\n"
-      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
       "1e-05,2,epsilon_rdp,2.78664\n"
-      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,add-remove,"
+      "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
       "1e-05,2,epsilon_pld,2.5\n");
 }
 
@@ -100,7 +100,7 @@ TEST(LongJsonLines, HasAnObjectALine) {
       lines[0],
       R"({"run":"with \"quotes\"","experiment":"quickstart","dataset":"digits","partition":"iid","model":"mlp",)"
       R"("partition.alpha":"0.1","algorithm":"dp-fedavg","label":"dp-fedavg","seed":1,"state":"finished",)"
-      R"("policy":"record","unit":"record","adjacency":"add-remove","delta":1e-05,"round":1,)"
+      R"("policy":"record","unit":"record","adjacency":"zero-out","delta":1e-05,"round":1,)"
       R"("measure":"epsilon_rdp","value":"inf"})");
   EXPECT_THAT(lines[1], HasSubstr(R"("round":2,"measure":"test_accuracy","value":0.75})"));
   EXPECT_THAT(lines[3], HasSubstr(R"("partition.alpha":null,)"));

@@ -28,7 +28,7 @@ TEST(SettingsText, IsATableOfWhatIsSet) {
 | clients | 10 |
 | numbers in the model | 1000 |
 | privacy policy | record |
-| adjacency | add-remove |
+| adjacency | zero-out |
 | delta | 1e-5 |
 )");
 }

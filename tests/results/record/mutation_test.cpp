@@ -182,6 +182,7 @@ TEST(Mutation, EveryFieldOfATuningMatters) {
   int seen = 0;
   for (const std::string_view criterion : {kByValidationAccuracy, kByValidationLoss}) {
     Summary summary = finished_privately("fedavg", 1, 0.5);
+    summary.privacy->adjacency = "replace-one";  // else sums of drawn sizes are shown nowhere
     summary.tuning = tuned_by(6);
     summary.tuning->criterion = criterion;
     const std::string before = shown(summary);

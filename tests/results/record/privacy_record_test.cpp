@@ -32,7 +32,7 @@ TEST(PrivacyRecord, WritesFlatFieldsAfterThePolicy) {
   EXPECT_THAT(to_json_text(summary), HasSubstr(R"(
   "policy": "record",
   "unit": "record",
-  "adjacency": "add-remove",
+  "adjacency": "zero-out",
   "delta": 1e-05,
   "orders": "opacus",
   "conversion": "balle",
@@ -57,6 +57,13 @@ TEST(PrivacyRecord, WritesFlatFieldsAfterThePolicy) {
   "budget": 3.0,
   "stopped": "budget",
   "uplink_bytes")"));
+}
+
+TEST(PrivacyRecord, SaysHowManyUnitsThereAre) {
+  Summary summary = finished_privately("fedavg", 1, 0.5);
+  summary.privacy->units = 600;
+  EXPECT_EQ(parse_summary(to_json_text(summary), "summary.json"), summary);
+  EXPECT_THAT(complaint_after({{"units", 0}}, summary), HasSubstr("units"));
 }
 
 TEST(PrivacyRecord, ComesBackAsItWent) {
@@ -105,7 +112,8 @@ TEST(PrivacyRecord, RefusesWhatNoAccountantSays) {
   EXPECT_THAT(complaint_after({{"order", "nan"}}), HasSubstr("field \"order\" is \"nan\""));
   EXPECT_THAT(complaint_after({{"conversion", "new"}}), HasSubstr("allowed: balle, classic"));
   EXPECT_THAT(complaint_after({{"assume", "luck"}}), HasSubstr("allowed: nothing, poisson"));
-  EXPECT_THAT(complaint_after({{"adjacency", "none"}}), HasSubstr("allowed: add-remove, replace-one"));
+  EXPECT_THAT(complaint_after({{"adjacency", "none"}}),
+              HasSubstr("allowed: add-remove, replace-one, zero-out"));
   EXPECT_THAT(complaint_after({{"orders", ""}}), HasSubstr("the name of an order set"));
   EXPECT_THAT(complaint_after({{"budget", "inf"}}), HasSubstr("field \"budget\""));
 }

@@ -70,8 +70,9 @@ TEST(Report, HasASectionForEverything) {
   EXPECT_THAT(body, HasSubstr("data-key=\"50\">50.00 %</td>"));  // in the table of runs
   EXPECT_THAT(body, HasSubstr("seed 1: 000000000000abc1, seed 2: 000000000000abc2"));
   EXPECT_THAT(body, HasSubstr("1000 to 1002, median 1001 (seed 1)"));
-  EXPECT_THAT(body, HasSubstr("one example of one client; neighbours: one more or less (add-remove)"));
-  EXPECT_THAT(body, HasSubstr("40 × Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1)"));
+  EXPECT_THAT(body,
+              HasSubstr("one example of one client; neighbours: one contributes or is zero (zero-out)"));
+  EXPECT_THAT(body, HasSubstr("40 × Poisson-sampled Gaussian (rate 0.0256, noise multiplier 1, zero-out)"));
   EXPECT_THAT(body, HasSubstr("scaffold, seed 1, round 5: 3 of 3 images of 2 classes, 4 x 4 pixels"));
   EXPECT_THAT(body, HasSubstr("<img src=\"data:image/png;base64,iVBORw0KGgo"));
   EXPECT_THAT(body, HasSubstr("<th scope=\"row\">processor</th><td>abacus (3 runs)</td>"));

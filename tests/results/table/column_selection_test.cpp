@@ -23,7 +23,7 @@ TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
   EXPECT_THAT(
       render_markdown(column_selection_sample(), parse_selection("seconds,accuracy,epsilon")),
       HasSubstr("| algorithm | seconds | accuracy (%) | epsilon (RDP) | epsilon (PLD) | delta | unit   "
-                "| adjacency  |\n"));
+                "| adjacency |\n"));
   const std::string all = fmt::format("{}", fmt::join(column_names(), ","));
   EXPECT_EQ(parse_selection(all).size(), column_names().size());
   EXPECT_THAT(render_markdown(column_selection_sample(), parse_selection(all)),

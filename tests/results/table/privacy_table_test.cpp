@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "results/record/json_fields.hpp"
+#include "results/table/column_selection.hpp"
 #include "results/write/render.hpp"
 #include "tests/infinity.hpp"
 #include "tests/results/samples.hpp"
@@ -16,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Table table_of(const std::vector<Summary>& summaries) {
   std::vector<FoundRun> runs;
@@ -64,10 +66,10 @@ TEST(PrivacyTable, ShowsBothAccountantsAndWhatTheyMean) {
 | algorithm  | rounds | seeds | accuracy (%) |      epsilon (RDP) |      epsilon (PLD) | delta | unit   | adjacency   |   uplink | downlink | seconds |
 |:-----------|-------:|------:|-------------:|-------------------:|-------------------:|:------|:-------|:------------|---------:|---------:|--------:|
 | a-plain    |     20 |     1 |    **90.00** |               none |               none | -     | -      | -           | 4.00 KiB | 8.00 KiB |    12.5 |
-| b-budget   |    15‡ |     1 |        80.00 |               2.79 |               2.50 | 1e-5  | record | add-remove  | 4.00 KiB | 8.00 KiB |    12.5 |
+| b-budget   |    15‡ |     1 |        80.00 |               2.79 |               2.50 | 1e-5  | record | zero-out    | 4.00 KiB | 8.00 KiB |    12.5 |
 | c-exact    |     20 |     1 |        70.00 |                inf |                inf | 1e-5  | record | -           | 4.00 KiB | 8.00 KiB |    12.5 |
-| d-unproven |     20 |     1 |        60.00 |           unproven |           unproven | 1e-5  | record | add-remove  | 4.00 KiB | 8.00 KiB |    12.5 |
-| e-assumed  |     20 |     1 |        50.00 |              2.79† |              2.50† | 1e-5  | record | add-remove  | 4.00 KiB | 8.00 KiB |    12.5 |
+| d-unproven |     20 |     1 |        60.00 |           unproven |           unproven | 1e-5  | record | zero-out    | 4.00 KiB | 8.00 KiB |    12.5 |
+| e-assumed  |     20 |     1 |        50.00 |              2.79† |              2.50† | 1e-5  | record | zero-out    | 4.00 KiB | 8.00 KiB |    12.5 |
 | f-client   |     20 |     1 |        40.00 | 2.79 (as if 0.31*) | 2.50 (as if 0.25*) | 1e-6  | client | replace-one | 4.00 KiB | 8.00 KiB |    12.5 |
 
 Accuracy after the last round: mean ± sample standard deviation over seeds. Epsilon: upper bound, rounded up, the largest over seeds. Uplink and downlink: bytes per client and round. Seconds: per run.
@@ -79,6 +81,7 @@ Notes:
 - e-assumed: takes for public knowledge, as the experiment declares: each client's classes
 - † assumes Poisson sampling, which is not what ran
 - * as if the population were as large as the one whose noise the run simulates; the number before it is the run's own
+- zero-out: neighbours differ in one record that contributes nothing in one of them; the sizes of shards and the number of clients are public
 - rows differ in delta and unit and adjacency: their epsilons cannot be compared
 )");
 }
@@ -101,7 +104,7 @@ TEST(PrivacyTable, HoldsFullPrecisionInCsv) {
   const std::string text = render_csv(privacy_table_sample());
   EXPECT_THAT(text, HasSubstr("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,4096"));
   EXPECT_THAT(text,
-              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,add-remove,budget,"));
+              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,zero-out,budget,"));
   EXPECT_THAT(text, HasSubstr(",record,inf,inf,,,,,,1e-05,record,,,"));
   EXPECT_THAT(text, HasSubstr(",record,unproven,unproven,,,,"));
   EXPECT_THAT(text, HasSubstr(",record,2.78664,2.5,,,,,poisson,"));
@@ -177,22 +180,86 @@ TEST(PrivacyTable, NamesTheAccountantWhereTheyDiffer) {
     claim.rdp = Claim{.epsilon = kInfinity};
     claim.pld = unproven("no bound");
   })});
-  EXPECT_THAT(table.notes, ElementsAre("fedavg: no epsilon (RDP) is finite at delta 1e-5",
-                                       "fedavg: epsilon (PLD) is unproven: no bound"));
+  EXPECT_THAT(table.notes,
+              ElementsAre("fedavg: no epsilon (RDP) is finite at delta 1e-5",
+                          "fedavg: epsilon (PLD) is unproven: no bound", StartsWith("zero-out: ")));
   EXPECT_THAT(render_markdown(table), HasSubstr("|           inf |      unproven |"));
 }
 
 TEST(PrivacyTable, ComparesOnlyEpsilonsOfTheSameKind) {
   const Summary one = finished_privately("fedavg", 1, 0.5);
   Summary other = finished_privately("fedprox", 1, 0.5);
-  EXPECT_THAT(table_of({one, other}).notes, IsEmpty());
-  EXPECT_THAT(table_of({one, finished("plain", 1, 0.5)}).notes, IsEmpty());
+  const auto neighbours = StartsWith("zero-out: neighbours differ in one record");
+  EXPECT_THAT(table_of({one, other}).notes, ElementsAre(neighbours));
+  EXPECT_THAT(table_of({one, finished("plain", 1, 0.5)}).notes, ElementsAre(neighbours));
   other.privacy->settings.delta = 1e-6;
   EXPECT_THAT(table_of({one, other}).notes,
-              ElementsAre("rows differ in delta: their epsilons cannot be compared"));
+              ElementsAre(neighbours, "rows differ in delta: their epsilons cannot be compared"));
   other.privacy->adjacency = "replace-one";
-  EXPECT_THAT(table_of({one, other}).notes,
-              ElementsAre("rows differ in delta and adjacency: their epsilons cannot be compared"));
+  EXPECT_THAT(
+      table_of({one, other}).notes,
+      ElementsAre(neighbours, "rows differ in delta and adjacency: their epsilons cannot be compared"));
+  const Summary exchanged = changed(one, [](PrivacyClaim& claim) { claim.adjacency = "replace-one"; });
+  EXPECT_THAT(table_of({exchanged}).notes, IsEmpty());
+}
+
+TEST(PrivacyTable, WarnsOfADeltaThatAllowsToPublishAUnit) {
+  const auto notes = [](double delta, std::int64_t units, const std::string& unit) {
+    Summary summary = changed(finished_privately("fedavg", 1, 0.5), [&](PrivacyClaim& claim) {
+      claim.settings.delta = delta;
+      claim.units = units;
+      claim.unit = unit;
+      claim.adjacency = "replace-one";
+    });
+    summary.policy = unit;
+    return table_of({summary}).notes;
+  };
+  EXPECT_THAT(
+      notes(0.01, 600, "record"),
+      ElementsAre("fedavg: delta 0.01 is not below 1/600, one over the number of examples: it allows to "
+                  "publish one as it is"));
+  EXPECT_THAT(notes(0.5, 2, "client"), ElementsAre(HasSubstr("one over the number of clients")));
+  EXPECT_THAT(notes(0.01, 99, "record"), IsEmpty());
+  EXPECT_THAT(notes(0.01, 100, "record"), ::testing::SizeIs(1)) << "as large is not below";
+  EXPECT_THAT(notes(0.5, 0, "record"), IsEmpty()) << "nobody knows how many there are";
+}
+
+// Sums of sizes that were drawn at random, and that the mechanism keeps secret.
+TEST(PrivacyTable, KeepsDrawnSizesSecret) {
+  const auto drawn = [](const std::string& unit, const std::string& adjacency) {
+    Summary summary = changed(finished_privately(unit + "-" + adjacency, 1, 0.5), [&](PrivacyClaim& claim) {
+      claim.unit = unit;
+      claim.adjacency = adjacency;
+    });
+    summary.policy = unit;
+    summary.examples = 641;
+    summary.cost = Cost{642, 643, false};
+    summary.uplink_bytes = 1'048'576;
+    return summary;
+  };
+  const std::vector<Summary> summaries = {drawn("client", "zero-out"), drawn("record", "replace-one"),
+                                          drawn("record", "zero-out")};
+  const Table table = table_of(summaries);
+  const std::string text =
+      render_markdown(table, parse_selection("examples,gradients,operations,total-uplink"));
+  EXPECT_THAT(text, HasSubstr("| client-zero-out    |        - |         - |          - |            - |"));
+  EXPECT_THAT(text, HasSubstr("| record-replace-one |      641 |       642 |        643 |     1.00 MiB |"));
+  EXPECT_THAT(text, HasSubstr("| record-zero-out    |        - |         - |          - |     1.00 MiB |"));
+  EXPECT_THAT(text, HasSubstr("\"-\": a sum that would tell the sizes of samples"));
+  const Json rows = Json::parse(render_json(table))["rows"];
+  for (const char* key : {"examples", "gradients", "operations"}) {
+    EXPECT_EQ(rows[2][key], nullptr) << key;
+    EXPECT_EQ(rows[2]["seeds"][0][key], nullptr) << key;
+    EXPECT_NE(rows[1][key], nullptr) << key;
+  }
+  EXPECT_EQ(rows[0]["uplink_bytes"], nullptr);
+  EXPECT_EQ(rows[0]["seeds"][0]["uplink_bytes"], nullptr);
+  const std::string csv = render_csv(table);
+  EXPECT_NE(csv.find(",641,642,643,"), std::string::npos);
+  EXPECT_EQ(csv.find(",641,642,643,"), csv.rfind(",641,642,643,")) << "of one row alone";
+  const std::vector<FoundRun> runs = {found(summaries[2])};
+  EXPECT_THAT(make_table(runs, parse_round_metric("examples")).notes,
+              Contains(HasSubstr("drawn samples, whose sizes privacy keeps secret")));
 }
 
 TEST(PrivacyTable, RefusesToJoinDifferentClaims) {

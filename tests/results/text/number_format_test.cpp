@@ -66,6 +66,24 @@ TEST(NumberFormat, NeverRoundsEpsilonDown) {
   EXPECT_EQ(epsilon_text(kInfinity), "inf");
 }
 
+TEST(NumberFormat, RoundsFourDigitsToTheSideOfTheBound) {
+  EXPECT_THAT(
+      each(epsilon_number, {0, 2, 2.7866, 2.78661, 2.786600000001, 0.1, 0.012341, 3.0001e-7, 1e13, 9.99991}),
+      ElementsAre("0", "2.0000", "2.7866", "2.7867", "2.7867", "0.1000", "0.01235", "3.001e-07", "1e+13",
+                  "10.0000"));
+  EXPECT_THAT(each(lower_bound_number, {0, 2, 2.7866, 2.78669, 0.099999, 0.0123499}),
+              ElementsAre("0", "2.0000", "2.7866", "2.7866", "0.09999", "0.01234"));
+  EXPECT_EQ(epsilon_number(kInfinity), "inf");
+  Stream stream({.seed = 5});
+  for (int trial = 0; trial < 100'000; ++trial) {
+    const double bound = std::exp(400 * stream.uniform() - 380);
+    ASSERT_GE(std::stod(epsilon_number(bound)), bound);
+    ASSERT_LE(std::stod(lower_bound_number(bound)), bound);
+    ASSERT_LE(std::stod(epsilon_number(bound)), bound * 1.002);
+    ASSERT_GE(std::stod(lower_bound_number(bound)), bound * 0.998);
+  }
+}
+
 TEST(NumberFormat, NeverPrintsAnEpsilonBelowItself) {
   Stream stream({.seed = 4});
   for (int trial = 0; trial < 100'000; ++trial) {

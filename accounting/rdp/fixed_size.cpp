@@ -1,10 +1,8 @@
-// Sampling without replacement: Wang, Balle, Kasiviswanathan, "Subsampled Rényi Differential Privacy and
-// Analytical Moments Accountant", AISTATS 2019, Theorem 9, with the smaller of its two terms for each power
-// j: the one that holds for every mechanism, 2 exp((j-1) eps(j)), and the one by moments of the likelihood
-// ratio (their section on tighter bounds), 4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))). Poisson sampling: the same
-// expansion for P = (1-q) p0 + q p1 and Q = (1-q) p0 + q p1', whose centres lie 1, 1 and 2 apart;
-// docs/accounting.md, "Poisson sampling under replace-one", proves it. Integer orders; between them log A is
-// interpolated, which is a bound because it is convex in the order.
+// Sampling without replacement under replace-one: Wang, Balle, Kasiviswanathan, "Subsampled Rényi
+// Differential Privacy and Analytical Moments Accountant", AISTATS 2019, Theorem 9, with the smaller of its
+// two terms for each power j: the one that holds for every mechanism, 2 exp((j-1) eps(j)), and the one by
+// moments of the likelihood ratio (their section on tighter bounds), 4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))).
+// Integer orders; between them log A is interpolated, which is a bound because it is convex in the order.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +12,7 @@
 
 #include "accounting/checks.hpp"
 #include "accounting/rdp/divergences.hpp"
+#include "accounting/rdp/exp_minus_line.hpp"
 
 namespace fedarena {
 namespace {
@@ -22,14 +21,6 @@ constexpr int kLargestOrder = 1024;  // above, the bound without sampling
 constexpr int kLargestMoment =
     256;  // above, and for distances above kFar, ratio_moment is not worth its time
 constexpr double kFar = 2;
-
-double log_of_sum(double a, double b) {
-  const double larger = std::max(a, b);
-  return std::isinf(larger) ? larger : larger + std::log1p(std::exp(std::min(a, b) - larger));
-}
-
-// log(1 + exp(y)) without overflow.
-double log_one_plus_exp(double y) { return y > 0 ? y + std::log1p(std::exp(-y)) : std::log1p(std::exp(y)); }
 
 // log(exp(y) - 1), y > 0.
 double log_expm1(double y) { return y > 1 ? y + std::log1p(-std::exp(-y)) : std::log(std::expm1(y)); }
@@ -84,30 +75,20 @@ class RatioMoments {
 };
 
 // log of the j-th coefficient of q^j: a bound on the integral of |p1 - p1'|^j / r^(j-1).
-std::vector<double> coefficients(Sampling sampling, double rate, double noise, int up_to) {
+std::vector<double> coefficients(double noise, int up_to) {
   const double ln2 = std::numbers::ln2;
-  const RatioMoments one(1 / noise, sampling == Sampling::kPoisson ? up_to : 0), two(2 / noise, up_to);
+  const RatioMoments moments(2 / noise, up_to);
   std::vector<double> logs(static_cast<std::size_t>(up_to) + 1, -kInfinity);
   for (int j = 2; j <= up_to; ++j) {
-    double& log = logs[static_cast<std::size_t>(j)];
-    if (sampling == Sampling::kWithoutReplacement) {
-      log = std::min(2 * ln2 + two.log(j), ln2 + two.log_power(j));
-      continue;
-    }
-    const double square = 1 / (noise * noise);
-    const double apart = j == 2 ? 2 * ln2 + square + std::log(-std::expm1(-2 * square)) - ln2
-                                : std::min(j * ln2 + one.log(j), ln2 + one.log_power(j));
-    const double along =
-        j == 2 ? log_expm1(4 * square) : std::min(two.log(j), log_one_plus_exp(two.log_power(j)));
-    log = log_of_sum(std::log1p(-rate) + apart, std::log(rate) + along);
+    logs[static_cast<std::size_t>(j)] = std::min(2 * ln2 + moments.log(j), ln2 + moments.log_power(j));
   }
   return logs;
 }
 
 }  // namespace
 
-std::vector<double> replace_one_log_moments(Sampling sampling, double rate, double noise_multiplier,
-                                            std::span<const double> orders) {
+std::vector<double> fixed_size_log_moments(double rate, double noise_multiplier,
+                                           std::span<const double> orders) {
   const auto unsampled = [&](double order) {
     return 2 * (order - 1) * order / (noise_multiplier * noise_multiplier);
   };
@@ -117,7 +98,7 @@ std::vector<double> replace_one_log_moments(Sampling sampling, double rate, doub
     whole.insert({static_cast<int>(std::floor(order)), static_cast<int>(std::ceil(order))});
   }
   const int up_to = whole.empty() ? 1 : *whole.rbegin();
-  const std::vector<double> logs = coefficients(sampling, rate, noise_multiplier, up_to);
+  const std::vector<double> logs = coefficients(noise_multiplier, up_to);
   std::vector<double> moments(logs.size(), 0), terms(logs.size(), 0), log_factorial(logs.size(), 0);
   for (std::size_t j = 2; j < logs.size(); ++j) {
     log_factorial[j] = log_factorial[j - 1] + std::log(static_cast<double>(j));
