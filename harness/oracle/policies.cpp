@@ -149,7 +149,7 @@ SampledGaussian event(const std::string& sampling, double rate, std::vector<doub
   return {.sampling = fixed ? Sampling::kWithoutReplacement : Sampling::kPoisson,
           .rate = rate,
           .noise_multipliers = std::move(noise_multipliers),
-          .adjacency = fixed ? Adjacency::kReplaceOne : Adjacency::kAddRemove};
+          .adjacency = fixed ? Adjacency::kReplaceOne : Adjacency::kZeroOut};
 }
 
 }  // namespace fedarena

@@ -52,6 +52,20 @@ std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t e
   return {1 / std::sqrt(rest), count};
 }
 
+void check_as_if(const ClientPolicy& policy, std::int64_t expected_cohort, std::int64_t population) {
+  if (policy.as_if_cohort == 0) return;
+  const auto check = [](const char* key, std::int64_t value, std::int64_t least, const char* what) {
+    if (value >= least) return;
+    throw Error(Complaint{.found = fmt::format("{} is {}, but {} are simulated", key, value, what),
+                          .allowed = fmt::format("0, or at least {}", least),
+                          .remedy = "The noise can be rescaled to that of a larger federation only"});
+  };
+  check("as_if_cohort", policy.as_if_cohort, expected_cohort,
+        fmt::format("cohorts of {}", expected_cohort).c_str());
+  check("as_if_population", policy.as_if_population, population,
+        fmt::format("{} clients", population).c_str());
+}
+
 PrivateUplink::PrivateUplink(Setting setting, std::vector<Message> messages)
     : setting_(std::move(setting)), messages_(std::move(messages)), next_clip_norm_(setting_.clip_norm) {
   for (const Message& message : messages_) norms_.push_back(message_norm(message));

@@ -69,4 +69,8 @@ class PrivateUplink final : public Uplink {
 /// more than z allows.
 std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t expected_cohort);
 
+/// Throws Error where the noise is to be rescaled to that of a cohort, or of a population, that is smaller
+/// than what is simulated: less noise than a round needs never stands for anything.
+void check_as_if(const ClientPolicy& policy, std::int64_t expected_cohort, std::int64_t population);
+
 }  // namespace fedarena

@@ -30,6 +30,7 @@
 #include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/audit/compute_claim.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -47,6 +48,19 @@ std::string partition_text(Choice partition) {
 
 PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
   return make_policy(entry.privacy.name, entry.privacy.settings);
+}
+
+// Empty where delta is small enough, or nothing is private.
+std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
+  const PrivacyPolicy policy = policy_of(entry);
+  const Accounting* settings = accounting(policy);
+  if (settings == nullptr) return {};
+  results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
+  for (const auto& shard : partition) {
+    claim.units += claim.unit == "client" ? 1 : static_cast<std::int64_t>(shard.size());
+  }
+  const std::string warning = results::delta_warning(claim);
+  return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
 }
 
 std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
@@ -131,6 +145,7 @@ class Arena {
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       check_policy(*cell.algorithm, experiment, model, clients);
+      say_once(delta_note(*cell.algorithm, dealt->partition));
       return estimate_memory(
           cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
     } catch (const Error& error) {
@@ -235,7 +250,9 @@ class Arena {
       say_once(per_example_warning(model));
     }
     if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
-      noise_multipliers(*client, experiment.cohort_size(clients));
+      const std::int64_t cohort = experiment.cohort_size(clients);
+      check_as_if(*client, cohort, clients);
+      noise_multipliers(*client, cohort);
     }
   }
 

@@ -160,7 +160,7 @@ TEST_P(BooksOf, HoldEveryAccessToData) {
 
 TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
   expect_every_access(RecordPolicy(), [](double examples) {
-    return SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, {}};
+    return SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, Adjacency::kZeroOut};
   });
 }
 

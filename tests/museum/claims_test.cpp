@@ -77,7 +77,9 @@ struct PublishedEpsilon {
   double delta;
   double exact;  // by high-precision integration; last digits rounded down
 
-  Access access() const { return {SampledGaussian{Sampling::kPoisson, rate, {noise_multiplier}, {}}, steps}; }
+  Access access() const {
+    return {SampledGaussian{Sampling::kPoisson, rate, {noise_multiplier}, Adjacency::kZeroOut}, steps};
+  }
 };
 
 // The lower four are among those of which published accountants state less than the truth.
@@ -179,7 +181,7 @@ TEST(StatedEpsilon, IsReplacedByThatOfTheLedger) {
   Simulation simulation(federation.setup(algorithm, RecordPolicy()));
   simulation.next_round();
   const Event step = simulation.ledger().charged(0).at(0).event;
-  EXPECT_EQ(step, Event(SampledGaussian{Sampling::kPoisson, 0.0256, {1}, Adjacency::kAddRemove}));
+  EXPECT_EQ(step, Event(SampledGaussian{Sampling::kPoisson, 0.0256, {1}, Adjacency::kZeroOut}));
   Ledger shipped(Unit::kRecord);
   shipped.add_client(0, kExamples);
   for (std::int64_t round = 1; round <= kRounds; ++round) {

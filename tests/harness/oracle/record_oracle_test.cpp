@@ -75,7 +75,7 @@ TEST(RecordOracle, WritesDownWhatItDid) {
     return oracle.accesses().list();
   };
   using List = std::vector<Access>;
-  const SampledGaussian poisson{Sampling::kPoisson, 0.2, {1.5}, Adjacency::kAddRemove};
+  const SampledGaussian poisson{Sampling::kPoisson, 0.2, {1.5}, Adjacency::kZeroOut};
   const SampledGaussian fixed{Sampling::kWithoutReplacement, 0.2, {1.5}, Adjacency::kReplaceOne};
   SampledGaussian whole = poisson, whole_fixed = fixed;
   whole.rate = whole_fixed.rate = 1;
@@ -96,7 +96,7 @@ TEST(RecordOracle, WritesDownExactAccessesAsSuch) {
   (void)oracle.label_counts();
   (void)oracle.exact_batch();
   (void)oracle.gradient(bench.at(), {.batch_size = 5});
-  const Event step = SampledGaussian{Sampling::kPoisson, 0.25, {2}, Adjacency::kAddRemove};
+  const Event step = SampledGaussian{Sampling::kPoisson, 0.25, {2}, Adjacency::kZeroOut};
   EXPECT_EQ(oracle.accesses().list(), (std::vector<Access>{{step, 1},
                                                            {ExactAccess{"loss"}, 1},
                                                            {ExactAccess{"label counts"}, 1},

@@ -104,7 +104,7 @@ TEST(PrivateUplink, ChargesOneEventForAllKeys) {
   EXPECT_TRUE(uplink.accesses().list().empty());
   const Values first = numbers_of(uplink.mean(kFirst)), second = numbers_of(uplink.mean(kSecond));
   EXPECT_EQ(only_event(uplink.accesses()),
-            (SampledGaussian{Sampling::kPoisson, 0.1, {1.3}, Adjacency::kAddRemove}));
+            (SampledGaussian{Sampling::kPoisson, 0.1, {1.3}, Adjacency::kZeroOut}));
   EXPECT_TRUE(uplink.as_if_accesses().list().empty());
   EXPECT_NE(first[0] - second[0], 0);  // equal sums, hence the noise differs
   EXPECT_NE(first[1] - second[1], 0);
@@ -162,9 +162,9 @@ TEST(PrivateUplink, RescalesNoiseToALargerCohort) {
   const Values loud = numbers_of(small.mean(kFirst)), quiet = numbers_of(larger.mean(kFirst));
   for (std::size_t i = 0; i < loud.size(); ++i) EXPECT_NEAR(quiet[i], loud[i] * 4 / 400, 1e-14);
   EXPECT_EQ(only_event(larger.accesses()),
-            (SampledGaussian{Sampling::kPoisson, 0.1, {2 * 4.0 / 400}, Adjacency::kAddRemove}));
+            (SampledGaussian{Sampling::kPoisson, 0.1, {2 * 4.0 / 400}, Adjacency::kZeroOut}));
   EXPECT_EQ(only_event(larger.as_if_accesses()),
-            (SampledGaussian{Sampling::kPoisson, 0.004, {2}, Adjacency::kAddRemove}));
+            (SampledGaussian{Sampling::kPoisson, 0.004, {2}, Adjacency::kZeroOut}));
 }
 
 // Adaptive clipping: Andrew, Thakkar, McMahan, Ramaswamy, "Differentially private learning with adaptive
@@ -199,6 +199,22 @@ double next_norm(const Server40& server, int below, int above) {
 
 std::string refusal(const ClientPolicy& policy, std::int64_t cohort) {
   return test::message_of([&] { (void)noise_multipliers(policy, cohort); });
+}
+
+TEST(AsIf, StandsForNothingSmallerThanWhatIsSimulated) {
+  const auto check = [](std::int64_t cohort, std::int64_t population) {
+    ClientPolicy policy;
+    policy.as_if_cohort = cohort;
+    policy.as_if_population = population;
+    check_as_if(policy, 40, 100);
+  };
+  const auto refused = [&](std::int64_t cohort, std::int64_t population) {
+    return test::message_of([&] { check(cohort, population); });
+  };
+  EXPECT_NO_THROW(check(0, 0));
+  EXPECT_NO_THROW(check(40, 100));
+  EXPECT_THAT(refused(39, 1'000), testing::HasSubstr("as_if_cohort is 39, but cohorts of 40 are simulated"));
+  EXPECT_THAT(refused(40, 99), testing::HasSubstr("as_if_population is 99, but 100 clients are simulated"));
 }
 
 // C <- C exp(-rate (part below - quantile)): down when more than the quantile lie below it, up when fewer do.

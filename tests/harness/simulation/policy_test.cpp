@@ -38,8 +38,10 @@ TEST_F(Policies, OnRecordsWriteEveryStepOfEveryParticipant) {
     const results::RoundRecord record = simulation.next_round();
     for (const std::int64_t client : choose_cohort(4, record.round, 4, 2)) {
       const auto examples = static_cast<double>(partition[static_cast<std::size_t>(client)].size());
-      expected.record(record.round, client,
-                      RoundAccesses({{SampledGaussian{Sampling::kPoisson, 5 / examples, {1.2}, {}}, 4}}));
+      expected.record(
+          record.round, client,
+          RoundAccesses(
+              {{SampledGaussian{Sampling::kPoisson, 5 / examples, {1.2}, Adjacency::kZeroOut}, 4}}));
     }
     EXPECT_EQ(simulation.ledger(), expected);
     EXPECT_EQ(record.epsilon, odometer_reading(expected));
@@ -52,7 +54,10 @@ TEST_F(Policies, OnClientsWriteOneEventARoundForThePopulation) {
   while (!simulation.finished()) {
     const results::RoundRecord record = simulation.next_round();
     const std::vector<Ledger::Segment> expected{
-        {1, record.round, record.round, {{SampledGaussian{Sampling::kPoisson, 0.5, {1.2}, {}}, 1}}}};
+        {1,
+         record.round,
+         record.round,
+         {{SampledGaussian{Sampling::kPoisson, 0.5, {1.2}, Adjacency::kZeroOut}, 1}}}};
     EXPECT_EQ(simulation.ledger().population(), expected);
     EXPECT_TRUE(simulation.ledger().as_if().empty());
     EXPECT_EQ(record.epsilon, odometer_reading(simulation.ledger()));
@@ -101,9 +106,10 @@ TEST_F(Policies, WriteBothEventsOfARescaledRun) {
   for (int round = 0; round < 3; ++round) simulation.next_round();
   using Accesses = std::vector<Access>;
   EXPECT_EQ(simulation.ledger().charged_as_if(),
-            (Accesses{{SampledGaussian{Sampling::kPoisson, 0.02, {1.2}, {}}, 3}}));
-  EXPECT_EQ(simulation.ledger().charged(0),
-            (Accesses{{SampledGaussian{Sampling::kPoisson, 0.5, {1.2 * (2.0 / 1'000)}, {}}, 3}}));
+            (Accesses{{SampledGaussian{Sampling::kPoisson, 0.02, {1.2}, Adjacency::kZeroOut}, 3}}));
+  EXPECT_EQ(
+      simulation.ledger().charged(0),
+      (Accesses{{SampledGaussian{Sampling::kPoisson, 0.5, {1.2 * (2.0 / 1'000)}, Adjacency::kZeroOut}, 3}}));
 }
 
 TEST_F(Policies, ClaimNothingWithoutAPolicy) {
