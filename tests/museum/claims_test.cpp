@@ -77,7 +77,9 @@ struct PublishedEpsilon {
   double delta;
   double exact;  // by high-precision integration; last digits rounded down
 
-  Access access() const { return {SampledGaussian{Sampling::kPoisson, rate, {noise_multiplier}, {}}, steps}; }
+  Access access() const {
+    return {SampledGaussian{Sampling::kPoisson, rate, {noise_multiplier}, Adjacency::kZeroOut}, steps};
+  }
 };
 
 // The lower four are among those of which published accountants state less than the truth.
