@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -13,18 +16,18 @@ namespace {
 // Disc, square, triangle up, diamond, triangle down; circle, square and triangle without filling.
 constexpr std::array<int, kCurveMarks> kMarks = {7, 5, 9, 13, 11, 6, 4, 8};
 
-// In gnuplot's double quotes, in lines of about 95 letters.
-std::string wrapped(const std::string& title, Terminal terminal) {
+// As gnuplot's strings, in lines of about 95 letters.
+std::string wrapped(std::string_view title, Terminal terminal) {
   constexpr std::size_t kWidth = 95;
-  std::string text = quoted(title, terminal);
-  std::size_t line = 0;
-  for (std::size_t space = text.find(' '); space != std::string::npos; space = text.find(' ', space + 1)) {
-    const std::size_t next = std::min(text.find(' ', space + 1), text.size());
-    if (next - line <= kWidth) continue;
-    text.replace(space, 1, "\\n");
-    line = space;
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t space = title.find(' '); space != std::string::npos; space = title.find(' ', space + 1)) {
+    if (std::min(title.find(' ', space + 1), title.size()) - begin <= kWidth) continue;
+    lines.push_back(gnuplot_string(title.substr(begin, space - begin), terminal));
+    begin = space + 1;
   }
-  return text;
+  lines.push_back(gnuplot_string(title.substr(begin), terminal));
+  return fmt::format("{}", fmt::join(lines, R"(."\n".)"));
 }
 
 }  // namespace
@@ -55,18 +58,18 @@ std::string line_layer(const std::string& data, const CurveLook& look, std::size
       "  {} using 1:2 with linespoints linecolor rgb '{}' linewidth 2.5 dashtype {} pointtype {} pointsize "
       "1.2 pointinterval {} title {}",
       data, look.colour, look.dash, look.mark, std::max<std::size_t>(1, points / kMarksOfCurve),
-      quoted(title, terminal));
+      gnuplot_string(title, terminal));
 }
 
 std::string axes_lines(const std::string& x, const std::string& y, Terminal terminal) {
   return fmt::format(
-      "set xlabel {} noenhanced\n"
-      "set ylabel {} noenhanced\n"
+      "set xlabel {}\n"
+      "set ylabel {}\n"
       "set border 3\n"
       "set tics nomirror out\n"
       "set grid lt 1 lc rgb '#d8d8d8'\n"
-      "set key below noenhanced Left reverse samplen 4 height 0.5\n",
-      quoted(x, terminal), quoted(y, terminal));
+      "set key below Left reverse samplen 4 height 0.5\n",
+      gnuplot_string(x, terminal), gnuplot_string(y, terminal));
 }
 
 PanelGrid panel_grid(std::size_t panels) {
@@ -75,7 +78,7 @@ PanelGrid panel_grid(std::size_t panels) {
 }
 
 std::string title_line(const std::string& title, Terminal terminal) {
-  return fmt::format("set title {} noenhanced font ',{}'\n", wrapped(title, terminal),
+  return fmt::format("set title {} font ',{}'\n", wrapped(title, terminal),
                      terminal == kPdfTerminal ? 8 : 16);
 }
 

@@ -98,19 +98,26 @@ std::string terminal_lines(Terminal terminal, int width, int height) {
   if (terminal == kTikzTerminal) {
     settings = fmt::format("size {}in,{}in", width / kPixelsPerInch, height / kPixelsPerInch);
   } else if (terminal == kPdfTerminal) {
-    settings = fmt::format("size {}in,{}in font 'sans,9' background '#ffffff'", width / kPixelsPerInch,
-                           height / kPixelsPerInch);
+    settings = fmt::format("noenhanced size {}in,{}in font 'sans,9' background '#ffffff'",
+                           width / kPixelsPerInch, height / kPixelsPerInch);
   } else {
-    settings = fmt::format("size {},{} font 'sans,20' background '#ffffff'", width, height);
+    settings = fmt::format("noenhanced size {},{} font 'sans,20' background '#ffffff'", width, height);
   }
   return fmt::format("set encoding utf8\nset terminal {} {}\n", terminal, settings);
 }
 
-std::string quoted(std::string_view text, Terminal terminal) {
+std::string gnuplot_string(std::string_view text, Terminal terminal) {
+  constexpr std::string_view kHarmless = " .,:;=+-/()%<>";
   std::string result = "\"";
+  bool after_number = false;  // gnuplot would count a digit that follows as part of the number
   for (const char letter : terminal == kTikzTerminal ? latex_escaped(text) : one_line(text)) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
+    const auto code = static_cast<unsigned char>(letter);
+    const bool digit = '0' <= letter && letter <= '9';
+    const bool plain = (digit && !after_number) || ('a' <= letter && letter <= 'z') ||
+                       ('A' <= letter && letter <= 'Z') || code >= 0x80 ||
+                       kHarmless.find(letter) != std::string_view::npos;
+    result += plain ? std::string(1, letter) : fmt::format("\\{:03o}", code);
+    after_number = !plain;
   }
   return result + "\"";
 }

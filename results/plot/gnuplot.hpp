@@ -22,12 +22,14 @@ inline constexpr std::initializer_list<const char*> kLineEndings = {".png", ".sv
 /// The kind of a plot by its file's ending, which is one of `kLineEndings`.
 Terminal terminal_of(const std::filesystem::path& file);
 
-/// The lines that open a script: white background, one font, `width` x `height` pixels on a screen and six
-/// inches a 1,200 pixels in print.
+/// The lines that open a script: white background, one font, texts as they are (no markup), `width` x
+/// `height` pixels on a screen and six inches a 1,200 pixels in print.
 std::string terminal_lines(Terminal terminal, int width, int height);
 
-/// A text in double quotes of gnuplot; for TikZ as TeX reads it.
-std::string quoted(std::string_view text, Terminal terminal);
+/// A text as gnuplot's string, for TikZ as TeX reads it. Every text of a script that is not a constant of the
+/// code goes through here: gnuplot runs what stands between backticks and replaces what follows an @, so the
+/// string holds letters, digits and a few harmless signs, and everything else as octal numbers.
+std::string gnuplot_string(std::string_view text, Terminal terminal);
 
 /// What gnuplot, as a child process, writes to its standard output for a script. An Error when it is not
 /// installed, with the package to install, and when it fails, with its own words.

@@ -44,7 +44,7 @@ std::string heat_map_script(const HeatMap& map, Terminal terminal) {
   data += "END\n";
   std::string script = terminal_lines(terminal, 1200, height_for(clients));
   script += fmt::format(
-      "set title {} noenhanced\n"
+      "set title {}\n"
       "set xlabel 'class'\n"
       "set ylabel 'client'\n"
       "set cblabel 'examples'\n"
@@ -56,8 +56,8 @@ std::string heat_map_script(const HeatMap& map, Terminal terminal) {
       "set palette defined (0 '#ffffff', 0.02 '#e3eef9', 0.25 '#b7d4ea', 0.5 '#6aaed6', 0.75 '#2e7ebc', 1 "
       "'#08306b')\n"
       "unset key\n",
-      quoted(map.title, terminal), static_cast<double>(classes) - 0.5, static_cast<double>(clients) - 0.5,
-      largest, step_for(classes), step_for(clients));
+      gnuplot_string(map.title, terminal), static_cast<double>(classes) - 0.5,
+      static_cast<double>(clients) - 0.5, largest, step_for(classes), step_for(clients));
   script += data;
   script += "plot $counts matrix using 1:2:3 with image pixels";
   if (clients <= kMostLabelledClients && classes <= kMostLabelledClasses) {

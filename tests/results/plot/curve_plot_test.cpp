@@ -38,7 +38,7 @@ Curves curve_plot_sample() {
 TEST(CurvePlot, HoldsPointsAndBands) {
   const std::string script = curves_script(curve_plot_sample(), {}, kSvgTerminal);
   EXPECT_THAT(script, HasSubstr("$curve1 << END\n1 40 38 42\n2 60 58 62\nEND\n"));
-  EXPECT_THAT(script, HasSubstr("set title \"Experiment \\\"a_b\\\"\" noenhanced"));
+  EXPECT_THAT(script, HasSubstr(R"(set title "Experiment \042a\137b\042" font)"));
   EXPECT_THAT(script, HasSubstr("$curve1 using 1:3:4 with filledcurves"));
   EXPECT_THAT(script, HasSubstr("title \"fedprox\""));
   EXPECT_THAT(script, HasSubstr("set yrange [0<*:*<100]"));
@@ -65,7 +65,7 @@ TEST(CurvePlot, BreaksLongTitlesBetweenWords) {
   Curves curves = curve_plot_sample();
   curves.title = std::string(60, 'a') + " " + std::string(30, 'b') + " " + std::string(10, 'c') + " d";
   EXPECT_THAT(curves_script(curves, {}, kSvgTerminal),
-              HasSubstr(std::string(30, 'b') + "\\n" + std::string(10, 'c') + " d\" noenhanced"));
+              HasSubstr(std::string(30, 'b') + R"("."\n".")" + std::string(10, 'c') + " d\" font"));
 }
 
 TEST(CurvePlot, OfOneSeedHasNoBand) {
