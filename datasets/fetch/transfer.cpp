@@ -13,6 +13,8 @@
 namespace fedarena {
 namespace {
 
+// Slower than any line; a server that sends a byte now and then would hold a download for ever.
+constexpr long kLeastBytesPerSecond = 1024;
 constexpr long kOk = 200;
 constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
@@ -106,7 +108,7 @@ void Transfer::describe_request() {
   set(CURLOPT_FAILONERROR, 1L);
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(wanted_.patience.count()));
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerSecond);
   set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(wanted_.patience.count()));
   set(CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(wanted_.most));
   // Not CURLOPT_RESUME_FROM: it fails where a server sends the whole file instead, which serves as well.

@@ -140,6 +140,16 @@ TEST_F(DownloadTest, GivesUpOnAServerThatSaysNothing) {
   EXPECT_THAT(refusal(server.address()), HasSubstr("the connection broke after 0 bytes"));
 }
 
+// At such a rate the file would take hours.
+TEST_F(DownloadTest, GivesUpOnAServerThatTrickles) {
+  int count = 0;
+  const WebServer server([&](const WebRequest&) {
+    return count++ == 0 ? WebAnswer{.body = noise_.substr(0, 100), .trickling = true}
+                        : WebAnswer{.silent = true};
+  });
+  EXPECT_THAT(refusal(server.address()), HasSubstr("Less than 1024 bytes/sec"));
+}
+
 // Redirects /N to /N-1, down to /0.
 WebAnswer countdown(const WebRequest& request) {
   const int left = std::stoi(request.path.substr(1));

@@ -148,8 +148,16 @@ class WebServer::Implementation {
     std::string text = fmt::format("HTTP/1.1 {} As asked\r\nConnection: close\r\n", answer.status);
     if (answer.length) text += fmt::format("Content-Length: {}\r\n", answer.body.size());
     for (const std::string& header : answer.headers) text += header + "\r\n";
-    text += "\r\n" + answer.body.substr(0, answer.cut_after.value_or(answer.body.size()));
+    text += "\r\n";
+    const std::string body = answer.body.substr(0, answer.cut_after.value_or(answer.body.size()));
+    if (!answer.trickling) text += body;
     asio::write(stream, asio::buffer(text), failure);
+    asio::steady_timer timer(io_);
+    for (std::size_t sent = 0; answer.trickling && sent < body.size() && !failure; ++sent) {
+      asio::write(stream, asio::buffer(&body[sent], 1), failure);
+      timer.expires_after(std::chrono::milliseconds(100));
+      timer.wait();
+    }
   }
 
   Handler handler_;

@@ -23,8 +23,9 @@ struct WebAnswer {
   std::string body = {};
   /// The connection is closed after so many bytes of the body, while Content-Length promises all.
   std::optional<std::size_t> cut_after = {};
-  bool length = true;   ///< whether Content-Length is sent
-  bool silent = false;  ///< nothing is sent until the client is gone
+  bool length = true;      ///< whether Content-Length is sent
+  bool silent = false;     ///< nothing is sent until the client is gone
+  bool trickling = false;  ///< the body is sent byte by byte, ten in a second
 };
 
 /// `content` as a server that knows ranges gives it.
