@@ -1,5 +1,6 @@
 #include "results/text/number_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -57,6 +58,11 @@ std::string percent(double fraction) { return fmt::format("{:.2f}", 100 * fracti
 std::string measured(double value) { return measured_beside(value, value); }
 
 std::string measured_beside(double beside, double value) {
+  // What diverged has more digits than anybody reads.
+  constexpr double kLongest = 1e9;
+  if (std::isfinite(value) && std::max(std::abs(beside), std::abs(value)) >= kLongest) {
+    return fmt::format("{:.4g}", value);
+  }
   int decimals = 0;
   // Rounding may carry into one more digit, as in human_bytes.
   for (double limit = 999.95; decimals < 12 && beside < limit; limit /= 10) ++decimals;

@@ -26,6 +26,8 @@ TEST(NumberFormat, GivesMeasuresFourSignificantDigitsAndNoExponent) {
   EXPECT_THAT(each(measured, {0, 0.012344, 0.63124, 0.99996, 1, 99.996, 7664.6, 1234567, kInfinity}),
               ElementsAre("0.000", "0.01234", "0.6312", "1.000", "1.000", "100.0", "7665", "1234567", "inf"));
   EXPECT_EQ(measured(std::nan("")), "nan");
+  EXPECT_EQ(measured(6.02214e33), "6.022e+33");
+  EXPECT_EQ(measured_beside(6.02214e33, 1.5e9), "1.5e+09");
   EXPECT_EQ(measured_beside(3, 0.25), "0.250");
   EXPECT_EQ(measured_beside(7664.6, 12.5), "12");
 }
