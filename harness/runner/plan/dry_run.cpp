@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,9 @@ using Line = std::vector<std::string>;
 
 // Forward passes take about a third of a gradient.
 constexpr double kForwardShare = 1.0 / 3;
+
+// Nobody reads more lines, and each deals a partition.
+constexpr std::size_t kMostLines = 1000;
 
 constexpr const char* kNotes =
     "\nclients: of a round, of all. examples: dealt to clients. memory: an estimate, beside the data.\n"
@@ -77,14 +81,22 @@ class DryRun {
       : cells_(cells), host_(host), options_(options), pool_(options.workers, use_one_torch_thread) {}
 
   std::string text() {
-    for (const PlannedCell& cell : cells_) found_.push_back(look_at(options_.out / cell.folder()));
+    find_kin();
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "downlink", "uplink",
                                 "memory", "seconds", "state"}};
-    for (std::size_t index = 0; index < cells_.size(); ++index) lines.push_back(line_of(index));
+    for (std::size_t index = 0; index < cells_.size(); ++index) {
+      const auto known = seconds_.find({cells_[index].point, cells_[index].algorithm});
+      if (index >= kMostLines && known != seconds_.end()) {
+        add_to_sums(index, known->second);
+        continue;
+      }
+      Line line = line_of(index);
+      if (index < kMostLines) lines.push_back(std::move(line));
+    }
     // All but the first and the last are numbers.
     std::vector<bool> right_aligned(lines.front().size(), true);
     right_aligned.front() = right_aligned.back() = false;
-    return head() + results::aligned_lines(lines, right_aligned) + sums() + kNotes +
+    return head() + results::aligned_lines(lines, right_aligned) + more() + sums() + kNotes +
            (may_end_early() ? kSooner : "");
   }
 
@@ -114,6 +126,7 @@ class DryRun {
     const std::int64_t cohort = experiment.cohort_size(clients);
     const Seconds seconds = seconds_of(index, examples, clients, cohort);
     add_to_sums(index, seconds.value);
+    seconds_.emplace(std::pair(cell.point, cell.algorithm), seconds.value);
     return {cell.folder().string(),
             fmt::format("{} of {}", cohort, clients),
             fmt::format("{}", examples),
@@ -146,22 +159,26 @@ class DryRun {
 
   // Finished cells that tell about this one: of the same algorithm and model, wherever they stand in the
   // grid.
-  std::vector<const results::Summary*> kin_of(std::size_t index) const {
-    std::vector<const results::Summary*> kin;
-    for (std::size_t other = 0; other < cells_.size(); ++other) {
-      const auto& summary = found_[other].summary;
-      if (summary && summary->state == results::kFinished &&
-          cells_[other].algorithm->label == cells_[index].algorithm->label &&
-          cells_[other].point->experiment.model == cells_[index].point->experiment.model &&
-          cells_[other].point->experiment.data == cells_[index].point->experiment.data) {
-        kin.push_back(&*summary);
-      }
+  const std::vector<const results::Summary*>& kin_of(std::size_t index) { return kin_[kin_key(index)]; }
+
+  std::string kin_key(std::size_t index) const {
+    const Experiment& experiment = cells_[index].point->experiment;
+    return fmt::format("{}\n{}\n{}", cells_[index].algorithm->label, choice_text(experiment.model),
+                       choice_text(experiment.data));
+  }
+
+  void find_kin() {
+    for (std::size_t index = 0; index < cells_.size(); ++index) {
+      found_.push_back(look_at(options_.out / cells_[index].folder()));
     }
-    return kin;
+    for (std::size_t index = 0; index < cells_.size(); ++index) {
+      const auto& summary = found_[index].summary;
+      if (summary && summary->state == results::kFinished) kin_[kin_key(index)].push_back(&*summary);
+    }
   }
 
   std::string uplink_of(std::size_t index) {
-    const std::vector<const results::Summary*> kin = kin_of(index);
+    const std::vector<const results::Summary*>& kin = kin_of(index);
     if (!kin.empty()) {
       const double sum = std::accumulate(kin.begin(), kin.end(), 0.0, [](double total, const auto* summary) {
         return total + summary->uplink_bytes_per_client_round;
@@ -178,7 +195,7 @@ class DryRun {
     const Experiment& experiment = cells_[index].point->experiment;
     if (found_[index].summary && found_[index].summary->state == results::kFinished)
       return {found_[index].summary->seconds};
-    const std::vector<const results::Summary*> kin = kin_of(index);
+    const std::vector<const results::Summary*>& kin = kin_of(index);
     if (!kin.empty()) {
       double rate = 0;
       for (const results::Summary* summary : kin)
@@ -247,6 +264,12 @@ class DryRun {
     }
   }
 
+  std::string more() const {
+    if (cells_.size() <= kMostLines) return {};
+    return fmt::format("... and {}, which take as long as the first of their point and algorithm\n",
+                       counted(cells_.size() - kMostLines, "more cell"));
+  }
+
   std::string sums() const {
     return fmt::format("\n{} of {} finished; {}about {} s of work left, {} of data in memory\n", finished_,
                        counted(cells_.size(), "cell"), may_end_early() ? "at most " : "",
@@ -261,6 +284,8 @@ class DryRun {
   WorkPool pool_;
   SharedInputs inputs_;
   std::vector<Found> found_;
+  std::map<std::string, std::vector<const results::Summary*>> kin_;
+  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, double> seconds_;  // of the first seed's cell
   std::map<std::tuple<const Model*, bool, std::int64_t>, double> measured_;
   std::size_t finished_ = 0;
   double seconds_left_ = 0;

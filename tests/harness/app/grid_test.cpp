@@ -250,6 +250,19 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_EQ(summary.downlink_bytes_per_client_round, 31432);
 }
 
+TEST_F(DryRun, OfManyCellsNamesTheFirst) {
+  std::string seeds;
+  for (int seed = 1; seed <= 1005; ++seed) seeds += fmt::format("{}{}", seed == 1 ? "" : ", ", seed);
+  SmallExperiment{.partition = "kind = \"iid\"\nclients = 1"}.write_to(scratch);
+  const Outcome outcome =
+      succeed({{"run", "small.toml", "--dry-run", "--set", "experiment.seeds=[" + seeds + "]"}});
+  EXPECT_THAT(outcome.out, HasSubstr("/fedavg-seed-1000 "));
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("/fedavg-seed-1001 ")));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\n... and 5 more cells, which take as long as the first of their point"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n0 of 1005 cells finished; about "));
+}
+
 TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
   run_small(scratch, {.rounds = 1}, "");
   const Outcome outcome = call("run small.toml --dry-run --set experiment.rounds=2");
