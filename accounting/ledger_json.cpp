@@ -12,6 +12,8 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "accounting/json_text.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -254,7 +256,7 @@ std::string Ledger::to_json() const {
 
 Ledger Ledger::from_json(std::string_view text) {
   try {
-    const json document = json::parse(text);
+    const json document = parse_json<json>(text);
     Fields fields(document, "the ledger");
     // First, because another version may lay out everything else differently.
     if (const std::int64_t schema = fields.integer("schema", 1); schema != kSchema) {

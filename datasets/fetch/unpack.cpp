@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "datasets/fetch/download.hpp"
@@ -33,14 +34,14 @@ constexpr std::size_t kBlock = std::size_t{1} << 18;
 class Packed {
  public:
   Packed(const fs::path& file, Packing packing, std::string source)
-      : source_(std::move(source)), reader_(archive_read_new(), archive_read_free) {
+      : source_(std::move(source)), opened_(file), reader_(archive_read_new(), archive_read_free) {
     archive_read_support_filter_gzip(reader_.get());
     archive_read_support_format_empty(reader_.get());
     if (packing == Packing::kArchive)
       archive_read_support_format_tar(reader_.get());
     else
       archive_read_support_format_raw(reader_.get());
-    if (archive_read_open_filename(reader_.get(), file.c_str(), kBlock) != ARCHIVE_OK) damaged();
+    if (archive_read_open_fd(reader_.get(), opened_.descriptor(), kBlock) != ARCHIVE_OK) damaged();
   }
 
   // The next member, or nothing at the end.
@@ -69,6 +70,7 @@ class Packed {
   }
 
   std::string source_;
+  RegularFile opened_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::vector<std::uint8_t> block_ = std::vector<std::uint8_t>(kBlock);
 };

@@ -1,5 +1,6 @@
 #include "datasets/published/emnist_h5.hpp"
 
+#include <array>
 #include <cstddef>
 #include <hdf5.h>
 #include <string>
@@ -8,6 +9,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "fedarena/base/file.hpp"
 
 #include "datasets/published/published_files.hpp"
 
@@ -40,6 +43,7 @@ class EmnistReader {
   UserImages read() {
     // The library would print what we report.
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    const RegularFile opened(file_);  // or says what is there instead
     const Handle file(H5Fopen(file_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file) reject_file(file_, "this is not a whole HDF5 file", kAllowed);
     const Handle clients(H5Gopen2(file.get(), "examples", H5P_DEFAULT), H5Gclose);
@@ -112,9 +116,31 @@ class EmnistReader {
     if (count > H5Dget_storage_size(data.get()) * kMostPerByte)
       reject(client, fmt::format("the data set \"{}\" is damaged", name), allowed);
     numbers.resize(static_cast<std::size_t>(count));
-    if (count > 0 && H5Dread(data.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0)
+    if (count > 0 && H5Dread(data.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data()) < 0) {
+      const std::string filter = missing_filter(data.get());
+      if (!filter.empty())
+        reject(client,
+               fmt::format("the data set \"{}\" is packed by the filter {}, which is not installed", name,
+                           filter),
+               "gzip, shuffle or nothing, as `h5repack -f GZIP=4` makes it");
       reject(client, fmt::format("the data set \"{}\" is damaged", name), allowed);
+    }
     return found[0];
+  }
+
+  // "32001 (blosc)" where this HDF5 lacks a filter of the data set; empty where it has all.
+  static std::string missing_filter(hid_t data) {
+    const Handle creation(H5Dget_create_plist(data), H5Pclose);
+    const int filters = creation ? H5Pget_nfilters(creation.get()) : 0;
+    for (unsigned i = 0; static_cast<int>(i) < filters; ++i) {
+      std::array<char, 64> name{};
+      unsigned flags = 0, configuration = 0;
+      std::size_t values = 0;
+      const H5Z_filter_t filter = H5Pget_filter2(creation.get(), i, &flags, &values, nullptr, name.size() - 1,
+                                                 name.data(), &configuration);
+      if (filter >= 0 && H5Zfilter_avail(filter) <= 0) return fmt::format("{} ({})", filter, name.data());
+    }
+    return {};
   }
 
   // Deflate packs at most a thousand bytes into one.

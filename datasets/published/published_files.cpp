@@ -1,18 +1,25 @@
 #include "datasets/published/published_files.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/nearest.hpp"
 
 namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A small file that unpacks to more is no data set but an attack on the memory.
+constexpr std::size_t kMostUnpacked = 100;
+constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
 
 std::string in_words(const SearchPath& folders) {
   std::string text;
@@ -81,22 +88,19 @@ std::vector<fs::path> find_published(const PublishedFiles& wanted, const SearchP
 }
 
 std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
-  // gzopen reads a file that is not gzip as it is.
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> stream(gzopen(file.c_str(), "rb"), gzclose_r);
-  if (!stream)
-    throw Error(Complaint{.place = {file.string()},
-                          .found = "the file cannot be opened",
-                          .allowed = {},
-                          .nearest = {},
-                          .remedy = "Check that it exists and that you may read it"});
+  const RegularFile opened(file);
+  // A file that is not gzip is read as it is.
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> stream(gzdopen(::dup(opened.descriptor()), "rb"),
+                                                          gzclose_r);
+  if (!stream) fail_on_file(file, "cannot be read", errno);
   gzbuffer(stream.get(), 1U << 18);
   // Enough for a file that is not compressed, and more when that is not.
-  std::error_code ignored;
-  const std::size_t on_disk = static_cast<std::size_t>(fs::file_size(file, ignored));
-  std::vector<std::uint8_t> content(ignored ? 0 : std::min(most, on_disk + 1));
+  const auto on_disk = static_cast<std::size_t>(opened.size());
+  const std::size_t limit = std::min(most, std::max(kUnpackedAnyway, on_disk * kMostUnpacked));
+  std::vector<std::uint8_t> content(std::min(limit, on_disk + 1));
   std::size_t size = 0;
-  while (size < most) {
-    if (size == content.size()) content.resize(std::min(most, 2 * size + (std::size_t{1} << 16)));
+  while (size < limit) {
+    if (size == content.size()) content.resize(std::min(limit, 2 * size + (std::size_t{1} << 16)));
     const auto step = static_cast<unsigned>(std::min<std::size_t>(content.size() - size, 1U << 24));
     const int got = gzread(stream.get(), content.data() + size, step);
     if (got > 0) size += static_cast<std::size_t>(got);
@@ -110,6 +114,9 @@ std::vector<std::uint8_t> read_content(const fs::path& file, std::size_t most) {
                   "a whole gzip file or an uncompressed one");
     if (got == 0) break;
   }
+  if (size == limit && limit < most)
+    reject_file(file, fmt::format("the content is longer than {} bytes", limit),
+                fmt::format("at most {} times the size of the compressed file", kMostUnpacked));
   content.resize(size);
   return content;
 }

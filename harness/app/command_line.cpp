@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -13,6 +15,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "results/text/text.hpp"
 
@@ -73,8 +76,12 @@ int parse_and_run(int count, const char* const* arguments, std::span<const AddCo
   }
   const int code = action();
   // What is buffered would fail unseen after main.
-  if (std::fflush(stdout) != 0) {
-    throw Error::of("the output cannot be written: {}", std::generic_category().message(errno));
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (!flushed || std::ferror(stdout) != 0) {
+    // The reason of an earlier write is gone.
+    const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+    throw Error::of("the output cannot be written{}", reason);
   }
   return code;
 }
@@ -88,18 +95,45 @@ std::string message(const Error& error) {
   return Error(std::move(complaint)).what();
 }
 
+// Of memory, threads or other things of the machine. LibTorch has words of its own for it.
+bool is_shortage(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  if (const auto* failure = dynamic_cast<const std::system_error*>(&error)) {
+    return failure->code() == std::errc::resource_unavailable_try_again ||
+           failure->code() == std::errc::not_enough_memory ||
+           failure->code() == std::errc::too_many_files_open;
+  }
+  const std::string_view what = error.what();
+  return what.find("can't allocate memory") != std::string_view::npos ||
+         what.find("CUDA out of memory") != std::string_view::npos;
+}
+
+std::string shortage_text(const std::string& what) {
+  return fmt::format(
+      "the machine has no more memory or threads for this ({})\n  What was complete is kept. Use fewer "
+      "--jobs "
+      "and --workers, a smaller model or cohort, or raise the limit (ulimit -a, or the job's).",
+      what.substr(0, what.find('\n')));
+}
+
 }  // namespace
 
 int run_command_line(int count, const char* const* arguments, std::span<const AddCommand> commands,
                      const char* version) {
+  // A file that reaches the limit of `ulimit -f` is then a write that fails, with a message that names it.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return parse_and_run(count, arguments, commands, version);
   } catch (const Error& error) {
-    fmt::print(stderr, "fedarena: {}\n", message(error));
+    print(stderr, "fedarena: {}\n", message(error));
     return kUserError;
   } catch (const std::exception& bug) {
     const std::string what = bug.what();
-    fmt::print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
+    if (is_shortage(bug)) {
+      print(stderr, "fedarena: {}\n", shortage_text(what));
+      return kUserError;
+    }
+    print(stderr, "fedarena: this is a bug, please report it: {}\n", what.substr(0, what.find('\n')));
     return kBug;
   }
 }

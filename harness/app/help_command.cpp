@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/run/experiment_options.hpp"
@@ -24,7 +26,7 @@ void add_help_command(CLI::App& app, Action& action) {
   add_plugin_path(*command, arguments->plugin_path);
   command->callback([arguments, &action] {
     action = [arguments] {
-      fmt::print("{}", experiment_help(make_catalog(load_plugins(arguments->plugin_path))));
+      print("{}", experiment_help(make_catalog(load_plugins(arguments->plugin_path))));
       return kSuccess;
     };
   });

@@ -3,12 +3,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/command_line.hpp"
+#include "harness/app/start_limits.hpp"
 
 namespace {
 
@@ -21,7 +25,7 @@ int become_full_program(char** arguments) {
     execv(full.c_str(), arguments);
     failure = std::error_code(errno, std::generic_category());
   }
-  fmt::print(
+  fedarena::print(
       stderr,
       "fedarena: {}: cannot be started: {}\n  it belongs beside the program fedarena: install or build "
       "fedarena again\n",
@@ -35,6 +39,10 @@ int main(int count, char** arguments) {
   using namespace fedarena;
   if (count > 1 && is_light_command(arguments[1])) {
     return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);
+  }
+  if (const std::string problem = start_problem(start_needs()); !problem.empty()) {
+    print(stderr, "fedarena: {}\n", problem);
+    return kUserError;
   }
   return become_full_program(arguments);
 }

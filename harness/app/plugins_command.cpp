@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/commands.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
@@ -19,23 +21,23 @@ struct PluginsArguments {
 void list_all(const PluginHost& host) {
   std::size_t width = 9;
   for (const AlgorithmInfo& info : host.registry().algorithms()) width = std::max(width, info.name.size());
-  fmt::print("{:<{}}  {:<16}  {}\n", "algorithm", width, "plugin", "summary");
+  print("{:<{}}  {:<16}  {}\n", "algorithm", width, "plugin", "summary");
   for (const AlgorithmInfo& info : host.registry().algorithms()) {
-    fmt::print("{:<{}}  {:<16}  {}\n", info.name, width, info.plugin, info.description.summary);
+    print("{:<{}}  {:<16}  {}\n", info.name, width, info.plugin, info.description.summary);
   }
-  fmt::print("\n`fedarena plugins NAME` shows an algorithm's hyper-parameters and its citation.\n");
+  print("\n`fedarena plugins NAME` shows an algorithm's hyper-parameters and its citation.\n");
 }
 
 void show(const AlgorithmInfo& info) {
-  fmt::print("{}: {}\n\n", info.name, info.description.summary);
-  fmt::print("citation     {}\n", info.description.citation);
-  fmt::print("server sends {}\n", info.description.downlink);
-  fmt::print("client sends {}\n", info.description.uplink);
+  print("{}: {}\n\n", info.name, info.description.summary);
+  print("citation     {}\n", info.description.citation);
+  print("server sends {}\n", info.description.downlink);
+  print("client sends {}\n", info.description.uplink);
   const std::string& policy = info.description.requires_policy;
-  fmt::print("policy       {}\n", policy.empty() ? "any" : fmt::format("\"{}\", required", policy));
-  fmt::print("plugin       {} ({})\n\n", info.plugin, info.library);
-  fmt::print("Hyper-parameters: name, type, default, what is allowed, what it means.\n");
-  fmt::print("{}", fields_help(info.fields));
+  print("policy       {}\n", policy.empty() ? "any" : fmt::format("\"{}\", required", policy));
+  print("plugin       {} ({})\n\n", info.plugin, info.library);
+  print("Hyper-parameters: name, type, default, what is allowed, what it means.\n");
+  print("{}", fields_help(info.fields));
 }
 
 int run_plugins(const PluginsArguments& arguments) {
@@ -55,7 +57,7 @@ PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
   for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
   for (const PluginReport& report : host.reports()) {
     if (report.problem.empty()) continue;
-    fmt::print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
+    print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
   }
   return host;
 }

@@ -15,8 +15,10 @@ void request_stop(int signal) {
 }  // namespace
 
 const std::atomic<bool>& stop_on_signal() {
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // nohup, and shells that start something in the background, have the program ignore a signal.
+    if (std::signal(signal, request_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
   return stop_requested;
 }
 

@@ -25,7 +25,7 @@ std::string to_text(const Value& value) {
   return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
                              [](std::int64_t number) { return fmt::format("{}", number); },
                              [](double number) { return number_text(number); },
-                             [](const std::string& text) { return quoted(text); },
+                             [](const std::string& text) { return fedarena::quoted(text); },
                              [](const std::vector<std::int64_t>& list) {
                                return fmt::format("[{}]", fmt::join(list, ", "));
                              }},
@@ -68,7 +68,7 @@ Constraint Constraint::one_of(std::vector<std::string> names) {
 std::string Constraint::allowed(const Value& example) const {
   if (!names_.empty()) {
     std::vector<std::string> quoted_names;
-    for (const std::string& name : names_) quoted_names.push_back(quoted(name));
+    for (const std::string& name : names_) quoted_names.push_back(fedarena::quoted(name));
     return fmt::format("{}", fmt::join(quoted_names, ", "));
   }
   std::string type = type_name(example);

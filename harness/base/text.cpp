@@ -1,6 +1,53 @@
 #include "fedarena/base/text.hpp"
 
+#include <algorithm>
+
 namespace fedarena {
+namespace {
+
+// The length of the well-formed character at the offset, or 0.
+std::size_t character_length(std::string_view text, std::size_t offset) {
+  const auto byte = [&](std::size_t index) -> std::uint32_t {
+    return offset + index < text.size() ? static_cast<unsigned char>(text[offset + index]) : 0;
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  for (std::size_t index = 1; index < length; ++index) {
+    if ((byte(index) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;
+  if (first == 0xed && byte(1) > 0x9f) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) > 0x8f) return 0;
+  return length;
+}
+
+// `kept`: the control characters that stay.
+std::string without_controls(std::string_view text, std::string_view kept) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = character_length(text, at);
+    const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
+    const auto code = static_cast<unsigned char>(character.front());
+    const bool first_controls =
+        (code < 0x20 && kept.find(character) == std::string_view::npos) || code == 0x7f;
+    const bool second_controls = length == 2 && character < "\xc2\xa0";
+    if (length == 0) {
+      result += "\xef\xbf\xbd";
+    } else if (first_controls || second_controls) {
+      result += ' ';
+    } else {
+      result += character;
+    }
+    at += character.size();
+  }
+  return result;
+}
+
+}  // namespace
 
 std::string quoted(std::string_view text) {
   std::string result = "\"";
@@ -17,5 +64,31 @@ std::string quoted(std::string_view text) {
   }
   return result + "\"";
 }
+
+std::string shell_word(std::string_view text) {
+  const auto plain = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') ||
+           std::string_view("_-./,+:@%").find(letter) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return word + "'";
+}
+
+std::size_t first_invalid_utf8(std::string_view text) {
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    const std::size_t length = character_length(text, offset);
+    if (length == 0) return offset;
+    offset += length;
+  }
+  return offset;
+}
+
+std::string printable(std::string_view text) { return without_controls(text, "\n\t"); }
+
+std::string one_line(std::string_view text) { return without_controls(text, ""); }
 
 }  // namespace fedarena

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -20,11 +22,11 @@ thread_local const std::string* inside = nullptr;
 
 void refuse_exit() {
   if (inside == nullptr) return;
-  fmt::print(stderr,
-             "fedarena: {} ended the program\n"
-             "  Throw an exception there instead of calling exit(). All complete rounds are kept; the same "
-             "command with --resume continues.\n",
-             *inside);
+  print(stderr,
+        "fedarena: {} ended the program\n"
+        "  Throw an exception there instead of calling exit(). All complete rounds are kept; the same "
+        "command with --resume continues.\n",
+        *inside);
   ::_exit(1);
 }
 

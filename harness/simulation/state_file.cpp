@@ -51,6 +51,7 @@ StateFile StateFile::open(const fs::path& path, std::vector<Extent> kept) {
   }
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0) results::fail_on_file(path, "cannot be read", errno);
+  if (!S_ISREG(status.st_mode)) fail_damaged(path, "is not a regular file");
   if (static_cast<std::uint64_t>(status.st_size) < file.end_) {
     fail_damaged(path, fmt::format("is cut short: it has {} bytes of {} that the checkpoint needs",
                                    status.st_size, file.end_));

@@ -113,11 +113,12 @@ std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary)
 
 // The name of the algorithm's plugin; empty where the record does not say.
 std::string plugin_name(const RunDirectory& run, const std::string& algorithm) {
-  if (!run.has(kEnvironmentFile)) return {};
-  const Json environment = Json::parse(run.read_file(kEnvironmentFile), nullptr, false);
-  if (!environment.is_object()) return {};
-  const Json plugin = plugin_of(environment, algorithm);
-  return plugin.contains("name") && plugin["name"].is_string() ? plugin["name"].get<std::string>() : "";
+  try {
+    const Json plugin = plugin_of(read_environment(run.path()), algorithm);
+    return plugin.contains("name") && plugin["name"].is_string() ? plugin["name"].get<std::string>() : "";
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "accounting/json_text.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/environment_file.hpp"
@@ -80,7 +81,7 @@ void compare_rounds(const fs::path& recorded, const fs::path& replayed,
   const std::vector<RoundRecord> left = RunDirectory::open(recorded).rounds();
   const std::vector<RoundRecord> right = RunDirectory::open(replayed).rounds();
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-    compare(Json::parse(to_json_line(left[i])), Json::parse(to_json_line(right[i])),
+    compare(parse_json<Json>(to_json_line(left[i])), parse_json<Json>(to_json_line(right[i])),
             {.file = kRoundsFile, .round = left[i].round, .field = {}, .recorded = {}, .replayed = {}},
             differences);
   }
@@ -128,8 +129,8 @@ std::vector<RecordDifference> record_differences(const fs::path& recorded, const
     const std::string left = content_of(recorded / file);
     const std::string right = content_of(replayed / file);
     if (file == kSummaryFile) {
-      compare(Json::parse(to_json_text(parse_summary(left, (recorded / file).string()))),
-              Json::parse(to_json_text(parse_summary(right, (replayed / file).string()))),
+      compare(parse_json<Json>(to_json_text(parse_summary(left, (recorded / file).string()))),
+              parse_json<Json>(to_json_text(parse_summary(right, (replayed / file).string()))),
               {.file = file, .field = {}, .recorded = {}, .replayed = {}}, differences);
     } else if (left != right) {
       differences.push_back(

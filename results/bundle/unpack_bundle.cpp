@@ -2,9 +2,11 @@
 #include <archive_entry.h>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -25,14 +27,17 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 constexpr std::int64_t kMostManifestBytes = std::int64_t{64} << 20;
 
+// Brings every block of content somewhere.
+using Sink = std::function<void(std::string_view)>;
+
 // The archive, one file after the other.
 class Members {
  public:
   explicit Members(const fs::path& file)
-      : file_(file.string()), reader_(archive_read_new(), archive_read_free) {
+      : file_(file.string()), opened_(file), reader_(archive_read_new(), archive_read_free) {
     archive_read_support_filter_gzip(reader_.get());
     archive_read_support_format_tar(reader_.get());
-    if (archive_read_open_filename(reader_.get(), file.c_str(), kBlock) != ARCHIVE_OK) damaged();
+    if (archive_read_open_fd(reader_.get(), opened_.descriptor(), kBlock) != ARCHIVE_OK) damaged();
   }
 
   // The name of the next file; empty at the end.
@@ -48,18 +53,16 @@ class Members {
     return name;
   }
 
-  // The content of that file, which may have `most` bytes.
-  std::string read(const std::string& name, std::int64_t most) {
-    std::string content;
-    std::string block(kBlock, '\0');
+  // The content of that file, which may have `most` bytes, block by block.
+  void read(const std::string& name, std::int64_t most, const Sink& sink) {
+    std::int64_t size = 0;
     while (true) {
-      const la_ssize_t count = archive_read_data(reader_.get(), block.data(), block.size());
+      const la_ssize_t count = archive_read_data(reader_.get(), block_.data(), block_.size());
       if (count < 0) damaged();
-      if (count == 0) return content;
-      content.append(block, 0, static_cast<std::size_t>(count));
-      if (static_cast<std::int64_t>(content.size()) > most) {
-        refuse(fmt::format("its file {} is longer than {} bytes", one_line(name), most));
-      }
+      if (count == 0) return;
+      size += count;
+      if (size > most) refuse(fmt::format("its file {} is longer than {} bytes", one_line(name), most));
+      sink(std::string_view(block_).substr(0, static_cast<std::size_t>(count)));
     }
   }
 
@@ -77,17 +80,25 @@ class Members {
   }
 
   std::string file_;
+  RegularFile opened_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
+  std::string block_ = std::string(kBlock, '\0');
 };
 
-void write(const fs::path& file, const std::string& content) {
+// Writes the member's content to a file below the folder; returns its SHA-256.
+std::string unpack(Members& members, const std::string& name, std::int64_t most, const fs::path& file) {
   std::error_code failure;
   fs::create_directories(file.parent_path(), failure);
   if (failure) fail_on_file(file.parent_path(), "cannot be created", failure.value());
   std::ofstream stream(file, std::ios::binary);
-  stream << content;
+  Sha256 digest;
+  members.read(name, most, [&](std::string_view bytes) {
+    digest.add({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    stream << bytes;
+  });
   stream.close();
   if (!stream) fail_on_file(file, "cannot be written", errno);
+  return digest.text();
 }
 
 }  // namespace
@@ -95,8 +106,9 @@ void write(const fs::path& file, const std::string& content) {
 Manifest unpack_bundle(const fs::path& file, const fs::path& folder) {
   Members members(file);
   if (members.next() != kManifestFile) members.refuse("its first file is no manifest");
-  Manifest manifest =
-      parse_manifest(members.read(kManifestFile, kMostManifestBytes), (file / kManifestFile).string());
+  std::string text;
+  members.read(kManifestFile, kMostManifestBytes, [&](std::string_view bytes) { text += bytes; });
+  Manifest manifest = parse_manifest(text, (file / kManifestFile).string());
   std::map<std::string, const BundledFile*> missing;
   for (const BundledRun& run : manifest.runs) {
     for (const BundledFile& listed : run.files) missing.emplace(run.folder + "/" + listed.name, &listed);
@@ -106,11 +118,9 @@ Manifest unpack_bundle(const fs::path& file, const fs::path& folder) {
     if (listed == missing.end()) {
       members.refuse(fmt::format("it holds {}, which its manifest does not list", one_line(name)));
     }
-    const std::string content = members.read(name, listed->second->bytes);
-    if (sha256_of(content) != listed->second->sha256) {
+    if (unpack(members, name, listed->second->bytes, folder / name) != listed->second->sha256) {
       members.refuse(fmt::format("the SHA-256 of its file {} is not that of the manifest", one_line(name)));
     }
-    write(folder / name, content);
     missing.erase(listed);
   }
   if (!missing.empty()) {

@@ -1,6 +1,5 @@
 #include "results/record/durable_file.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -12,23 +11,6 @@
 
 namespace fedarena::results {
 namespace {
-
-std::string remedy_for(int code) {
-  switch (code) {
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return "free some space there, then resume; what was complete before is kept";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "choose a folder that you may write to, or change its permissions";
-    case ENOENT:
-      return "check the path; another program may have removed it";
-    default:
-      return {};
-  }
-}
 
 class Descriptor {
  public:
@@ -68,28 +50,6 @@ void sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-void fail_on_file(const std::filesystem::path& file, std::string_view what, int code) {
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("{}: {}", what, std::generic_category().message(code)),
-                        .allowed = {},
-                        .nearest = {},
-                        .remedy = remedy_for(code)});
-}
-
-std::string read_whole_file(const std::filesystem::path& file) {
-  const Descriptor descriptor(file, O_RDONLY);
-  if (!descriptor.open()) fail_on_file(file, "cannot be read", errno);
-  std::string bytes;
-  std::array<char, 1 << 16> block{};
-  while (true) {
-    const ssize_t count = ::read(descriptor.number(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_on_file(file, "cannot be read", errno);
-    if (count == 0) return bytes;
-    bytes.append(block.data(), static_cast<std::size_t>(count));
-  }
-}
-
 void replace_file(const std::filesystem::path& file, std::string_view bytes) {
   // A device, such as /dev/full, would become a file for everybody.
   std::error_code unknown;
@@ -103,7 +63,9 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
   partial += ".partial";
   int failure = 0;
   {
-    const Descriptor descriptor(partial, O_WRONLY | O_CREAT | O_TRUNC);
+    // What lies there is left over, or a link or pipe that somebody else put there: it is not written to.
+    ::unlink(partial.c_str());
+    const Descriptor descriptor(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (!descriptor.open()) fail_on_file(file, "cannot be written", errno);
     failure = write_durably(descriptor, bytes, 0);
   }

@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "fedarena/base/file.hpp"
+
 namespace fedarena::results {
 
-/// The bytes of a file. An Error names the file and the reason.
-std::string read_whole_file(const std::filesystem::path& file);
+using fedarena::fail_on_file;
+using fedarena::read_whole_file;
 
 /// Makes `bytes` the content of `file`, all or nothing: they are written beside it, brought to disk, and
 /// renamed over it. When that fails, the old content stays and an Error says why and what to do. What is
@@ -24,9 +26,5 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
 /// writers share it.
 void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
                  std::string_view bytes);
-
-/// Throws the Error of a failed system call on `file`: what failed, the reason of `code` (an errno), a
-/// remedy.
-[[noreturn]] void fail_on_file(const std::filesystem::path& file, std::string_view what, int code);
 
 }  // namespace fedarena::results

@@ -4,6 +4,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "accounting/json_text.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
 
@@ -11,8 +12,13 @@ namespace fedarena::results {
 
 Json read_environment(const std::filesystem::path& run) {
   const std::filesystem::path file = run / kEnvironmentFile;
-  Json environment = Json::parse(read_whole_file(file), nullptr, false);
-  if (environment.is_object()) return environment;
+  const std::string text = read_whole_file(file);
+  try {
+    Json environment = parse_json<Json>(text);
+    if (environment.is_object()) return environment;
+  } catch (const Json::exception&) {  // said below, as is what is nested too deep
+  } catch (const Error&) {
+  }
   throw Error(Complaint{.place = {.file = file.string()}, .found = "is not a JSON object"});
 }
 

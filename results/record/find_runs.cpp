@@ -19,12 +19,6 @@ namespace fs = std::filesystem;
 
 FoundRun read_run(const fs::path& folder) {
   FoundRun run{.path = folder, .summary = {}, .problem = {}};
-  std::error_code failure;
-  // Reading a pipe of that name would wait for ever.
-  if (!fs::is_regular_file(folder / kSummaryFile, failure)) {
-    run.problem = fmt::format("{}: not a regular file", kSummaryFile);
-    return run;
-  }
   try {
     run.summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
   } catch (const Error& error) {
@@ -122,6 +116,18 @@ std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {
     return !seen.insert(failure ? run.path : real).second;
   });
   return found;
+}
+
+void set_aside_unreadable_rounds(std::span<FoundRun> runs) {
+  for (FoundRun& run : runs) {
+    if (!run.summary || run.summary->state != kFinished) continue;
+    try {
+      recorded_rounds(run.path, *run.summary);
+    } catch (const Error& error) {
+      run.problem = problem_line(error);
+      run.summary.reset();
+    }
+  }
 }
 
 std::string problem_line(const Error& error) {

@@ -24,6 +24,10 @@ struct FoundRun {
 /// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
 
+/// Makes broken runs of the finished ones whose rounds cannot be read or do not go with the summary. For what
+/// reads rounds of many runs, so that one bad file does not hide the others there.
+void set_aside_unreadable_rounds(std::span<FoundRun> runs);
+
 /// What is wrong with a file of a run directory, in one line: the file's name, the line and field, the
 /// reason. Without the remedy and the folder, which stands beside it wherever a problem is shown.
 std::string problem_line(const Error& error);

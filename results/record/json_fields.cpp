@@ -5,6 +5,7 @@
 
 #include "fedarena/base/nearest.hpp"
 
+#include "accounting/json_text.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -72,27 +73,29 @@ std::string json_text(const Json& json, int indent) {
 
 JsonFields::JsonFields(std::string_view text, Place place) : place_(std::move(place)) {
   try {
-    object_ = Json::parse(text);
+    object_ = std::make_shared<const Json>(parse_json<Json>(text));
   } catch (const Json::parse_error& failure) {
     fail(locate(text, failure.byte, place_), "not valid JSON", {}, std::string(kBroken));
   } catch (const Json::exception&) {  // a number beyond the range of a double
     fail(place_, "holds a number that is out of range", {}, std::string(kBroken));
+  } catch (const Error& excess) {
+    fail(place_, excess.complaint().found, excess.complaint().allowed, std::string(kBroken));
   }
-  if (!object_.is_object())
-    fail(place_, "holds " + excerpt(object_), "one JSON object", std::string(kBroken));
+  if (!object_->is_object())
+    fail(place_, "holds " + excerpt(*object_), "one JSON object", std::string(kBroken));
 }
 
 const Json& JsonFields::at(const std::string& name) {
   asked_.push_back(name);
-  const auto found = object_.find(name);
-  if (found == object_.end()) {
+  const auto found = object_->find(name);
+  if (found == object_->end()) {
     fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, std::string(kBroken));
   }
   return *found;
 }
 
 void JsonFields::reject(const std::string& name, std::string allowed, std::string remedy) const {
-  fail(place_, fmt::format("field \"{}{}\" is {}", within_, name, excerpt(object_.at(name))),
+  fail(place_, fmt::format("field \"{}{}\" is {}", within_, name, excerpt(object_->at(name))),
        std::move(allowed), remedy.empty() ? std::string(kBroken) : std::move(remedy));
 }
 
@@ -181,7 +184,7 @@ std::vector<std::vector<std::int64_t>> JsonFields::lists_of_integers(const std::
 JsonFields JsonFields::object(const std::string& name) {
   const Json& value = at(name);
   if (!value.is_object()) reject(name, "an object");
-  JsonFields fields(value, place_);
+  JsonFields fields = within(value);
   fields.within_ = fmt::format("{}{}.", within_, name);
   return fields;
 }
@@ -193,7 +196,7 @@ std::vector<JsonFields> JsonFields::objects(const std::string& name) {
     reject(name, "a list of objects");
   }
   std::vector<JsonFields> result;
-  for (const Json& one : value) result.push_back(JsonFields(one, place_));
+  for (const Json& one : value) result.push_back(within(one));
   return result;
 }
 
@@ -229,7 +232,7 @@ std::vector<std::pair<std::string, std::string>> JsonFields::texts(const std::st
 std::vector<std::pair<std::string, double>> JsonFields::numbers(const std::string& name) {
   JsonFields fields = object(name);
   std::vector<std::pair<std::string, double>> result;
-  for (const auto& [key, number] : fields.object_.items()) result.emplace_back(key, fields.number(key));
+  for (const auto& [key, number] : fields.object_->items()) result.emplace_back(key, fields.number(key));
   return result;
 }
 
@@ -240,10 +243,10 @@ bool JsonFields::is(const std::string& name, std::string_view text) {
   return value.is_string() && value.get_ref<const std::string&>() == text;
 }
 
-bool JsonFields::has(const std::string& name) const { return object_.contains(name); }
+bool JsonFields::has(const std::string& name) const { return object_->contains(name); }
 
 void JsonFields::finish() const {
-  for (const auto& [name, value] : object_.items()) {
+  for (const auto& [name, value] : object_->items()) {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     throw Error(Complaint{.place = place_,
                           .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),

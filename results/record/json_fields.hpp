@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,10 +78,15 @@ class JsonFields {
   [[noreturn]] void reject(const std::string& name, std::string allowed, std::string remedy = {}) const;
 
  private:
-  JsonFields(Json object, Place place) : object_(std::move(object)), place_(std::move(place)) {}
+  JsonFields(std::shared_ptr<const Json> object, Place place)
+      : object_(std::move(object)), place_(std::move(place)) {}
   const Json& at(const std::string& name);
+  // An object in this one, which stays in memory with it.
+  JsonFields within(const Json& object) const {
+    return {std::shared_ptr<const Json>(object_, &object), place_};
+  }
 
-  Json object_;
+  std::shared_ptr<const Json> object_;
   Place place_;
   std::string within_ = {};  // "tuning." before the names of an object's fields
   std::vector<std::string> asked_;

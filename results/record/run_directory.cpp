@@ -195,9 +195,9 @@ void RunDirectory::write_file_atomically(const std::string& name, std::string_vi
   replace_file(path_ / name, bytes);
 }
 
-std::string RunDirectory::read_file(const std::string& name) const {
+std::string RunDirectory::read_file(const std::string& name, std::uintmax_t most) const {
   FEDARENA_CHECK(name.find('/'), ==, std::string::npos);
-  return read_whole_file(path_ / name);
+  return read_whole_file(path_ / name, most);
 }
 
 bool RunDirectory::has(const std::string& name) const {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fedarena/base/file.hpp"
+
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/client_scores.hpp"
 #include "results/record/record.hpp"
@@ -71,8 +73,8 @@ class RunDirectory {
 
   /// Replaces a file of the folder, all or nothing.
   void write_file_atomically(const std::string& name, std::string_view bytes) const;
-  /// The bytes of a file of the folder.
-  std::string read_file(const std::string& name) const;
+  /// The bytes of a file of the folder, which may have `most` of them.
+  std::string read_file(const std::string& name, std::uintmax_t most = kMostBytesOfText) const;
   /// Whether the folder holds this file.
   bool has(const std::string& name) const;
 

@@ -1,9 +1,7 @@
 #include "results/table/rows.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 
 #include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
@@ -197,9 +196,9 @@ void check_row(const RowRuns& row) {
 }
 
 std::map<std::string, std::string> row_conditions(const std::filesystem::path& run) {
-  std::ifstream file(run / kExperimentFile, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::map<std::string, std::string> conditions = resolved_settings(text);
+  std::error_code failure;  // a run that lacks the file, or holds a pipe of that name, says nothing
+  if (!std::filesystem::is_regular_file(run / kExperimentFile, failure)) return {};
+  std::map<std::string, std::string> conditions = resolved_settings(read_whole_file(run / kExperimentFile));
   std::erase_if(conditions, [](const auto& setting) {
     return std::ranges::none_of(kConditions,
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });

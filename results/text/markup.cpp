@@ -7,23 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "results/record/json_fields.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
-
-// The JSON writer replaces what is not UTF-8, and its reader gives the text back.
-std::string as_utf8(std::string_view text) {
-  const bool ascii =
-      std::ranges::all_of(text, [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
-  return ascii ? std::string(text) : Json::parse(json_text(Json(text), -1)).get<std::string>();
-}
-
-bool is_control(char byte) {
-  const auto code = static_cast<unsigned char>(byte);
-  return (code < 0x20 && byte != '\n' && byte != '\t') || code == 0x7F;
-}
 
 using Replacement = std::pair<std::string_view, std::string_view>;
 
@@ -44,9 +31,7 @@ std::string replaced(std::string_view text, std::span<const Replacement> replace
 std::string html_escaped(std::string_view text) {
   constexpr std::array<Replacement, 5> kSigns = {
       {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}}};
-  std::string utf8 = as_utf8(text);
-  std::ranges::replace_if(utf8, is_control, ' ');
-  return replaced(utf8, kSigns);
+  return replaced(printable(text), kSigns);
 }
 
 std::string html_element(std::string_view name, std::string_view text, std::string_view attributes) {

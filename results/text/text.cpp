@@ -22,13 +22,6 @@ std::string padded(std::string_view text, std::size_t width, bool right_aligned)
   return right_aligned ? spaces + std::string(text) : std::string(text) + spaces;
 }
 
-std::string one_line(std::string_view text) {
-  std::string result(text);
-  const auto is_control = [](char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7F; };
-  std::replace_if(result.begin(), result.end(), is_control, ' ');
-  return result;
-}
-
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fedarena/base/text.hpp"
+
 namespace fedarena::results {
 
 /// The columns of a terminal that UTF-8 text fills, one a code point.
@@ -17,8 +19,7 @@ std::size_t display_width(std::string_view text);
 /// `text` with spaces up to `width` columns, before it when `right_aligned`.
 std::string padded(std::string_view text, std::size_t width, bool right_aligned);
 
-/// `text` with every control character as a space, so that it cannot break a line or a terminal.
-std::string one_line(std::string_view text);
+using fedarena::one_line;
 
 /// The greatest display width in each column; rows may be of unequal length.
 std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows);

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,7 +11,9 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
+#include "accounting/json_text.hpp"
 #include "tests/accounting/samples.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -280,12 +283,24 @@ TEST(LedgerJson, MissesEveryFieldThatIsGone) {
   EXPECT_EQ(refusal(document.dump()), "none");
 }
 
-TEST(LedgerJson, SurvivesDeepNesting) {
+TEST(LedgerJson, IsNotNestedDeeply) {
   const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
-  EXPECT_NE(refusal(std::string(100'000, '[')), "none");
-  EXPECT_EQ(refusal("{\"schema\": " + nested + "}"),
-            "\"schema\" is array; allowed: an integer from 1 to 1000000000000");
-  EXPECT_NE(refusal("{\"schema\": 3, \"unit\": \"none\", \"clients\": " + nested + "}"), "none");
+  const std::string refused = "lists and objects lie too deep in each other; allowed: 64 levels";
+  EXPECT_EQ(refusal(std::string(100'000, '[')), refused);
+  EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), refused);
+  EXPECT_EQ(refusal("{\"schema\": 3, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
+}
+
+TEST(ParseJson, LimitsDepthAndNumberOfValues) {
+  const auto refusal = [](std::string_view text) {
+    return test::message_of([&] { parse_json<nlohmann::json>(text, {.depth = 3, .values = 5}); });
+  };
+  EXPECT_EQ(parse_json<nlohmann::json>(R"([[[1, 2]]])", {.depth = 3, .values = 5}).dump(), "[[[1,2]]]");
+  EXPECT_THAT(refusal("[[[[1]]]]"), HasSubstr("too deep in each other; allowed: 3 levels"));
+  EXPECT_THAT(refusal(R"({"a":{"b":[[]]}})"), HasSubstr("too deep"));
+  EXPECT_THAT(refusal("[1,2,3,4,5]"), HasSubstr("too many values; allowed: at most 5"));
+  EXPECT_THAT(refusal("[[],[],[],[],[]]"), HasSubstr("too many values"));
+  EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
 }
 
 }  // namespace

@@ -193,13 +193,21 @@ class FedEmnist : public ScratchFolder {
     return problem_of(path, [&] { read_emnist_h5(path, kTiny); });
   }
 
+  H5Z_filter_t filter_ = -1;  // that packs what is written; none
+
  private:
-  static void put(hid_t group, const char* name, hid_t type, const std::vector<hsize_t>& shape,
-                  const void* data) {
+  void put(hid_t group, const char* name, hid_t type, const std::vector<hsize_t>& shape,
+           const void* data) const {
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
-    const hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (filter_ >= 0) {
+      H5Pset_chunk(creation, static_cast<int>(shape.size()), shape.data());
+      H5Pset_filter(creation, filter_, H5Z_FLAG_MANDATORY, 0, nullptr);
+    }
+    const hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
     H5Dclose(set);
+    H5Pclose(creation);
     H5Sclose(space);
   }
 };
@@ -224,6 +232,24 @@ TEST_F(FedEmnist, RefusesWhatIsOfAnotherForm) {
             "f1: the data set \"pixels\" is 1 x 2 x 2; allowed: images x 1 x 1");
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {2, 2}}})),
             "f1: 1 images and 2 labels; allowed: as many labels as images");
+}
+
+std::size_t unchanged(unsigned /*flags*/, std::size_t /*values*/, const unsigned* /*value*/,
+                      std::size_t bytes, std::size_t* /*room*/, void** /*buffer*/) {
+  return bytes;
+}
+
+TEST_F(FedEmnist, NamesAFilterThatIsNotInstalled) {
+  const H5Z_class2_t filter{H5Z_CLASS_T_VERS, 300, 1, 1, "squeeze", nullptr, nullptr, unchanged};
+  ASSERT_GE(H5Zregister(&filter), 0);
+  filter_ = filter.id;
+  const auto path = write_h5("a.h5", {{"f1", {1}, {2}}});
+  EXPECT_EQ(read_emnist_h5(path, kTiny).labels.size(), 1U);
+  ASSERT_GE(H5Zunregister(filter.id), 0);
+  EXPECT_EQ(
+      refusal(path),
+      "f1: the data set \"label\" is packed by the filter 300 (squeeze), which is not installed; allowed: "
+      "gzip, shuffle or nothing, as `h5repack -f GZIP=4` makes it");
 }
 
 TEST_F(FedEmnist, RefusesLabelsAndNumbersOutOfRange) {

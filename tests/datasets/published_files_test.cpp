@@ -1,5 +1,7 @@
 #include "datasets/published/published_files.hpp"
 
+#include <sys/stat.h>
+
 #include <gmock/gmock.h>
 
 #include "datasets/fetch/unpack.hpp"
@@ -68,9 +70,22 @@ TEST_F(PublishedFilesTest, AreReadUpToTheLimit) {
   EXPECT_THAT(read_content(path, 9), ElementsAre(1, 2, 3));
 }
 
+// A disk image of zeros has a thousandth of its size.
+TEST_F(PublishedFilesTest, ThatUnpackToTooMuchAreRefused) {
+  const auto path = write_gzip("bomb.gz", std::string(300'000'000, '\0'));
+  EXPECT_THAT(message_of([&] { read_content(path, std::size_t{1} << 34); }),
+              AllOf(HasSubstr("the content is longer than 268435456 bytes"),
+                    HasSubstr("at most 100 times the size of the compressed file")));
+}
+
+TEST_F(PublishedFilesTest, ThatAreNoRegularFilesAreRefused) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(message_of([&] { read_content(folder_ / "pipe", 1); }), HasSubstr("is a pipe"));
+}
+
 TEST_F(PublishedFilesTest, ThatCannotBeOpenedAreReported) {
   EXPECT_THAT(message_of([&] { read_content(folder_ / "nothing", 1); }),
-              AllOf(HasSubstr((folder_ / "nothing").string()), HasSubstr("cannot be opened")));
+              AllOf(HasSubstr((folder_ / "nothing").string()), HasSubstr("cannot be read")));
 }
 
 TEST_F(PublishedFilesTest, WhoseGzipStreamIsCutOffAreRefused) {

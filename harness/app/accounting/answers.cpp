@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/accounting/checks.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -174,23 +176,23 @@ void print_text(const std::vector<Finding>& findings, const std::vector<Access>&
     const Answer& answer = finding.answer;
     const std::string number = finding.proven() ? finding.text : "-";
     if (findings.size() == 1) {
-      fmt::print("{}\n", number);
+      print("{}\n", number);
     } else {
-      fmt::print("{:<10}  {}{}\n", number, explanation(answer, settings),
-                 finding.proven() ? "" : ": " + answer.claim.unproven);
+      print("{:<10}  {}{}\n", number, explanation(answer, settings),
+            finding.proven() ? "" : ": " + answer.claim.unproven);
     }
     if (!answer.lower) continue;
     const std::string lower = results::epsilon_number(*answer.lower);
     if (findings.size() == 1) {
-      fmt::print("{}  lower bound\n", lower);
+      print("{}  lower bound\n", lower);
     } else {
-      fmt::print("{:<10}  PLD, lower bound\n", lower);
+      print("{:<10}  PLD, lower bound\n", lower);
     }
   }
   // The explanation is for people: what a script reads holds numbers alone.
   std::fflush(stdout);
-  fmt::print(stderr, "{}, adjacency {}{}{}\n{}", claim, adjacency_of(accesses),
-             assumption_text(accesses, settings), before_accesses, access_lines(accesses));
+  print(stderr, "{}, adjacency {}{}{}\n{}", claim, adjacency_of(accesses),
+        assumption_text(accesses, settings), before_accesses, access_lines(accesses));
 }
 
 void add_findings(results::Json& json, const std::string& key, const std::vector<Finding>& findings,
@@ -220,7 +222,7 @@ void print_json(results::Json json, const std::vector<Access>& accesses, const A
     entry["event"] = describe(access.event);
     json["accesses"].push_back(std::move(entry));
   }
-  fmt::print("{}\n", results::json_text(json, 2));
+  print("{}\n", results::json_text(json, 2));
 }
 
 }  // namespace fedarena

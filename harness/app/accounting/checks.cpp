@@ -44,11 +44,12 @@ void check_name(const std::string& option, const std::string& text, const std::v
 
 void check_ending(const std::string& option, const std::filesystem::path& file,
                   const std::vector<std::string>& endings) {
-  const std::string ending = file.extension().string();
-  if (std::find(endings.begin(), endings.end(), ending) != endings.end()) return;
-  throw Error(Complaint{.place = {.file = file.string()},
-                        .found = fmt::format("{}: the file's name ends in \"{}\"", option, ending),
-                        .allowed = join_names(endings)});
+  const std::string name = file.filename().string();
+  if (std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); })) return;
+  throw Error(
+      Complaint{.place = {.file = file.string()},
+                .found = fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
+                .allowed = join_names(endings)});
 }
 
 CLI::Validator whole_number(int least, int most) {

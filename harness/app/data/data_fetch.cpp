@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "datasets/fetch/fetch.hpp"
 #include "harness/app/data/data_command.hpp"
@@ -75,7 +76,7 @@ int run_fetch(const FetchArguments& arguments) {
   ProgressLine progress(stderr);
   const auto say = [&](const std::string& sentence) {
     progress.clear();
-    fmt::print("{}\n", results::one_line(sentence));
+    print("{}\n", results::one_line(sentence));
     std::fflush(stdout);
   };
   const auto update = [&](const std::string& name, std::int64_t done, std::int64_t whole) {
@@ -86,7 +87,7 @@ int run_fetch(const FetchArguments& arguments) {
     fetch_published(wanted, folder, {.from = arguments.from}, {.say = say, .progress = update});
   } catch (const Interrupted&) {
     progress.clear();
-    fmt::print(stderr, "Stopped; what has come is kept. The same command goes on from there.\n");
+    print(stderr, "Stopped; what has come is kept. The same command goes on from there.\n");
     return kInterrupted;
   }
   say(fmt::format("{}: all {} files are in {}", arguments.name, wanted.files.size(), folder.string()));

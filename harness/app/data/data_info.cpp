@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
@@ -27,35 +28,35 @@ void print_files(const PublishedFiles& published) {
   if (published.files.empty()) return;
   std::size_t width = 0;
   for (const PublishedFile& file : published.files) width = std::max(width, file.name.size());
-  fmt::print("\nFiles, plain or .gz (size and SHA-256 of the content):\n");
+  print("\nFiles, plain or .gz (size and SHA-256 of the content):\n");
   for (const PublishedFile& file : published.files) {
     if (file.sha256.empty())
-      fmt::print("  {}\n", file.name);
+      print("  {}\n", file.name);
     else
-      fmt::print("  {:{}}  {:>11} bytes  {}\n", file.name, width, digits_in_groups(file.size), file.sha256);
+      print("  {:{}}  {:>11} bytes  {}\n", file.name, width, digits_in_groups(file.size), file.sha256);
   }
 }
 
 void print_source(const std::string& name, const PublishedFiles& published) {
-  fmt::print("\nSource: {}\n", published.origin);
+  print("\nSource: {}\n", published.origin);
   if (!can_be_fetched(name)) return;
-  fmt::print("`fedarena data fetch {}` asks:\n", name);
+  print("`fedarena data fetch {}` asks:\n", name);
   for (const std::string& address : published.publication.addresses)
-    fmt::print("  {}{}\n", address, published.publication.archive);
+    print("  {}{}\n", address, published.publication.archive);
 }
 
 void print_places(const std::string& name, const Settings& settings, const SearchPath& search_path) {
-  fmt::print("\nLooked for in:\n");
+  print("\nLooked for in:\n");
   for (const fs::path& folder : candidate_folders(dataset_files(name).folders, search_path))
-    fmt::print("  {}\n", results::one_line(folder.string()));
+    print("  {}\n", results::one_line(folder.string()));
   try {
     const auto files = find_dataset(name, settings, search_path);
     const fs::path folder = folder_of(name, files, search_path);
-    fmt::print("Found in {}:\n", results::one_line(folder.string()));
+    print("Found in {}:\n", results::one_line(folder.string()));
     for (const fs::path& file : files)
-      fmt::print("  {}\n", results::one_line(file.lexically_relative(folder).string()));
+      print("  {}\n", results::one_line(file.lexically_relative(folder).string()));
   } catch (const Error&) {
-    fmt::print("Not found.\n");
+    print("Not found.\n");
   }
 }
 
@@ -65,15 +66,15 @@ int inform(const DataOptions& options) {
   const SearchPath search_path = options.search_path();
   const Settings settings = options.settings();
   const std::string fields = fields_help(dataset_fields(options.name));
-  fmt::print("{}: {}\n", options.name, dataset_summary(options.name));
-  if (!fields.empty()) fmt::print("\nSettings (name, type, default, allowed, meaning):\n{}", fields);
+  print("{}: {}\n", options.name, dataset_summary(options.name));
+  if (!fields.empty()) print("\nSettings (name, type, default, allowed, meaning):\n{}", fields);
   switch (dataset_origin(options.name)) {
     case DatasetOrigin::kDrawn:
-      fmt::print("\nThe program draws it; there are no files.\n");
+      print("\nThe program draws it; there are no files.\n");
       break;
     case DatasetOrigin::kOwn:
-      fmt::print("\nYou bring its files. A relative path is looked for in the working directory, then in:\n");
-      for (const fs::path& folder : search_path) fmt::print("  {}\n", results::one_line(folder.string()));
+      print("\nYou bring its files. A relative path is looked for in the working directory, then in:\n");
+      for (const fs::path& folder : search_path) print("  {}\n", results::one_line(folder.string()));
       break;
     case DatasetOrigin::kFiles:
       print_files(published);

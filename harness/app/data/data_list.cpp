@@ -6,6 +6,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
@@ -40,9 +41,9 @@ int list_datasets() {
     if (place.empty() && can_be_fetched(name)) absent.push_back(name);
     lines.push_back({name, place.empty() ? "not there" : results::one_line(place), dataset_summary(name)});
   }
-  fmt::print("{}", results::aligned_lines(lines, {}));
-  fmt::print("\nLooked in: {}\n", in_words(search_path));
-  if (!absent.empty()) fmt::print("`fedarena data fetch NAME` brings {}.\n", join_names(absent));
+  print("{}", results::aligned_lines(lines, {}));
+  print("\nLooked in: {}\n", in_words(search_path));
+  if (!absent.empty()) print("`fedarena data fetch NAME` brings {}.\n", join_names(absent));
   return kSuccess;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/data/data_command.hpp"
@@ -68,12 +69,12 @@ int run_preview(const PreviewArguments& arguments) {
   const results::Raster raster =
       results::image_grid(images, arguments.scale > 0 ? arguments.scale : results::default_scale(images));
   results::replace_file(arguments.picture, results::to_png(raster));
-  fmt::print("{}, {} examples: the first {} of each of {} classes, {} images of {} x {} pixels, {}\n",
-             dataset.name, arguments.part == "train" ? "training" : "test", arguments.per_class,
-             images.classes().size(), images.size(), images.width, images.height,
-             images.channels == 1 ? "grey" : "colour");
-  fmt::print("{}: {} x {} pixels, a row for every class\n", arguments.picture.string(), raster.width,
-             raster.height);
+  print("{}, {} examples: the first {} of each of {} classes, {} images of {} x {} pixels, {}\n",
+        dataset.name, arguments.part == "train" ? "training" : "test", arguments.per_class,
+        images.classes().size(), images.size(), images.width, images.height,
+        images.channels == 1 ? "grey" : "colour");
+  print("{}: {} x {} pixels, a row for every class\n", arguments.picture.string(), raster.width,
+        raster.height);
   return kSuccess;
 }
 

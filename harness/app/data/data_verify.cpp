@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/data/data_command.hpp"
@@ -50,12 +51,12 @@ bool verify(const DataOptions& options, const std::vector<fs::path>& files) {
     // Reading compares sizes, forms, labels and digests.
     const Dataset dataset = load_dataset(options.name, options.settings(), search_path);
     const fs::path folder = folder_of(options.name, files, search_path);
-    fmt::print("{}: verified: {}{}\n", options.name, in_words(dataset),
-               folder.empty() ? "" : " in " + results::one_line(folder.string()));
+    print("{}: verified: {}{}\n", options.name, in_words(dataset),
+          folder.empty() ? "" : " in " + results::one_line(folder.string()));
     return true;
   } catch (const Error& error) {
     for (const std::string& problem : problems_of(options, error, files))
-      fmt::print("{}: wrong: {}\n", options.name, results::one_line(problem.substr(0, problem.find('\n'))));
+      print("{}: wrong: {}\n", options.name, results::one_line(problem.substr(0, problem.find('\n'))));
     return false;
   }
 }
@@ -65,7 +66,7 @@ std::optional<std::vector<fs::path>> find(const DataOptions& options) {
   try {
     return find_dataset(options.name, options.settings(), options.search_path());
   } catch (const Error&) {
-    fmt::print("{}: not there\n", options.name);
+    print("{}: not there\n", options.name);
     return std::nullopt;
   }
 }

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
@@ -23,11 +25,12 @@ struct BundleArguments {
 };
 
 int run_bundle(const BundleArguments& arguments) {
+  check_ending("--output", arguments.output, {".tar.gz", ".tgz"});
   const std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   const results::BundleSize size =
       results::write_bundle(runs, results::run_names(runs, arguments.folders), arguments.output);
-  fmt::print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
-             results::human_bytes(static_cast<double>(size.bytes)));
+  print("{}: {}, {} files, {}\n", arguments.output.string(), counted(runs.size(), "run"), size.files,
+        results::human_bytes(static_cast<double>(size.bytes)));
   return kSuccess;
 }
 

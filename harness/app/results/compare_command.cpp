@@ -13,6 +13,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -59,15 +60,18 @@ results::RoundMetric decisive_metric(const std::string& text, std::span<const re
 }
 
 int run_compare(const CompareArguments& arguments) {
-  const std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
+  std::vector<results::FolderRuns> folders = results::find_runs_by_folder(arguments.folders);
   results::PairOptions options{.labels = arguments.labels,
                                .across = {arguments.across.begin(), arguments.across.end()}};
-  if (arguments.metric) options.metric = decisive_metric(*arguments.metric, folders);
+  if (arguments.metric) {
+    for (results::FolderRuns& folder : folders) results::set_aside_unreadable_rounds(folder.runs);
+    options.metric = decisive_metric(*arguments.metric, folders);
+  }
   const results::Pairs pairs = results::compare_rows(folders, options);
-  fmt::print("{}", pair_renderers().at(arguments.format)(pairs));
+  print("{}", pair_renderers().at(arguments.format)(pairs));
   // CSV has no place for notes, and a reader of the numbers must not miss them.
   if (arguments.format == "csv") {
-    for (const std::string& note : pairs.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const std::string& note : pairs.notes) print(stderr, "note: {}\n", note);
   }
   return kSuccess;
 }

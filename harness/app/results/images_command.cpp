@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -154,7 +155,7 @@ int run_images(const ImagesArguments& arguments) {
   if (answer.empty()) answer = render_text(grid, arguments);
   results::replace_file(grid.file, results::to_png(grid.raster));
   if (!plot.empty()) results::replace_file(arguments.histogram, plot);
-  fmt::print("{}", answer);
+  print("{}", answer);
   return kSuccess;
 }
 

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/measures/quantity.hpp"
@@ -54,6 +56,7 @@ const results::CurveAxis& axis_of(const std::string& name) {
 std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
+  results::set_aside_unreadable_rounds(runs);
   std::set<std::string> known;
   for (const results::FoundRun& run : runs) {
     if (run.summary && run.summary->state == results::kFinished) known.insert(run.summary->label);
@@ -101,13 +104,13 @@ int run_roc_plot(const PlotArguments& arguments, results::Terminal terminal,
   const std::vector<results::NamedRoc> curves = results::find_roc_curves(runs, arguments.folders);
   results::replace_file(arguments.picture, results::run_gnuplot(results::roc_script(curves, terminal)));
   if (arguments.format == "json") {
-    fmt::print("{}", results::roc_json(curves));
+    print("{}", results::roc_json(curves));
     return kSuccess;
   }
   std::vector<std::vector<std::string>> lines = {{"curve", "AUC"}};
   for (const auto& [name, curve] : curves) lines.push_back({name, results::area_text(curve)});
-  fmt::print("{}: receiver operating characteristics\n{}", arguments.picture.string(),
-             results::aligned_lines(lines, {false, true}));
+  print("{}: receiver operating characteristics\n{}", arguments.picture.string(),
+        results::aligned_lines(lines, {false, true}));
   return kSuccess;
 }
 
@@ -120,8 +123,8 @@ int run_plot(const PlotArguments& arguments) {
       results::make_curves(runs, axis_of(arguments.x), results::parse_quantity("--y", arguments.y, runs));
   results::replace_file(arguments.picture,
                         results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
-  fmt::print("{}", arguments.format == "json" ? results::curves_json(curves)
-                                              : render_text(curves, arguments.picture));
+  print("{}",
+        arguments.format == "json" ? results::curves_json(curves) : render_text(curves, arguments.picture));
   return kSuccess;
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/results/one_run.hpp"
@@ -19,7 +21,7 @@ struct PrivacyArguments {
 
 int run_privacy(const PrivacyArguments& arguments) {
   const results::PrivacyReport report = results::privacy_report(open_one_run(arguments.run));
-  fmt::print("{}", arguments.format == "json" ? render_json(report) : render_text(report));
+  print("{}", arguments.format == "json" ? render_json(report) : render_text(report));
   return kSuccess;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
@@ -31,11 +32,10 @@ int run_report(const ReportArguments& arguments) {
   results::separate_by_settings(runs);
   const results::Report report = results::make_report(std::move(runs));
   results::replace_file(arguments.page, report.html);
-  fmt::print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
-             counted(report.rows, "row"), results::human_bytes(static_cast<double>(report.html.size())));
+  print("{}: {}, {} of the table, {}\n", arguments.page.string(), counted(report.runs, "run"),
+        counted(report.rows, "row"), results::human_bytes(static_cast<double>(report.html.size())));
   for (const results::Problem& problem : report.problems) {
-    fmt::print(stderr, "note: {}\n",
-               results::one_line(fmt::format("{}: {}", problem.run.string(), problem.what)));
+    print(stderr, "note: {}\n", results::one_line(fmt::format("{}: {}", problem.run.string(), problem.what)));
   }
   return kSuccess;
 }

@@ -10,6 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -95,20 +96,23 @@ int print_table(const TableArguments& arguments) {
   std::vector<results::FoundRun> runs = results::find_runs(arguments.folders);
   results::separate_by_settings(runs);
   std::optional<results::RoundMetric> metric;
-  if (arguments.metric) metric = results::parse_round_metric(*arguments.metric, runs);
+  if (arguments.metric) {
+    results::set_aside_unreadable_rounds(runs);
+    metric = results::parse_round_metric(*arguments.metric, runs);
+  }
   results::Table table = results::make_table(
       runs, metric, arguments.interval ? results::PlusMinus::kHalfWidth : results::PlusMinus::kDeviation);
   if (references) results::add_published(table, *references);
-  fmt::print("{}", text_of(arguments, table, selection));
+  print("{}", text_of(arguments, table, selection));
   // CSV has no place for notes, and a reader of the numbers must not miss them.
   if (arguments.format == "csv") {
-    for (const std::string& note : table.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const std::string& note : table.notes) print(stderr, "note: {}\n", note);
   }
   return kSuccess;
 }
 
 int print_list(const TableArguments& arguments) {
-  fmt::print("{}", results::render_list(results::find_runs(arguments.folders)));
+  print("{}", results::render_list(results::find_runs(arguments.folders)));
   return kSuccess;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/commands.hpp"
@@ -61,7 +62,7 @@ class Findings {
         at += bundle.size();
       }
     }
-    fmt::print("{}: {}\n", kind, results::one_line(text));
+    print("{}: {}\n", kind, results::one_line(text));
   }
 
   // Notes that many runs share are one line.
@@ -71,8 +72,8 @@ class Findings {
           note.runs > 1 ? fmt::format("{} runs, {} the first", note.runs, note.run) : note.run;
       say("note", fmt::format("{}: {}", which, note.text));
     }
-    fmt::print("{}: {}, {}, {}\n", differences_ + broken_ == 0 ? "verified" : "not verified",
-               counted(runs, "run"), counted(values_, "value"), counted(differences_, "difference"));
+    print("{}: {}, {}, {}\n", differences_ + broken_ == 0 ? "verified" : "not verified", counted(runs, "run"),
+          counted(values_, "value"), counted(differences_, "difference"));
     if (differences_ + broken_ == 0) return;
     std::vector<std::string> found;
     if (differences_ > 0) found.push_back("the records hold " + counted(differences_, "difference"));
@@ -105,11 +106,18 @@ int run(const std::vector<fs::path>& paths) {
       continue;
     }
     const TemporaryFolder& folder = unpacked.emplace_back();
-    results::unpack_bundle(path, folder.path());
+    try {
+      results::unpack_bundle(path, folder.path());
+    } catch (const Error& error) {
+      if (paths.size() == 1) throw;
+      findings.broken(error.what());
+      continue;
+    }
     findings.name_bundle(folder.path(), path);
     folders.push_back(folder.path());
   }
-  const std::vector<results::FoundRun> runs = results::find_runs(folders);
+  std::vector<results::FoundRun> runs;
+  if (!folders.empty()) runs = results::find_runs(folders);
   std::vector<results::FoundRun> readable;
   for (const results::FoundRun& found : runs) {
     if (!found.summary) {

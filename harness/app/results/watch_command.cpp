@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/commands.hpp"
 #include "harness/app/stop_on_signal.hpp"
@@ -66,7 +67,7 @@ std::vector<results::LiveCell> look(results::LiveRuns& runs) {
 int print_once(const WatchArguments& arguments) {
   results::find_runs(arguments.folders);  // says where no run is
   results::LiveRuns runs(arguments.folders);
-  fmt::print("{}", frame(look(runs), arguments, {.letters = letters_of_locale()}));
+  print("{}", frame(look(runs), arguments, {.letters = letters_of_locale()}));
   return kSuccess;
 }
 
@@ -84,7 +85,7 @@ class SecondScreen {
   // Overwrites what is there, so that nothing flickers.
   static void draw(const std::string& text) {
     std::string lines;
-    for (const char letter : text) {
+    for (const char letter : printable(text)) {
       if (letter == '\n') lines += "\033[K";
       lines += letter;
     }
@@ -115,8 +116,8 @@ int redraw_until_over(const WatchArguments& arguments) {
     }
   }
   // What the terminal scrolls needs no limit.
-  fmt::print("{}",
-             frame(cells, arguments, {.columns = screen_of(stdout).columns, .letters = letters_of_locale()}));
+  print("{}",
+        frame(cells, arguments, {.columns = screen_of(stdout).columns, .letters = letters_of_locale()}));
   return over ? kSuccess : kInterrupted;
 }
 

@@ -11,6 +11,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -126,7 +127,7 @@ int run_partition(const PartitionArguments& arguments) {
   if (!arguments.picture.empty()) {
     results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
   }
-  fmt::print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
+  print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
   return kSuccess;
 }
 

@@ -8,6 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
+#include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
@@ -57,16 +58,16 @@ void report(const std::string& name, const fs::path& recorded, const fs::path& r
   const std::string build = builds.empty() ? "the same build" : "another build";
   if (differences.empty()) {
     ++tally.same;
-    fmt::print("{}: the same bits, by {}\n", name, build);
+    print("{}: the same bits, by {}\n", name, build);
   } else {
     tally.same_build_differed |= builds.empty();
-    fmt::print("{}: {}, by {}; {} was recorded, {} came out\n", name,
-               counted(differences.size(), "value differs", "values differ"), build, accuracy_text(recorded),
-               accuracy_text(replayed));
+    print("{}: {}, by {}; {} was recorded, {} came out\n", name,
+          counted(differences.size(), "value differs", "values differ"), build, accuracy_text(recorded),
+          accuracy_text(replayed));
     for (std::size_t i = 0; i < std::min(kMostShown, differences.size()); ++i) {
-      fmt::print("  {}\n", describe(differences[i]));
+      print("  {}\n", describe(differences[i]));
     }
-    if (differences.size() > kMostShown) fmt::print("  and {} more\n", differences.size() - kMostShown);
+    if (differences.size() > kMostShown) print("  and {} more\n", differences.size() - kMostShown);
   }
   for (const std::string& line : builds) {
     if (std::find(tally.builds.begin(), tally.builds.end(), line) == tally.builds.end()) {
@@ -92,13 +93,13 @@ int run_replay(const ReplayArguments& arguments) {
     options.out = (out / bundled.folder).parent_path();
     options.workers = arguments.workers;
     if (!run_cells(cells, host, options, stop_on_signal())) {
-      fmt::print(stderr, "Stopped; a replay starts over the next time.\n");
+      print(stderr, "Stopped; a replay starts over the next time.\n");
       return kInterrupted;
     }
     report(bundled.folder, recorded, options.out / cells.front().folder(), tally);
   }
-  for (const std::string& line : tally.builds) fmt::print("another build: {}\n", line);
-  fmt::print("{} of {} came out with the same bits\n", tally.same, counted(tally.runs, "run"));
+  for (const std::string& line : tally.builds) print("another build: {}\n", line);
+  print("{} of {} came out with the same bits\n", tally.same, counted(tally.runs, "run"));
   if (!tally.same_build_differed) return kSuccess;
   throw Error(Complaint{.place = {.file = arguments.file.string()},
                         .found = "the same build gave other bits than are recorded",

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/pool.hpp"
+#include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -39,7 +41,7 @@ struct RunArguments {
 };
 
 int stopped() {
-  fmt::print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
+  print(stderr, "Stopped; all complete rounds are kept. The same command with --resume continues.\n");
   return kInterrupted;
 }
 
@@ -57,10 +59,10 @@ RunOptions options_of(const RunArguments& arguments, const std::string& name) {
 void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginHost& host,
                         const RunOptions& options) {
   const RunOptions trials = trial_options(options);
-  fmt::print("Tuning: {} trials of each algorithm ({}, seed {}), in {}\n{}", plan.trials, plan.search,
-             plan.seed, trials.out.string(), describe_run(plan_cells(plan.points), host, trials));
-  fmt::print("\nThen {} cells with the settings of the best trials, in {}; each takes as long as a trial.\n",
-             cells, options.out.string());
+  print("Tuning: {} trials of each algorithm ({}, seed {}), in {}\n{}", plan.trials, plan.search, plan.seed,
+        trials.out.string(), describe_run(plan_cells(plan.points), host, trials));
+  print("\nThen {} cells with the settings of the best trials, in {}; each takes as long as a trial.\n",
+        cells, options.out.string());
 }
 
 int run_experiments(const RunArguments& arguments) {
@@ -81,7 +83,7 @@ int run_experiments(const RunArguments& arguments) {
     if (tuning)
       describe_tuned_run(*tuning, cells.size(), host, options);
     else
-      fmt::print("{}", describe_run(cells, host, options));
+      print("{}", describe_run(cells, host, options));
     return kSuccess;
   }
   const std::atomic<bool>& stop = stop_on_signal();
@@ -92,7 +94,8 @@ int run_experiments(const RunArguments& arguments) {
     cells = tuned->cells();
   }
   if (!run_cells(cells, host, options, stop)) return stopped();
-  fmt::print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n", options.out.string());
+  print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n",
+        shell_word(options.out.string()));
   return kSuccess;
 }
 

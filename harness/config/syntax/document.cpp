@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <tuple>
 
 #include <toml++/toml.h>
 
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/syntax/lexing.hpp"
@@ -190,25 +188,14 @@ std::string text_of(const std::filesystem::path& file) {
   if (status.type() == std::filesystem::file_type::not_found) {
     complain({.place = place, .found = "no such file", .nearest = neighbour(file)});
   }
-  if (std::filesystem::is_directory(status)) {
-    complain({.place = place, .found = "is a folder", .allowed = "an experiment file (TOML)"});
+  try {
+    return read_whole_file(file, kLongestFile);
+  } catch (const Error& error) {
+    Complaint complaint = error.complaint();
+    // What was read is the wrong file.
+    if (!complaint.allowed.empty()) complaint.allowed = "an experiment file (TOML)";
+    complain(std::move(complaint));
   }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
-  if (stream == nullptr) {
-    complain({.place = place, .found = fmt::format("cannot be read: {}", std::strerror(errno))});
-  }
-  // Read piece by piece: devices and pipes have no size.
-  std::string text;
-  char piece[1 << 16];
-  while (const std::size_t count = std::fread(piece, 1, sizeof piece, stream.get())) {
-    text.append(piece, count);
-    if (text.size() > kLongestFile) {
-      complain(
-          {.place = place, .found = "more than 10 MB", .allowed = "an experiment file (TOML), a few kB"});
-    }
-  }
-  if (std::ferror(stream.get()) != 0) complain({.place = place, .found = "cannot be read to its end"});
-  return text;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/print.hpp"
+
 #include "harness/runner/plan/changed_cells.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/tuning.hpp"
@@ -82,22 +84,22 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   // Not after hours of trials. With resume, only the trials tell what should be there.
   if (!options.resume) check_folders(plan_cells({&point, 1}), options.out, false);
   const RunOptions trials = trial_options(options);
-  fmt::print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
-             plan.search, plan.seed, trials.out.string());
+  print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
+        plan.search, plan.seed, trials.out.string());
   if (!run_cells(plan_cells(plan.points), host, trials, stop)) return std::nullopt;
 
   const auto chosen = choose_trials(plan, trials.out);
   TunedExperiment tuned{point, {}};
   for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {
     const ChosenTrial& choice = chosen.at(entry.label);
-    fmt::print(options.messages, "{}: {}: {}, by {}\n", entry.label, results::trials_text(choice.tuning),
-               results::outcome_text(choice.tuning, entry.label), choice.tuning.criterion);
+    print(options.messages, "{}: {}: {}, by {}\n", entry.label, results::trials_text(choice.tuning),
+          results::outcome_text(choice.tuning, entry.label), choice.tuning.criterion);
     entry = choice.entry;
     tuned.tunings.emplace(entry.label, choice.tuning);
   }
   const std::vector<AlgorithmEntry>& algorithms = tuned.point.experiment.algorithms;
   if (std::any_of(algorithms.begin(), algorithms.end(), is_private))
-    fmt::print(options.messages, "note: {}\n", results::kTrialsNotCovered);
+    print(options.messages, "note: {}\n", results::kTrialsNotCovered);
   return tuned;
 }
 

@@ -1,10 +1,11 @@
 #include "harness/runner/progress/progress_line.hpp"
 
 #include <limits>
+#include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
+#include "fedarena/base/print.hpp"
 
 namespace fedarena {
 namespace {
@@ -36,24 +37,24 @@ void ProgressLine::draw(const Text& text) {
   if (now - drawn_ < interval && !first) return;
   drawn_ = now;
   if (terminal_) {
-    fmt::print(output_, "\r\033[K{}", text(room_on(output_)));
+    std::fputs(("\r\033[K" + one_line(text(room_on(output_)))).c_str(), output_);
     open_ = true;
   } else {
-    fmt::print(output_, "{}\n", text(kEndless));
+    print(output_, "{}\n", text(kEndless));
   }
   std::fflush(output_);
 }
 
 void ProgressLine::clear() {
   if (!open_) return;
-  fmt::print(output_, "\r\033[K");
+  std::fputs("\r\033[K", output_);
   std::fflush(output_);
   open_ = false;
 }
 
 void ProgressLine::say(const std::string& line) {
   clear();
-  fmt::print(output_, "{}\n", line);
+  print(output_, "{}\n", line);
   std::fflush(output_);
 }
 

@@ -79,7 +79,7 @@ void CellRecord::open(const fs::path& path, const std::string& toml) {
 void CellRecord::restore(Simulation& simulation) {
   std::string unpublished;
   if (directory_->has(results::kCheckpointFile)) {
-    const std::string bytes = directory_->read_file(results::kCheckpointFile);
+    const std::string bytes = directory_->read_file(results::kCheckpointFile, kAnyNumberOfBytes);
     try {
       unpublished = simulation.restore(std::as_bytes(std::span(bytes)));
     } catch (const Error& error) {

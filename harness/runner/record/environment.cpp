@@ -11,10 +11,10 @@
 #include <torch/types.h>
 #include <torch/version.h>
 
+#include "fedarena/base/file.hpp"
 #include "fedarena/plugin.hpp"
 
 #include "harness/digest/sha256.hpp"
-#include "results/record/durable_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -45,7 +45,9 @@ std::string blas_library() {
   return "built into LibTorch";
 }
 
-std::string digest_of(const std::filesystem::path& file) { return sha256_of(results::read_whole_file(file)); }
+std::string digest_of(const std::filesystem::path& file) {
+  return sha256_of(read_whole_file(file, kAnyNumberOfBytes));
+}
 
 double measure_gflops() {
   constexpr std::int64_t kSize = 384;

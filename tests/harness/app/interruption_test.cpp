@@ -70,11 +70,40 @@ TEST_F(Interruption, CtrlCLeavesARunThatResumesToTheSameBits) {
   expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
 }
 
-TEST_F(Interruption, SigtermIsAsOrderlyAsCtrlC) {
+TEST_F(Interruption, SigtermAndAClosedTerminalAreAsOrderlyAsCtrlC) {
   many_rounds({"fedavg"}).write_to(scratch);
-  const Outcome stopped = signal_cell(scratch, kRun, "fedavg-seed-1", 1, SIGTERM);
-  EXPECT_EQ(stopped.exit_code, 130);
-  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kInterrupted);
+  std::int64_t rounds = 1;
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const Outcome stopped = signal_cell(scratch, kResume, "fedavg-seed-1", rounds, signal);
+    EXPECT_EQ(stopped.exit_code, 130);
+    EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kInterrupted);
+    EXPECT_TRUE(fs::exists(scratch / "out/fedavg-seed-1" / results::kCheckpointFile));
+    rounds = summary_of(scratch / "out/fedavg-seed-1").rounds_done + 1;
+  }
+}
+
+// As nohup has it, and a shell for what runs in the background.
+TEST_F(Interruption, AnIgnoredSignalStaysIgnored) {
+  many_rounds({"fedavg"}).write_to(scratch);
+  const std::string program = (build_folder() / "bin" / "fedarena").string();
+  const CommandLine deaf(std::vector<std::string>{"-c", "trap '' INT HUP TERM; exec \"$0\" \"$@\"", program});
+  Program run(scratch, deaf + kRun, {.program = "/bin/sh"});
+  EXPECT_TRUE(run.wait_until([&] {
+    return fs::exists(scratch / "out/fedavg-seed-1/summary.json") &&
+           rounds_on_disk(scratch / "out/fedavg-seed-1") > 0;
+  })) << run.err();
+  for (const int signal : {SIGINT, SIGHUP, SIGTERM}) run.send(signal);
+  EXPECT_EQ(run.finish().exit_code, 0);
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").state, results::kFinished);
+}
+
+TEST_F(Interruption, AFileOfLimitedSizeIsAMessage) {
+  many_rounds({"fedavg"}).write_to(scratch);
+  const std::string program = (build_folder() / "bin" / "fedarena").string();
+  const CommandLine limited(std::vector<std::string>{"-c", "ulimit -f 20; exec \"$0\" \"$@\"", program});
+  const Outcome outcome = call(limited + kRun, {.program = "/bin/sh"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot be written: File too large\n  free some space there"));
 }
 
 TEST_F(Interruption, KillingAtAnyPointLosesAtMostWhatFollowsTheCheckpoint) {

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "fedarena/base/text.hpp"
+
 #include "results/record/roc_file.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/results/report/sample_runs.hpp"
@@ -33,6 +35,44 @@ void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds) 
   RunDirectory run =
       RunDirectory::create(folder / fmt::format("fedavg-seed-{}", seed), "[experiment]\n", "{}\n", summary);
   while (run.rounds_recorded() < rounds) run.append(results::round_record(run.rounds_recorded() + 1));
+}
+
+using EscapeSequences = ScratchTest;
+
+// A terminal that gets such names would be cleared, get another title, or be typed into.
+TEST_F(EscapeSequences, OfARecordAreNotPrinted) {
+  const std::string name =
+      "a\x1b[2J\x1b]0;b\x07\xc2\x9b"
+      "2J\x9b\r";
+  for (const std::int64_t seed : {1, 2}) {
+    results::Summary summary = results::finished(name, seed, 0.75);
+    summary.experiment = summary.dataset = summary.partition = summary.model = name;
+    summary.rounds = summary.rounds_done = 1;
+    RunDirectory::create(scratch / "runs" / name / std::to_string(seed), "[experiment]\n", "{}\n", summary)
+        .append(results::round_record(1));
+  }
+  scratch.write("runs/" + name + "c/summary.json",
+                "{\""
+                "\\u001b[2J\": 1}");
+  const CommandLine run(std::vector<std::string>{(scratch / "runs" / name / "1").string()});
+  std::vector<CommandLine> commands = {"list runs",
+                                       "compare runs",
+                                       "verify runs",
+                                       "watch --once runs",
+                                       "report runs -o r.html",
+                                       "plot runs -o p.svg",
+                                       "plot runs -o p.svg --format json",
+                                       "export runs --format csv -o e.csv",
+                                       CommandLine("privacy") + run};
+  for (const char* format : {"csv", "html", "json", "latex", "markdown"}) {
+    commands.emplace_back(fmt::format("table runs --format {}", format));
+  }
+  for (const CommandLine& command : commands) {
+    const Outcome outcome = call(command);
+    const std::string printed = outcome.out + outcome.err;
+    EXPECT_FALSE(printed.empty());
+    EXPECT_EQ(printed, printable(printed)) << command.words().front();
+  }
 }
 
 using Export = ScratchTest;

@@ -2,18 +2,23 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <sys/stat.h>
 #include <type_traits>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/fnv.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "tests/message_of.hpp"
+#include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
@@ -138,6 +143,56 @@ TEST(Counted, SaysOneAndMany) {
 
 TEST(Quoted, EscapesWhatWouldEndOrBreakTheText) {
   EXPECT_EQ(quoted("a \"b\" \\ c\nd"), R"("a \"b\" \\ c\u000ad")");
+}
+
+TEST(ShellWord, IsOneWordWhateverItHolds) {
+  EXPECT_EQ(shell_word("runs/a-1_b.c"), "runs/a-1_b.c");
+  EXPECT_EQ(shell_word("my runs"), "'my runs'");
+  EXPECT_EQ(shell_word("a'b`c`$(d)"), "'a'\\''b`c`$(d)'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("~"), "'~'");
+}
+
+TEST(OneLine, HoldsNothingThatMovesACursor) {
+  EXPECT_EQ(one_line("a\nb\tc\x1b]0;title\x07\x7f"), "a b c ]0;title  ");
+  EXPECT_EQ(printable("a\nb\tc\r\x1b[2J"), "a\nb\tc  [2J");
+  EXPECT_EQ(one_line("\xc2\x9b"
+                     "2J \xc2\x85"),
+            " 2J  ")
+      << "the same in the second set of controls";
+  EXPECT_EQ(one_line("\x9b"
+                     "2J \xc3("),
+            "\xef\xbf\xbd"
+            "2J \xef\xbf\xbd(")
+      << "not UTF-8";
+  EXPECT_EQ(one_line("\xc2\xa0 ä ε 中 😀"), "\xc2\xa0 ä ε 中 😀");
+  EXPECT_EQ(one_line(std::string_view("a\0b", 3)), "a b");
+}
+
+TEST(RegularFile, IsNoPipeDeviceFolderOrSocket) {
+  const test::Scratch scratch;
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", scratch / "link");
+  const auto refusal = [](const std::filesystem::path& file) {
+    return test::message_of([&] { read_whole_file(file); });
+  };
+  EXPECT_EQ(refusal(scratch / "pipe"), (scratch / "pipe").string() + ": is a pipe; allowed: a regular file");
+  EXPECT_THAT(refusal(scratch / "link"), HasSubstr("is a pipe"));
+  EXPECT_THAT(refusal(scratch.path()), HasSubstr("is a folder"));
+  EXPECT_THAT(refusal("/dev/zero"), HasSubstr("is a device"));
+  EXPECT_THAT(refusal("/dev/full"), HasSubstr("is a device"));
+  EXPECT_THAT(refusal(scratch / "none"), HasSubstr("cannot be read: No such file or directory"));
+}
+
+TEST(ReadWholeFile, HasALimit) {
+  const test::Scratch scratch;
+  const std::filesystem::path file = scratch.write("file", std::string(100'000, 'a'));
+  EXPECT_EQ(read_whole_file(file, 100'000).size(), 100'000U);
+  EXPECT_THAT(test::message_of([&] { read_whole_file(file, 99'999); }),
+              HasSubstr("has more than 99999 bytes; allowed: at most 99999 bytes"));
+  // A sparse file takes no room on the disk.
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 40);
+  EXPECT_THAT(test::message_of([&] { read_whole_file(file); }), HasSubstr("has more than 1073741824 bytes"));
 }
 
 // Test vectors that the authors of the hash publish.

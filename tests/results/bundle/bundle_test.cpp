@@ -4,6 +4,7 @@
 #include <archive_entry.h>
 #include <filesystem>
 #include <string>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -194,6 +195,13 @@ TEST_F(BundleTest, ThatWasDamagedIsRefused) {
   EXPECT_GT(refused, 90);
   EXPECT_THAT(unpack_refusal(scratch_.write("text.tar.gz", "no archive")), HasSubstr("this is no bundle"));
   EXPECT_THAT(unpack_refusal(scratch_ / "absent.tar.gz"), HasSubstr("absent.tar.gz"));
+  ASSERT_EQ(::mkfifo((scratch_ / "pipe.tar.gz").c_str(), 0600), 0);
+  EXPECT_THAT(unpack_refusal(scratch_ / "pipe.tar.gz"), HasSubstr("is a pipe"));
+}
+
+TEST_F(BundleTest, OfAManifestThatIsNestedDeeplyIsRefused) {
+  pack(scratch_ / "a.tar", {{kManifestFile, "{\"schema\":" + std::string(1'000'000, '[') + "}"}});
+  EXPECT_THAT(unpack_refusal(scratch_ / "a.tar"), HasSubstr("bundle.json: lists and objects lie too deep"));
 }
 
 TEST_F(BundleTest, HoldsExactlyWhatItsManifestLists) {

@@ -114,7 +114,7 @@ TEST(LiveRuns, NameBrokenOnesWithFileAndField) {
   for (int i = 0; i < 2; ++i) {  // what is broken stays broken
     const std::vector<LiveCell> cells = look(runs);
     ASSERT_THAT(names(cells), ElementsAre("edited", "foreign", "good", "truncated", "without"));
-    EXPECT_EQ(cells[4].problem, "summary.json: not a regular file");
+    EXPECT_EQ(cells[4].problem, "summary.json: cannot be read: No such file or directory");
     EXPECT_EQ(cells[0].problem, "rounds.jsonl:1: field \"round\" is \"one\"; allowed: a whole number from 1");
     EXPECT_EQ(cells[1].problem,
               "summary.json: field \"schema\" is 7, and this build reads 2: run the experiment again, or "

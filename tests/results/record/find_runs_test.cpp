@@ -1,5 +1,7 @@
 #include "results/record/find_runs.hpp"
 
+#include <map>
+#include <string>
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
@@ -12,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 namespace fs = std::filesystem;
 
 void make_run(const fs::path& path, std::int64_t seed) {
@@ -71,9 +74,34 @@ TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
   ASSERT_THAT(names(runs), ElementsAre("broken", "foreign", "good", "pipe"));
   EXPECT_FALSE(runs[0].summary);
   EXPECT_EQ(runs[0].problem, "summary.json: field \"experiment\" is missing");
-  EXPECT_EQ(runs[1].problem, "summary.json: not a regular file");
+  EXPECT_EQ(runs[1].problem, "summary.json: is a folder; allowed: a regular file");
   EXPECT_TRUE(runs[2].summary);
-  EXPECT_EQ(runs[3].problem, "summary.json: not a regular file");
+  EXPECT_EQ(runs[3].problem, "summary.json: is a pipe; allowed: a regular file");
+}
+
+TEST(FindRuns, RoundsThatCannotBeReadDoNotHideTheOthers) {
+  const Scratch folder;
+  for (const char* name : {"good", "pipe", "short", "deep", "unfinished"})
+    make_run(folder / "runs" / name, 1);
+  const auto rounds = [&](const std::string& name) { return folder / "runs" / name / kRoundsFile; };
+  std::vector<FoundRun> runs = find_runs(std::vector{folder / "runs"});
+  for (FoundRun& run : runs) {
+    run.summary->state = std::string(run.path.filename() == "unfinished" ? kInterrupted : kFinished);
+    run.summary->rounds_done = 1;
+    put(run.path / kRoundsFile, to_json_line(round_record(1)) + "\n");
+  }
+  put(rounds("short"), "");
+  put(rounds("unfinished"), "");
+  put(rounds("deep"), "{\"round\":" + std::string(100'000, '[') + "\n");
+  fs::remove(rounds("pipe"));
+  ASSERT_EQ(::mkfifo(rounds("pipe").c_str(), 0600), 0);
+  set_aside_unreadable_rounds(runs);
+  std::map<std::string, std::string> problems;
+  for (const FoundRun& run : runs) problems[run.path.filename()] = run.problem;
+  EXPECT_THAT(problems,
+              ElementsAre(Pair("deep", HasSubstr("rounds.jsonl:1: lists and objects lie too deep")),
+                          Pair("good", ""), Pair("pipe", HasSubstr("rounds.jsonl: is a pipe")),
+                          Pair("short", HasSubstr("rounds.jsonl: holds 0 rounds")), Pair("unfinished", "")));
 }
 
 TEST(FindRuns, SaysWhenThereIsNothingToFind) {

@@ -179,7 +179,7 @@ TEST(RunDirectory, SaysWhatIsMissing) {
   RunDirectory appending = run;
   EXPECT_THAT(message_of([&] { appending.append(round_record(1)); }),
               HasSubstr("rounds.jsonl: cannot be written"));
-  EXPECT_THAT(message_of([&] { run.read_file("."); }), HasSubstr("Is a directory"));
+  EXPECT_THAT(message_of([&] { run.read_file("."); }), HasSubstr("is a folder; allowed: a regular file"));
 }
 
 TEST(RunDirectory, NoticesASecondWriter) {
@@ -248,6 +248,18 @@ TEST(ReplaceFile, ReplacesNothingButFiles) {
   EXPECT_TRUE(std::filesystem::is_fifo(scratch / "pipe"));
   replace_file(scratch.write("file", "old"), "text");
   EXPECT_EQ(read_whole_file(scratch / "file"), "text");
+}
+
+// A run directory that somebody else made may hold them.
+TEST(ReplaceFile, WritesThroughNoLinkOrPipeOfItsPartialFile) {
+  const Scratch scratch;
+  std::filesystem::create_symlink(scratch.write("victim", "precious"), scratch / "file.partial");
+  replace_file(scratch / "file", "text");
+  EXPECT_EQ(read_whole_file(scratch / "victim"), "precious");
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(scratch / "file")));
+  ASSERT_EQ(::mkfifo((scratch / "other.partial").c_str(), 0600), 0);
+  replace_file(scratch / "other", "text");
+  EXPECT_EQ(read_whole_file(scratch / "other"), "text");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,5 +37,20 @@ std::string counted(Count count, std::string_view one, std::string_view more = {
 /// The text in double quotes, as TOML and messages show it: quotes, backslashes and control characters
 /// escaped.
 FEDARENA_API std::string quoted(std::string_view text);
+
+/// The text as one word of a shell's command line, for commands that users copy: as it is, or in single
+/// quotes, within which a shell reads nothing.
+FEDARENA_API std::string shell_word(std::string_view text);
+
+/// The offset of the first byte that is not part of well-formed UTF-8 (RFC 3629), or the text's size.
+FEDARENA_API std::size_t first_invalid_utf8(std::string_view text);
+
+/// `text` so that it can be shown wherever it came from: line feeds and tabs stay, other control characters
+/// (with them escape sequences of a terminal, also those that begin with U+009B) become spaces, and bytes
+/// that are not UTF-8 become U+FFFD.
+FEDARENA_API std::string printable(std::string_view text);
+
+/// The same on one line: line feeds and tabs become spaces as well.
+FEDARENA_API std::string one_line(std::string_view text);
 
 }  // namespace fedarena

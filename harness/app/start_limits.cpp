@@ -1,0 +1,90 @@
+#include "harness/app/start_limits.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <sys/mman.h>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+// Measured with LibTorch 1.13 and OpenBLAS 0.3.21: code and data of the program and its libraries; what
+// OpenBLAS maps for each of its threads; the stack and heap of a thread.
+constexpr std::size_t kProgram = 1200 * kMiB;
+constexpr std::size_t kBlasThread = 64 * kMiB;
+constexpr std::size_t kThread = 80 * kMiB;
+
+bool may_map(std::size_t bytes) {
+  void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) return false;
+  ::munmap(address, bytes);
+  return true;
+}
+
+// How many of so many threads can be at work at once.
+int startable(int threads) {
+  std::mutex mutex;
+  std::condition_variable all_begun;
+  bool over = false;
+  std::vector<std::thread> begun;
+  try {
+    while (static_cast<int>(begun.size()) < threads) {
+      begun.emplace_back([&] {
+        std::unique_lock lock(mutex);
+        all_begun.wait(lock, [&] { return over; });
+      });
+    }
+  } catch (const std::system_error&) {  // the limit
+  }
+  {
+    const std::lock_guard lock(mutex);
+    over = true;
+  }
+  all_begun.notify_all();
+  for (std::thread& thread : begun) thread.join();
+  return static_cast<int>(begun.size());
+}
+
+}  // namespace
+
+StartNeeds start_needs() {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  int blas = cores;
+  for (const char* name : {"OMP_NUM_THREADS", "GOTO_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+    const char* const text = std::getenv(name);
+    const auto number = parse_number<int>(text == nullptr ? "" : text);
+    if (number && *number > 0) blas = std::min(*number, cores);
+  }
+  const int threads = blas - 1 + cores - 1;  // beside the first: OpenBLAS's, and the work pool's
+  return {.bytes = kProgram + static_cast<std::size_t>(blas) * kBlasThread +
+                   static_cast<std::size_t>(threads) * kThread,
+          .threads = threads};
+}
+
+std::string start_problem(const StartNeeds& needs) {
+  if (!may_map(needs.bytes)) {
+    return fmt::format(
+        "{} MiB of address space are needed to start, and a limit allows less\n  Raise it (`ulimit -v`, or "
+        "the "
+        "job's), or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset).",
+        needs.bytes / kMiB);
+  }
+  if (const int found = startable(needs.threads); found < needs.threads) {
+    return fmt::format(
+        "{} are needed to start beside the first, and a limit allows {}\n  Raise it (`ulimit -u`, or the "
+        "container's limit of processes), or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset).",
+        counted(needs.threads, "thread"), found);
+  }
+  return {};
+}
+
+}  // namespace fedarena

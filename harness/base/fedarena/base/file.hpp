@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "fedarena/base/export.hpp"
+
+namespace fedarena {
+
+/// Throws the Error of a failed system call on `file`: what failed, the reason of `code` (an errno), a
+/// remedy.
+[[noreturn]] FEDARENA_API void fail_on_file(const std::filesystem::path& file, std::string_view what,
+                                            int code);
+
+/// A regular file that is open for reading. Nothing else is opened, because a pipe would wait for ever and a
+/// device has no end: every reader of the program begins here. Links are followed.
+class FEDARENA_API RegularFile {
+ public:
+  /// An Error says why it cannot be read, or that it is a folder, a pipe, a device or a socket.
+  explicit RegularFile(const std::filesystem::path& file);
+  ~RegularFile();
+  RegularFile(const RegularFile&) = delete;
+  RegularFile& operator=(const RegularFile&) = delete;
+
+  /// At its beginning at first; closed with this object.
+  int descriptor() const { return descriptor_; }
+  /// In bytes, when it was opened.
+  std::uintmax_t size() const { return size_; }
+
+ private:
+  int descriptor_ = -1;
+  std::uintmax_t size_ = 0;
+};
+
+/// The most that a text or record may have, so that none fills the memory: 1 GiB.
+inline constexpr std::uintmax_t kMostBytesOfText = std::uintmax_t{1} << 30;
+/// For files that may be as large as the memory.
+inline constexpr std::uintmax_t kAnyNumberOfBytes = std::numeric_limits<std::uintmax_t>::max();
+
+/// The bytes of a regular file. An Error names the file and the reason; more than `most` bytes are one.
+FEDARENA_API std::string read_whole_file(const std::filesystem::path& file,
+                                         std::uintmax_t most = kMostBytesOfText);
+
+}  // namespace fedarena

@@ -1,0 +1,104 @@
+#include "fedarena/base/file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "fedarena/base/error.hpp"
+
+namespace fedarena {
+namespace {
+
+std::string remedy_for(int code) {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "free some space there, then resume; what was complete before is kept";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a folder that you may write to, or change its permissions";
+    case ENOENT:
+      return "check the path; another program may have removed it";
+    default:
+      return {};
+  }
+}
+
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+[[noreturn]] void fail_to_read(const std::filesystem::path& file, int code) {
+  throw Error(Complaint{.place = {.file = file.string()},
+                        .found = "cannot be read: " + std::generic_category().message(code),
+                        .remedy = code == ENOENT ? remedy_for(code) : ""});
+}
+
+[[noreturn]] void fail_as_too_large(const std::filesystem::path& file, std::uintmax_t most) {
+  throw Error(Complaint{.place = {.file = file.string()},
+                        .found = fmt::format("has more than {} bytes", most),
+                        .allowed = fmt::format("at most {} bytes", most)});
+}
+
+void check_regular(const std::filesystem::path& file, const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return;
+  throw Error(Complaint{.place = {.file = file.string()},
+                        .found = fmt::format("is {}", kind_of(status.st_mode)),
+                        .allowed = "a regular file"});
+}
+
+}  // namespace
+
+void fail_on_file(const std::filesystem::path& file, std::string_view what, int code) {
+  throw Error(Complaint{.place = {.file = file.string()},
+                        .found = fmt::format("{}: {}", what, std::generic_category().message(code)),
+                        .allowed = {},
+                        .nearest = {},
+                        .remedy = remedy_for(code)});
+}
+
+RegularFile::RegularFile(const std::filesystem::path& file) {
+  // Opening a device can have effects of its own, so that its kind is looked at before as well as after.
+  struct stat status = {};
+  if (::stat(file.c_str(), &status) != 0) fail_to_read(file, errno);
+  check_regular(file, status);
+  descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor_ < 0) fail_to_read(file, errno);
+  try {
+    if (::fstat(descriptor_, &status) != 0) fail_to_read(file, errno);
+    check_regular(file, status);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+  size_ = static_cast<std::uintmax_t>(status.st_size);
+}
+
+RegularFile::~RegularFile() { ::close(descriptor_); }
+
+std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t most) {
+  const RegularFile opened(file);
+  if (opened.size() > most) fail_as_too_large(file, most);
+  std::string bytes;
+  std::array<char, 1 << 16> block{};
+  bytes.reserve(opened.size());
+  while (true) {
+    const ssize_t count = ::read(opened.descriptor(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_to_read(file, errno);
+    if (count == 0) return bytes;
+    bytes.append(block.data(), static_cast<std::size_t>(count));
+    if (bytes.size() > most)
+      fail_as_too_large(file, most);  // of the system's own, the size is not known before
+  }
+}
+
+}  // namespace fedarena
