@@ -42,6 +42,8 @@ struct Dataset {
   std::vector<double> mean, deviation;
   /// One sentence that a table of results should carry, such as that the data is synthetic; may be empty.
   std::string note;
+  /// Of the user's own files: what was taken from them and what was not, in lines for a terminal; else empty.
+  std::string taken = {};
 };
 
 }  // namespace fedarena

@@ -1,31 +1,28 @@
 // Tables that the user brings: CSV files, for classification or regression.
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/stream.hpp"
+#include "fedarena/base/text.hpp"
 
-#include "datasets/own/csv_table.hpp"
+#include "datasets/own/csv_parts.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
 
 namespace fedarena {
 namespace {
 
-// Part of every result on such data: never change it.
-constexpr std::uint64_t kSplitSeed = 0x6373760000000001;
-
 struct CsvConfig {
   std::string path, target;
-  std::string task = "classification";
+  std::string task = "auto";
   std::string features, categorical, user;
   std::string test_path;
   double test_fraction = 0.2;
   std::string standardise = "features";
+  std::string separator = "auto", decimal = "point";
 
   static Schema<CsvConfig> schema() {
     return {
@@ -34,11 +31,14 @@ struct CsvConfig {
          "directory, "
          "else to a folder of FEDARENA_DATA."},
         {"target", &CsvConfig::target, "The column to be predicted."},
-        {"task", &CsvConfig::task, "Whether the target is one of some classes or a number.",
-         Constraint::one_of({"classification", "regression"})},
+        {"task", &CsvConfig::task,
+         "Whether the target is one of some classes or a number; auto: classes, unless its numbers may be "
+         "either, "
+         "which is refused.",
+         Constraint::one_of({"auto", "classification", "regression"})},
         {"features", &CsvConfig::features,
-         "The columns of numbers to learn from, separated by commas; empty: all others that begin with a "
-         "number."},
+         "The columns of numbers to learn from, separated by commas; empty: all others that hold "
+         "nothing else."},
         {"categorical", &CsvConfig::categorical,
          "Columns of texts to learn from, separated by commas; each becomes one feature a value, 0 or 1."},
         {"user", &CsvConfig::user, "The column that says whose a row is; empty: nobody knows."},
@@ -52,9 +52,21 @@ struct CsvConfig {
          "the "
          "features of numbers, a regression's target too, or nothing.",
          Constraint::one_of({"features", "all", "none"})},
+        {"separator", &CsvConfig::separator,
+         "What stands between fields; auto: whichever the first line holds.",
+         Constraint::one_of(separators())},
+        {"decimal", &CsvConfig::decimal, "What separates the decimals of numbers.",
+         Constraint::one_of({"point", "comma"})},
     };
   }
 
+  static std::vector<std::string> separators() {
+    std::vector<std::string> names = separator_names();
+    names.insert(names.begin(), "auto");
+    return names;
+  }
+
+  CsvRoles roles() const;
   void validate() const;
 };
 
@@ -70,6 +82,17 @@ std::vector<std::string> listed(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return names;
+}
+
+CsvRoles CsvConfig::roles() const {
+  return {.target = target,
+          .task = task == "auto"         ? CsvTask::kUnstated
+                  : task == "regression" ? CsvTask::kRegression
+                                         : CsvTask::kClassification,
+          .features = listed(features),
+          .categorical = listed(categorical),
+          .user = user,
+          .decimal = decimal == "comma" ? ',' : '.'};
 }
 
 void CsvConfig::validate() const {
@@ -88,69 +111,20 @@ void CsvConfig::validate() const {
   }
 }
 
-using Rows = std::vector<std::int64_t>;
-
-struct Split {
-  Rows train, test;
-};
-
-Split split_at(std::int64_t first, std::int64_t rows) {
-  Split split;
-  for (std::int64_t row = 0; row < rows; ++row) (row < first ? split.train : split.test).push_back(row);
-  return split;
-}
-
-Split draw_split(std::int64_t rows, double fraction) {
-  const auto wanted = static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(rows)));
-  Stream stream({.seed = kSplitSeed, .purpose = Purpose::kDataset});
-  Split split;
-  split.test = stream.sample_without_replacement(rows, std::clamp<std::int64_t>(wanted, 1, rows - 1));
-  auto next = split.test.begin();
-  for (std::int64_t row = 0; row < rows; ++row) {
-    if (next != split.test.end() && *next == row)
-      ++next;
-    else
-      split.train.push_back(row);
-  }
-  return split;
-}
-
-// What makes values (value - mean) / deviation.
-struct Scale {
-  double mean = 0, deviation = 1;
-
-  double operator()(double value) const { return (value - mean) / deviation; }
-};
-
-Scale scale_of(const CsvTable::Numbers& column, const Rows& train) {
-  const auto count = static_cast<double>(train.size());
-  Scale scale;
-  for (const std::int64_t row : train) scale.mean += column.values[static_cast<std::size_t>(row)] / count;
-  double variance = 0;
-  for (const std::int64_t row : train) {
-    const double gap = column.values[static_cast<std::size_t>(row)] - scale.mean;
-    variance += gap * gap / count;
-  }
-  // A column that is the same in every row is 0 afterwards.
-  if (variance > 0) scale.deviation = std::sqrt(variance);
-  return scale;
-}
-
 // The features of a table: scaled numbers, then a 0 or 1 for every category.
 class Encoder {
  public:
-  Encoder(const CsvTable& table, std::vector<Scale> scales, Scale target)
-      : table_(table), scales_(std::move(scales)), target_(target) {
+  Encoder(const CsvTable& table, const CsvScales& scales) : table_(table), scales_(scales) {
     width_ = static_cast<std::int64_t>(table.features().size());
-    for (const CsvTable::Texts& column : table.categorical())
-      width_ += static_cast<std::int64_t>(column.names.size());
+    for (const TextColumn& column : table.categorical())
+      width_ += static_cast<std::int64_t>(column.names().size());
   }
 
-  Examples encode(const Rows& rows, NameNumbers& users) const {
+  Examples encode(const std::vector<std::int64_t>& rows, NameNumbers& users) const {
     const auto count = static_cast<std::int64_t>(rows.size());
     Examples examples;
     examples.inputs = torch::zeros({count, width_}, torch::kFloat32);
-    const bool regression = !table_.numeric_target().values.empty();
+    const bool regression = table_.regression();
     examples.targets =
         regression ? torch::empty({count, 1}, torch::kFloat32) : torch::empty({count}, torch::kInt64);
     auto* inputs = examples.inputs.data_ptr<float>();
@@ -159,48 +133,43 @@ class Encoder {
       encode_row(row, inputs + i * width_);
       if (regression) {
         examples.targets.data_ptr<float>()[i] =
-            static_cast<float>(target_(table_.numeric_target().values[row]));
+            static_cast<float>(scales_.target(table_.numeric_target().values()[row]));
       } else {
-        examples.targets.data_ptr<std::int64_t>()[i] = table_.class_target().values[row];
+        examples.targets.data_ptr<std::int64_t>()[i] = table_.class_target().values()[row];
       }
-      const CsvTable::Texts& owners = table_.users();
-      if (!owners.values.empty())
-        examples.users.push_back(users.number(owners.names[static_cast<std::size_t>(owners.values[row])]));
+      const TextColumn& owners = table_.users();
+      if (!owners.values().empty())
+        examples.users.push_back(
+            users.number(owners.names()[static_cast<std::size_t>(owners.values()[row])]));
     }
     return examples;
   }
 
  private:
   void encode_row(std::size_t row, float* inputs) const {
-    for (std::size_t i = 0; i < scales_.size(); ++i)
-      *inputs++ = static_cast<float>(scales_[i](table_.features()[i].values[row]));
-    for (const CsvTable::Texts& column : table_.categorical()) {
-      inputs[column.values[row]] = 1;
-      inputs += column.names.size();
+    for (std::size_t i = 0; i < scales_.features.size(); ++i)
+      *inputs++ = static_cast<float>(scales_.features[i](table_.features()[i].values()[row]));
+    for (const TextColumn& column : table_.categorical()) {
+      inputs[column.values()[row]] = 1;
+      inputs += column.names().size();
     }
   }
 
   const CsvTable& table_;
-  std::vector<Scale> scales_;
-  Scale target_;
+  const CsvScales& scales_;
   std::int64_t width_ = 0;
 };
 
 Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   const CsvConfig config = CsvConfig::schema().read(settings);
-  const bool regression = config.task == "regression";
-  CsvTable table({.target = config.target,
-                  .regression = regression,
-                  .features = listed(config.features),
-                  .categorical = listed(config.categorical),
-                  .user = config.user});
+  CsvTable table(config.roles());
   const auto append = [&](const std::string& key, const std::string& path, std::int64_t least) {
-    CsvFile file(find_own(key, path, search_path));
+    CsvFile file(find_own(key, path, search_path), config.separator == "auto" ? "" : config.separator);
     const std::int64_t before = table.rows();
     table.append(file);
     if (table.rows() - before < least)
       throw Error(Complaint{.place = {file.path().string()},
-                            .found = fmt::format("the file has {} rows", table.rows() - before),
+                            .found = fmt::format("the file has {}", counted(table.rows() - before, "row")),
                             .allowed = fmt::format("at least {}", least)});
     return table.rows();
   };
@@ -209,26 +178,25 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   if (second) append("test_path", config.test_path, 1);
   table.finish();
 
-  const Split split =
-      second ? split_at(first_rows, table.rows()) : draw_split(table.rows(), config.test_fraction);
-  std::vector<Scale> scales;
-  for (const CsvTable::Numbers& column : table.features())
-    scales.push_back(config.standardise == "none" ? Scale() : scale_of(column, split.train));
-  Scale target;
+  const CsvParts parts =
+      second ? split_at(first_rows, table.rows()) : draw_parts(table.rows(), config.test_fraction);
+  // Of a drawn part, in_words tells: there is no label to be mended.
+  if (second) check_test_classes(table, parts);
+  const CsvScales scales =
+      scale_columns(table, parts, config.standardise != "none", config.standardise == "all");
   Dataset dataset;
-  if (regression && config.standardise == "all") {
-    target = scale_of(table.numeric_target(), split.train);
+  if (table.regression() && config.standardise == "all")
     dataset.note = fmt::format("the target is standardised; an error of 1 is {:.6g} of \"{}\"",
-                               target.deviation, config.target);
-  }
-  const Encoder encoder(table, std::move(scales), target);
+                               scales.target.deviation(), config.target);
+  dataset.taken = in_words(table, parts, scales);
+  const Encoder encoder(table, scales);
   // Those who have training examples come first.
   NameNumbers users;
   dataset.name = "csv";
-  dataset.train = encoder.encode(split.train, users);
-  dataset.test = encoder.encode(split.test, users);
+  dataset.train = encoder.encode(parts.train, users);
+  dataset.test = encoder.encode(parts.test, users);
   dataset.users = users.names();
-  dataset.classes = static_cast<std::int64_t>(table.class_target().names.size());
+  dataset.classes = static_cast<std::int64_t>(table.class_target().names().size());
   return dataset;
 }
 

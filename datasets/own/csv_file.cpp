@@ -2,34 +2,132 @@
 
 #include <algorithm>
 #include <array>
+#include <simdjson.h>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
+#include "datasets/own/csv_cell.hpp"
 #include "datasets/published/published_files.hpp"
 
 namespace fedarena {
 namespace {
 
 constexpr std::size_t kLargestTable = std::size_t{1} << 34;
-constexpr std::array<std::uint8_t, 3> kByteOrderMark{0xef, 0xbb, 0xbf};
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+// What spreadsheets write above the header to name the separator.
+constexpr std::string_view kSeparatorLine = "sep=";
+constexpr std::array<std::pair<char, const char*>, 4> kSeparators = {
+    {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
+
+std::string name_of_separator(char separator) {
+  const auto found = std::ranges::find(kSeparators, separator, &std::pair<char, const char*>::first);
+  return found == kSeparators.end() ? "" : found->second;
+}
+
+std::string_view text_in(const std::vector<std::uint8_t>& content) {
+  return {reinterpret_cast<const char*>(content.data()), content.size()};
+}
+
+bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 }  // namespace
 
-CsvFile::CsvFile(const std::filesystem::path& file)
+std::vector<std::string> separator_names() {
+  std::vector<std::string> names;
+  for (const auto& [letter, name] : kSeparators) names.emplace_back(name);
+  return names;
+}
+
+CsvFile::CsvFile(const std::filesystem::path& file, const std::string& separator)
     : file_(file), content_(read_content(file, kLargestTable)) {
-  if (content_.size() >= kByteOrderMark.size() &&
-      std::equal(kByteOrderMark.begin(), kByteOrderMark.end(), content_.begin()))
-    at_ = kByteOrderMark.size();
+  check_text();
+  if (text_in(content_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  take_separator_line();
+  choose_separator(separator);
+  read_header();
+}
+
+void CsvFile::check_text() const {
+  const std::string_view text = text_in(content_);
+  if (text.size() == kLargestTable) reject(0, 0, "the table has more than 16 GiB", "Take a part of it");
+  const bool wide = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  if (wide || text.find('\0') != std::string_view::npos)
+    reject(0, 0,
+           wide ? "the text is in UTF-16 or UTF-32"
+                : "bytes of 0 are no text in UTF-8, but UTF-16, a spreadsheet or another binary file",
+           "Save it as CSV in UTF-8; iconv -f UTF-16 -t UTF-8 converts text in UTF-16");
+  if (is_utf8(text)) return;
+  int line = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (!is_utf8(text.substr(begin, end - begin))) break;
+    begin = end + 1;
+  }
+  reject(line, 0, "the line is not in UTF-8", "Convert the file, such as by iconv -f WINDOWS-1252 -t UTF-8");
+}
+
+void CsvFile::take_separator_line() {
+  const std::string_view rest = text_in(content_).substr(at_);
+  if (!rest.starts_with(kSeparatorLine) || rest.size() <= kSeparatorLine.size()) return;
+  const char letter = rest[kSeparatorLine.size()];
+  const std::string_view behind = rest.substr(kSeparatorLine.size() + 1);
+  if (name_of_separator(letter).empty() || !(behind.starts_with('\n') || behind.starts_with('\r'))) return;
+  separator_ = letter;
+  while (!at_end() && !at_line_end()) step();
+}
+
+// Quotes may hide separators.
+void CsvFile::choose_separator(const std::string& name) {
+  std::vector<std::string> found;
+  for (const auto& [letter, its_name] : kSeparators) {
+    if (name == its_name) separator_ = letter;
+    bool inside = false, begun = false;
+    for (std::size_t i = at_; i < content_.size(); ++i) {
+      const auto byte = static_cast<char>(content_[i]);
+      if (byte == '"') inside = !inside;
+      if (!inside && (byte == '\n' || byte == '\r')) {
+        if (begun) break;
+        continue;
+      }
+      begun = true;
+      if (inside || byte != letter) continue;
+      found.emplace_back(its_name);
+      break;
+    }
+  }
+  if (separator_ == 0 && found.size() > 1)
+    reject(line_, 0, fmt::format("the first line holds more than one separator: {}", fmt::join(found, ", ")),
+           fmt::format("Set separator = \"{}\", or whichever stands between the names", found.front()));
+  if (separator_ == 0 && found.size() == 1) {
+    separator_ = std::ranges::find_if(kSeparators, [&](const auto& known) {
+                   return known.second == found.front();
+                 })->first;
+  }
+  separator_name_ = name_of_separator(separator_);
+}
+
+void CsvFile::read_header() {
   std::vector<CsvField> names;
   if (!read_record(names)) reject(0, 0, "the file is empty", "Begin it with a line of column names");
-  for (CsvField& name : names) {
-    if (std::find(header_.begin(), header_.end(), name.text) != header_.end())
-      reject(name.line, name.column, fmt::format("two columns are called \"{}\"", name.text), "Rename one");
-    header_.push_back(std::move(name.text));
+  for (const CsvField& field : names) {
+    std::string name(trimmed(field.text));
+    if (!name.empty() && std::ranges::find(header_, name) != header_.end())
+      reject(field.line, field.column, fmt::format("two columns are called {}", fedarena::quoted(name)),
+             "Rename one");
+    header_.push_back(std::move(name));
   }
+  if (header_.size() > 1) return;
+  throw Error(Complaint{
+      .place = {file_.string(), names.front().line},
+      .found =
+          fmt::format("the first line names one column, {}", fedarena::quoted(header_.front().substr(0, 60))),
+      .allowed = "names of columns between commas, semicolons, tabs or bars (|), one kind in a file"});
 }
 
 std::size_t CsvFile::find(const std::string& column, const std::string& setting) const {
@@ -45,8 +143,9 @@ bool CsvFile::next(std::vector<CsvField>& fields) {
   if (!read_record(fields)) return false;
   if (fields.size() != header_.size())
     reject(fields.front().line, 0,
-           fmt::format("the record has {} fields and the header {}", fields.size(), header_.size()),
-           "Put fields with commas in quotes");
+           fmt::format("the record has {} and the header {}, with a {} between them",
+                       counted(fields.size(), "field"), header_.size(), separator_name_),
+           fmt::format("Put fields that hold a {} in quotes, or set another separator", separator_name_));
   return true;
 }
 
@@ -59,7 +158,7 @@ bool CsvFile::read_record(std::vector<CsvField>& fields) {
     if (count == fields.size()) fields.emplace_back();
     read_field(fields[count++]);
     if (at_end() || at_line_end()) break;
-    step();  // the comma
+    step();  // the separator
   }
   fields.resize(count);
   return true;
@@ -69,8 +168,11 @@ void CsvFile::read_field(CsvField& field) {
   field.text.clear();
   field.line = line_;
   field.column = column_;
+  const std::size_t begin = at_;
+  skip_blanks();
   if (!at_end() && content_[at_] == '"') return read_quoted(field);
-  while (!at_end() && content_[at_] != ',' && !at_line_end()) {
+  field.text.append(text_in(content_).substr(begin, at_ - begin));
+  while (!at_field_end()) {
     field.text += static_cast<char>(content_[at_]);
     step();
   }
@@ -91,19 +193,20 @@ void CsvFile::read_quoted(CsvField& field) {
       break;
     }
   }
-  if (!at_end() && content_[at_] != ',' && !at_line_end())
+  skip_blanks();
+  if (!at_field_end())
     reject(line_, column_, "text after closing quotes", "Write \"\" for a quote inside of quotes");
 }
 
-// A carriage return counts before a line feed only.
-bool CsvFile::at_line_end() const {
-  if (content_[at_] == '\n') return true;
-  return content_[at_] == '\r' && (at_ + 1 == content_.size() || content_[at_ + 1] == '\n');
+void CsvFile::skip_blanks() {
+  while (!at_field_end() && (content_[at_] == ' ' || content_[at_] == '\t')) step();
 }
 
 void CsvFile::step() {
   ++column_;
-  if (content_[at_++] != '\n') return;
+  const std::uint8_t byte = content_[at_++];
+  const bool half = byte == '\r' && !at_end() && content_[at_] == '\n';  // of an end of line
+  if ((byte != '\n' && byte != '\r') || half) return;
   ++line_;
   column_ = 1;
 }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,16 +16,24 @@ struct CsvField {
   int line = 0, column = 0;  ///< from 1; columns count bytes
 };
 
-/// A CSV file as RFC 4180 has it, plain or gzip, record by record: fields between commas, fields in quotes
-/// with "" for a quote, a first record with the names of the columns. Ends of lines may be those of Unix;
+/// What may stand between fields: "comma", "semicolon", "tab", "bar".
+std::vector<std::string> separator_names();
+
+/// A CSV file as RFC 4180 has it, plain or gzip, in UTF-8, record by record: fields between separators,
+/// fields in quotes with "" for a quote, a first record with the names of the columns. Blanks around quotes
+/// and names, ends of lines of any system, and a first line such as "sep=;" are taken as they are meant;
 /// empty lines are skipped.
 class CsvFile {
  public:
-  /// Reads the file and its header. Throws Error when it cannot be read, is empty, or names a column twice.
-  explicit CsvFile(const std::filesystem::path& file);
+  /// Reads the file and its header. `separator` is one of the names above; empty: the one that occurs in the
+  /// header. Throws Error when the file cannot be read, is empty or no text in UTF-8, names a column twice or
+  /// only one column, or leaves the separator open.
+  explicit CsvFile(const std::filesystem::path& file, const std::string& separator = {});
 
   const std::filesystem::path& path() const { return file_; }
   const std::vector<std::string>& header() const { return header_; }
+  /// One of the names above.
+  const std::string& separator() const { return separator_name_; }
   /// The position of a column. Throws Error with the columns that there are and the nearest name; `setting`
   /// says who asks for it.
   std::size_t find(const std::string& column, const std::string& setting) const;
@@ -35,11 +42,17 @@ class CsvFile {
   bool next(std::vector<CsvField>& fields);
 
  private:
+  void check_text() const;
+  void take_separator_line();
+  void choose_separator(const std::string& name);
+  void read_header();
   bool read_record(std::vector<CsvField>& fields);
   void read_field(CsvField& field);
   void read_quoted(CsvField& field);
+  void skip_blanks();
   bool at_end() const { return at_ == content_.size(); }
-  bool at_line_end() const;
+  bool at_line_end() const { return content_[at_] == '\n' || content_[at_] == '\r'; }
+  bool at_field_end() const { return at_end() || content_[at_] == separator_ || at_line_end(); }
   void step();
   [[noreturn]] void reject(int line, int column, std::string found, std::string remedy) const;
 
@@ -47,6 +60,8 @@ class CsvFile {
   std::vector<std::uint8_t> content_;
   std::size_t at_ = 0;
   int line_ = 1, column_ = 1;
+  char separator_ = 0;
+  std::string separator_name_;
   std::vector<std::string> header_;
 };
 

@@ -2,118 +2,116 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <optional>
-#include <string_view>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/text.hpp"
+
+#include "datasets/own/csv_cell.hpp"
 
 namespace fedarena {
 namespace {
 
 // More would be a mistake: names or numbers taken for categories.
 constexpr std::size_t kMostCategories = 1000;
+// So many classes of numbers may be any, if each has so many rows on average.
+constexpr std::size_t kFewClasses = 20, kRowsOfClass = 10;
+constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 
-std::optional<double> number_of(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-  if (text.front() == '+') text.remove_prefix(1);
-  const auto number = parse_number<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
+void append_name(const CsvFile& file, const CsvField& field, TextColumn& column) {
+  if (trimmed(field.text).empty())
+    reject_cell({{file.path().string(), field.line, field.column}, {}}, column.name(), "a text",
+                "Fill it in or leave the row out");
+  column.append(file, field);
 }
 
-[[noreturn]] void reject_field(const CsvFile& file, const CsvField& field, const std::string& column,
-                               const std::string& allowed, const std::string& remedy) {
-  const std::string found =
-      field.text.empty() ? "is empty" : fmt::format("is \"{}\"", field.text.substr(0, 60));
-  throw Error(Complaint{.place = {file.path().string(), field.line, field.column},
-                        .found = fmt::format("the field of column \"{}\" {}", column, found),
-                        .allowed = allowed,
+void check_categories(const TextColumn& column, std::size_t least, const std::string& file,
+                      const std::string& remedy) {
+  const std::size_t count = column.names().size();
+  if (count >= least && count <= kMostCategories) return;
+  throw Error(Complaint{.place = {file},
+                        .found = fmt::format("the column {} holds {}", fedarena::quoted(column.name()),
+                                             counted(count, "different value")),
+                        .allowed = fmt::format("{} to {}", least, kMostCategories),
                         .remedy = remedy});
 }
 
-double number_in(const CsvFile& file, const CsvField& field, const std::string& column,
-                 const std::string& remedy) {
-  const std::optional<double> number = number_of(field.text);
-  if (!number) reject_field(file, field, column, "a finite number", remedy);
-  return *number;
-}
-
-const std::string& text_in(const CsvFile& file, const CsvField& field, const std::string& column) {
-  if (field.text.empty()) reject_field(file, field, column, "a text", "Fill it in or leave the row out");
-  return field.text;
-}
-
-// Renumbers the values so that the names ascend.
-void sort_names(CsvTable::Texts& column, const NameNumbers& numbers) {
-  column.names = numbers.names();
-  const bool all_numbers = std::all_of(column.names.begin(), column.names.end(),
-                                       [](const std::string& name) { return number_of(name).has_value(); });
-  std::sort(column.names.begin(), column.names.end(), [&](const std::string& left, const std::string& right) {
-    if (all_numbers && *number_of(left) != *number_of(right)) return *number_of(left) < *number_of(right);
-    return left < right;
-  });
-  NameNumbers sorted;
-  for (const std::string& name : column.names) sorted.number(name);
-  std::vector<std::int64_t> renumbered;
-  for (const std::string& name : numbers.names()) renumbered.push_back(sorted.number(name));
-  for (std::int64_t& value : column.values) value = renumbered[static_cast<std::size_t>(value)];
-}
-
-void check_categories(const CsvTable::Texts& column, std::size_t least, const std::string& remedy) {
-  const std::size_t count = column.names.size();
-  if (count >= least && count <= kMostCategories) return;
-  throw Error(
-      Complaint{.found = fmt::format("the column \"{}\" holds {} different values", column.name, count),
-                .allowed = fmt::format("{} to {}", least, kMostCategories),
-                .remedy = remedy});
+// Whether these names of classes may be numbers to be predicted as such.
+bool may_be_continuous(const TextColumn& column) {
+  const std::vector<std::string>& names = column.names();
+  const auto is_number = [](const std::string& name) { return number_of(name) || resembles_number(name); };
+  if (!std::ranges::all_of(names, is_number)) return false;
+  const auto is_whole = [](const std::string& name) {
+    const std::optional<double> number = number_of(name);
+    return number && std::trunc(*number) == *number;
+  };
+  return !std::ranges::all_of(names, is_whole) ||
+         (names.size() > kFewClasses && column.values().size() < kRowsOfClass * names.size());
 }
 
 }  // namespace
 
 void CsvTable::append(CsvFile& file) {
-  std::vector<std::size_t> positions;
+  if (parts_.empty())
+    choose_columns(file);
+  else
+    note_unknown(file);
+  const std::vector<std::size_t> positions = positions_in(file);
   std::vector<CsvField> fields;
-  while (file.next(fields)) {
-    if (!chosen_) choose_features(file, fields);
-    if (positions.empty()) positions = positions_in(file);
-    append_row(file, fields, positions);
-  }
+  while (file.next(fields)) append_row(file, fields, positions);
+  parts_.push_back({file.path().string(), rows()});
 }
 
-// After the first row, which tells numbers from texts. A later text among numbers is a mistake to be shown,
-// not a reason to drop the column.
-void CsvTable::choose_features(const CsvFile& file, const std::vector<CsvField>& first) {
-  chosen_ = true;
-  const auto has_role = [&](const std::string& name) {
-    return name == roles_.target || name == roles_.user ||
-           std::find(roles_.categorical.begin(), roles_.categorical.end(), name) != roles_.categorical.end();
-  };
-  if (roles_.features.empty()) {
-    for (std::size_t i = 0; i < file.header().size(); ++i) {
-      if (!has_role(file.header()[i]) && number_of(first[i].text))
-        roles_.features.push_back(file.header()[i]);
-    }
+Place CsvTable::place_of(std::int64_t row) const {
+  const auto part = std::ranges::find_if(parts_, [&](const Part& known) { return row < known.end; });
+  return {part->file, lines_[static_cast<std::size_t>(row)]};
+}
+
+bool CsvTable::has_role(const std::string& name) const {
+  return name == roles_.target || name == roles_.user ||
+         std::ranges::find(roles_.categorical, name) != roles_.categorical.end();
+}
+
+// A column that may be one of numbers is taken for one until the last row.
+void CsvTable::choose_columns(const CsvFile& file) {
+  for (const std::string& name : file.header()) {
+    const bool asked = std::ranges::find(roles_.features, name) != roles_.features.end();
+    if (name.empty())
+      unused_.push_back({name, "no name"});
+    else if (!asked && !has_role(name) && roles_.features.empty())
+      features_.emplace_back(name, roles_.decimal);
+    else if (!asked && !has_role(name))
+      unused_.push_back({name, "not in features"});
   }
-  if (roles_.features.empty() && roles_.categorical.empty())
-    throw Error(Complaint{.place = {file.path().string()},
-                          .found = "no column but the target holds numbers",
-                          .remedy = "Name columns of texts under categorical"});
-  for (const std::string& name : roles_.features) features_.push_back({name, {}});
-  for (const std::string& name : roles_.categorical) categorical_.push_back({name, {}, {}});
-  category_numbers_.resize(categorical_.size());
-  numeric_target_.name = class_target_.name = roles_.target;
-  users_.name = roles_.user;
+  for (const std::string& name : roles_.features) features_.emplace_back(name, roles_.decimal);
+  for (const std::string& name : roles_.categorical) categorical_.emplace_back(name);
+  numeric_target_ = NumberColumn(roles_.target, roles_.decimal);
+  class_target_ = TextColumn(roles_.target);
+  users_ = TextColumn(roles_.user);
+}
+
+void CsvTable::note_unknown(const CsvFile& file) {
+  for (const std::string& name : file.header()) {
+    const auto is_it = [&](const auto& column) { return column.name() == name; };
+    if (name.empty() || has_role(name) || std::ranges::any_of(features_, is_it) ||
+        std::ranges::any_of(unused_, [&](const Unused& known) { return known.name == name; }))
+      continue;
+    unused_.push_back({name, "only in " + file.path().filename().string()});
+  }
 }
 
 // Of the features, the categorical columns, the target and the user, in this order.
 std::vector<std::size_t> CsvTable::positions_in(const CsvFile& file) const {
   std::vector<std::size_t> positions;
-  for (const Numbers& column : features_) positions.push_back(file.find(column.name, "features"));
-  for (const Texts& column : categorical_) positions.push_back(file.find(column.name, "categorical"));
+  const bool all_asked = !roles_.features.empty();
+  const std::string asking = all_asked || parts_.empty() ? "features" : parts_.front().file;
+  for (const NumberColumn& column : features_) {
+    const bool there = std::ranges::find(file.header(), column.name()) != file.header().end();
+    const bool needed = all_asked || column.may_be_numbers();
+    positions.push_back(there || needed ? file.find(column.name(), asking) : kNowhere);
+  }
+  for (const TextColumn& column : categorical_) positions.push_back(file.find(column.name(), "categorical"));
   positions.push_back(file.find(roles_.target, "target"));
   if (!roles_.user.empty()) positions.push_back(file.find(roles_.user, "user"));
   return positions;
@@ -122,36 +120,64 @@ std::vector<std::size_t> CsvTable::positions_in(const CsvFile& file) const {
 void CsvTable::append_row(const CsvFile& file, const std::vector<CsvField>& fields,
                           const std::vector<std::size_t>& positions) {
   auto position = positions.begin();
-  for (Numbers& column : features_) {
-    column.values.push_back(number_in(file, fields[*position++], column.name,
-                                      "Name the columns to learn from in features, and columns of texts in "
-                                      "categorical"));
+  for (NumberColumn& column : features_) {
+    const std::size_t at = *position++;
+    if (at != kNowhere) column.append(file, fields[at]);
   }
-  for (std::size_t i = 0; i < categorical_.size(); ++i) {
-    categorical_[i].values.push_back(category_numbers_[i].number(fields[*position++].text));
-  }
+  for (TextColumn& column : categorical_) column.append(file, fields[*position++]);
   const CsvField& target = fields[*position++];
-  if (roles_.regression) {
-    numeric_target_.values.push_back(number_in(
-        file, target, roles_.target, "Mend it, leave the row out, or set task = \"classification\""));
-  } else {
-    class_target_.values.push_back(class_numbers_.number(text_in(file, target, roles_.target)));
-  }
-  if (!roles_.user.empty()) {
-    users_.values.push_back(user_numbers_.number(text_in(file, fields[*position], roles_.user)));
-  }
-  ++rows_;
+  if (regression())
+    numeric_target_.append(file, target);
+  else
+    append_name(file, target, class_target_);
+  if (!roles_.user.empty()) append_name(file, fields[*position], users_);
+  lines_.push_back(fields.front().line);
 }
 
 void CsvTable::finish() {
-  for (std::size_t i = 0; i < categorical_.size(); ++i) {
-    sort_names(categorical_[i], category_numbers_[i]);
-    check_categories(categorical_[i], 1, "Leave it out of categorical");
+  finish_features();
+  for (TextColumn& column : categorical_) {
+    check_categories(column, 1, parts_.front().file, "Leave it out of categorical");
+    column.check_names(true);
+    column.sort();
   }
-  users_.names = user_numbers_.names();
-  if (roles_.regression) return;
-  sort_names(class_target_, class_numbers_);
-  check_categories(class_target_, 2, "Set task = \"regression\", or choose another target");
+  // Names that people or programs gave themselves may differ in capitals.
+  users_.check_names(false);
+  finish_target();
+}
+
+void CsvTable::finish_features() {
+  const bool all_asked = !roles_.features.empty();
+  std::erase_if(features_, [&](const NumberColumn& column) {
+    if (all_asked) {
+      column.require_numbers("Mend it, leave the row out, or leave the column out of features");
+      return false;
+    }
+    const ColumnKind kind = column.kind();
+    if (kind == ColumnKind::kTexts) unused_.push_back({column.name(), "texts"});
+    if (kind == ColumnKind::kEmpty) unused_.push_back({column.name(), "empty"});
+    return kind == ColumnKind::kTexts || kind == ColumnKind::kEmpty;
+  });
+  if (!features_.empty() || !categorical_.empty()) return;
+  throw Error(Complaint{.place = {parts_.front().file},
+                        .found = "no column but the target holds numbers",
+                        .remedy = "Name columns of texts under categorical"});
+}
+
+void CsvTable::finish_target() {
+  if (regression())
+    return numeric_target_.require_numbers("Mend it, leave the row out, or set task = \"classification\"");
+  if (roles_.task == CsvTask::kUnstated && may_be_continuous(class_target_))
+    throw Error(Complaint{
+        .place = {parts_.front().file},
+        .found = fmt::format("the target {} holds {} different numbers in {}, which may be classes or not",
+                             fedarena::quoted(roles_.target), class_target_.names().size(),
+                             counted(rows(), "row")),
+        .remedy = "Set task = \"regression\", or task = \"classification\" to make each number a class"});
+  check_categories(class_target_, 2, parts_.front().file,
+                   "Set task = \"regression\", or choose another target");
+  class_target_.check_names(true);
+  class_target_.sort();
 }
 
 }  // namespace fedarena

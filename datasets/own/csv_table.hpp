@@ -1,68 +1,86 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "datasets/own/csv_column.hpp"
 #include "datasets/own/csv_file.hpp"
-#include "datasets/own/name_numbers.hpp"
 
 namespace fedarena {
+
+/// What is to be learned.
+enum class CsvTask {
+  kUnstated,  ///< classes, unless the target's numbers may be either
+  kClassification,
+  kRegression,
+};
 
 /// Which columns of a CSV file mean what.
 struct CsvRoles {
   std::string target;
-  bool regression = false;
-  std::vector<std::string> features;  ///< numbers; empty: every column that begins with one and has no role
-  std::vector<std::string> categorical;  ///< texts
-  std::string user;                      ///< empty: nobody knows
+  CsvTask task = CsvTask::kUnstated;
+  std::vector<std::string> features = {};  ///< numbers; empty: every column that holds them and has no role
+  std::vector<std::string> categorical = {};  ///< texts
+  std::string user = {};                      ///< empty: nobody knows
+  char decimal = '.';                         ///< or ','
 };
 
-/// What the columns with a role hold, row by row.
+/// What the columns with a role hold, row by row, over all files.
 class CsvTable {
  public:
-  struct Numbers {
+  /// A column that nothing is learned from, and why.
+  struct Unused {
     std::string name;
-    std::vector<double> values;
-  };
-  struct Texts {
-    std::string name;
-    std::vector<std::int64_t> values;  ///< positions in `names`
-    std::vector<std::string> names;    ///< ascending: as numbers where all of them are, else as bytes
+    std::string reason;
   };
 
   explicit CsvTable(CsvRoles roles) : roles_(std::move(roles)) {}
 
-  /// Appends the rows of a file; every file must have the columns of the first one. Throws Error, with line
-  /// and column, on a number that is none and a text that is missing.
+  /// Appends the rows of a file; every file must have the columns of the first one that are used. Throws
+  /// Error where a column or a text is missing.
   void append(CsvFile& file);
-  /// Sorts the names; once, after the last file. Throws Error when a column has too few or too many different
-  /// texts.
+  /// Decides what columns without a role are; once, after the last file. Throws Error, with line and column,
+  /// on a cell that does not fit its column, and where a column has too few or too many different texts, some
+  /// that hardly differ, or may be classes as well as numbers.
   void finish();
 
-  std::int64_t rows() const { return rows_; }
-  const std::vector<Numbers>& features() const { return features_; }
-  const std::vector<Texts>& categorical() const { return categorical_; }
-  const Numbers& numeric_target() const { return numeric_target_; }  ///< of a regression
-  const Texts& class_target() const { return class_target_; }        ///< of a classification
-  const Texts& users() const { return users_; }                      ///< without values where nobody knows
+  std::int64_t rows() const { return static_cast<std::int64_t>(lines_.size()); }
+  /// Where a row begins.
+  Place place_of(std::int64_t row) const;
+  bool regression() const { return roles_.task == CsvTask::kRegression; }
+  const std::vector<NumberColumn>& features() const { return features_; }
+  const std::vector<TextColumn>& categorical() const { return categorical_; }
+  const NumberColumn& numeric_target() const { return numeric_target_; }  ///< of a regression
+  const TextColumn& class_target() const { return class_target_; }        ///< of a classification
+  const TextColumn& users() const { return users_; }  ///< without values where nobody knows
+  const std::vector<Unused>& unused() const { return unused_; }
 
  private:
-  void choose_features(const CsvFile& file, const std::vector<CsvField>& first);
+  struct Part {
+    std::string file;
+    std::int64_t end;  // the first row that is not of it
+  };
+
+  void choose_columns(const CsvFile& file);
+  void note_unknown(const CsvFile& file);
+  std::vector<std::size_t> positions_in(const CsvFile& file) const;
   void append_row(const CsvFile& file, const std::vector<CsvField>& fields,
                   const std::vector<std::size_t>& positions);
-  std::vector<std::size_t> positions_in(const CsvFile& file) const;
+  bool has_role(const std::string& name) const;
+  void finish_features();
+  void finish_target();
 
   CsvRoles roles_;
-  std::int64_t rows_ = 0;
-  bool chosen_ = false;
-  std::vector<Numbers> features_;
-  std::vector<Texts> categorical_;
-  Numbers numeric_target_;
-  Texts class_target_, users_;
-  std::vector<NameNumbers> category_numbers_;
-  NameNumbers class_numbers_, user_numbers_;
+  std::vector<Part> parts_;
+  std::vector<int> lines_;
+  std::vector<NumberColumn> features_;
+  std::vector<TextColumn> categorical_;
+  NumberColumn numeric_target_{"", '.'};
+  TextColumn class_target_, users_;
+  std::vector<Unused> unused_;
 };
 
 }  // namespace fedarena

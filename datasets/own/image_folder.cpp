@@ -1,13 +1,16 @@
 // Pictures that the user sorted into folders: PATH/train/CLASS/*.png and PATH/test/CLASS/*.png (or .jpg).
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "datasets/own/picture_file.hpp"
 #include "datasets/published/published_files.hpp"
@@ -17,6 +20,8 @@ namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kMostListed = 20;
 
 struct ImageFolderConfig {
   std::string path;
@@ -42,48 +47,81 @@ struct ImageFolderConfig {
   }
 };
 
-// The entries of a folder by name, without those that begin with a dot.
-std::vector<fs::path> entries(const fs::path& folder, bool (*wanted)(const fs::directory_entry&)) {
-  std::vector<fs::path> found;
+// What lies in a folder, by name, without names that begin with a dot.
+struct Entries {
+  std::vector<fs::path> wanted, others;
+};
+
+Entries entries(const fs::path& folder, bool (*wanted)(const fs::directory_entry&)) {
+  Entries found;
   try {
     for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().filename().string().front() != '.' && wanted(entry)) found.push_back(entry.path());
+      if (entry.path().filename().string().front() == '.') continue;
+      (wanted(entry) ? found.wanted : found.others).push_back(entry.path());
     }
   } catch (const fs::filesystem_error& error) {
     throw Error(Complaint{.place = {folder.string()},
                           .found = fmt::format("the folder cannot be read ({})", error.code().message()),
                           .remedy = "Give path a folder that holds train/CLASS/ and test/CLASS/"});
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found.wanted);
   return found;
 }
+
+bool is_folder(const fs::directory_entry& entry) { return entry.is_directory(); }
+
+bool is_picture(const fs::directory_entry& entry) {
+  return entry.is_regular_file() && is_picture_name(entry.path());
+}
+
+// What was passed over, counted by its ending.
+class PassedOver {
+ public:
+  void add(const std::vector<fs::path>& paths) {
+    for (const fs::path& path : paths) {
+      std::error_code ignored;
+      const std::string ending = path.extension().string();
+      ++counts_[fs::is_directory(path, ignored) ? "folders" : ending.empty() ? "without an ending" : ending];
+    }
+  }
+  // Empty where nothing was.
+  std::string in_words() const {
+    std::string text;
+    for (const auto& [ending, count] : counts_)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, fedarena::quoted(ending));
+    return text;
+  }
+
+ private:
+  std::map<std::string, std::int64_t> counts_;
+};
 
 // The pictures of both parts, which must be alike.
 class Pictures {
  public:
-  explicit Pictures(const std::string& colour) : choice_(colour) {}
+  Pictures(const std::string& colour, std::vector<std::string> classes)
+      : choice_(colour), classes_(std::move(classes)) {}
 
-  // The examples of one part; `classes` are those of the training part.
-  Examples read(const fs::path& folder, const std::vector<std::string>& classes) {
+  // The examples of one part.
+  Examples read(const fs::path& folder) {
     auto planes = std::make_shared<std::vector<std::uint8_t>>();
     std::vector<std::int64_t> labels;
-    for (const fs::path& class_folder : entries(folder, is_folder)) {
-      const std::string name = class_folder.filename().string();
-      const auto found = std::find(classes.begin(), classes.end(), name);
-      if (found == classes.end())
-        throw Error(Complaint{.place = {class_folder.string()},
-                              .found = fmt::format("the class \"{}\" has no folder in train/", name),
-                              .allowed = join_names(classes),
-                              .nearest = nearest_name(name, classes)});
-      for (const fs::path& file : entries(class_folder, is_picture)) {
-        append(file, *planes);
-        labels.push_back(found - classes.begin());
-      }
+    std::vector<std::int64_t>& counts = counts_.emplace_back(classes_.size());
+    const Entries folders = entries(folder, is_folder);
+    passed_over_.add(folders.others);
+    for (const fs::path& class_folder : folders.wanted) {
+      const std::size_t label = label_of(class_folder);
+      const Entries files = entries(class_folder, is_picture);
+      passed_over_.add(files.others);
+      if (files.wanted.empty())
+        reject_without_pictures(class_folder, files.others,
+                                "Convert its pictures to PNG, or remove the folder");
+      for (const fs::path& file : files.wanted) append(file, *planes);
+      counts[label] = std::ssize(files.wanted);
+      labels.insert(labels.end(), files.wanted.size(), static_cast<std::int64_t>(label));
     }
     if (labels.empty())
-      throw Error(Complaint{.place = {folder.string()},
-                            .found = "there is no picture",
-                            .allowed = "CLASS/*.png, *.jpg or *.jpeg"});
+      reject_without_pictures(folder, folders.others, "Sort pictures into folders, one for each class");
     const auto count = static_cast<std::int64_t>(labels.size());
     Examples examples;
     examples.targets = torch::tensor(labels, torch::kInt64);
@@ -94,12 +132,43 @@ class Pictures {
     return examples;
   }
 
-  static bool is_folder(const fs::directory_entry& entry) { return entry.is_directory(); }
-  static bool is_picture(const fs::directory_entry& entry) {
-    return entry.is_regular_file() && is_picture_name(entry.path());
+  // What was taken of both parts, in lines for a terminal.
+  std::string taken() const {
+    std::string text =
+        fmt::format("image-folder: pictures of {}\n  classes (training + test pictures):", in_words(*form_));
+    for (std::size_t i = 0; i < std::min(classes_.size(), kMostListed); ++i)
+      text += fmt::format("{} {} {} + {}", i == 0 ? "" : ",", fedarena::quoted(classes_[i]), counts_[0][i],
+                          counts_[1][i]);
+    if (classes_.size() > kMostListed) text += fmt::format(" and {} more", classes_.size() - kMostListed);
+    const std::string others = passed_over_.in_words();
+    return others.empty() ? text : text + "\n  passed over, by ending: " + others;
   }
 
  private:
+  std::size_t label_of(const fs::path& class_folder) const {
+    const std::string name = class_folder.filename().string();
+    const auto found = std::ranges::find(classes_, name);
+    if (found == classes_.end())
+      throw Error(Complaint{.place = {class_folder.string()},
+                            .found = fmt::format("the class \"{}\" has no folder in train/", name),
+                            .allowed = join_names(classes_),
+                            .nearest = nearest_name(name, classes_)});
+    return static_cast<std::size_t>(found - classes_.begin());
+  }
+
+  [[noreturn]] static void reject_without_pictures(const fs::path& folder,
+                                                   const std::vector<fs::path>& others,
+                                                   const std::string& remedy) {
+    PassedOver passed_over;
+    passed_over.add(others);
+    throw Error(Complaint{.place = {folder.string()},
+                          .found = others.empty()
+                                       ? "there is no picture"
+                                       : fmt::format("there is no picture, only {}", passed_over.in_words()),
+                          .allowed = "CLASS/*.png, *.jpg or *.jpeg",
+                          .remedy = remedy});
+  }
+
   void append(const fs::path& file, std::vector<std::uint8_t>& planes) {
     const PictureFile picture(file);
     PictureForm form = picture.form();
@@ -121,6 +190,9 @@ class Pictures {
   }
 
   std::string choice_;
+  std::vector<std::string> classes_;
+  std::vector<std::vector<std::int64_t>> counts_;  // of each part and class
+  PassedOver passed_over_;
   std::optional<PictureForm> form_;  // of the first picture
   fs::path first_;
   bool colour_ = false;
@@ -150,14 +222,15 @@ Dataset load_image_folder(const Settings& settings, const SearchPath& search_pat
   const ImageFolderConfig config = ImageFolderConfig::schema().read(settings);
   const fs::path folder = find_own("path", config.path, search_path);
   std::vector<std::string> classes;
-  for (const fs::path& path : entries(folder / "train", Pictures::is_folder))
+  for (const fs::path& path : entries(folder / "train", is_folder).wanted)
     classes.push_back(path.filename().string());
-  Pictures pictures(config.colour);
   Dataset dataset;
   dataset.name = "image-folder";
-  dataset.train = pictures.read(folder / "train", classes);
-  dataset.test = pictures.read(folder / "test", classes);
-  dataset.classes = static_cast<std::int64_t>(classes.size());
+  dataset.classes = std::ssize(classes);
+  Pictures pictures(config.colour, std::move(classes));
+  dataset.train = pictures.read(folder / "train");
+  dataset.test = pictures.read(folder / "test");
+  dataset.taken = pictures.taken();
   if (config.standardise) {
     standardise(dataset);
   } else {

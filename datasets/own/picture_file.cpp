@@ -6,9 +6,11 @@
 #include <memory>
 #include <png.h>
 #include <turbojpeg.h>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "datasets/own/picture_container.hpp"
 #include "datasets/published/published_files.hpp"
 
 namespace fedarena {
@@ -20,6 +22,9 @@ constexpr std::array<std::uint8_t, 4> kPngMagic{0x89, 'P', 'N', 'G'};
 constexpr std::array<std::uint8_t, 3> kJpegMagic{0xff, 0xd8, 0xff};
 constexpr const char* kAllowed = "a whole PNG or JPEG file";
 
+// Of EXIF's orientations: these swap rows and columns.
+constexpr int kFirstTurned = 5;
+
 using Jpeg = std::unique_ptr<void, int (*)(tjhandle)>;
 
 Jpeg open_jpeg() { return {tjInitDecompress(), tjDestroy}; }
@@ -27,6 +32,16 @@ Jpeg open_jpeg() { return {tjInitDecompress(), tjDestroy}; }
 template <std::size_t size>
 bool begins_with(const std::vector<std::uint8_t>& content, const std::array<std::uint8_t, size>& magic) {
   return content.size() >= size && std::equal(magic.begin(), magic.end(), content.begin());
+}
+
+// In thousandths, as ITU-R BT.601 weighs colours.
+std::uint8_t grey_of(const std::uint8_t* pixel) {
+  return static_cast<std::uint8_t>((299U * pixel[0] + 587U * pixel[1] + 114U * pixel[2] + 500U) / 1000U);
+}
+
+std::uint8_t on_paper(std::uint8_t shade, std::uint8_t opacity) {
+  constexpr unsigned kWhite = 255;
+  return static_cast<std::uint8_t>((shade * opacity + kWhite * (kWhite - opacity) + kWhite / 2) / kWhite);
 }
 
 // libpng's simple interface, which needs no longjmp.
@@ -43,10 +58,15 @@ class Png {
   PictureForm form() const {
     return {image_.width, image_.height, (image_.format & PNG_FORMAT_FLAG_COLOR) != 0};
   }
-  void decode(bool colour, std::uint8_t* pixels) {
-    image_.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-    const png_color paper{255, 255, 255};
-    if (png_image_finish_read(&image_, &paper, pixels, 0, nullptr) == 0) reject();
+  // With the opacity as the last channel.
+  std::vector<std::uint8_t> decode() {
+    const bool colour = form().colour;
+    image_.format = colour ? PNG_FORMAT_RGBA : PNG_FORMAT_GA;
+    // Else the library takes 16 bits for linear light.
+    image_.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
+    std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(image_));
+    if (png_image_finish_read(&image_, nullptr, pixels.data(), 0, nullptr) == 0) reject();
+    return pixels;
   }
 
  private:
@@ -88,35 +108,79 @@ PictureFile::PictureFile(const std::filesystem::path& file)
   } else {
     reject_file(file_, "the content is neither PNG nor JPEG", kAllowed);
   }
+  orientation_ = orientation_of(content_, png_);
+  if (orientation_ >= kFirstTurned) std::swap(form_.width, form_.height);
   if (form_.width > kLargestSide || form_.height > kLargestSide)
     reject_file(file_, fmt::format("the picture is {}", in_words(form_)),
                 fmt::format("at most {} pixels in each direction", kLargestSide));
 }
 
 void PictureFile::append(bool colour, std::vector<std::uint8_t>& planes) const {
-  const auto area = static_cast<std::size_t>(form_.width * form_.height);
-  const std::size_t channels = colour ? 3 : 1;
-  std::vector<std::uint8_t> pixels(area * channels);
-  if (png_)
-    decode_png(colour, pixels.data());
-  else
-    decode_jpeg(colour, pixels.data());
-  for (std::size_t channel = 0; channel < channels; ++channel) {
-    for (std::size_t i = 0; i < area; ++i) planes.push_back(pixels[i * channels + channel]);
+  const std::vector<std::uint8_t> pixels = png_ ? decode_png() : decode_jpeg();
+  const auto channels = static_cast<std::size_t>(form_.channels());
+  for (std::size_t channel = 0; channel < (colour ? 3 : 1); ++channel) {
+    for (std::int64_t row = 0; row < form_.height; ++row) {
+      for (std::int64_t column = 0; column < form_.width; ++column) {
+        const std::uint8_t* pixel = &pixels[channels * source_of(row, column)];
+        planes.push_back(!form_.colour ? pixel[0] : colour ? pixel[channel] : grey_of(pixel));
+      }
+    }
   }
 }
 
-void PictureFile::decode_png(bool colour, std::uint8_t* pixels) const {
-  Png(file_, content_).decode(colour, pixels);
+std::vector<std::uint8_t> PictureFile::decode_png() const {
+  const std::vector<std::uint8_t> content = without_colour_management(content_);
+  const std::vector<std::uint8_t> layered = Png(file_, content).decode();
+  const auto channels = static_cast<std::size_t>(form_.channels());
+  std::vector<std::uint8_t> pixels;
+  for (std::size_t at = 0; at < layered.size(); at += channels + 1) {
+    const std::uint8_t opacity = layered[at + channels];
+    for (std::size_t i = 0; i < channels; ++i) pixels.push_back(on_paper(layered[at + i], opacity));
+  }
+  return pixels;
 }
 
-void PictureFile::decode_jpeg(bool colour, std::uint8_t* pixels) const {
+std::vector<std::uint8_t> PictureFile::decode_jpeg() const {
   const Jpeg jpeg = open_jpeg();
+  const bool turned = orientation_ >= kFirstTurned;
+  const auto width = static_cast<int>(turned ? form_.height : form_.width);
+  const auto height = static_cast<int>(turned ? form_.width : form_.height);
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(form_.width * form_.height * form_.channels()));
   // A stream that is cut off is only worth a warning to the library.
   const int flags = TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING;
-  if (tjDecompress2(jpeg.get(), content_.data(), content_.size(), pixels, static_cast<int>(form_.width), 0,
-                    static_cast<int>(form_.height), colour ? TJPF_RGB : TJPF_GRAY, flags) != 0)
+  if (tjDecompress2(jpeg.get(), content_.data(), content_.size(), pixels.data(), width, 0, height,
+                    form_.colour ? TJPF_RGB : TJPF_GRAY, flags) != 0)
     reject_file(file_, fmt::format("the JPEG cannot be read ({})", tjGetErrorStr2(jpeg.get())), kAllowed);
+  return pixels;
+}
+
+// The stored pixel that is looked at here. EXIF 2.32, tag 274: where the stored row 0 and column 0 are to be
+// seen.
+std::size_t PictureFile::source_of(std::int64_t row, std::int64_t column) const {
+  const std::int64_t bottom = form_.height - 1 - row, right = form_.width - 1 - column;
+  const bool turned = orientation_ >= kFirstTurned;
+  const std::int64_t width = turned ? form_.height : form_.width;
+  const auto [stored_row, stored_column] = [&]() -> std::pair<std::int64_t, std::int64_t> {
+    switch (orientation_) {
+      case 2:
+        return {row, right};
+      case 3:
+        return {bottom, right};
+      case 4:
+        return {bottom, column};
+      case 5:
+        return {column, row};
+      case 6:
+        return {right, row};
+      case 7:
+        return {right, bottom};
+      case 8:
+        return {column, bottom};
+      default:
+        return {row, column};
+    }
+  }();
+  return static_cast<std::size_t>(stored_row * width + stored_column);
 }
 
 }  // namespace fedarena

@@ -7,7 +7,7 @@
 
 namespace fedarena {
 
-/// What a picture is made of.
+/// What a picture is made of, as it is looked at.
 struct PictureForm {
   std::int64_t width = 0, height = 0;
   bool colour = false;
@@ -28,18 +28,24 @@ class PictureFile {
  public:
   explicit PictureFile(const std::filesystem::path& file);
 
+  /// Turned as the camera says (EXIF), if it says so.
   const PictureForm& form() const { return form_; }
-  /// Appends the picture plane by plane, row by row, in 8 bits, grey or colour as asked for. What is
-  /// transparent shows white paper.
+  /// Appends the picture plane by plane, row by row, in 8 bits, grey or colour as asked for. Shades are taken
+  /// as they are stored, whatever the file says of gamma and colour profiles; 16 bits are rounded to 8. What
+  /// is transparent shows white paper. Colour becomes grey as 0.299 red + 0.587 green + 0.114 blue (ITU-R
+  /// BT.601).
   void append(bool colour, std::vector<std::uint8_t>& planes) const;
 
  private:
-  void decode_png(bool colour, std::uint8_t* pixels) const;
-  void decode_jpeg(bool colour, std::uint8_t* pixels) const;
+  // Pixel by pixel, row by row, with form_.channels() shades each.
+  std::vector<std::uint8_t> decode_png() const;
+  std::vector<std::uint8_t> decode_jpeg() const;
+  std::size_t source_of(std::int64_t row, std::int64_t column) const;
 
   std::filesystem::path file_;
   std::vector<std::uint8_t> content_;
   bool png_ = false;
+  int orientation_ = 1;  // as EXIF numbers them
   PictureForm form_;
 };
 

@@ -70,6 +70,16 @@ auto of_algorithm(const Work& work) -> decltype(work()) {
   }
 }
 
+// Empty where all clients are tested, or none is to be.
+std::string untested_clients(const Dealt& dealt) {
+  const auto untested =
+      std::ranges::count_if(dealt.client_tests, [](const auto& share) { return share.empty(); });
+  if (untested == 0) return {};
+  const auto clients = std::ssize(dealt.client_tests);
+  return fmt::format("note: only {} of {} clients have test examples of their own", clients - untested,
+                     clients);
+}
+
 // All cells of a grid, and what they share.
 class Arena {
  public:
@@ -127,9 +137,11 @@ class Arena {
             observe_environment(host_, options_.workers, experiment.device);
         say_once(slow_blas_warning(environment));
       }
+      say_once(dataset.taken);
       if (!dataset.note.empty()) say_once("note: " + dataset.note);
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
+      say_once(untested_clients(*dealt));
       check_policy(*cell.algorithm, experiment, model, clients);
       return estimate_memory(
           cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));

@@ -3,68 +3,11 @@
 
 #include <gmock/gmock.h>
 
-#include "datasets/own/csv_file.hpp"
 #include "datasets/registry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace fedarena {
 namespace {
-
-class CsvFiles : public ScratchFolder {
- protected:
-  // Fields joined by "|", records by "/".
-  std::string joined(const std::string& content) const {
-    CsvFile file(write("a.csv", content));
-    std::string result;
-    std::vector<CsvField> fields;
-    while (file.next(fields)) {
-      if (!result.empty()) result += '/';
-      for (std::size_t i = 0; i < fields.size(); ++i) result += (i == 0 ? "" : "|") + fields[i].text;
-    }
-    return result;
-  }
-  // The message, without the folder.
-  std::string refusal(const std::string& content) const {
-    const std::string message = message_of([&] { joined(content); });
-    const std::string begin = folder_.string() + "/";
-    EXPECT_EQ(message.substr(0, begin.size()), begin);
-    return message.substr(begin.size());
-  }
-};
-
-TEST_F(CsvFiles, AreReadAsRfc4180HasThem) {
-  EXPECT_EQ(joined("a,b\n1,2\n3,4\n"), "1|2/3|4");
-  EXPECT_EQ(joined("a,b\r\n1,2\r\n3,4"), "1|2/3|4");
-  EXPECT_EQ(joined("a,b\n\"1,5\",\"say \"\"x\"\"\"\n\"two\nlines\",\n"), "1,5|say \"x\"/two\nlines|");
-  EXPECT_EQ(joined("\xef\xbb\xbf"
-                   "a,b\n,\n\n 1 ,it's 5\" long\n"),
-            "|/ 1 |it's 5\" long");
-  EXPECT_EQ(joined("a,b\n"), "");
-}
-
-TEST_F(CsvFiles, TellWhereAFieldBegins) {
-  CsvFile file(write_gzip("a.csv.gz", "a,b\n\"x\ny\",22\n3,\"4\"\n"));
-  EXPECT_THAT(file.header(), ElementsAre("a", "b"));
-  std::vector<CsvField> fields;
-  ASSERT_TRUE(file.next(fields));
-  EXPECT_EQ(std::pair(fields[1].line, fields[1].column), std::pair(3, 4));
-  ASSERT_TRUE(file.next(fields));
-  EXPECT_EQ(std::pair(fields[0].line, fields[0].column), std::pair(4, 1));
-  EXPECT_EQ(std::pair(fields[1].line, fields[1].column), std::pair(4, 3));
-  EXPECT_FALSE(file.next(fields));
-}
-
-TEST_F(CsvFiles, AreRefusedWithLineAndColumn) {
-  EXPECT_EQ(refusal(""), "a.csv: the file is empty\n  Begin it with a line of column names");
-  EXPECT_EQ(refusal("a,b,a\n"), "a.csv:1:5: two columns are called \"a\"\n  Rename one");
-  EXPECT_EQ(refusal("a,b\n1,2\n3,4,5\n"),
-            "a.csv:3: the record has 3 fields and the header 2\n  Put fields with commas in quotes");
-  EXPECT_EQ(refusal("a,b\n1\n"),
-            "a.csv:2: the record has 1 fields and the header 2\n  Put fields with commas in quotes");
-  EXPECT_EQ(refusal("a,b\n1,\"2\n3,4\n"), "a.csv:2:3: quotes that open here do not close\n  Close them");
-  EXPECT_EQ(refusal("a,b\n1,\"2\"3\n"),
-            "a.csv:2:6: text after closing quotes\n  Write \"\" for a quote inside of quotes");
-}
 
 const std::string kSmall =
     "size,colour,who,price\n"
@@ -148,6 +91,24 @@ std::string squares(int rows) {
   return content;
 }
 
+TEST_F(Csv, MakesAConstantColumnZeroInBothPartsAndSaysSo) {
+  std::string train = "x,dose,label\n", test = train;
+  for (int i = 0; i < 200; ++i) train += fmt::format("{},14.62,{}\n", i, i % 2 == 0 ? "neg" : "pos");
+  for (int i = 0; i < 10; ++i) test += fmt::format("{},14.63,neg\n", i);
+  write("b.csv", test);
+  const Dataset read = load(train, {{"target", "label"}, {"test_path", "b.csv"}});
+  for (const Examples* part : {&read.train, &read.test})
+    EXPECT_EQ(part->inputs.select(1, 1).abs().max().item<float>(), 0);
+  EXPECT_THAT(read.taken, HasSubstr("constant in the training rows, hence 0 everywhere: \"dose\""));
+}
+
+TEST_F(Csv, TakesSemicolonsAndDecimalCommas) {
+  const Dataset read =
+      load("x;y\n6,5;a\n7,5;b\n8,5;a\n",
+           {{"target", "y"}, {"decimal", "comma"}, {"standardise", "none"}, {"test_fraction", 0.3}});
+  EXPECT_EQ(read.train.inputs.sum().item<double>() + read.test.inputs.sum().item<double>(), 22.5);
+}
+
 TEST_F(Csv, SetsTheSameRowsAsideInEveryRun) {
   const Settings settings = {{"target", "y"}, {"task", "regression"}, {"standardise", "none"}};
   for (const double fraction : {0.1, 0.3, 0.5}) {
@@ -165,21 +126,22 @@ TEST_F(Csv, SetsTheSameRowsAsideInEveryRun) {
     }
     EXPECT_EQ(rows.size(), 100U);
   }
-  const Dataset two = load("x,y\n1,1\n2,4\n", with(settings, {{"test_fraction", 0.01}}));
-  EXPECT_EQ(two.test.size(), 1) << "neither part is empty";
+  const Dataset three = load("x,y\n1,1\n2,4\n3,9\n", with(settings, {{"test_fraction", 0.01}}));
+  EXPECT_EQ(three.test.size(), 1) << "neither part is empty";
 }
 
 TEST_F(Csv, RefusesAFieldThatIsNoNumberWithItsPlace) {
-  EXPECT_EQ(refusal("x,y\n1,2\n3,4\nn/a,5\n", {{"target", "y"}, {"task", "regression"}}),
-            "a.csv:4:1: the field of column \"x\" is \"n/a\"; allowed: a finite number\n"
-            "  Name the columns to learn from in features, and columns of texts in categorical");
+  EXPECT_EQ(
+      refusal("x,y\n1,2\n3,4\nn/a,5\n", {{"target", "y"}, {"task", "regression"}}),
+      "a.csv:4:1: the field of column \"x\" is \"n/a\"; allowed: a finite number\n"
+      "  Mend it, leave the row out, or name the columns to learn from in features (texts: in categorical)");
   EXPECT_EQ(refusal("x,y\n1,2\n3,\n", {{"target", "y"}, {"task", "regression"}}),
             "a.csv:3:3: the field of column \"y\" is empty; allowed: a finite number\n"
             "  Mend it, leave the row out, or set task = \"classification\"");
   EXPECT_THAT(refusal("x,y\n1,2\ninf,4\n", {{"target", "y"}, {"task", "regression"}}),
               HasSubstr("a.csv:3:1: "));
   EXPECT_EQ(
-      refusal("x,y\n1,2\n3,\n", {{"target", "y"}}),
+      refusal("x,y\n1,a\n3,\n", {{"target", "y"}}),
       "a.csv:3:3: the field of column \"y\" is empty; allowed: a text\n  Fill it in or leave the row out");
 }
 
@@ -193,7 +155,7 @@ TEST_F(Csv, RefusesAColumnThatIsNotThereWithTheNearest) {
               HasSubstr("\"weight\", which features names"));
   EXPECT_THAT(refusal(kSmall, with(kRegression, {{"user", "whom"}})),
               HasSubstr("\"whom\", which user names"));
-  write("b.csv", "size\n1\n");
+  write("b.csv", "size,who\n1,ann\n");
   EXPECT_THAT(refusal(kSmall, with(kRegression, {{"test_path", "b.csv"}})),
               HasSubstr("b.csv: there is no column \"price\", which target names"));
 }
@@ -211,13 +173,13 @@ TEST_F(Csv, RefusesSettingsThatDoNotGoTogether) {
 
 TEST_F(Csv, RefusesTooFewRowsAndColumnsWithoutUse) {
   EXPECT_EQ(refusal("x,y\n", {{"target", "y"}}), "a.csv: the file has 0 rows; allowed: at least 2");
-  EXPECT_EQ(refusal("x,y\n1,2\n", {{"target", "y"}}), "a.csv: the file has 1 rows; allowed: at least 2");
+  EXPECT_EQ(refusal("x,y\n1,2\n", {{"target", "y"}}), "a.csv: the file has 1 row; allowed: at least 2");
   EXPECT_EQ(refusal("x,y\nred,2\nblue,3\n", {{"target", "y"}}),
             "a.csv: no column but the target holds numbers\n  Name columns of texts under categorical");
   EXPECT_EQ(refusal("x,y\n1,2\n2,2\n", {{"target", "y"}}),
-            "the column \"y\" holds 1 different values; allowed: 2 to 1000\n"
+            "a.csv: the column \"y\" holds 1 different value; allowed: 2 to 1000\n"
             "  Set task = \"regression\", or choose another target");
-  EXPECT_THAT(refusal(squares(1001), {{"target", "y"}}),
+  EXPECT_THAT(refusal(squares(1001), {{"target", "y"}, {"task", "classification"}}),
               HasSubstr("the column \"y\" holds 1001 different values"));
   EXPECT_THAT(refusal(squares(1001), {{"target", "y"}, {"task", "regression"}, {"categorical", "x"}}),
               HasSubstr("the column \"x\" holds 1001 different values; allowed: 1 to 1000"));

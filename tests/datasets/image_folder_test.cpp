@@ -1,104 +1,12 @@
 #include <cmath>
-#include <png.h>
-#include <turbojpeg.h>
 
 #include <gmock/gmock.h>
 
-#include "datasets/own/picture_file.hpp"
 #include "datasets/registry.hpp"
-#include "tests/datasets/scratch_folder.hpp"
+#include "tests/datasets/made_pictures.hpp"
 
 namespace fedarena {
 namespace {
-
-Bytes png(png_uint_32 format, int width, int height, const Bytes& pixels) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.format = format;
-  image.width = static_cast<png_uint_32>(width);
-  image.height = static_cast<png_uint_32>(height);
-  png_alloc_size_t size = 0;
-  EXPECT_NE(png_image_write_to_memory(&image, nullptr, &size, 0, pixels.data(), 0, nullptr), 0);
-  Bytes content(size);
-  EXPECT_NE(png_image_write_to_memory(&image, content.data(), &size, 0, pixels.data(), 0, nullptr), 0);
-  content.resize(size);
-  return content;
-}
-
-Bytes grey(int width, int height, std::uint8_t shade) {
-  return png(PNG_FORMAT_GRAY, width, height, Bytes(static_cast<std::size_t>(width * height), shade));
-}
-
-Bytes jpeg(int format, int width, int height, const Bytes& pixels) {
-  tjhandle compressor = tjInitCompress();
-  unsigned char* buffer = nullptr;
-  unsigned long size = 0;
-  EXPECT_EQ(tjCompress2(compressor, pixels.data(), width, 0, height, format, &buffer, &size,
-                        format == TJPF_GRAY ? TJSAMP_GRAY : TJSAMP_444, 100, 0),
-            0);
-  Bytes content(buffer, buffer + size);
-  tjFree(buffer);
-  tjDestroy(compressor);
-  return content;
-}
-
-class Pictures : public ScratchFolder {
- protected:
-  Bytes planes(const Bytes& content, bool colour) const {
-    Bytes result;
-    PictureFile(write("a-picture", content)).append(colour, result);
-    return result;
-  }
-};
-
-TEST_F(Pictures, OfPngComePlaneByPlane) {
-  // Two pixels side by side: (1, 2, 3) and (4, 5, 6).
-  const Bytes content = png(PNG_FORMAT_RGB, 2, 1, {1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(PictureFile(write("a", content)).form(), (PictureForm{2, 1, true}));
-  EXPECT_THAT(planes(content, true), ElementsAre(1, 4, 2, 5, 3, 6));
-  EXPECT_THAT(planes(png(PNG_FORMAT_GRAY, 1, 2, {7, 200}), false), ElementsAre(7, 200));
-  EXPECT_THAT(planes(png(PNG_FORMAT_GRAY, 1, 2, {7, 200}), true), ElementsAre(7, 200, 7, 200, 7, 200));
-  EXPECT_THAT(planes(png(PNG_FORMAT_RGB, 1, 1, {90, 90, 90}), false), ElementsAre(90));
-}
-
-TEST_F(Pictures, ShowWhitePaperWhereTheyAreTransparent) {
-  EXPECT_THAT(planes(png(PNG_FORMAT_GA, 2, 1, {50, 0, 50, 255}), false), ElementsAre(255, 50));
-}
-
-TEST_F(Pictures, OfJpegAreDecoded) {
-  const Bytes content = jpeg(TJPF_GRAY, 8, 8, Bytes(64, 100));
-  EXPECT_EQ(PictureFile(write("a", content)).form(), (PictureForm{8, 8, false}));
-  EXPECT_THAT(planes(content, false), testing::Each(testing::AllOf(testing::Ge(99), testing::Le(101))));
-  Bytes red;
-  for (int i = 0; i < 64; ++i) red.insert(red.end(), {200, 0, 0});
-  const Bytes decoded = planes(jpeg(TJPF_RGB, 8, 8, red), true);
-  ASSERT_EQ(decoded.size(), 192U);
-  EXPECT_NEAR(decoded[0], 200, 3);
-  EXPECT_NEAR(decoded[64], 0, 3);
-  EXPECT_NEAR(decoded[191], 0, 3);
-}
-
-TEST_F(Pictures, ThatAreCutOffAreRefused) {
-  Bytes noise;
-  for (std::uint32_t i = 0, state = 1; i < 16 * 16; ++i)
-    noise.push_back(static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24));
-  for (const Bytes& whole : {png(PNG_FORMAT_GRAY, 16, 16, noise), jpeg(TJPF_GRAY, 16, 16, noise)}) {
-    for (const std::size_t size : {whole.size() / 2, whole.size() / 4, std::size_t{10}, std::size_t{0}}) {
-      const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-      EXPECT_THAT(message_of([&] { planes(cut, false); }),
-                  AllOf(HasSubstr("a-picture: "), HasSubstr("; allowed: a whole PNG or JPEG file")));
-    }
-  }
-}
-
-TEST_F(Pictures, OfOtherFormatsAndSizesAreRefused) {
-  EXPECT_THAT(message_of([&] {
-                planes({'G', 'I', 'F', '8'}, false);
-              }),
-              HasSubstr("the content is neither PNG nor JPEG"));
-  EXPECT_THAT(message_of([&] { planes(grey(4097, 1, 0), false); }),
-              HasSubstr("the picture is 4097 x 1 grey; allowed: at most 4096 pixels in each direction"));
-}
 
 class ImageFolder : public ScratchFolder {
  protected:
@@ -161,6 +69,23 @@ TEST_F(ImageFolder, RefusesPicturesOfAnotherSizeWithBothNames) {
             "size, all grey or all in colour\n  Scale or cut them to one size");
 }
 
+TEST_F(ImageFolder, SaysWhatItTookAndCountsWhatItPassedOver) {
+  write_small();
+  write("pictures/train/dog/c.webp", "no picture");
+  write("pictures/train/dog/deeper/d.png", grey(3, 2, 1));
+  write("pictures/test/e.png", grey(3, 2, 1));
+  EXPECT_EQ(load().taken,
+            "image-folder: pictures of 3 x 2 grey\n"
+            "  classes (training + test pictures): \"cat\" 1 + 0, \"dog\" 2 + 1\n"
+            "  passed over, by ending: 1 \".png\", 1 \".txt\", 1 \".webp\", 1 \"folders\"");
+}
+
+TEST_F(ImageFolder, RefusesAClassOfOtherFilesThoughTheOthersHavePictures) {
+  write_small();
+  write("pictures/train/owl/a.webp", "no picture");
+  EXPECT_THAT(refusal(), HasSubstr("train/owl: there is no picture, only 1 \".webp\""));
+}
+
 TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
   write_small();
   write("pictures/test/dgo/z.png", grey(3, 2, 1));
@@ -171,7 +96,9 @@ TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
 
 TEST_F(ImageFolder, RefusesFoldersWithoutPictures) {
   write("pictures/train/cat/notes.txt", "no picture");
-  EXPECT_THAT(refusal(), HasSubstr("there is no picture; allowed: CLASS/*.png, *.jpg or *.jpeg"));
+  EXPECT_EQ(refusal(),
+            "train/cat: there is no picture, only 1 \".txt\"; allowed: CLASS/*.png, *.jpg or *.jpeg\n"
+            "  Convert its pictures to PNG, or remove the folder");
   write("pictures/train/cat/c.png", grey(3, 2, 0));
   EXPECT_THAT(refusal(), HasSubstr("the folder cannot be read (No such file or directory)"));
   write("pictures/train/cat/d.png", "no picture");

@@ -52,8 +52,11 @@ bool verify(const DataOptions& options, const std::vector<fs::path>& files) {
     const fs::path folder = folder_of(options.name, files, search_path);
     fmt::print("{}: verified: {}{}\n", options.name, in_words(dataset),
                folder.empty() ? "" : " in " + results::one_line(folder.string()));
+    if (!dataset.taken.empty()) fmt::print("{}\n", dataset.taken);
     return true;
   } catch (const Error& error) {
+    // There is nothing else to be looked at, and the remedy is the user's.
+    if (dataset_origin(options.name) == DatasetOrigin::kOwn) throw;
     for (const std::string& problem : problems_of(options, error, files))
       fmt::print("{}: wrong: {}\n", options.name, results::one_line(problem.substr(0, problem.find('\n'))));
     return false;

@@ -42,12 +42,15 @@ struct PartitionArguments {
 struct Shown {
   PartitionCard card;
   results::RecordedPartition record;  // as a run directory holds it
+  std::string taken = {};             // from the user's own files, if any
 };
 
 Shown deal(const Experiment& experiment, std::int64_t seed) {
   SharedInputs inputs;
   const auto dealt = inputs.dealt(experiment, seed);
-  return {.card = dealt->card, .record = recorded_partition(experiment, seed, dealt->card)};
+  return {.card = dealt->card,
+          .record = recorded_partition(experiment, seed, dealt->card),
+          .taken = inputs.dataset(experiment).taken};
 }
 
 // A line for each way in which inputs differ from client to client.
@@ -72,7 +75,9 @@ std::string render_text(const Shown& shown) {
   std::string text = fmt::format("partition  {}\n", card.id);
   text += fmt::format("data set   {}\n", shown.record.dataset);
   text += fmt::format("in short   {}\n", describe(card.kind, card.statistics));
-  return text + features_text(shown.record) + "\n" + preview(card.statistics);
+  text += features_text(shown.record) + "\n";
+  if (!shown.taken.empty()) text += shown.taken + "\n\n";
+  return text + preview(card.statistics);
 }
 
 std::string picture_of(const Shown& shown, const fs::path& file) {

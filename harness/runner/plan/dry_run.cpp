@@ -84,7 +84,9 @@ class DryRun {
     // All but the first and the last are numbers.
     std::vector<bool> right_aligned(lines.front().size(), true);
     right_aligned.front() = right_aligned.back() = false;
-    return head() + results::aligned_lines(lines, right_aligned) + sums() + kNotes +
+    std::string taken;
+    for (const std::string& data : taken_) taken += data + "\n\n";
+    return head() + taken + results::aligned_lines(lines, right_aligned) + sums() + kNotes +
            (may_end_early() ? kSooner : "");
   }
 
@@ -106,6 +108,7 @@ class DryRun {
   Line line_of(std::size_t index) {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
+    if (const std::string& taken = inputs_.dataset(experiment).taken; !taken.empty()) taken_.insert(taken);
     const Model& model = inputs_.model(experiment);
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     const auto clients = static_cast<std::int64_t>(dealt->partition.size());
@@ -260,6 +263,7 @@ class DryRun {
   const std::atomic<bool> never_ = false;
   WorkPool pool_;
   SharedInputs inputs_;
+  std::set<std::string> taken_;  // what data of the user's own are made of
   std::vector<Found> found_;
   std::map<std::tuple<const Model*, bool, std::int64_t>, double> measured_;
   std::size_t finished_ = 0;

@@ -128,7 +128,14 @@ TEST_F(DataCommand, VerifyTellsAllThatIsThere) {
 TEST_F(DataCommand, VerifyReadsTheUsersOwnFilesWithTheirSettings) {
   scratch.write("table.csv", "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n");
   EXPECT_EQ(succeed("data verify csv --set path=table.csv --set data.target=\"y\"").out,
-            "csv: verified: 4 training and 1 test examples, 2 classes\n");
+            "csv: verified: 4 training and 1 test examples, 2 classes\n"
+            "csv: 4 training rows and 1 test row\n"
+            "  numbers: \"x\"\n"
+            "  target: \"y\", 2 classes (training + test rows): \"a\" 2 + 1, \"b\" 2 + 0\n");
+  scratch.write("table.csv", "x,y\n1,a\n,b\n3,a\n");
+  EXPECT_EQ(refused("data verify csv --set path=table.csv --set target=y"),
+            "fedarena: table.csv:3:1: the field of column \"x\" is empty; allowed: a finite number\n"
+            "  Fill it in, leave the row out, or name the columns to learn from in features\n");
 }
 
 // A grey picture of 2 x 1 pixels.
@@ -146,6 +153,8 @@ TEST_F(DataCommand, PreviewDrawsTheFirstImagesOfEveryClass) {
   EXPECT_EQ(
       succeed(preview).out,
       "image-folder, training examples: the first 2 of each of 2 classes, 3 images of 2 x 1 pixels, grey\n"
+      "image-folder: pictures of 2 x 1 grey\n"
+      "  classes (training + test pictures): \"cat\" 3 + 0, \"dog\" 1 + 1\n"
       "grid.png: 6 x 4 pixels, a row for every class\n");
   const Raster grid = results::decoded_png(content_of(scratch / "grid.png"));
   const std::vector<std::uint8_t> expected = {10,  20,  255, 255, 30,  40,   //

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace fedarena {
+
+/// How a column of numbers becomes one of mean 0 and deviation 1: (value - mean) / deviation, with both over
+/// the training rows (divisor n). Any finite values will do: squares neither overflow nor vanish.
+class ColumnScale {
+ public:
+  /// Leaves values as they are.
+  ColumnScale() = default;
+  /// Of the values in these rows, at least one.
+  ColumnScale(std::span<const double> values, std::span<const std::int64_t> rows);
+
+  /// Whether the values differ by no more than rounding explains. Then every value becomes 0, since nothing
+  /// can be learned from them about others.
+  bool constant() const { return constant_; }
+  /// In the unit of the values; of a constant 0.
+  double deviation() const;
+  /// The scaled value; infinite where it is beyond all numbers.
+  double operator()(double value) const;
+
+ private:
+  double gap(double value) const;
+
+  bool constant_ = false;
+  // The largest value of the training part is of size 2^exponent_; the others are in that unit.
+  int exponent_ = 0;
+  double centre_ = 0, mean_gap_ = 0, deviation_ = 1;
+};
+
+/// Whether the middle half of these rows has different values that single precision hardly tells apart once
+/// they are scaled, as beside one value that is larger by many orders.
+bool hides_differences(const ColumnScale& scale, std::span<const double> values,
+                       std::span<const std::int64_t> rows);
+
+}  // namespace fedarena

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fedarena {
+
+/// Without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The whole trimmed text as a finite number: "12", "+0.5", "1e-3". `decimal` is what separates the decimals,
+/// '.' or
+/// ','. What is too near to 0 for a double is 0.
+std::optional<double> number_of(std::string_view text, char decimal = '.');
+
+/// Whether people would read the text as a number, though `number_of` may not: "1,234.5", "6,3", "$5", "45
+/// %".
+bool resembles_number(std::string_view text);
+
+/// Of "True" and "False" in any case; none for anything else.
+std::optional<bool> truth_of(std::string_view text);
+
+/// What is left of a name without what people write differently by accident: blanks, a full stop at the end,
+/// and how a number is written ("1.0" and "1"); with `any_case` also capitals in names of several letters.
+std::string essence_of(std::string_view name, bool any_case);
+
+}  // namespace fedarena

@@ -1,0 +1,142 @@
+#include "datasets/own/csv_column.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
+
+#include "datasets/own/csv_cell.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::size_t kShownText = 60;
+
+Place place_of(const CsvFile& file, const CsvField& field) {
+  return {file.path().string(), field.line, field.column};
+}
+
+// So much as a message shows, cut between characters.
+std::string beginning_of(const std::string& text) {
+  std::size_t size = std::min(text.size(), kShownText);
+  while (size < text.size() && size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+void keep_first(std::optional<CsvCell>& first, const CsvFile& file, const CsvField& field) {
+  if (!first) first = CsvCell{place_of(file, field), field.text};
+}
+
+}  // namespace
+
+void reject_cell(const CsvCell& cell, const std::string& column, const std::string& allowed,
+                 const std::string& remedy) {
+  const std::string found =
+      trimmed(cell.text).empty() ? "is empty" : "is " + fedarena::quoted(beginning_of(cell.text));
+  throw Error(Complaint{.place = cell.place,
+                        .found = fmt::format("the field of column {} {}", fedarena::quoted(column), found),
+                        .allowed = allowed,
+                        .remedy = remedy});
+}
+
+void NumberColumn::append(const CsvFile& file, const CsvField& field) {
+  if (const std::optional<double> number = number_of(field.text, decimal_)) {
+    ++numbers_;
+    values_.push_back(*number);
+  } else if (const std::optional<bool> truth = truth_of(field.text)) {
+    ++truths_;
+    values_.push_back(*truth ? 1 : 0);
+    keep_first(first_truth_, file, field);
+  } else if (trimmed(field.text).empty()) {
+    ++empties_;
+    keep_first(first_empty_, file, field);
+  } else {
+    ++texts_;
+    keep_first(first_text_, file, field);
+    all_texts_resemble_numbers_ = all_texts_resemble_numbers_ && resembles_number(field.text);
+  }
+}
+
+ColumnKind NumberColumn::kind() const {
+  if (!may_be_numbers()) return ColumnKind::kTexts;
+  if (numbers_ + truths_ + texts_ == 0) return ColumnKind::kEmpty;
+  require_numbers("");
+  return numbers_ > 0 ? ColumnKind::kNumbers : ColumnKind::kTruths;
+}
+
+void NumberColumn::require_numbers(const std::string& remedy) const {
+  if (first_text_) reject(*first_text_, remedy);
+  if (first_empty_) reject(*first_empty_, remedy);
+  if (numbers_ > 0 && first_truth_) reject(*first_truth_, remedy);
+}
+
+void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const {
+  if (resembles_number(cell.text)) {
+    const bool comma = decimal_ == ',';
+    reject_cell(cell, name_, "a finite number",
+                fmt::format("Write it like 1234{}5, without signs for thousands, currencies or percent, or "
+                            "set decimal = \"{}\" where "
+                            "decimals stand behind a {}",
+                            decimal_, comma ? "point" : "comma", comma ? "point" : "comma"));
+  }
+  if (truth_of(cell.text))
+    reject_cell(cell, name_, "a finite number, as elsewhere in the column", "Write 1 or 0 instead");
+  reject_cell(cell, name_, "a finite number",
+              !remedy.empty() ? remedy
+              : trimmed(cell.text).empty()
+                  ? "Fill it in, leave the row out, or name the columns to learn from in features"
+                  : "Mend it, leave the row out, or name the columns to learn from in features (texts: in "
+                    "categorical)");
+}
+
+void TextColumn::append(const CsvFile& file, const CsvField& field) {
+  const std::string name(trimmed(field.text));
+  values_.push_back(numbers_.number(name));
+  if (numbers_.names().size() == names_.size()) return;
+  names_.push_back(name);
+  places_.push_back(place_of(file, field));
+}
+
+void TextColumn::check_names(bool any_case) const {
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const auto [entry, fresh] = known.emplace(essence_of(names_[i], any_case), i);
+    if (fresh) continue;
+    throw Error(Complaint{
+        .place = places_[i],
+        .found = fmt::format("the column {} holds {} here and {} elsewhere", fedarena::quoted(name_),
+                             fedarena::quoted(names_[i]), fedarena::quoted(names_[entry->second])),
+        .allowed = fmt::format(
+            "names that differ in more than blanks, {}a full stop at the end or how a number is written",
+            any_case ? "capitals, " : ""),
+        .remedy = "Write both alike if they mean the same, else rename one"});
+  }
+}
+
+void TextColumn::sort() {
+  const bool all_numbers =
+      std::ranges::all_of(names_, [](const std::string& name) { return number_of(name).has_value(); });
+  std::vector<std::size_t> order(names_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t left, std::size_t right) {
+    if (all_numbers && *number_of(names_[left]) != *number_of(names_[right]))
+      return *number_of(names_[left]) < *number_of(names_[right]);
+    return names_[left] < names_[right];
+  });
+  std::vector<std::string> names;
+  std::vector<Place> places;
+  std::vector<std::int64_t> renumbered(names_.size());
+  for (const std::size_t old : order) {
+    renumbered[old] = static_cast<std::int64_t>(names.size());
+    names.push_back(std::move(names_[old]));
+    places.push_back(std::move(places_[old]));
+  }
+  names_ = std::move(names);
+  places_ = std::move(places);
+  for (std::int64_t& value : values_) value = renumbered[static_cast<std::size_t>(value)];
+}
+
+}  // namespace fedarena

@@ -1,0 +1,88 @@
+// What was taken from a table, as the terminal shows it.
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
+
+#include "datasets/own/csv_parts.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::size_t kMostListed = 20;
+
+// A line of at most so many entries; none of an empty list.
+std::string line(const std::string& heading, const std::vector<std::string>& entries) {
+  if (entries.empty()) return {};
+  std::string text = fmt::format("\n  {}: ", heading);
+  for (std::size_t i = 0; i < std::min(entries.size(), kMostListed); ++i)
+    text += (i == 0 ? "" : ", ") + entries[i];
+  if (entries.size() > kMostListed) text += fmt::format(" and {} more", entries.size() - kMostListed);
+  return text;
+}
+
+// The features of which something is true.
+std::vector<std::string> features_that(const CsvTable& table,
+                                       const std::function<bool(std::size_t position)>& is) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < table.features().size(); ++i)
+    if (is(i)) names.push_back(fedarena::quoted(table.features()[i].name()));
+  return names;
+}
+
+std::string categories(const TextColumn& column, const std::vector<std::int64_t>& train) {
+  std::vector<bool> trained(column.names().size());
+  for (const std::int64_t row : train)
+    trained[static_cast<std::size_t>(column.values()[static_cast<std::size_t>(row)])] = true;
+  const auto untrained = std::ranges::count(trained, false);
+  return fmt::format("{} ({}{})", fedarena::quoted(column.name()), counted(trained.size(), "value"),
+                     untrained == 0 ? "" : fmt::format(", {} of them only in test rows", untrained));
+}
+
+std::string target(const CsvTable& table, const CsvParts& parts) {
+  if (table.regression()) {
+    const auto [low, high] = std::ranges::minmax(table.numeric_target().values());
+    return line("target", {fmt::format("{}, numbers from {:g} to {:g}",
+                                       fedarena::quoted(table.numeric_target().name()), low, high)});
+  }
+  const TextColumn& column = table.class_target();
+  const std::vector<std::int64_t> train = class_counts(table, parts.train),
+                                  test = class_counts(table, parts.test);
+  std::vector<std::string> classes, untrained;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const std::string name = fedarena::quoted(column.names()[i]);
+    classes.push_back(fmt::format("{} {} + {}", name, train[i], test[i]));
+    if (train[i] == 0) untrained.push_back(name);
+  }
+  return line(fmt::format("target: {}, {} (training + test rows)", fedarena::quoted(column.name()),
+                          counted(classes.size(), "class", "classes")),
+              classes) +
+         line("in test rows alone, so that no model can know them", untrained);
+}
+
+}  // namespace
+
+std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScales& scales) {
+  const auto of_truths = [&](std::size_t i) { return table.features()[i].kind() == ColumnKind::kTruths; };
+  std::string text = fmt::format("csv: {} and {}", counted(parts.train.size(), "training row"),
+                                 counted(parts.test.size(), "test row"));
+  text += line("numbers", features_that(table, std::not_fn(of_truths)));
+  text += line("True and False as 1 and 0", features_that(table, of_truths));
+  text += line("constant in the training rows, hence 0 everywhere",
+               features_that(table, [&](std::size_t i) { return scales.features[i].constant(); }));
+  std::vector<std::string> categorical;
+  for (const TextColumn& column : table.categorical()) categorical.push_back(categories(column, parts.train));
+  text += line("categorical", categorical);
+  if (!table.users().name().empty())
+    text += line("user", {fmt::format("{} ({})", fedarena::quoted(table.users().name()),
+                                      counted(table.users().names().size(), "user"))});
+  text += target(table, parts);
+  std::vector<std::string> unused;
+  for (const auto& [name, reason] : table.unused())
+    unused.push_back(fmt::format("{} ({})", fedarena::quoted(name), reason));
+  return text + line("not used", unused);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,136 @@
+#include "datasets/own/csv_column.hpp"
+
+#include <gmock/gmock.h>
+
+#include "datasets/own/csv_cell.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace fedarena {
+namespace {
+
+TEST(CsvCells, AreNumbersInOneFormOnly) {
+  EXPECT_EQ(number_of(" 12\t"), 12);
+  EXPECT_EQ(number_of("+.5"), 0.5);
+  EXPECT_EQ(number_of("1e-3"), 1e-3);
+  EXPECT_EQ(number_of("-1e-400"), 0);
+  EXPECT_EQ(number_of("6,25", ','), 6.25);
+  for (const char* text : {"", " ", "1e400", "nan", "inf", "0x10", "1,5", "1 2", "+-1", "True"})
+    EXPECT_EQ(number_of(text), std::nullopt) << text;
+  for (const char* text : {"1.5", "1,5,0"}) EXPECT_EQ(number_of(text, ','), std::nullopt) << text;
+}
+
+TEST(CsvCells, ResembleNumbersWhenPeopleWouldReadThemAsSuch) {
+  for (const char* text : {"1,234", "1,234,567.8", "1.234,5", "6,3", "$5", "-$1,000", "45%", "45 %", "1 234",
+                           "12€", "1'000", "1e5"})
+    EXPECT_TRUE(resembles_number(text)) << text;
+  for (const char* text : {"n/a", "2011-01-05", "10.0.0.1", "A12", "12a", "555-1234", "", ",", "%"})
+    EXPECT_FALSE(resembles_number(text)) << text;
+}
+
+TEST(CsvCells, HaveAnEssenceThatAccidentsOfWritingDoNotChange) {
+  for (const char* name : {"<= 50k", "<=50K.", " <=50K", "<=50K\xc2\xa0"})
+    EXPECT_EQ(essence_of(name, true), essence_of("<=50K", true)) << name;
+  for (const char* name : {"1.0", "1.", "01", "1e0", "+1"}) EXPECT_EQ(essence_of(name, true), "1") << name;
+  EXPECT_NE(essence_of("a", true), essence_of("A", true)) << "letters of an alphabet";
+  EXPECT_NE(essence_of("aBc", false), essence_of("abc", false));
+  EXPECT_NE(essence_of("12345678901234567890", true), essence_of("12345678901234567891", true));
+}
+
+class CsvColumns : public ScratchFolder {
+ protected:
+  NumberColumn numbers(const std::vector<std::string>& cells, char decimal = '.') const {
+    NumberColumn column("x", decimal);
+    each(cells, [&](const CsvFile& file, const CsvField& field) { column.append(file, field); });
+    return column;
+  }
+  TextColumn texts(const std::vector<std::string>& cells) const {
+    TextColumn column("x");
+    each(cells, [&](const CsvFile& file, const CsvField& field) { column.append(file, field); });
+    return column;
+  }
+  std::string refusal(const std::vector<std::string>& cells, char decimal = '.') const {
+    return without_folder(message_of([&] { numbers(cells, decimal).kind(); }));
+  }
+  std::string without_folder(std::string message) const {
+    message.erase(0, folder_.string().size() + 1);
+    return message;
+  }
+
+ private:
+  template <typename Use>
+  void each(const std::vector<std::string>& cells, const Use& use) const {
+    std::string content = "y;x\n";
+    for (const std::string& cell : cells) content += ";\"" + cell + "\"\n";
+    CsvFile file(write("a.csv", content));
+    std::vector<CsvField> fields;
+    while (file.next(fields)) use(file, fields[1]);
+  }
+};
+
+TEST_F(CsvColumns, AreWhatAllTheirCellsAre) {
+  EXPECT_EQ(numbers({"1", "2.5", " 3 "}).kind(), ColumnKind::kNumbers);
+  EXPECT_EQ(numbers({"6,3", "9"}, ',').kind(), ColumnKind::kNumbers);
+  EXPECT_EQ(numbers({"True", "false", "TRUE"}).kind(), ColumnKind::kTruths);
+  EXPECT_THAT(numbers({"True", "false", "TRUE"}).values(), ElementsAre(1, 0, 1));
+  EXPECT_EQ(numbers({"ann", "", "True"}).kind(), ColumnKind::kTexts);
+  EXPECT_EQ(numbers({"2011-01-05", "2011-01-06"}).kind(), ColumnKind::kTexts);
+  EXPECT_EQ(numbers({"", " "}).kind(), ColumnKind::kEmpty);
+}
+
+TEST_F(CsvColumns, AreRefusedAtTheFirstCellThatDoesNotFit) {
+  EXPECT_EQ(refusal({"", "1.5", ""}),
+            "a.csv:2:2: the field of column \"x\" is empty; allowed: a finite number\n"
+            "  Fill it in, leave the row out, or name the columns to learn from in features");
+  EXPECT_EQ(
+      refusal({"1", "n/a"}),
+      "a.csv:3:2: the field of column \"x\" is \"n/a\"; allowed: a finite number\n"
+      "  Mend it, leave the row out, or name the columns to learn from in features (texts: in categorical)");
+  EXPECT_EQ(refusal({"True", "0.5"}),
+            "a.csv:2:2: the field of column \"x\" is \"True\"; allowed: a finite number, as elsewhere in the "
+            "column\n"
+            "  Write 1 or 0 instead");
+  EXPECT_THAT(refusal({"ann", "7"}), HasSubstr("a.csv:2:2: the field of column \"x\" is \"ann\""));
+  EXPECT_THAT(refusal({"True", ""}), HasSubstr("a.csv:3:2: the field of column \"x\" is empty"));
+}
+
+TEST_F(CsvColumns, OfWhatOnlyLooksLikeNumbersAreRefusedWithTheForm) {
+  EXPECT_EQ(refusal({"999", "1,234"}),
+            "a.csv:3:2: the field of column \"x\" is \"1,234\"; allowed: a finite number\n"
+            "  Write it like 1234.5, without signs for thousands, currencies or percent, or set decimal = "
+            "\"comma\" "
+            "where decimals stand behind a comma");
+  EXPECT_THAT(refusal({"6,3", "7,1"}), HasSubstr("a.csv:2:2: the field of column \"x\" is \"6,3\""));
+  EXPECT_THAT(refusal({"$5"}), HasSubstr("is \"$5\""));
+  EXPECT_THAT(refusal({"6.3"}, ','), HasSubstr("Write it like 1234,5"));
+}
+
+TEST_F(CsvColumns, OfNamesAscendWithTheirPlacesAndForgetBlanks) {
+  TextColumn words = texts({"pear", " fig", "fig ", "pear"});
+  words.sort();
+  EXPECT_THAT(words.names(), ElementsAre("fig", "pear"));
+  EXPECT_THAT(words.values(), ElementsAre(1, 0, 0, 1));
+  EXPECT_EQ(words.places()[0].line, 3);
+  TextColumn numbers = texts({"10", "9", "-1"});
+  numbers.sort();
+  EXPECT_THAT(numbers.names(), ElementsAre("-1", "9", "10"));
+}
+
+TEST_F(CsvColumns, OfNamesThatHardlyDifferAreRefused) {
+  EXPECT_EQ(without_folder(message_of([&] {
+              texts({">50K", "<=50K", ">50K."}).check_names(true);
+            })),
+            "a.csv:4:2: the column \"x\" holds \">50K.\" here and \">50K\" elsewhere; allowed: names that "
+            "differ in "
+            "more than blanks, capitals, a full stop at the end or how a number is written\n"
+            "  Write both alike if they mean the same, else rename one");
+  EXPECT_THAT(message_of([&] {
+                texts({"1", "1.0"}).check_names(true);
+              }),
+              HasSubstr("\"1.0\" here and \"1\""));
+  EXPECT_THAT(message_of([&] { texts({"yes", "Yes"}).check_names(true); }), HasSubstr("\"Yes\" here"));
+  texts({"yes", "Yes", "a", "A"}).check_names(false);
+  texts({"a", "A", "1.5", "15"}).check_names(true);
+}
+
+}  // namespace
+}  // namespace fedarena
