@@ -101,12 +101,15 @@ std::string too_few(std::size_t seeds) {
   return seeds == 1 ? "one seed" : "two seeds";
 }
 
-// Seeds whose result is not a number.
-std::string diverged(const Pair& pair) {
+// The first run that came to no finite loss or result: a model that answers nothing still has an accuracy.
+std::string divergence(const Match& match, const Pair& pair) {
   for (const SeedPair& seed : pair.seeds) {
-    if (std::isfinite(seed.first) && std::isfinite(seed.second)) continue;
-    return fmt::format("{} diverged (seed {})", std::isfinite(seed.first) ? pair.second : pair.first,
-                       seed.seed);
+    const auto is_lost = [&](const RowRuns& row, double result) {
+      return diverged(*row.of_seed(seed.seed)->summary) || !std::isfinite(result);
+    };
+    const bool first = is_lost(*match.left, seed.first);
+    if (first || is_lost(*match.right, seed.second))
+      return fmt::format("{} diverged (seed {})", first ? pair.first : pair.second, seed.seed);
   }
   return {};
 }
@@ -145,7 +148,7 @@ Pair make_pair(const Match& match, Numbers& numbers, bool across_grid) {
     if (match.left->of_seed(run->summary->seed) == nullptr) pair.unpaired.push_back(run->summary->seed);
   }
   std::sort(pair.unpaired.begin(), pair.unpaired.end());
-  pair.no_statement = diverged(pair);
+  pair.no_statement = divergence(match, pair);
   if (!pair.no_statement.empty()) return pair;
   if (pair.seeds.size() < kLeastSeeds) pair.no_statement = too_few(pair.seeds.size());
   pair.differences = paired_differences(left, right);

@@ -1,5 +1,7 @@
 #include "results/record/record.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "results/record/metrics_json.hpp"
@@ -209,10 +211,17 @@ Cost total_cost(std::span<const RoundRecord> rounds) {
   return total;
 }
 
+bool diverged(const Summary& summary) {
+  return summary.final_test_loss && !std::isfinite(*summary.final_test_loss);
+}
+
 std::string state_text(const Summary& summary) {
   const bool spent = summary.privacy && !summary.privacy->stopped.empty();
   const std::string& ended_by = spent ? summary.privacy->stopped : summary.stopped;
-  return ended_by.empty() ? summary.state : fmt::format("{} ({})", summary.state, ended_by);
+  const std::string remark = !diverged(summary) ? ended_by
+                             : ended_by.empty() ? "diverged"
+                                                : ended_by + ", diverged";
+  return remark.empty() ? summary.state : fmt::format("{} ({})", summary.state, remark);
 }
 
 }  // namespace fedarena::results

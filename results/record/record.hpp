@@ -126,8 +126,11 @@ Summary parse_summary(std::string_view text, const std::string& file);
 /// The sum over rounds.
 Cost total_cost(std::span<const RoundRecord> rounds);
 
+/// Whether the run is finished with a model whose test loss is nan or infinite.
+bool diverged(const Summary& summary);
+
 /// "running", "interrupted" or "finished", and in parentheses what ended the run before its last planned
-/// round: its budget of epsilon, or a rule of `[stopping]`.
+/// round (its budget of epsilon, or a rule of `[stopping]`) and that it diverged.
 std::string state_text(const Summary& summary);
 
 }  // namespace fedarena::results

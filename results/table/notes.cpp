@@ -23,17 +23,17 @@ namespace {
 using Names = std::set<std::string, NaturalOrder>;
 
 std::vector<std::string> divergence_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
-  std::map<std::string, std::string, NaturalOrder> diverged;
+  std::map<std::string, std::string, NaturalOrder> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::int64_t> seeds;
     for (const FoundRun* run : rows[i].runs) {
-      if (!std::isfinite(*run->summary->final_test_loss)) seeds.push_back(run->summary->seed);
+      if (diverged(*run->summary)) seeds.push_back(run->summary->seed);
     }
-    if (!seeds.empty()) diverged.emplace(names[i], fmt::format("{}, {}", names[i], seeds_text(seeds)));
+    if (!seeds.empty()) found.emplace(names[i], fmt::format("{}, {}", names[i], seeds_text(seeds)));
   }
-  if (diverged.empty()) return {};
+  if (found.empty()) return {};
   std::vector<std::string> texts;
-  for (const auto& [name, text] : diverged) texts.push_back(text);
+  for (const auto& [name, text] : found) texts.push_back(text);
   return {fmt::format("diverged (nan or infinite loss after the last round): {}", fmt::join(texts, "; "))};
 }
 
@@ -72,6 +72,29 @@ std::vector<std::string> dataset_notes(std::span<const RowRuns> rows) {
   for (const auto& [dataset, note] : notes)
     lines.push_back(fmt::format("data set {}: {}", brief.at(dataset), note));
   return lines;
+}
+
+// Of the runs that tested clients, those that could not test all.
+std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  // How many of how many clients, and which rows.
+  std::map<std::pair<std::int64_t, std::int64_t>, Names> partly;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const FoundRun* run : rows[i].runs) {
+      const Summary& summary = *run->summary;
+      const std::int64_t tested = summary.per_client      ? summary.per_client->tested
+                                  : summary.client_errors ? summary.client_errors->tested
+                                                          : summary.clients;
+      if (tested < summary.clients) partly[{tested, summary.clients}].insert(names[i]);
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [counts, found] : partly) {
+    notes.push_back(
+        fmt::format("only {} of {} clients have test examples of their own, and what is said of clients "
+                    "rests on them: {}",
+                    counts.first, counts.second, fmt::join(found, "; ")));
+  }
+  return notes;
 }
 
 // The index hashes of a seed: one, unless something is wrong.
@@ -179,8 +202,8 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<c
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
-       {divergence_notes(rows, names), dataset_notes(rows), partition_notes(rows), stopping_notes(rows),
-        tuning_notes(rows, names)})
+       {divergence_notes(rows, names), client_notes(rows, names), dataset_notes(rows), partition_notes(rows),
+        stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

@@ -45,6 +45,7 @@ struct Tally {
 
 std::string accuracy_text(const fs::path& run) {
   const results::Summary summary = results::RunDirectory::open(run).summary();
+  if (results::diverged(summary)) return "diverged";
   if (summary.final_test_accuracy)
     return fmt::format("accuracy {:.2f} %", 100 * *summary.final_test_accuracy);
   return fmt::format("loss {:.6g}", summary.final_test_loss.value_or(0));

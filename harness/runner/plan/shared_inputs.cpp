@@ -1,5 +1,6 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/ranges.h>
@@ -66,6 +67,17 @@ void check_regression(const Experiment& experiment) {
                                              "\"{}\" is a regression",
                                              experiment.data.name),
                         .remedy = "leave it out; patience looks at the validation loss"});
+}
+
+// Clients' numbers would be missing without a word.
+void check_client_tests(const Partition& client_tests) {
+  if (std::ranges::any_of(client_tests, [](const auto& share) { return !share.empty(); })) return;
+  throw Error(Complaint{
+      .found = "[evaluation] per_client = true, but no client has test examples of its own: the users of the "
+               "test part "
+               "hold no training examples",
+      .remedy =
+          "Leave per_client out, or split each user's examples into training and test (LEAF: -t sample)"});
 }
 
 // What a partition may look at of examples, which must outlive it. `classes`: 0 for regression.
@@ -141,6 +153,7 @@ std::shared_ptr<const Dealt> SharedInputs::dealt(const Experiment& experiment, s
     const PartitionInput test = partition_input(data.test, data.classes);
     client_tests = deal_test_examples(partition, input, test, stream);
     tell_counts = tests_tell_label_counts(partition, input, test);
+    check_client_tests(client_tests);
   }
   dealt = std::make_shared<const Dealt>(
       Dealt{std::move(partition), std::move(card), std::move(client_tests), tell_counts});

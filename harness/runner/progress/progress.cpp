@@ -1,6 +1,7 @@
 #include "harness/runner/progress/progress.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@ namespace fedarena {
 namespace {
 
 std::string score_text(const std::optional<double>& accuracy, const std::optional<double>& loss) {
+  // Its model still has an accuracy.
+  if (loss && !std::isfinite(*loss)) return fmt::format("loss {}: diverged", *loss);
   if (accuracy) return fmt::format("accuracy {:.2f} %", 100 * *accuracy);
   if (loss) return fmt::format("loss {:.4g}", *loss);
   return {};

@@ -49,7 +49,11 @@ using Regression = ScratchTest;
 
 TEST_F(Regression, RunsFromACsvFileToATableOfErrors) {
   price_regression().write_to(scratch);
-  EXPECT_THAT(succeed("run small.toml --out out").err, HasSubstr("60 rounds, test loss "));
+  const std::string progress = succeed("run small.toml --out out").err;
+  EXPECT_THAT(progress, HasSubstr("60 rounds, test loss "));
+  const std::string taken = "csv: 32 training rows and 8 test rows\n";
+  EXPECT_THAT(progress, HasSubstr(taken));
+  EXPECT_EQ(progress.find(taken), progress.rfind(taken)) << "once, whatever the number of cells";
 
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   EXPECT_EQ(summary.state, results::kFinished);
@@ -95,27 +99,34 @@ TEST_F(Regression, StopsByValidationLoss) {
   EXPECT_THAT(call("table out").out, HasSubstr("stopped without a better validation score"));
 }
 
-TEST_F(Regression, TestsEachClientOnItsOwnUsersExamples) {
+// Prices by seller; the test part has those of some.
+SmallExperiment prices_by_seller(const std::string& tested = "abc") {
   // The model is one line for all, so that sellers differ in how far they are from it.
   std::string text = "size,seller,price\n", test = text;
   for (int size = 1; size <= 20; ++size) {
-    for (const auto& [seller, extra] : {std::pair("a", 0), std::pair("b", 1), std::pair("c", 8)}) {
+    for (const auto& [seller, extra] : {std::pair('a', 0), std::pair('b', 1), std::pair('c', 8)}) {
+      if (size % 4 == 0 && tested.find(seller) == std::string::npos) continue;
       (size % 4 == 0 ? test : text) += fmt::format("{},{},{}\n", size, seller, 3 * size + extra);
     }
   }
-  const SmallExperiment small{.data =
-                                  "csv\"\npath = \"prices.csv\"\ntest_path = \"later.csv\"\ntarget = "
-                                  "\"price\"\nuser = \"seller\"\ntask = \"regression",
-                              .seeds = "[1, 2]",
-                              .rounds = 20,
-                              .model = "name = \"mlp\"\nhidden = [4]",
-                              .evaluate_every = 5,
-                              .training = "local_steps = 5\nbatch_size = 5\nrate = 0.02",
-                              .algorithms = {"fedavg"},
-                              .files = {{"prices.csv", text}, {"later.csv", test}}};
-  run_small(
-      scratch, small,
-      "--out out --set partition.kind=by-user --set partition.clients=3 --set evaluation.per_client=true");
+  if (tested.find('z') != std::string::npos) test += "3,z,9\n";
+  return {.data =
+              "csv\"\npath = \"prices.csv\"\ntest_path = \"later.csv\"\ntarget = "
+              "\"price\"\nuser = \"seller\"\ntask = \"regression",
+          .seeds = "[1, 2]",
+          .rounds = 20,
+          .model = "name = \"mlp\"\nhidden = [4]",
+          .evaluate_every = 5,
+          .training = "local_steps = 5\nbatch_size = 5\nrate = 0.02",
+          .algorithms = {"fedavg"},
+          .files = {{"prices.csv", text}, {"later.csv", test}}};
+}
+
+const std::string kEachSeller =
+    "--out out --set partition.kind=by-user --set partition.clients=3 --set evaluation.per_client=true";
+
+TEST_F(Regression, TestsEachClientOnItsOwnUsersExamples) {
+  EXPECT_THAT(run_small(scratch, prices_by_seller(), kEachSeller).err, Not(HasSubstr("note: only")));
 
   const results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   const json clients = json::parse(content_of(scratch / "out/fedavg-seed-1/clients.json"))["clients"];
@@ -148,6 +159,21 @@ TEST_F(Regression, TestsEachClientOnItsOwnUsersExamples) {
   succeed("verify out");
 }
 
+TEST_F(Regression, SaysHowManyClientsCouldBeTested) {
+  EXPECT_THAT(run_small(scratch, prices_by_seller("a"), kEachSeller + " --set experiment.rounds=5").err,
+              HasSubstr("note: only 1 of 3 clients have test examples of their own\n"));
+  EXPECT_THAT(call("table out").out,
+              HasSubstr("only 1 of 3 clients have test examples of their own, and what is said "
+                        "of clients rests on them: fedavg"));
+}
+
+TEST_F(Regression, RefusesToTestClientsWithoutTestExamples) {
+  prices_by_seller("z").write_to(scratch);
+  EXPECT_THAT(refused("run small.toml " + kEachSeller),
+              HasSubstr("per_client = true, but no client has test examples of its own"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+}
+
 TEST_F(Regression, RefusesATargetOfAccuracy) {
   price_regression().write_to(scratch);
   for (const std::string option : {"--out=out", "--dry-run"}) {
@@ -168,7 +194,9 @@ TEST_F(Regression, IsRunAgainFromTheSettingsThatACellRecorded) {
 }
 
 TEST_F(Regression, ThatDivergedIsStillRecordedAndVerified) {
-  run_small(scratch, price_regression(), "--out out --set training.rate=1e30");
+  EXPECT_THAT(run_small(scratch, price_regression(), "--out out --set training.rate=1e30").err,
+              HasSubstr(": diverged, "));
+  EXPECT_THAT(succeed("list out").out, HasSubstr(" finished (diverged) "));
   for (const std::string format : {"markdown", "latex", "csv", "json"})
     succeed("table out --format " + format);
   succeed("verify out");
@@ -187,8 +215,8 @@ TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
     return refused("run small.toml --out out --set " + setting);
   };
   EXPECT_EQ(refusal("data.task=regresion"),
-            "fedarena: --set data.task=regresion: task is \"regresion\"; allowed: \"classification\", "
-            "\"regression\"; did you mean \"regression\"?\n");
+            "fedarena: --set data.task=regresion: task is \"regresion\"; allowed: \"auto\", "
+            "\"classification\", \"regression\"; did you mean \"regression\"?\n");
   EXPECT_EQ(refusal("data.target=\"\""),
             "fedarena: --set data.target=\"\": target is \"\"; allowed: the name of a column\n");
   EXPECT_EQ(
@@ -198,7 +226,7 @@ TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal("data.seed=3"),
             "fedarena: --set data.seed=3: unknown key \"seed\" in [data]; allowed: name, path, target, task, "
             "features, "
-            "categorical, user, test_path, test_fraction, standardise\n");
+            "categorical, user, test_path, test_fraction, standardise, separator, decimal\n");
   EXPECT_THAT(refusal("data.user=colour"), HasSubstr("is named twice"));
   EXPECT_THAT(
       refusal("experiment.rounds=1"),

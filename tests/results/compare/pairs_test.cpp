@@ -265,6 +265,15 @@ TEST(Pairs, OfARegressionCompareItsError) {
   EXPECT_FALSE(diverged.pairs.front().judgement.p);
 }
 
+TEST(Pairs, SayNothingOfARunThatDivergedThoughItHasAnAccuracy) {
+  const auto lose_seed_4 = [](Summary& summary) {
+    if (summary.seed == 4) summary.final_test_loss = std::nan("");
+  };
+  const Pairs pairs = compare({row_of("a", kWorse, lose_seed_4), row_of("b", kBetter)});
+  EXPECT_EQ(verdict_text(pairs.pairs.front(), pairs.metric), "a diverged (seed 4): no statement");
+  EXPECT_FALSE(pairs.pairs.front().mean);
+}
+
 TEST(Pairs, ReadAnotherMetricFromTheRounds) {
   const Scratch scratch;
   FolderRuns folder{.folder = scratch.path(), .runs = {}};

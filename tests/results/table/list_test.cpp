@@ -1,5 +1,7 @@
 #include "results/table/list.hpp"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 
 #include "tests/results/samples.hpp"
@@ -39,6 +41,10 @@ TEST(List, SaysWhatEndedARunEarly) {
   EXPECT_THAT(render_list(std::vector{found(summary)}), testing::HasSubstr(" finished (target) "));
   EXPECT_THAT(render_list(std::vector{found(stopped_by_budget("dp-fedavg", 1, 0.5))}),
               testing::HasSubstr(" finished (budget) "));
+  summary.final_test_loss = HUGE_VAL;
+  EXPECT_THAT(render_list(std::vector{found(summary)}), testing::HasSubstr(" finished (target, diverged) "));
+  summary.stopped.clear();
+  EXPECT_THAT(render_list(std::vector{found(summary)}), testing::HasSubstr(" finished (diverged) "));
 }
 
 }  // namespace

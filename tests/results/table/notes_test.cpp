@@ -76,6 +76,26 @@ TEST(PartitionNotes, LeaveOutADataSetsSettingsWhereItsNameIsEnough) {
                           "partition of csv (path = \"b.csv\"): " + partition));
 }
 
+TEST(ClientNotes, NameRowsThatCouldNotTestAllClients) {
+  const auto tested = [](const std::string& label, std::int64_t seed, std::int64_t clients) {
+    Summary summary = finished(label, seed, 0.5);
+    summary.per_client = ClientMetrics{.tested = clients};
+    summary.best_round = BestOverRounds{};
+    return found(summary);
+  };
+  FoundRun regression = tested("linear", 1, 9);
+  regression.summary->per_client.reset();
+  regression.summary->client_errors = ClientErrors{.tested = 9};
+  EXPECT_THAT(
+      notes_of({tested("fedavg", 1, 1), tested("fedavg", 2, 1), tested("fedprox", 1, 1),
+                tested("whole", 1, 10), regression, found(finished("untested", 1, 0.5))}),
+      ElementsAre(
+          "only 1 of 10 clients have test examples of their own, and what is said of clients rests on "
+          "them: fedavg; fedprox",
+          "only 9 of 10 clients have test examples of their own, and what is said of clients rests on "
+          "them: linear"));
+}
+
 TEST(PartitionNotes, SayWhereRunsOfASeedDisagree) {
   EXPECT_THAT(
       notes_of({found(dealt("fedavg", 1, "cd")), found(dealt("fedprox", 1, "ab"))}),
