@@ -89,6 +89,7 @@ bool several_experiments(std::span<const LiveCell* const> cells) {
 }
 
 std::string accuracy_text(const LiveCell& cell) {
+  if (cell.loss && !std::isfinite(*cell.loss)) return "diverged";
   if (cell.accuracy) return percent(*cell.accuracy) + " %";
   return cell.loss ? "RMSE " + measured(root_mean_squared_error(*cell.loss)) : "";
 }

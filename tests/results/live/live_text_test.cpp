@@ -14,6 +14,7 @@
 namespace fedarena::results {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -96,6 +97,12 @@ TEST(LiveText, ShowsWhatRunsFirst) {
             "broken       runs/b: summary.json: field \"seed\" is missing\n"
             "finished     done, seed 1      20/20   63.12 %  1.250     0.25  ▁▂▃▄▅▆▇█\n"
             "no process: recorded as running, but killed, or at work on another machine\n");
+}
+
+TEST(LiveText, SaysWhatDivergedInsteadOfItsAccuracy) {
+  LiveCell cell = running_cell();
+  cell.loss = NAN;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), AllOf(HasSubstr("  diverged  "), Not(HasSubstr("63.12 %"))));
 }
 
 TEST(LiveText, HasTheColumnsThatAreNeeded) {
