@@ -33,6 +33,15 @@ struct Verification {
 /// read.
 Verification verify_run(const std::filesystem::path& path);
 
+/// Compares every file of a finished run with the digest that its seal has of it: those that differ, are
+/// missing or were added since. An unfinished run has no seal. Throws Error for a seal that cannot be read.
+Verification verify_seal(const FoundRun& run);
+
+/// Compares the ledger of a run with what its experiment makes every ledger say: who took part in which
+/// rounds, and what each client's data went through: noise multipliers, sampling, rates, numbers of accesses,
+/// and what is declared public. Throws Error for a record that cannot be read.
+Verification verify_ledger(const std::filesystem::path& path);
+
 /// Compares the cells of make_table() for these runs with those that the rounds and ledgers of its finished
 /// runs give.
 Verification verify_table(std::span<const FoundRun> runs);

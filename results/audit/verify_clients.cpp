@@ -137,8 +137,12 @@ void verify_clients(const RunDirectory& run, const Summary& summary, std::span<c
 
 void verify_partition(const RunDirectory& run, const Summary& summary, Verification& verification) {
   const std::optional<RecordedPartition> partition = read_partition(run);
-  if (!partition) return;
   Comparison compare(verification, run.path() / kPartitionFile);
+  if (!partition) {
+    if (!summary.partition_id.empty())
+      compare.result(false, "the card", "missing", "that of " + summary.partition_id);
+    return;
+  }
   compare.text("id", partition->id, summary.partition_id);
   compare.text("index_hash", partition->index_hash, summary.partition_hash);
   compare.text("dataset", partition->dataset, summary.dataset);

@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
+#include <array>
+#include <map>
 #include <memory>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +16,7 @@
 #include "results/bundle/bundle.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/seal.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -63,38 +68,67 @@ class Packer {
   std::unique_ptr<archive, int (*)(archive*)> writer_;
 };
 
-void check_finished(const FoundRun& run) {
-  const auto refuse = [&](std::string found) {
-    throw Error(Complaint{.place = {.file = run.path.string()}, .found = std::move(found)});
-  };
-  if (!run.summary) refuse(fmt::format("the run cannot be read: {}", run.problem));
-  if (run.summary->state == kFinished) return;
+[[noreturn]] void refuse(const fs::path& place, std::string found, std::string remedy = {}) {
   throw Error(
-      Complaint{.place = {.file = run.path.string()},
-                .found = fmt::format("the run is unfinished ({} of {} rounds)", run.summary->rounds_done,
-                                     run.summary->rounds),
-                .remedy = "`fedarena run FILE --resume` goes on with it; or name finished runs alone."});
+      Complaint{.place = {.file = place.string()}, .found = std::move(found), .remedy = std::move(remedy)});
+}
+
+void check_finished(const FoundRun& run) {
+  if (!run.summary) refuse(run.path, fmt::format("the run cannot be read: {}", run.problem));
+  if (run.summary->state == kFinished) return;
+  refuse(
+      run.path,
+      fmt::format("the run is unfinished ({} of {} rounds)", run.summary->rounds_done, run.summary->rounds),
+      "`fedarena run FILE --resume` goes on with it; or name finished runs alone.");
+}
+
+constexpr std::array kNeeded = {kExperimentFile, kEnvironmentFile, kRoundsFile, kLedgerFile, kSummaryFile};
+constexpr std::array kOthers = {kPartitionFile, kClientsFile};
+
+// Without what only helps to resume, and without files that are none of fedarena's.
+bool is_record(const std::string& name) {
+  const auto is_name = [&](const char* known) { return name == known; };
+  return std::ranges::any_of(kNeeded, is_name) || std::ranges::any_of(kOthers, is_name) ||
+         (name.starts_with("synthetic/") && name.ends_with(".npy"));
+}
+
+// What a bundle takes of a run, by name: files as the run's seal has them, and a seal of these alone.
+std::map<std::string, std::string> sealed_contents(const fs::path& run) {
+  const std::string remedy =
+      "It was lost or edited after the run, whose files `fedarena verify` compares: restore it, or run the "
+      "cell again.";
+  const auto require = [&](const char* name) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(run / name, ignored)) refuse(run / name, "is not there", remedy);
+  };
+  require(kSealFile);
+  std::ranges::for_each(kNeeded, require);
+  const Seal seal = read_seal(run);
+  std::set<std::string> names(kNeeded.begin(), kNeeded.end());
+  for (const auto& [name, digest] : seal) {
+    if (is_record(name)) names.insert(name);
+  }
+  std::map<std::string, std::string> contents;
+  Seal bundled;
+  for (const std::string& name : names) {
+    require(name.c_str());
+    contents[name] = read_whole_file(run / name);
+    bundled[name] = sha256_of(contents[name]);
+    const auto sealed = seal.find(name);
+    if (sealed == seal.end() || sealed->second != bundled[name])
+      refuse(run / name, "is not the file that the run's seal lists", remedy);
+  }
+  contents[kSealFile] = to_json_text(bundled);
+  return contents;
 }
 
 }  // namespace
 
-namespace fs = std::filesystem;
-
 std::vector<std::string> record_files(const fs::path& run) {
   std::vector<std::string> names;
-  for (const char* name : {kExperimentFile, kEnvironmentFile, kPartitionFile, kRoundsFile, kLedgerFile,
-                           kClientsFile, kSummaryFile}) {
-    if (fs::is_regular_file(run / name)) names.emplace_back(name);
+  for (const auto& [name, digest] : current_seal(run)) {
+    if (is_record(name) && digest != kNotRegular) names.push_back(name);
   }
-  const SyntheticFolder synthetic(run);
-  for (const std::int64_t round : synthetic.rounds()) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(synthetic.folder_of(round))) {
-      if (entry.is_regular_file() && entry.path().extension() == ".npy") {
-        names.push_back(entry.path().lexically_relative(run).generic_string());
-      }
-    }
-  }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -107,8 +141,7 @@ BundleSize write_bundle(std::span<const FoundRun> runs, std::span<const std::str
   for (std::size_t i = 0; i < runs.size(); ++i) {
     check_finished(runs[i]);
     BundledRun& run = manifest.runs.emplace_back(BundledRun{.folder = names[i], .files = {}});
-    for (const std::string& name : record_files(runs[i].path)) {
-      std::string content = read_whole_file(runs[i].path / name);
+    for (auto& [name, content] : sealed_contents(runs[i].path)) {
       bytes += static_cast<std::int64_t>(content.size());
       run.files.push_back(
           {.name = name, .bytes = static_cast<std::int64_t>(content.size()), .sha256 = sha256_of(content)});

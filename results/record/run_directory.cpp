@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/digest/sha256.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/seal.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -133,7 +135,19 @@ Summary RunDirectory::summary() const {
 }
 
 void RunDirectory::write_summary(const Summary& summary) const {
-  write_file_atomically(kSummaryFile, to_json_text(summary));
+  const std::string text = to_json_text(summary);
+  if (summary.state == kFinished) {
+    Seal seal = current_seal(path_);
+    std::erase_if(seal, [](const auto& file) { return file.second == kNotRegular; });
+    seal[kSummaryFile] = sha256_of(text);
+    write_file_atomically(kSealFile, to_json_text(seal));
+  } else {
+    // A run may have been killed between its seal and its last summary.
+    std::error_code failure;
+    std::filesystem::remove(path_ / kSealFile, failure);
+    if (failure) fail_on_file(path_ / kSealFile, "cannot be removed", failure.value());
+  }
+  write_file_atomically(kSummaryFile, text);
 }
 
 std::vector<RoundRecord> RunDirectory::rounds() const { return read_rounds(path_ / kRoundsFile).records; }

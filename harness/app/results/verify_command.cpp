@@ -1,3 +1,4 @@
+
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -48,10 +49,10 @@ class Findings {
     }
   }
 
-  // One broken record must not hide the others.
-  void broken(const std::string& problem) {
-    ++broken_;
-    say("broken", problem);
+  // Of one run, which must not hide the others; none: it can be read.
+  void broken(const std::vector<std::string>& problems) {
+    broken_ += problems.empty() ? 0 : 1;
+    for (const std::string& problem : problems) say("broken", problem);
   }
 
   void say(const std::string& kind, std::string text) const {
@@ -112,16 +113,25 @@ int run(const std::vector<fs::path>& paths) {
   const std::vector<results::FoundRun> runs = results::find_runs(folders);
   std::vector<results::FoundRun> readable;
   for (const results::FoundRun& found : runs) {
-    if (!found.summary) {
-      findings.broken(fmt::format("{}: {}", found.path.string(), found.problem));
-      continue;
-    }
+    std::vector<std::string> problems;
+    // A file that cannot be read is one that differs from the seal, and others may differ as well.
     try {
-      findings.add(results::verify_run(found.path), found.path);
-      readable.push_back(found);
+      findings.add(results::verify_seal(found), found.path);
     } catch (const Error& error) {
-      findings.broken(error.what());
+      problems.emplace_back(error.what());
     }
+    if (!found.summary) {
+      problems.push_back(fmt::format("{}: {}", found.path.string(), found.problem));
+    } else {
+      try {
+        findings.add(results::verify_run(found.path), found.path);
+        findings.add(results::verify_ledger(found.path), found.path);
+        readable.push_back(found);
+      } catch (const Error& error) {
+        problems.emplace_back(error.what());
+      }
+    }
+    findings.broken(problems);
   }
   try {
     findings.add(results::verify_table(readable));

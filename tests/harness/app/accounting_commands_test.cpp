@@ -1,4 +1,4 @@
-// `fedarena epsilon`, `noise`, `privacy` and `verify` as a user and as a script meet them.
+// `fedarena epsilon`, `noise` and `privacy` as a user and as a script meet them.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -144,32 +144,6 @@ TEST_F(PrivacyCommand, ExplainsARun) {
       "privacy.txt",
       answers(scratch,
               {"privacy run", "epsilon --ledger run/ledger.json --client 0 --delta 1e-5 --orders opacus"}));
-}
-
-using VerifyCommand = ScratchTest;
-
-TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
-  const results::RecordedRun first(scratch / "runs/dp-fedavg-seed-1", {});
-  const results::RecordedRun second(scratch / "runs/dp-fedavg-seed-2", {.seed = 2});
-  EXPECT_THAT(succeed("verify runs").out,
-              testing::MatchesRegex("verified: 2 runs, [0-9]+ values, 0 differences\n"));
-  first.edit(results::kSummaryFile, "\"final_test_accuracy\": 0.75", "\"final_test_accuracy\": 0.85");
-  const Outcome bad = call("verify runs");
-  EXPECT_EQ(bad.exit_code, 2);
-  EXPECT_THAT(bad.out, HasSubstr("differs: runs/dp-fedavg-seed-1/summary.json: final_test_accuracy is 0.85; "
-                                 "recomputed: 0.75\n"));
-  EXPECT_THAT(bad.err, HasSubstr("fedarena: the records hold "));
-}
-
-TEST_F(VerifyCommand, SaysOnceWhatManyRunsShare) {
-  const std::string shared = "policy none, which claims no epsilon, and none is recorded\n";
-  const results::RecordedRun first(scratch / "runs/fedavg-seed-1", {.policy = "none", .label = "fedavg"});
-  EXPECT_THAT(call("verify runs").out, testing::StartsWith("note: runs/fedavg-seed-1: " + shared));
-  const results::RecordedRun second(scratch / "runs/fedavg-seed-2",
-                                    {.policy = "none", .label = "fedavg", .seed = 2});
-  EXPECT_THAT(
-      call("verify runs").out,
-      testing::StartsWith("note: 2 runs, runs/fedavg-seed-1 the first: " + shared + "verified: 2 runs, "));
 }
 
 }  // namespace

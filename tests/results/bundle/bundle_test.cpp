@@ -12,6 +12,7 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/record/find_runs.hpp"
+#include "results/record/seal.hpp"
 #include "tests/message_of.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -134,9 +135,10 @@ TEST_F(BundleTest, HoldsTheRecordsAndNothingElse) {
   for (const BundledRun& run : manifest.runs) {
     for (const BundledFile& file : run.files) {
       ++files;
-      const std::string content = content_of(scratch_ / "runs" / run.folder / file.name);
-      EXPECT_EQ(content_of(scratch_ / "unpacked" / run.folder / file.name), content);
+      const std::string content = content_of(scratch_ / "unpacked" / run.folder / file.name);
       EXPECT_EQ(file.sha256, sha256_of(content));
+      if (file.name == kSealFile) continue;  // lists what is packed
+      EXPECT_EQ(content_of(scratch_ / "runs" / run.folder / file.name), content);
     }
   }
   EXPECT_EQ(files, size.files);
@@ -144,6 +146,36 @@ TEST_F(BundleTest, HoldsTheRecordsAndNothingElse) {
   EXPECT_FALSE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/checkpoint.bin"));
   EXPECT_FALSE(fs::exists(scratch_ / "unpacked/dp-fedavg-seed-1/notes.txt"));
   EXPECT_TRUE(verify_run(scratch_ / "unpacked/deeper/dp-fedavg-seed-2").differences.empty());
+  for (const FoundRun& run : find_runs(std::vector<fs::path>{scratch_ / "unpacked"}))
+    EXPECT_TRUE(verify_seal(run).differences.empty());
+  const std::vector<fs::path> unpacked = {scratch_ / "unpacked"};
+  const std::vector<FoundRun> runs = find_runs(unpacked);
+  write_bundle(runs, run_names(runs, unpacked), scratch_ / "again.tar.gz");
+  EXPECT_EQ(content_of(scratch_ / "again.tar.gz"), content_of(scratch_ / "a.tar.gz"));
+}
+
+TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
+  const fs::path run = scratch_ / "runs/dp-fedavg-seed-1";
+  const auto refusal_without = [&](const char* name) {
+    const std::string content = content_of(run / name);
+    fs::remove(run / name);
+    std::string message = message_of([&] { bundle(scratch_ / "a.tar.gz"); });
+    put(run / name, content);
+    return message;
+  };
+  record("runs/dp-fedavg-seed-1");
+  for (const char* name : {kRoundsFile, kLedgerFile, kExperimentFile, kEnvironmentFile, kSealFile})
+    EXPECT_THAT(refusal_without(name), HasSubstr(std::string("dp-fedavg-seed-1/") + name + ": is not there"));
+  const std::string ledger = content_of(run / kLedgerFile);
+  put(run / kLedgerFile, ledger + " ");
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+              HasSubstr("ledger.json: is not the file that the run's seal lists"));
+  // Also where a seal was made without it.
+  fs::remove(run / kLedgerFile);
+  const RunDirectory directory = RunDirectory::open(run);
+  directory.write_summary(directory.summary());
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }), HasSubstr("ledger.json: is not there"));
+  EXPECT_FALSE(fs::exists(scratch_ / "a.tar.gz"));
 }
 
 TEST_F(BundleTest, OfTheSameRunsHasTheSameBytes) {

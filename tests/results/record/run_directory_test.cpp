@@ -206,7 +206,7 @@ TEST(RunDirectory, KeepsTheOldSummaryWhenTheDiskIsFull) {
   std::string message;
   {
     const FileSizeLimit limit(100);
-    message = message_of([&] { run.write_summary(finished("fedavg", 1, 0.5)); });
+    message = message_of([&] { run.write_summary(unfinished("fedavg", 1, 3)); });
   }
   EXPECT_THAT(message, HasSubstr("summary.json: cannot be written: File too large\n  free some space there"));
   EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));

@@ -1,0 +1,196 @@
+#include "results/audit/expected_ledger.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/stream.hpp"
+#include "fedarena/base/text.hpp"
+
+#include "results/record/resolved_settings.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Local SGD: one noised access a step.
+constexpr std::array<std::string_view, 10> kLocalTraining = {"fedavg",  "dp-fedavg", "fedprox", "dp-fedprox",
+                                                             "fednova", "scaffold",  "fedavgm", "fedadagrad",
+                                                             "fedadam", "fedyogi"};
+
+// Of counts that are not negative; an edited file may hold any number.
+std::int64_t times(std::int64_t left, std::int64_t right) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(left, right, &product) ? kMost : std::min(product, kMost);
+}
+
+bool is_one_of(const auto& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+ExpectedLedger::ExpectedLedger(std::string_view toml, const std::string& file)
+    : file_(file), settings_(resolved_settings(toml)) {
+  // What is written below the algorithm goes before what is written for all.
+  section_ = settings_.contains("algorithms.privacy.policy") ? "algorithms.privacy." : "privacy.";
+  policy_ = setting("policy", "none");
+  algorithm_ = settings_["algorithms.name"];
+}
+
+std::string ExpectedLedger::setting(const std::string& name, const std::string& fallback) const {
+  const auto found = settings_.find(section_ + name);
+  return found == settings_.end() ? fallback : found->second;
+}
+
+double ExpectedLedger::number(const std::string& name) const {
+  const std::string text = setting(name, "missing");
+  const std::optional<double> value = parse_number<double>(text);
+  if (value) return *value;
+  throw Error(Complaint{.place = {.file = file_},
+                        .found = fmt::format("{}{} is {}", section_, name, text),
+                        .allowed = "a number",
+                        .remedy = "the file is damaged or was edited; restore it"});
+}
+
+std::int64_t ExpectedLedger::integer(const std::string& key, std::int64_t fallback) const {
+  const auto found = settings_.find(key);
+  if (found == settings_.end()) return fallback;
+  return parse_number<std::int64_t>(found->second).value_or(fallback);
+}
+
+std::optional<std::int64_t> ExpectedLedger::clients() const {
+  const std::int64_t clients = integer("partition.clients", 0);
+  return clients > 0 ? std::optional(clients) : std::nullopt;
+}
+
+std::int64_t ExpectedLedger::cohort_size(std::int64_t clients) const {
+  const auto found = settings_.find("cohort.fraction");
+  const double fraction = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
+  if (fraction > 0) {
+    const auto all = static_cast<double>(clients);
+    return static_cast<std::int64_t>(std::max(1.0, std::min(all, std::round(fraction * all))));
+  }
+  const std::int64_t size = integer("cohort.size", 0);
+  return size == 0 ? clients : size;
+}
+
+std::vector<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_t clients) const {
+  const std::int64_t size = std::clamp<std::int64_t>(cohort_size(clients), 0, clients);
+  const bool poisson = policy_ == "client" && setting("sampling", "poisson") == "poisson";
+  const std::string seeds = settings_.contains("experiment.seeds") ? settings_.at("experiment.seeds") : "";
+  const std::string_view seed = std::string_view(seeds).substr(0, seeds.find(']'));
+  Stream draws(
+      {.seed = static_cast<std::uint64_t>(
+           parse_number<std::int64_t>(seed.substr(std::min<std::size_t>(1, seed.size()))).value_or(0)),
+       .round = round,
+       .client = kServer,
+       .purpose = Purpose::kCohort,
+       .index = 0});
+  if (!poisson && size < clients) return draws.sample_without_replacement(clients, size);
+  const double rate = static_cast<double>(size) / static_cast<double>(clients);
+  std::vector<std::int64_t> cohort;
+  for (std::int64_t client = 0; client < clients; ++client) {
+    if (!poisson || draws.uniform() < rate) cohort.push_back(client);
+  }
+  return cohort;
+}
+
+SampledGaussian ExpectedLedger::event(double rate, std::vector<double> noise_multipliers) const {
+  const bool poisson = setting("sampling", "poisson") == "poisson";
+  return {.sampling = poisson ? Sampling::kPoisson : Sampling::kWithoutReplacement,
+          .rate = rate,
+          .noise_multipliers = std::move(noise_multipliers),
+          .adjacency = poisson ? Adjacency::kAddRemove : Adjacency::kReplaceOne};
+}
+
+SampledGaussian ExpectedLedger::of_records() const { return event(1, {number("noise_multiplier")}); }
+
+std::set<double> ExpectedLedger::rates(std::int64_t examples) const {
+  if (!settings_.contains("algorithms.batch_size")) return {};
+  // The whole shard is always an answer: where a batch is as large, and where an algorithm asks for it.
+  std::set<double> rates{1.0};
+  const std::int64_t batch = integer("algorithms.batch_size", 0);
+  if (batch > 0 && batch < examples) rates.insert(static_cast<double>(batch) / static_cast<double>(examples));
+  return rates;
+}
+
+std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
+  const auto own = [&](const char* name) {
+    return std::max<std::int64_t>(0, integer(fmt::format("algorithms.{}", name), 0));
+  };
+  const auto is = [&](const char* name, std::string_view value) {
+    const auto found = settings_.find(fmt::format("algorithms.{}", name));
+    return found != settings_.end() && found->second == value;
+  };
+  if (algorithm_ == "fedsgd") return Count{1, 1};
+  if (is_one_of(kLocalTraining, algorithm_)) {
+    std::int64_t steps = own("local_steps");
+    if (steps == 0) {
+      const std::int64_t batch = own("batch_size");
+      const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
+      steps = times(own("local_epochs"), batch == 0 ? 1 : examples / batch + rest);
+    }
+    // A control variate that is a gradient of its own.
+    const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1 : 0;
+    return Count{steps + extra, steps + extra};
+  }
+  if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
+    const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
+    const std::int64_t calibration = is("server_calibration", "true") ? 1 : 0;
+    const bool measures =
+        is("region", "gradient") && !is("server_radius", "constant") && !is("server_radius", "none");
+    const std::int64_t trials = measures ? times(own("server_epochs"), 1) : 0;
+    return Count{0, walks + calibration + trials};  // a walk may end early
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> ExpectedLedger::most_accesses() const {
+  if (policy_ != "record" || has_budget()) return 0;
+  const std::optional<Count> any = accesses(0);
+  if (!any) return std::nullopt;
+  return any->least < any->most ? any->most : 0;
+}
+
+std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {
+  const double both = number("noise_multiplier");
+  if (setting("adaptive_clipping", "false") != "true") return {both};
+  // A bit is sent as plus or minus one half.
+  double count = 2 * number("count_noise");
+  if (count == 0) count = static_cast<double>(cohort) / 10;
+  if (both == 0) return {0, count};
+  return {1 / std::sqrt(std::pow(both, -2) - std::pow(count, -2)), count};
+}
+
+std::int64_t ExpectedLedger::as_if_cohort() const { return integer(section_ + "as_if_cohort", 0); }
+
+SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {
+  const std::int64_t cohort = cohort_size(clients);
+  const std::int64_t larger = as_if_cohort();
+  std::vector<double> multipliers = this->multipliers(larger > 0 ? larger : cohort);
+  if (larger > 0) {
+    for (double& multiplier : multipliers) {
+      multiplier = multiplier * static_cast<double>(cohort) / static_cast<double>(larger);
+    }
+  }
+  return event(static_cast<double>(cohort) / static_cast<double>(clients), std::move(multipliers));
+}
+
+std::optional<SampledGaussian> ExpectedLedger::as_if() const {
+  const std::int64_t larger = as_if_cohort();
+  if (larger <= 0) return std::nullopt;
+  return event(static_cast<double>(larger) / number("as_if_population"), multipliers(larger));
+}
+
+bool ExpectedLedger::declares_public(const std::string& what) const {
+  std::string name = "public_" + what;
+  std::ranges::replace(name, ' ', '_');
+  return setting(name, "false") == "true";
+}
+
+}  // namespace fedarena::results

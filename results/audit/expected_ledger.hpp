@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fedarena/accounting/event.hpp"
+
+namespace fedarena::results {
+
+/// What an experiment file makes every ledger of its run say, whatever came of the training. It computes
+/// everything by itself, from the texts of the file, so that it shares no mistake with what wrote the ledger.
+class ExpectedLedger {
+ public:
+  /// `toml`: the experiment of one run. Throws Error that names `file` when a setting is missing or no
+  /// number.
+  ExpectedLedger(std::string_view toml, const std::string& file);
+
+  /// "none", "record" or "client".
+  const std::string& policy() const { return policy_; }
+  /// Whether noise is drawn from random streams. From any other source, a round that was lost cannot be
+  /// answered again as it was, so a ledger may hold more than the rounds need.
+  bool is_repeatable() const { return setting("noise_source", "stream") == "stream"; }
+  /// That were planned.
+  std::int64_t rounds() const { return integer("experiment.rounds", 0); }
+  /// Whether a fixed budget of epsilon lets data decide how much is asked for.
+  bool has_budget() const { return setting("budget", "0.0") != "0.0"; }
+  /// Of the partition; none where the data decide it.
+  std::optional<std::int64_t> clients() const;
+  /// Who takes part in a round, of so many clients, ascending.
+  std::vector<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
+
+  /// Noise multipliers of the policy "record", sampling and adjacency; without the rate.
+  SampledGaussian of_records() const;
+  /// The rates at which a client with so many examples may be sampled; none where the algorithm has no batch
+  /// size, so that any may be.
+  std::set<double> rates(std::int64_t examples) const;
+  /// How many noised accesses such a client makes in a round: exactly, or at least and at most.
+  struct Count {
+    std::int64_t least = 0, most = 0;
+  };
+  /// None for an algorithm that this program does not bring along.
+  std::optional<Count> accesses(std::int64_t examples) const;
+  /// What is charged to a client in each of its rounds even where fewer were made; none as above.
+  std::optional<std::int64_t> most_accesses() const;
+
+  /// What happens to all clients in a round under the policy "client".
+  SampledGaussian of_clients(std::int64_t clients) const;
+  /// The same for the population that rescaled noise stands for; none without one.
+  std::optional<SampledGaussian> as_if() const;
+
+  /// Whether the experiment declares this public, such as "label counts".
+  bool declares_public(const std::string& what) const;
+
+ private:
+  std::string setting(const std::string& name, const std::string& fallback) const;  // of the policy
+  double number(const std::string& name) const;                                     // of the policy
+  std::int64_t integer(const std::string& key, std::int64_t fallback) const;
+  std::int64_t as_if_cohort() const;
+  std::int64_t cohort_size(std::int64_t clients) const;
+  SampledGaussian event(double rate, std::vector<double> noise_multipliers) const;
+  std::vector<double> multipliers(std::int64_t cohort) const;
+
+  std::string file_;
+  std::map<std::string, std::string> settings_;
+  std::string section_, policy_, algorithm_;
+};
+
+}  // namespace fedarena::results

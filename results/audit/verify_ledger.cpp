@@ -1,0 +1,281 @@
+// A ledger against the experiment of its run.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "results/audit/comparison.hpp"
+#include "results/audit/expected_ledger.hpp"
+#include "results/audit/ledger_findings.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using Segment = Ledger::Segment;
+
+// Divisions and roots round alike everywhere; this leaves room for those that are made in another order.
+constexpr double kRounding = 1e-12;
+
+bool nearly_same(double left, double right) { return std::abs(left - right) <= kRounding * std::abs(right); }
+
+std::string listed(const std::vector<double>& numbers, std::string_view between = " and ") {
+  std::vector<std::string> texts;
+  for (const double number : numbers) texts.push_back(exact_number(number));
+  return fmt::format("{}", fmt::join(texts, between));
+}
+
+// Counts comparisons by what they are about, and tells the first that fails of each: thousands of clients
+// fail alike.
+class Kinds {
+ public:
+  explicit Kinds(Comparison compare) : compare_(std::move(compare)) {}
+
+  void result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
+              const std::string& recomputed) {
+    Kind& known = kinds_[kind];
+    if (same) return;
+    if (known.failures++ == 0) {
+      known.whose = whose;
+      known.recorded = recorded;
+      known.recomputed = recomputed;
+    }
+  }
+
+  void conclude() {
+    for (const auto& [name, kind] : kinds_) {
+      std::string field = name + kind.whose;
+      if (kind.failures > 1) field += fmt::format(" and {} more", kind.failures - 1);
+      compare_.result(kind.failures == 0, field, kind.recorded, kind.recomputed);
+    }
+  }
+
+ private:
+  struct Kind {
+    std::int64_t failures = 0;
+    std::string whose, recorded, recomputed;
+  };
+  Comparison compare_;
+  std::map<std::string, Kind> kinds_;
+};
+
+void compare_event(const SampledGaussian& event, const SampledGaussian& expected, const std::string& whose,
+                   Kinds& kinds) {
+  const bool same_noise =
+      std::ranges::equal(event.noise_multipliers, expected.noise_multipliers, nearly_same);
+  kinds.result(same_noise, "noise multiplier", whose, listed(event.noise_multipliers),
+               listed(expected.noise_multipliers));
+  kinds.result(event.sampling == expected.sampling, "sampling", whose, std::string(name(event.sampling)),
+               std::string(name(expected.sampling)));
+  kinds.result(event.adjacency == expected.adjacency, "adjacency", whose, std::string(name(event.adjacency)),
+               std::string(name(expected.adjacency)));
+}
+
+// What is neither a Gaussian over a sample nor exact, which no policy makes, and what is public only where
+// the experiment says so.
+void compare_others(const Access& access, const ExpectedLedger& expected, const std::string& whose,
+                    Kinds& kinds) {
+  if (const auto* open = std::get_if<DeclaredPublic>(&access.event)) {
+    kinds.result(expected.declares_public(open->what), "public " + open->what, whose, "declared",
+                 "not declared");
+  } else if (const auto* exact = std::get_if<ExactAccess>(&access.event)) {
+    kinds.result(!expected.declares_public(exact->what), "public " + exact->what, whose, "not declared",
+                 "declared");
+  } else {
+    kinds.result(false, "access", whose, describe(access.event), "none of that kind");
+  }
+}
+
+std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
+
+// Under the policy "record": what a client's examples went through in each of its rounds.
+void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                     Kinds& kinds) {
+  const std::string whose = client_text(client);
+  const SampledGaussian noised = expected.of_records();
+  const std::set<double> rates = expected.rates(record.examples);
+  const auto due = expected.accesses(record.examples);
+  for (const Segment& segment : record.segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      const auto* event = std::get_if<SampledGaussian>(&access.event);
+      if (event == nullptr) {
+        compare_others(access, expected, whose, kinds);
+        continue;
+      }
+      count += access.count;
+      compare_event(*event, noised, whose, kinds);
+      const bool fits = rates.empty() || std::ranges::any_of(rates, [&](double rate) {
+                          return nearly_same(event->rate, rate);
+                        });
+      kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
+                   listed({rates.begin(), rates.end()}, " or "));
+    }
+    if (!due) continue;
+    const bool fits = count >= due->least && (count <= due->most || !expected.is_repeatable());
+    kinds.result(fits, "accesses in a round", whose, std::to_string(count),
+                 range_text(due->least, due->most));
+  }
+}
+
+// Who took part is a matter of seed, round and cohort alone.
+void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
+                    const std::vector<std::int64_t>& rounds, Kinds& kinds) {
+  const std::string whose = client_text(client);
+  const std::int64_t recorded = Ledger::participations_of(segments);
+  kinds.result(recorded == std::ssize(rounds), "rounds", whose, std::to_string(recorded),
+               std::to_string(rounds.size()));
+  for (const Segment& segment : segments) {
+    const auto first = std::ranges::lower_bound(rounds, segment.first_round);
+    const auto end = std::ranges::upper_bound(rounds, segment.last_round);
+    const std::int64_t within = end - first;
+    const bool fits = within == segment.participations && within > 0 && *first == segment.first_round &&
+                      *(end - 1) == segment.last_round;
+    const std::string where = range_text(segment.first_round, segment.last_round);
+    kinds.result(fits, "rounds of a segment", whose, fmt::format("{} of {}", segment.participations, where),
+                 fmt::format("{} of {}", within, where));
+  }
+}
+
+// Under the policy "client": each round is one answer about all clients.
+void compare_population(const std::vector<Segment>& segments, const std::optional<SampledGaussian>& expected,
+                        const ExpectedLedger& experiment, const std::string& whose, Kinds& kinds) {
+  if (!expected) return kinds.result(segments.empty(), "accesses", whose, "some", "none");
+  kinds.result(!segments.empty(), "accesses", whose, "none", "some");
+  for (const Segment& segment : segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      const auto* event = std::get_if<SampledGaussian>(&access.event);
+      if (event == nullptr) {
+        compare_others(access, experiment, whose, kinds);
+        if (is_exact(access.event)) count = std::max<std::int64_t>(count, 1);
+        continue;
+      }
+      count += access.count;
+      compare_event(*event, *expected, whose, kinds);
+      kinds.result(nearly_same(event->rate, expected->rate), "sampling rate", whose,
+                   exact_number(event->rate), exact_number(expected->rate));
+    }
+    const bool fits = count == 1 || (count > 1 && !experiment.is_repeatable());
+    kinds.result(fits, "accesses in a round", whose, std::to_string(count), "1");
+  }
+}
+
+// How many examples a round's gradients were taken of, by the ledger: the mean and the variance.
+struct Draws {
+  double mean = 0, variance = 0;
+};
+
+Draws draws_of(const Segment& segment, std::int64_t examples) {
+  Draws draws;
+  for (const Access& access : segment.accesses) {
+    const auto* event = std::get_if<SampledGaussian>(&access.event);
+    if (event == nullptr) continue;
+    const double mean = static_cast<double>(access.count) * event->rate * static_cast<double>(examples);
+    draws.mean += mean;
+    if (event->sampling == Sampling::kPoisson) draws.variance += mean * (1 - event->rate);
+  }
+  return draws;
+}
+
+// The rounds count the examples whose gradients were clipped and noised. Poisson samples stay within
+// Bernstein's bound but once in 10^12 rounds, so that a count of accesses that was changed is noticed also
+// where no setting tells it.
+void compare_draws(const std::vector<Draws>& draws, std::span<const RoundRecord> rounds, Comparison compare) {
+  constexpr double kLog = 28.3;  // of 2 * 10^12
+  for (std::size_t i = 0; i < std::min(draws.size(), rounds.size()); ++i) {
+    const double slack = kLog / 3 + std::sqrt(kLog * kLog / 9 + 2 * kLog * draws[i].variance);
+    const double off = std::abs(static_cast<double>(rounds[i].examples) - draws[i].mean);
+    compare.result(off <= (draws[i].variance > 0 ? slack : 0.5), fmt::format("round {} examples", i + 1),
+                   std::to_string(rounds[i].examples),
+                   fmt::format("{} by the ledger", exact_number(std::round(draws[i].mean))));
+  }
+}
+
+// The last round that a ledger must hold, as far as cohorts are computed: a run that data ended is charged
+// for all rounds that were planned, and a ledger is written before its round.
+std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, std::int64_t recorded,
+                                std::int64_t planned) {
+  constexpr std::int64_t kMost = 1'000'000;  // for an edited file; no run has as many
+  planned = std::clamp<std::int64_t>(planned, 0, kMost);
+  if (ledger.ended_after() > 0) return planned;
+  if (summary.state != kRunning) return recorded;
+  std::int64_t last = 0;
+  for (const auto& [client, record] : ledger.clients()) {
+    if (!record.segments.empty()) last = std::max(last, record.segments.back().last_round);
+  }
+  return std::min(last, planned);
+}
+
+}  // namespace
+
+Verification verify_ledger(const std::filesystem::path& path) {
+  Verification verification;
+  const RunDirectory run = RunDirectory::open(path);
+  if (!run.has(kLedgerFile)) return verification;
+  const Ledger ledger = read_ledger(path);
+  const ExpectedLedger expected(run.read_file(kExperimentFile), (path / kExperimentFile).string());
+  if (name(ledger.unit()) != expected.policy()) return verification;  // which verify_run() says
+  const std::vector<RoundRecord> rounds = run.rounds();
+  const auto clients = std::ssize(ledger.clients());
+  Comparison compare(verification, path / kLedgerFile);
+  if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
+
+  const Summary summary = run.summary();
+  if (const auto most = expected.most_accesses())
+    compare.integer("most_accesses", ledger.most_accesses(), *most);
+  const bool charges_rest =
+      !summary.stopped.empty() && !expected.has_budget() && ledger.unit() != Unit::kNothing;
+  if (summary.state == kFinished) {
+    compare.integer("ended_after", ledger.ended_after(), charges_rest ? summary.rounds_done : 0);
+  }
+  const std::int64_t last = last_charged_round(ledger, summary, run.rounds_recorded(), expected.rounds());
+  std::vector<std::vector<std::int64_t>> takes_part(static_cast<std::size_t>(clients));
+  for (std::int64_t round = 1; round <= last; ++round) {
+    for (const std::int64_t client : expected.cohort(round, clients))
+      takes_part[static_cast<std::size_t>(client)].push_back(round);
+  }
+  Kinds kinds(compare);
+  std::vector<Draws> draws(static_cast<std::size_t>(last));
+  for (const auto& [client, record] : ledger.clients()) {
+    // An edited ledger may name any.
+    const bool known = client >= 0 && client < clients;
+    const std::vector<std::int64_t> own =
+        known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
+    compare_rounds(client, record.segments, own, kinds);
+    if (ledger.unit() != Unit::kRecord) continue;
+    compare_records(client, record, expected, kinds);
+    for (const Segment& segment : record.segments) {
+      const Draws of_client = draws_of(segment, record.examples);
+      for (auto round = std::ranges::lower_bound(own, segment.first_round);
+           round != own.end() && *round <= segment.last_round; ++round) {
+        Draws& all = draws[static_cast<std::size_t>(*round - 1)];
+        all.mean += of_client.mean;
+        all.variance += of_client.variance;
+      }
+    }
+  }
+  if (ledger.unit() == Unit::kClient) {
+    compare_population(ledger.population(), expected.of_clients(clients), expected, "", kinds);
+    compare_population(ledger.as_if(), expected.as_if(), expected, " as if", kinds);
+  } else {
+    for (const Access& access : Ledger::accesses_of(ledger.population()))
+      compare_others(access, expected, " of all clients", kinds);
+  }
+  kinds.conclude();
+  if (ledger.unit() == Unit::kRecord && expected.is_repeatable())
+    compare_draws(draws, rounds, Comparison(verification, path / kRoundsFile));
+  return verification;
+}
+
+}  // namespace fedarena::results
