@@ -52,7 +52,7 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
   };
   const std::string record = "policy = \"record\"\nnoise_multiplier = 1.5\n";
   const std::string client = "policy = \"client\"\nnoise_multiplier = 2.0\n";
-  const std::string fixed = "sampling = \"fixed-size\"\nassume = \"poisson\"\n";
+  const std::string fixed = "sampling = \"without-replacement\"\nassume = \"poisson\"\n";
   const std::string fedavg = "name = \"fedavg\"\nweighting = \"uniform\"";
   run_small(scratch,
             {.partition = "kind = \"dirichlet\"\nalpha = 0.3\nclients = 5",

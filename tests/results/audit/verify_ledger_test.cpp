@@ -150,7 +150,7 @@ TEST_F(ForgedRun, IsNoticedByEverySettingOfItsExperiment) {
   };
   EXPECT_THAT(with("noise_multiplier", "9.0"),
               ElementsAre("ledger.json: noise multiplier of client 0 and 2 more is 2; recomputed: 9"));
-  EXPECT_THAT(with("sampling", "\"fixed-size\""),
+  EXPECT_THAT(with("sampling", "\"without-replacement\""),
               Contains("ledger.json: sampling of client 0 and 2 more is poisson; recomputed: "
                        "without-replacement"));
   EXPECT_THAT(with("batch_size", "10"),
@@ -260,7 +260,7 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
     return SampledGaussian{Sampling::kWithoutReplacement, rate, std::move(noise_multipliers),
                            Adjacency::kReplaceOne};
   };
-  const Settings settings = {{"sampling", "\"fixed-size\""}};
+  const Settings settings = {{"sampling", "\"without-replacement\""}};
   const auto with = [&](const Settings& more, const RoundAccesses& population,
                         const RoundAccesses& as_if = {}) {
     Settings all = settings;
