@@ -15,6 +15,7 @@
 #include "harness/runner/record/cell_record.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
+#include "results/audit/verify.hpp"
 #include "results/record/durable_file.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/paths.hpp"
@@ -173,6 +174,8 @@ TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
       lost += charged - 1;
     }
     EXPECT_EQ(results::SyntheticFolder(folder).rounds(), (std::vector<std::int64_t>{1, 2}));
+    const results::FoundRun found = results::find_runs(std::vector<fs::path>{folder}).front();
+    EXPECT_TRUE(results::verify_seal(found).differences.empty()) << "step " << steps;
   }
   EXPECT_EQ(lost > 0, system) << "of what was begun and lost, noise that comes again is not charged twice";
 }
