@@ -221,13 +221,13 @@ void read_run(std::string_view bytes) {
 std::vector<std::string> run_seeds() {
   const results::Scratch scratch;
   const results::RecordedRun run(scratch / "run", {});
-  std::vector<std::string> seeds = {"verify" + packed(run.path())};
+  std::vector<std::string> seeds;
   const results::RunDirectory directory = run.open();
   directory.synthetic().write(
       4, {{{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}, {{2}, std::vector<std::int64_t>{0, 1}}});
   results::record_partition(directory, results::three_clients());
   directory.write_client_scores({4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}});
-  for (const char* name : {"table", "list", "compare", "privacy", "report", "export", "images", "bundle"})
+  for (const char* name : {"table", "list", "compare", "privacy", "report", "export", "images"})
     seeds.push_back(name + packed(run.path()));
   return seeds;
 }

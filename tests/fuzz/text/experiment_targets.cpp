@@ -28,9 +28,6 @@ void read_an_experiment(std::string_view bytes) {
   }
 }
 
-// Of a run directory: as the program wrote it, or as somebody changed it.
-void read_settings(std::string_view bytes) { results::resolved_settings(bytes); }
-
 void read_override(std::string_view bytes) {
   static const config::Document kDocument = parsed(kSample);
   read_grid(kDocument, {std::string(bytes)}, catalog());
@@ -87,14 +84,10 @@ std::vector<Target> experiment_targets() {
        .read = read_an_experiment,
        .seeds = {kSample, kProfiled, kSwept, private_sample(), tuning_sample()},
        .words = toml_words()},
-      {.name = "settings",
-       .read = read_settings,
-       .seeds = {to_toml(parse_sample(private_sample()))},
-       .words = toml_words()},
       {.name = "override",
        .read = read_override,
        .seeds = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
-                 "algorithms.FedAvg.rate=0.2", "experiment.name=x", "algorithms.fedprox.privacy.clip_norm=3",
+                 "algorithms.FedAvg.rate=0.2", "experiment.name=x",
                  "sweep.model.width=[8, 9]", "privacy.policy=client"},
        .words = toml_words()},
       {.name = "published", .read = read_figures, .seeds = {kFigures}, .words = toml_words()}};

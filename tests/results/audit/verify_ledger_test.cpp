@@ -64,7 +64,7 @@ class ForgedRun : public testing::Test {
   }
 
   static SampledGaussian gaussian(double rate, double noise_multiplier = 2) {
-    return {Sampling::kPoisson, rate, {noise_multiplier}, Adjacency::kAddRemove};
+    return {Sampling::kPoisson, rate, {noise_multiplier}, Adjacency::kZeroOut};
   }
   static RoundAccesses accesses(const Event& event, std::int64_t count) {
     return RoundAccesses({{event, count}});

@@ -97,7 +97,8 @@ TEST_F(SealedRun, NamesAFileWhereOneByteIsFlipped) {
 std::vector<std::string> edits_of_json(const std::string& text) {
   std::vector<std::string> edited;
   const auto document = nlohmann::ordered_json::parse(text);
-  for (const auto& [pointer, value] : document.flatten().items()) {
+  const auto leaves = document.flatten();
+  for (const auto& [pointer, value] : leaves.items()) {
     const nlohmann::ordered_json::json_pointer place(pointer);
     auto changed = document;
     changed[place] = value.is_number()    ? nlohmann::ordered_json(value.get<double>() + 1)
@@ -189,6 +190,7 @@ TEST_F(SealedRun, LosesItsSealWhenItGoesOn) {
   unfinished.state = std::string(kRunning);
   unfinished.final_test_accuracy = unfinished.final_test_loss = std::nullopt;
   unfinished.privacy->rdp = unfinished.privacy->pld = std::nullopt;
+  unfinished.privacy->order = 0;
   // Killed between the seal and the summary that is in it.
   put(file(kSummaryFile), to_json_text(unfinished));
   EXPECT_THAT(named(), ElementsAre(kSealFile));
