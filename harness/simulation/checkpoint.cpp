@@ -125,8 +125,12 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   Checkpoint checkpoint;
   checkpoint.round = static_cast<std::int64_t>(parts.number());
   const Message own = decode(parts.part(), model.layout(), device);
-  checkpoint.params = own[kParams];
-  checkpoint.clip_norm = own[kClipNorm];
+  try {
+    checkpoint.params = own[kParams];
+    checkpoint.clip_norm = own[kClipNorm];
+  } catch (const Bug& missing) {  // a checksum says nothing of who wrote it
+    throw Error::of("this is not a checkpoint of fedarena: {}", missing.what());
+  }
   if (checkpoint.params.flat().dtype() != model.options().dtype()) {
     throw Error::of("the checkpoint's parameters are {}, this run's are {}",
                     torch::toString(checkpoint.params.flat().scalar_type()),
