@@ -53,7 +53,9 @@ Seal current_seal(const fs::path& run) {
     const fs::file_status status = at->symlink_status(failure);
     if (failure) fail_on_file(at->path(), "cannot be looked at", failure.value());
     const std::string name = name_of(at->path(), run);
-    if (fs::is_directory(status) || name == kSealFile || name == kClientStatesFile) continue;
+    // A crash may leave the beginning of a file; the next write of that file takes it away.
+    const bool unfinished = name.ends_with(".partial");
+    if (fs::is_directory(status) || unfinished || name == kSealFile || name == kClientStatesFile) continue;
     seal[name] = fs::is_regular_file(status) ? digest_of(at->path()) : kNotRegular;
   }
   if (failure) fail_on_file(run, "cannot be listed", failure.value());
