@@ -95,6 +95,27 @@ void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const Ro
   ++segments.back().participations;
 }
 
+void Ledger::add_lost(const Ledger& written, std::int64_t round) {
+  Ledger result = *this;
+  const auto go_on = [&](std::vector<Segment>& segments, const std::vector<Segment>& after) {
+    const std::int64_t further = participations_of(after) - participations_of(segments);
+    if (further < 0 || further > 1 || (further == 1 && after.back().last_round != round)) return false;
+    // In a segment of its own, because the next attempt changes it.
+    if (further == 1) segments.push_back({round, round, 1, after.back().accesses});
+    return true;
+  };
+  bool goes_on = unit_ == written.unit_ && clients_.size() == written.clients_.size() &&
+                 go_on(result.population_, written.population_) && go_on(result.as_if_, written.as_if_);
+  for (auto& [client, record] : result.clients_) {
+    const auto after = written.clients_.find(client);
+    goes_on = goes_on && after != written.clients_.end() && after->second.examples == record.examples &&
+              go_on(record.segments, after->second.segments);
+  }
+  if (!goes_on)
+    throw Error::of("the ledger does not go on where the checkpoint ends, before round {}", round);
+  *this = std::move(result);
+}
+
 void Ledger::end_after(std::int64_t round) {
   FEDARENA_CHECK(round, >=, 1);
   FEDARENA_CHECK(ended_after_, ==, 0);

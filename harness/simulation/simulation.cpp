@@ -394,22 +394,6 @@ std::string Simulation::restore(std::span<const std::byte> bytes) {
   return checkpoint.unpublished;
 }
 
-void Simulation::charge_lost(const Ledger& written) {
-  // At most one round, whose attempts are one participation.
-  const auto goes_on = [](const std::vector<Ledger::Segment>& before,
-                          const std::vector<Ledger::Segment>& after) {
-    const std::int64_t further = Ledger::participations_of(after) - Ledger::participations_of(before);
-    return further == 0 || further == 1;
-  };
-  const bool same_clients =
-      std::ranges::equal(written.clients(), ledger_.clients(), [&](const auto& after, const auto& before) {
-        return after.first == before.first && after.second.examples == before.second.examples &&
-               goes_on(before.second.segments, after.second.segments);
-      });
-  if (!same_clients || !goes_on(ledger_.population(), written.population())) {
-    throw Error::of("the ledger does not continue that of the checkpoint of round {}", round_);
-  }
-  ledger_ = written;
-}
+void Simulation::charge_lost(const Ledger& written) { ledger_.add_lost(written, round_ + 1); }
 
 }  // namespace fedarena

@@ -301,6 +301,32 @@ TEST(Ledger, ChargesARoundThatIsMadeAgainTwice) {
   EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
 }
 
+// The last round but one of client 1 is not lost, although its segment on disk does not tell which it was.
+TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
+  const auto until = [](std::int64_t rounds) {
+    Ledger ledger(Unit::kRecord);
+    for (const std::int64_t client : {0, 1}) ledger.add_client(client, 600);
+    for (std::int64_t round = 1; round <= rounds; ++round) {
+      ledger.record(round, 0, RoundAccesses({{Gaussian{2}, 3}}));
+      if (round != 3 && round != 4) ledger.record(round, 1, RoundAccesses({{Gaussian{2}, 3}}));
+    }
+    return ledger;
+  };
+  Ledger ledger = until(4);
+  ledger.add_lost(until(5), 5);
+  EXPECT_EQ(ledger.charged(1), (std::vector<Access>{{Gaussian{2}, 6}, {Gaussian{2}, 3}}));
+  for (const std::int64_t client : {0, 1}) ledger.record(5, client, RoundAccesses({{Gaussian{2}, 3}}));
+  EXPECT_EQ(
+      ledger.clients().at(1).segments,
+      (std::vector<Segment>{{1, 2, 2, {{Gaussian{2}, 3}}}, {5, 5, 1, {{Gaussian{2}, 3}, {Gaussian{2}, 3}}}}));
+  Ledger nothing_lost = until(4);
+  nothing_lost.add_lost(until(4), 5);
+  EXPECT_EQ(nothing_lost, until(4));
+  EXPECT_THROW(nothing_lost.add_lost(until(6), 5), Error);
+  EXPECT_THROW(nothing_lost.add_lost(until(3), 5), Error);
+  EXPECT_EQ(nothing_lost, until(4));
+}
+
 TEST(Ledger, TellsWhetherAccessesVariedWithoutABound) {
   const auto ledger_of = [](Unit unit, std::int64_t most, std::int64_t last) {
     Ledger ledger(unit, most);

@@ -75,6 +75,9 @@ class FEDARENA_API Ledger {
   /// rescaled noise stands for.
   void record_as_if(std::int64_t round, const RoundAccesses& accesses);
 
+  /// Appends what `written`, this ledger with one more round, holds of that round: an attempt that a crash
+  /// lost. Another attempt may be recorded after it. Error when `written` does not go on where this ends.
+  void add_lost(const Ledger& written, std::int64_t round);
   /// Data ended the run after this round (>= 1): what is recorded from here on was planned and never made.
   void end_after(std::int64_t round);
 
