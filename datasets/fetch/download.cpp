@@ -63,7 +63,7 @@ bool is_broken_connection(CURLcode code) {
       refuse(wanted, fmt::format("the server cannot be reached ({})", reason),
              "Check this machine's network, or name a folder with the files: --from DIR");
     case CURLE_URL_MALFORMAT:
-      refuse(wanted, "this is no web address", "Name another address or a folder with --from",
+      refuse(wanted, "this is not a web address", "Name another address or a folder with --from",
              "http://HOST/PATH or https://HOST/PATH");
     default:
       break;

@@ -17,7 +17,7 @@ namespace fedarena {
 /// The cohort's messages under client-level differential privacy (DP-FedAvg: McMahan et al., ICLR 2018,
 /// Algorithm 1, flat clipping). All parameter vectors of a message are clipped together, to one norm; noise
 /// is added once to each sum; the expected cohort divides it, not the actual one, which is secret. Messages
-/// with parts that are no finite numbers contribute nothing.
+/// with parts that are not finite numbers contribute nothing.
 class PrivateUplink final : public Uplink {
  public:
   struct Setting {

@@ -62,7 +62,7 @@ bool contains(const std::vector<std::string>& list, const std::string& name) {
   const std::string allowed = fmt::format("none, or some of {}, joined by \"_\"", join_names(known));
   if (strategy.empty()) throw Error(Complaint{.found = "the augmentation is empty", .allowed = allowed});
   known.emplace_back("none");
-  throw Error(Complaint{.found = fmt::format("\"{}\" in \"{}\" is no augmentation", name, strategy),
+  throw Error(Complaint{.found = fmt::format("\"{}\" in \"{}\" is not an augmentation", name, strategy),
                         .allowed = allowed,
                         .nearest = nearest_name(name, known)});
 }

@@ -48,7 +48,7 @@ class Members {
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) damaged();
     const char* name = archive_entry_pathname_utf8(member);
     if (name == nullptr || *name == '\0' || archive_entry_filetype(member) != AE_IFREG) {
-      refuse("it holds something that is no file");
+      refuse("it holds something that is not a file");
     }
     return name;
   }
@@ -75,7 +75,7 @@ class Members {
  private:
   [[noreturn]] void damaged() const {
     const char* reason = archive_error_string(reader_.get());
-    refuse(fmt::format("this is no bundle, or it is damaged or cut off ({})",
+    refuse(fmt::format("this is not a bundle, or it is damaged or cut off ({})",
                        reason ? one_line(reason) : "no reason known"));
   }
 
@@ -105,7 +105,7 @@ std::string unpack(Members& members, const std::string& name, std::int64_t most,
 
 Manifest unpack_bundle(const fs::path& file, const fs::path& folder) {
   Members members(file);
-  if (members.next() != kManifestFile) members.refuse("its first file is no manifest");
+  if (members.next() != kManifestFile) members.refuse("its first file is not a manifest");
   std::string text;
   members.read(kManifestFile, kMostManifestBytes, [&](std::string_view bytes) { text += bytes; });
   Manifest manifest = parse_manifest(text, (file / kManifestFile).string());

@@ -92,7 +92,7 @@ std::vector<std::string> check_differences(const std::vector<Match>& matches,
         refused == 2 ? " (and 1 more pair differs)" : fmt::format(" (and {} more pairs differ)", refused - 1);
   needed.insert(across.begin(), across.end());
   refuse(std::move(first_refused),
-         fmt::format("--across {} compares them all the same, and says so; --labels A,B compares fewer rows",
+         fmt::format("--across {} compares them anyway, and says so; --labels A,B compares fewer rows",
                      fmt::join(needed, ",")));
 }
 

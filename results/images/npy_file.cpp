@@ -54,7 +54,7 @@ std::string first_word(std::string_view text) {
 
 std::vector<std::int64_t> parse_shape(const std::filesystem::path& file, std::string_view text) {
   const std::size_t close = text.find(')');
-  if (!text.starts_with('(') || close == std::string_view::npos) refuse(file, "its shape is no tuple");
+  if (!text.starts_with('(') || close == std::string_view::npos) refuse(file, "its shape is not a tuple");
   const std::string_view inside = text.substr(1, close - 1);
   std::vector<std::int64_t> shape;
   const char* at = inside.data();

@@ -10,7 +10,7 @@ namespace fedarena::results {
 struct PixelStatistics {
   std::optional<double> smallest, largest;  ///< none when no pixel is a number
   double clipped = 0;      ///< the share of pixels further outside [0, 1] than half a shade of 255
-  double not_numbers = 0;  ///< the share of pixels that are no numbers
+  double not_numbers = 0;  ///< the share of pixels that are not numbers
 };
 
 PixelStatistics pixel_statistics(std::span<const float> pixels);

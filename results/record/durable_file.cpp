@@ -56,7 +56,7 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
   const std::filesystem::file_status status = std::filesystem::status(file, unknown);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw Error(Complaint{.place = {.file = file.string()},
-                          .found = "is no regular file, which could be replaced",
+                          .found = "is not a regular file, so it is not replaced",
                           .remedy = "give the name of a file, which may exist or not"});
   }
   std::filesystem::path partial = file;

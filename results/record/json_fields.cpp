@@ -5,8 +5,8 @@
 
 #include "fedarena/base/nearest.hpp"
 
-#include "harness/digest/sha256.hpp"
 #include "accounting/json_text.hpp"
+#include "harness/digest/sha256.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

@@ -102,7 +102,7 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
   RunDirectory run(path);
   run.write_file_atomically(kExperimentFile, experiment_toml);
   run.write_file_atomically(kEnvironmentFile, environment_json);
-  // One that a crashed attempt left is replaced or goes: it would be no part of this run.
+  // One that a crashed attempt left is replaced or goes: it would not be part of this run.
   if (partition_json.empty()) {
     std::filesystem::remove(path / kPartitionFile, failure);
     if (failure) fail_on_file(path / kPartitionFile, "cannot be removed", failure.value());

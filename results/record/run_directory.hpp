@@ -45,8 +45,8 @@ class RunDirectory {
 
   /// The summary as it was written last.
   Summary summary() const;
-  /// Replaces the summary, all or nothing. That of a finished run comes after the seal of all files, so that a
-  /// finished run always has one; any other takes away a seal.
+  /// Replaces the summary, all or nothing. That of a finished run comes after the seal of all files, so that
+  /// a finished run always has one; any other takes away a seal.
   void write_summary(const Summary& summary) const;
 
   /// The rounds on disk, 1, 2, 3, ... A torn last line, left by a crash, is not among them; any other damage

@@ -39,7 +39,7 @@ std::optional<Tuning> read_tuning(JsonFields& fields) {
   if (tuning.chosen.empty()) object.reject("chosen", "the settings of the best trial");
   tuning.criterion =
       object.choice("criterion", {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
-  // A model that diverged has a loss all the same, and an accuracy.
+  // A model that diverged still has a loss, and an accuracy.
   tuning.score =
       tuning.criterion == kByValidationAccuracy ? object.fraction("score") : object.number("score");
   tuning.examples = object.integer("examples", 0);

@@ -248,7 +248,7 @@ TEST_F(DownloadTest, RefusesServersThatCannotBeReached) {
   }
   EXPECT_THAT(refusal(address), AllOf(HasSubstr("cannot be reached"), HasSubstr("--from DIR")));
   EXPECT_THAT(refusal("http://no-such-host.invalid/"), HasSubstr("cannot be reached"));
-  EXPECT_THAT(refusal("http://"), HasSubstr("this is no web address"));
+  EXPECT_THAT(refusal("http://"), HasSubstr("this is not a web address"));
 }
 
 class SecureDownloadTest : public DownloadTest {

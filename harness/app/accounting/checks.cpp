@@ -56,7 +56,7 @@ CLI::Validator whole_number(int least, int most) {
   const auto check = [least, most](std::string& text) -> std::string {
     const auto number = parse_number<int>(text);
     if (number && *number >= least && *number <= most) return {};
-    return fmt::format("\"{}\" is no whole number from {} to {}", text, least, most);
+    return fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most);
   };
   return {check, ""};
 }
@@ -65,7 +65,7 @@ CLI::Validator positive_number() {
   const auto check = [](std::string& text) -> std::string {
     const auto number = parse_number<double>(text);
     if (number && std::isfinite(*number) && *number > 0) return {};
-    return fmt::format("\"{}\" is no number above 0", text);
+    return fmt::format("\"{}\" is not a number above 0", text);
   };
   return {check, ""};
 }

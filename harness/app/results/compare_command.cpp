@@ -50,11 +50,11 @@ results::RoundMetric decisive_metric(const std::string& text, std::span<const re
     return std::ranges::binary_search(results::observed_names(folder.runs), name);
   };
   if (!results::find_quantity(name) && std::ranges::any_of(folders, observes)) {
-    throw Error(
-        Complaint{.found = fmt::format(
-                      "--metric: what an algorithm observes of itself (\"{}\") is no better or worse", name),
-                  .allowed = join_names(results::quantity_names()),
-                  .remedy = "fedarena table and fedarena plot show observations"});
+    throw Error(Complaint{
+        .found = fmt::format(
+            "--metric: what an algorithm observes of itself (\"{}\") is neither better nor worse", name),
+        .allowed = join_names(results::quantity_names()),
+        .remedy = "fedarena table and fedarena plot show observations"});
   }
   return results::parse_round_metric(text);
 }

@@ -129,7 +129,7 @@ int run_replay(const ReplayArguments& arguments) {
   if (!tally.same_build_differed) return kSuccess;
   throw Error(Complaint{.place = {.file = arguments.file.string()},
                         .found = "the same build gave other bits than are recorded",
-                        .remedy = "The records were edited, or the data or a library that is no part of "
+                        .remedy = "The records were edited, or the data or a library that is not part of "
                                   "fedarena changed; `fedarena verify` checks the records by themselves."});
 }
 

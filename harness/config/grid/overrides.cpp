@@ -191,7 +191,7 @@ std::vector<Profile> profiles_of(const Document& document, const std::vector<Sec
   if (section == nullptr) return profiles;
   const char* const remedy = "write [profiles.NAME], once for each profile";
   if (section->form != Section::Form::kTable)
-    complain({.place = section->place, .found = "\"profiles\" is no section", .remedy = remedy});
+    complain({.place = section->place, .found = "\"profiles\" is not a section", .remedy = remedy});
   for (const Setting& setting : section->tables.front().settings) {
     if (!setting.written.table) {
       complain({.place = setting.place,

@@ -38,7 +38,7 @@ struct Profile {
 };
 
 /// The profiles of a document, in the order of the file. Throws Error for names that are not safe as the end
-/// of a folder's name and for entries that are no override by their form.
+/// of a folder's name and for entries that are not overrides by their form.
 std::vector<Profile> profiles_of(const Document& document, const std::vector<SectionSpec>& specs);
 
 /// The profile of that name. Throws Error, with those that there are, when `file` has none.

@@ -206,7 +206,7 @@ void check_required_policy(const AlgorithmEntry& entry, const Table& table, cons
   const SectionSpec& own = *algorithms.find_own("privacy");
   Complaint complaint{.place = table.find("name")->written.place};
   if (find_entry(*own.entries, required) == nullptr) {
-    complaint.found = fmt::format("{} requires the privacy policy {}, which there is not",
+    complaint.found = fmt::format("{} requires the privacy policy {}, which does not exist",
                                   in_quotes(entry.name), in_quotes(required));
     complaint.allowed = own.keys.front().field.allowed();
   } else {

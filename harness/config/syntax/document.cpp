@@ -266,7 +266,7 @@ Written parse_value(std::string_view text, const Place& place) {
   }
   complain(
       {.place = place,
-       .found = in_quotes(text) + " is no value",
+       .found = in_quotes(text) + " is not a value",
        .allowed = "a value as TOML writes it, such as 5, 0.1, true, \"text\" or [1, 2]; or a bare word"});
 }
 

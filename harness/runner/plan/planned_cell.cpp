@@ -11,7 +11,7 @@
 namespace fedarena {
 namespace {
 
-// Longer lists of names are no help.
+// Longer lists of names do not help.
 constexpr std::size_t kMostNames = 30;
 
 std::string last_folder(const PlannedCell& cell) {
@@ -78,7 +78,7 @@ std::uint64_t PlannedCell::identity() const {
 
 std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std::vector<std::string>& only) {
   std::vector<PlannedCell> cells;
-  // Seeds are no dimension of a sweep, so that all points have the same.
+  // Seeds are not a dimension of a sweep, so that all points have the same.
   for (const std::int64_t seed : points.front().experiment.seeds) {
     for (const GridPoint& point : points) {
       for (const AlgorithmEntry& algorithm : point.experiment.algorithms)

@@ -29,7 +29,7 @@ results::RunDirectory open_same_run(const fs::path& path, const std::string& tom
   return run;
 }
 
-// A round with its clients' scores, which are no part of its line.
+// A round with its clients' scores, which are not part of its line.
 std::string text_of(const results::RoundRecord& record) {
   std::string text = to_json_line(record) + "\n";
   if (!record.client_scores.empty())

@@ -79,18 +79,17 @@ figures = [{ epsilon = inf, label = "x", mean = 100 }]
 }  // namespace
 
 std::vector<Target> experiment_targets() {
-  return {
-      {.name = "experiment",
-       .read = read_an_experiment,
-       .seeds = {kSample, kProfiled, kSwept, private_sample(), tuning_sample()},
-       .words = toml_words()},
-      {.name = "override",
-       .read = read_override,
-       .seeds = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
-                 "algorithms.FedAvg.rate=0.2", "experiment.name=x",
-                 "sweep.model.width=[8, 9]", "privacy.policy=client"},
-       .words = toml_words()},
-      {.name = "published", .read = read_figures, .seeds = {kFigures}, .words = toml_words()}};
+  return {{.name = "experiment",
+           .read = read_an_experiment,
+           .seeds = {kSample, kProfiled, kSwept, private_sample(), tuning_sample()},
+           .words = toml_words()},
+          {.name = "override",
+           .read = read_override,
+           .seeds = {"experiment.rounds=5", "training.rate=0.1", "model.layers=[1, 2]",
+                     "algorithms.FedAvg.rate=0.2", "experiment.name=x", "sweep.model.width=[8, 9]",
+                     "privacy.policy=client"},
+           .words = toml_words()},
+          {.name = "published", .read = read_figures, .seeds = {kFigures}, .words = toml_words()}};
 }
 
 }  // namespace fedarena::fuzz

@@ -39,7 +39,7 @@ std::string without_machine(const Scratch& scratch, std::string text) {
   return replaced(std::move(text), source_folder().string(), "SOURCE");
 }
 
-// Lines that are no message: what the run said before, and what belongs to the line above.
+// Lines that are not a message: what the run said before, and what belongs to the line above.
 bool stands_for_itself(const std::string& line) {
   for (const char* beginning : {"note: ", "warning: ", "seed ", "  "}) {
     if (line.rfind(beginning, 0) == 0) return false;

@@ -66,7 +66,7 @@ TEST_F(Table, TellsFoldersApartByWhatTheirAlgorithmsDifferIn) {
   EXPECT_THAT(call("report a b -o page.html").out, HasSubstr("2 runs, 2 rows of the table"));
   EXPECT_THAT(call("plot a b -o curves.svg").out,
               AllOf(HasSubstr("fedavg, rate=0.05"), HasSubstr("fedavg, rate=0.5")));
-  // What is no parameter of the algorithm is told, not shown.
+  // What is not a parameter of the algorithm is told, not shown.
   succeed("run small.toml --out c --set experiment.rounds=2");
   EXPECT_THAT(refused("table a c"), HasSubstr("differ in rounds: \"3\" and \"2\""));
 }
@@ -233,7 +233,7 @@ TEST_F(Compare, ReadsWhatRunWrote) {
   succeed("run small.toml --out runs/other --set partition.clients=3");
   EXPECT_THAT(refused("compare runs/small runs/other"),
               AllOf(HasSubstr("differ in partition of seed 1: \"iid(clients=3,"),
-                    HasSubstr("\n  --across partition compares them all the same")));
+                    HasSubstr("\n  --across partition compares them anyway")));
 }
 
 }  // namespace

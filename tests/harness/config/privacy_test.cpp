@@ -142,7 +142,7 @@ TEST(RequiredPolicy, SuggestsOnlyAlgorithmsThatThereAre) {
             "  write [privacy] policy = \"client\"");
   EXPECT_EQ(
       message("odd"),
-      "e.toml:28:8: \"odd\" requires the privacy policy \"both\", which there is not; allowed: \"none\", "
+      "e.toml:28:8: \"odd\" requires the privacy policy \"both\", which does not exist; allowed: \"none\", "
       "\"record\", \"client\"");
 }
 

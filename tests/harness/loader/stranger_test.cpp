@@ -1,4 +1,4 @@
-// Files that are no plugins of this program, made from one that is: each is left out with a reason, and
+// Files that are not plugins of this program, made from one that is: each is left out with a reason, and
 // nothing of it has run.
 #include <array>
 #include <cstddef>

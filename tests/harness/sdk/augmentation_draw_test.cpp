@@ -166,7 +166,7 @@ TEST(AugmentationStrategy, MayBeNoneOrSomeOfTheOperations) {
 TEST(AugmentationStrategy, IsComplainedAboutWithWhatIsAllowed) {
   const std::string allowed = "none, or some of color, crop, cutout, flip, scale, rotate, joined by \"_\"";
   const Complaint misspelt = complaint_about("color_crop_cutuot");
-  EXPECT_EQ(misspelt.found, "\"cutuot\" in \"color_crop_cutuot\" is no augmentation");
+  EXPECT_EQ(misspelt.found, "\"cutuot\" in \"color_crop_cutuot\" is not an augmentation");
   EXPECT_EQ(misspelt.allowed, allowed);
   EXPECT_EQ(misspelt.nearest, "cutout");
   EXPECT_EQ(complaint_about("nnoe").nearest, "none");

@@ -212,7 +212,7 @@ TEST(Wire, RefusesParamsOfAnotherModel) {
   }
 }
 
-// Bytes that are no message: each is refused with Error, or happens to be a message again; nothing else is
+// Bytes that are not a message: each is refused with Error, or happens to be a message again; nothing else is
 // ever thrown and nothing large is allocated.
 
 std::string refusal(const Bytes& bytes) {

@@ -225,7 +225,7 @@ TEST_F(BundleTest, ThatWasDamagedIsRefused) {
     expect_refusal_or_all_files(flipped);
   }
   EXPECT_GT(refused, 90);
-  EXPECT_THAT(unpack_refusal(scratch_.write("text.tar.gz", "no archive")), HasSubstr("this is no bundle"));
+  EXPECT_THAT(unpack_refusal(scratch_.write("text.tar.gz", "no archive")), HasSubstr("this is not a bundle"));
   EXPECT_THAT(unpack_refusal(scratch_ / "absent.tar.gz"), HasSubstr("absent.tar.gz"));
   ASSERT_EQ(::mkfifo((scratch_ / "pipe.tar.gz").c_str(), 0600), 0);
   EXPECT_THAT(unpack_refusal(scratch_ / "pipe.tar.gz"), HasSubstr("is a pipe"));
@@ -258,7 +258,7 @@ TEST_F(BundleTest, HoldsExactlyWhatItsManifestLists) {
   pack(file, {{kManifestFile, text}, {"a/x", "[]\n"}});
   EXPECT_THAT(unpack_refusal(file), HasSubstr("the SHA-256 of its file a/x is not that of the manifest"));
   pack(file, {{"a/x", content}, {kManifestFile, text}});
-  EXPECT_THAT(unpack_refusal(file), HasSubstr("its first file is no manifest"));
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("its first file is not a manifest"));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {
       message_of([&] { compare(rows); }),
       "fedavg and scaffold differ in data set: \"digits\" and \"letters\"; index hash of seed 1: \"hash1\" "
       "and "
-      "\"other\" (and 1 more pair differs)\n  --across data,partition compares them all the same, and says "
+      "\"other\" (and 1 more pair differs)\n  --across data,partition compares them anyway, and says "
       "so; --labels A,B compares fewer rows");
   EXPECT_THAT(message_of([&] { compare(rows, {.across = {kAcrossData}}); }),
               HasSubstr("fedavg and scaffold differ in index hash of seed 1"));
@@ -151,8 +151,7 @@ TEST(Pairs, AreRefusedWhereMoreThanTheAlgorithmDiffers) {
 TEST(Pairs, AreRefusedWhereEpsilonsDiffer) {
   const std::vector<std::vector<FoundRun>> rows = {row_of("dp-fedavg", kWorse, with_privacy(2)),
                                                    row_of("dp-fedprox", kBetter, with_privacy(3))};
-  EXPECT_THAT(message_of([&] { compare(rows); }),
-              HasSubstr("\n  --across epsilon compares them all the same"));
+  EXPECT_THAT(message_of([&] { compare(rows); }), HasSubstr("\n  --across epsilon compares them anyway"));
   const Pairs pairs = compare(rows, {.across = {kAcrossEpsilon}});
   EXPECT_EQ(pairs.caption, "Experiment quickstart, data set digits, partition iid, model mlp, 20 rounds");
   EXPECT_THAT(pairs.notes, Contains(HasSubstr("are compared across epsilon: epsilon of seed 1: 2.0000")));

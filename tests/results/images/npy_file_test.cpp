@@ -85,8 +85,9 @@ TEST(NpyFile, SaysWhatIsWrong) {
   EXPECT_THAT(of_header("{'descr': '<f4', 'shape': (2,), }"), HasSubstr("its header has no 'fortran_order'"));
   EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, }"),
               HasSubstr("its header has no 'shape'"));
-  EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, 'shape': 2, }"), HasSubstr("is no tuple"));
-  EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, 'shape':"), HasSubstr("is no tuple"));
+  EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, 'shape': 2, }"),
+              HasSubstr("is not a tuple"));
+  EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, 'shape':"), HasSubstr("is not a tuple"));
   EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }"),
               HasSubstr("its shape is (-2,)"));
   EXPECT_THAT(of_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2x,), }"),

@@ -241,7 +241,7 @@ TEST(RunDirectory, RefusesABrokenSummary) {
 
 TEST(ReplaceFile, ReplacesNothingButFiles) {
   const Scratch scratch;
-  const auto refused = testing::HasSubstr("is no regular file, which could be replaced");
+  const auto refused = testing::HasSubstr("is not a regular file, so it is not replaced");
   EXPECT_THAT(message_of([&] { replace_file(scratch.path(), "text"); }), refused);
   ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
   EXPECT_THAT(message_of([&] { replace_file(scratch / "pipe", "text"); }), refused);
