@@ -49,13 +49,13 @@ std::optional<double> number_of(std::string_view text, char decimal) {
 }
 
 bool resembles_number(std::string_view text) {
-  static const std::regex form(
+  static const std::regex kForm(
       "[+-]?(\\$|€|£|¥)? ?[+-]?(\\d{1,3}([,.' _]\\d{3})+|\\d*)([.,]?\\d*)?(e[+-]?\\d+)? ?(%|\\$|€|£|¥)?",
       std::regex::icase | std::regex::optimize);
   text = trimmed(text);
   // Longer ones are none, and would keep the search busy.
   if (text.size() > 40 || text.find_first_of("0123456789") == std::string_view::npos) return false;
-  return std::regex_match(text.begin(), text.end(), form);
+  return std::regex_match(text.begin(), text.end(), kForm);
 }
 
 std::optional<bool> truth_of(std::string_view text) {

@@ -52,7 +52,9 @@ class CsvFile {
   void skip_blanks();
   bool at_end() const { return at_ == content_.size(); }
   bool at_line_end() const { return content_[at_] == '\n' || content_[at_] == '\r'; }
-  bool at_field_end() const { return at_end() || content_[at_] == separator_ || at_line_end(); }
+  bool at_field_end() const {
+    return at_end() || content_[at_] == static_cast<std::uint8_t>(separator_) || at_line_end();
+  }
   void step();
   [[noreturn]] void reject(int line, int column, std::string found, std::string remedy) const;
 
