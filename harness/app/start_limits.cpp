@@ -17,8 +17,8 @@ namespace fedarena {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-// Measured with LibTorch 1.13 and OpenBLAS 0.3.21: code and data of the program and its libraries; what
-// OpenBLAS maps for each of its threads; the stack and heap of a thread.
+// Estimates on the large side, with LibTorch 1.13 and OpenBLAS 0.3.21: code and data of the program and its
+// libraries; what OpenBLAS maps for each of its threads; the stack and heap of a thread.
 constexpr std::size_t kProgram = 1200 * kMiB;
 constexpr std::size_t kBlasThread = 64 * kMiB;
 constexpr std::size_t kThread = 80 * kMiB;
