@@ -266,6 +266,26 @@ TEST_F(Policies, ChargeThePlanWhenDataEndTheRun) {
   }
 }
 
+// Whoever sees which test examples a client is tested on can count what it holds.
+TEST_F(Policies, ChargeTestsThatTellLabelCounts) {
+  for (PrivacyPolicy policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(clients_hidden())}) {
+    SimulationSetup tested = setup(policy);
+    tested.tests_tell_label_counts = true;
+    Simulation exact(tested);
+    EXPECT_EQ(exact.next_round().epsilon, kInfinity);
+    std::visit(Overload{[](NoPolicy&) {}, [](auto& private_one) { private_one.public_label_counts = true; }},
+               policy);
+    tested.policy = policy;
+    Simulation declared(tested), untested(setup(policy));
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_EQ(declared.next_round().epsilon, untested.next_round().epsilon);
+    }
+    EXPECT_TRUE(any_event(declared.ledger().charged(0),
+                          [](const Event& event) { return event == Event(DeclaredPublic{"label counts"}); }));
+    EXPECT_FALSE(declared.ledger().varies());
+  }
+}
+
 TEST_F(Policies, ChargeAllAccessesThatAnAlgorithmPlansInARound) {
   algorithm.most = 4;
   Simulation whole(setup(records_hidden()));
