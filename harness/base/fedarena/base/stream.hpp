@@ -22,6 +22,8 @@ enum class Purpose : std::uint32_t {
   kDataset = 7,
   kAlgorithm = 8,
   kTuning = 9,
+  kAttack = 10,  ///< which examples an attack looks at
+  kAudit = 11,   ///< which canaries are in, and what they are
 };
 
 /// The client number that stands for "the server" or "no client" in a stream's name.
