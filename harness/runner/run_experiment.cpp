@@ -8,7 +8,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -198,7 +197,7 @@ class Arena {
     if (!line.empty() && said_.insert(line).second) progress_.say(line);
   }
 
-  results::Summary plan(const PlannedCell& cell, const Dealt& dealt) {
+  results::Summary plan(const PlannedCell& cell, const PartitionedData& dealt) {
     const Experiment& experiment = cell.point->experiment;
     const AlgorithmEntry& entry = *cell.algorithm;
     results::Summary summary;

@@ -8,7 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 
@@ -23,6 +23,9 @@ struct FoundRun {
 /// their paths. Links to folders below a path are not followed. A broken run comes back with its problem, so
 /// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
+
+/// The one run at or below a path, finished or not. An Error when there is none, or more than one.
+RunDirectory open_one_run(const std::filesystem::path& path);
 
 /// What is wrong with a file of a run directory, in one line: the file's name, the line and field, the
 /// reason. Without the remedy and the folder, which stands beside it wherever a problem is shown.

@@ -105,8 +105,8 @@ void read_metrics(JsonFields& fields, RoundRecord& record) {
 
 void append_metrics(Json& json, const Summary& summary) {
   if (!summary.stopped.empty()) json["stopped_by"] = summary.stopped;
-  if (summary.examples) json["examples"] = *summary.examples;
-  if (summary.cost) append_cost(json, *summary.cost);
+  json["examples"] = summary.examples;
+  append_cost(json, summary.cost);
   if (summary.client_errors) append_errors(json, *summary.client_errors);
   if (!summary.per_client) return;
   append_clients(json, *summary.per_client);
@@ -121,10 +121,8 @@ void read_metrics(JsonFields& fields, Summary& summary) {
     summary.stopped =
         fields.choice("stopped_by", {std::string(kStoppedByTarget), std::string(kStoppedByPatience)});
   }
-  if (fields.has("examples")) {
-    summary.examples = fields.integer("examples", 0);
-    summary.cost = read_cost(fields, *summary.examples);
-  }
+  summary.examples = fields.integer("examples", 0);
+  summary.cost = read_cost(fields, summary.examples);
   summary.per_client = read_clients(fields);
   summary.client_errors = read_errors(fields);
   if (summary.per_client || summary.client_errors) check_finished(fields, summary);

@@ -1,7 +1,6 @@
 #include "results/record/privacy_claim.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "results/record/json_fields.hpp"
 

@@ -3,22 +3,15 @@
 #include <fmt/format.h>
 
 #include "results/record/metrics_json.hpp"
-#include "results/record/privacy_claim.hpp"
-#include "results/record/tuning.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr std::int64_t kSummarySchema = 2;
 
-std::optional<double> optional_number(JsonFields& fields, const std::string& name) {
-  if (fields.is_null(name)) return std::nullopt;
-  return fields.number(name);
-}
-
-std::optional<double> optional_fraction(JsonFields& fields, const std::string& name) {
-  if (fields.is_null(name)) return std::nullopt;
-  return fields.fraction(name);
+std::optional<double> unless_null(JsonFields& fields, const std::string& name,
+                                  double (JsonFields::*read)(const std::string& name)) {
+  return fields.is_null(name) ? std::nullopt : std::optional((fields.*read)(name));
 }
 
 std::optional<double> read_epsilon(JsonFields& fields) {
@@ -87,21 +80,16 @@ std::string to_json_line(const RoundRecord& record) {
   json["evaluation_seconds"] = json_number(record.evaluation_seconds);
   json["epsilon"] = json_number(record.epsilon);
   append_metrics(json, record);
-  std::string line = json_text(json, -1);
-  try {
-    parse_round(line, {});
-  } catch (const Error& error) {
-    throw Bug(fmt::format("a round record that cannot be read back: {}", error.what()));
-  }
-  return line;
+  return checked_record(json_text(json, -1), "a round record",
+                        [](const std::string& line) { parse_round(line, {}); });
 }
 
 RoundRecord parse_round(std::string_view line, const Place& place) {
   JsonFields fields(line, place);
   RoundRecord record;
   record.round = fields.integer("round", 1);
-  record.test_loss = optional_number(fields, "test_loss");
-  record.test_accuracy = optional_fraction(fields, "test_accuracy");
+  record.test_loss = unless_null(fields, "test_loss", &JsonFields::number);
+  record.test_accuracy = unless_null(fields, "test_accuracy", &JsonFields::fraction);
   record.clients = fields.integer("clients", 0);
   record.examples = fields.integer("examples", 0);
   record.uplink_bytes = fields.integer("uplink_bytes", 0);
@@ -146,15 +134,10 @@ std::string to_json_text(const Summary& summary) {
   if (summary.tuning) append_tuning(json, *summary.tuning);
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
-  std::string text = json_text(json, 2) + "\n";
   // Names that occur twice would have been merged.
   FEDARENA_CHECK(json["algorithm_parameters"].size(), ==, summary.algorithm_parameters.size());
-  try {
-    parse_summary(text, "");
-  } catch (const Error& error) {
-    throw Bug(fmt::format("a summary that cannot be read back: {}", error.what()));
-  }
-  return text;
+  return checked_record(json_text(json, 2) + "\n", "a summary",
+                        [](const std::string& text) { parse_summary(text, ""); });
 }
 
 Summary parse_summary(std::string_view text, const std::string& file) {
@@ -183,8 +166,8 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.parameters = fields.integer("parameters", 0);
   summary.state =
       fields.choice("state", {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
-  summary.final_test_accuracy = optional_fraction(fields, "final_test_accuracy");
-  summary.final_test_loss = optional_number(fields, "final_test_loss");
+  summary.final_test_accuracy = unless_null(fields, "final_test_accuracy", &JsonFields::fraction);
+  summary.final_test_loss = unless_null(fields, "final_test_loss", &JsonFields::number);
   read_policy(fields, summary);
   summary.uplink_bytes = fields.integer("uplink_bytes", 0);
   summary.downlink_bytes = fields.integer("downlink_bytes", 0);

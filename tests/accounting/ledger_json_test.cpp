@@ -4,19 +4,18 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "tests/accounting/samples.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
 
 std::string refusal(const std::string& text) {
   try {

@@ -1,7 +1,6 @@
 #include "harness/config/syntax/lexing.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "harness/config/syntax/document.hpp"

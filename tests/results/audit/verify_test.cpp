@@ -162,7 +162,7 @@ TEST_F(Verify, RecomputesTheCellsOfTheTable) {
   std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
   const Verification good = verify_table(runs);
   EXPECT_THAT(good.differences, IsEmpty());
-  EXPECT_EQ(good.values, 10);
+  EXPECT_EQ(good.values, 13);
   // The smaller epsilon of the two seeds in place of the larger one.
   runs[1].summary->privacy->rdp = runs[0].summary->privacy->rdp;
   const Verification bad = verify_table(runs);

@@ -1,4 +1,4 @@
-#include "results/export/settings_text.hpp"
+#include "results/export/event_file.hpp"
 
 #include <gtest/gtest.h>
 
