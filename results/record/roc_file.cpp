@@ -49,13 +49,8 @@ std::string to_json_text(const std::vector<NamedRoc>& curves) {
     const Json line = {{"name", name}, {"auc", curve.area}, {kRates, curve.true_positive_rates}};
     lines += (lines.empty() ? "" : ",\n") + json_text(line, -1);
   }
-  std::string text = fmt::format("{{\n\"schema\": {},\n\"curves\": [\n{}\n]\n}}\n", kRocSchema, lines);
-  try {
-    parse_roc(text, "");
-  } catch (const Error& error) {
-    throw Bug(fmt::format("characteristics that cannot be read back: {}", error.what()));
-  }
-  return text;
+  return checked_record(fmt::format("{{\n\"schema\": {},\n\"curves\": [\n{}\n]\n}}\n", kRocSchema, lines),
+                        "characteristics", [](const std::string& text) { parse_roc(text, ""); });
 }
 
 std::vector<NamedRoc> parse_roc(std::string_view text, const std::string& file) {
