@@ -157,6 +157,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   double client_rounds = 0;
   std::vector<results::EvaluatedRound> evaluated;
   const std::vector<results::RoundRecord> rounds = directory_->rounds();
+  summary_.examples = 0;
   summary_.cost = results::total_cost(rounds);
   for (const results::RoundRecord& record : rounds) {
     summary_.examples += record.examples;
