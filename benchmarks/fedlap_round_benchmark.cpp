@@ -1,7 +1,5 @@
 // Where the time of a FedLAP-DP round goes: one client with the settings of
 // experiments/fedlap/table2-mnist.toml, on random images of MNIST's shape.
-#include <memory>
-#include <string>
 
 #include <benchmark/benchmark.h>
 

@@ -2,7 +2,6 @@
 // 100, with the same cohort and the same local work, and clients' memories in a file against such in memory.
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,5 @@
 // Clipped per-example gradients against plain mean gradients of the same engine: the ConvNet on batches of
 // 256, taking turns in one run.
-#include <memory>
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,5 @@
 #include "partitions/card.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace fedarena {

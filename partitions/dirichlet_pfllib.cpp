@@ -9,7 +9,6 @@
 // 1000 draws. The least number is at least 1.
 
 #include <algorithm>
-#include <cmath>
 
 #include "partitions/class_shares.hpp"
 

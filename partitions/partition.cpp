@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "partitions/kinds.hpp"
@@ -30,11 +31,8 @@ const std::vector<PartitionKind>& kinds() {
 }
 
 const PartitionKind& find_kind(const std::string& name) {
-  for (const PartitionKind& kind : kinds()) {
-    if (kind.name == name) return kind;
-  }
-  const std::vector<std::string> names = partition_names();
-  throw unknown_name(fmt::format("unknown partition \"{}\"", name), name, names);
+  if (const PartitionKind* kind = find_named(kinds(), name, &PartitionKind::name)) return *kind;
+  throw unknown_name(fmt::format("unknown partition \"{}\"", name), name, partition_names());
 }
 
 void check_input(const PartitionInput& input) {

@@ -6,7 +6,6 @@
 // label the order is that of the data set; the paper says nothing of it.
 
 #include <algorithm>
-#include <numeric>
 
 #include "fedarena/base/error.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/overload.hpp"
 #include "fedarena/base/text.hpp"
@@ -123,10 +124,7 @@ Value Field::checked(const Value& value) const {
 }
 
 const Field* find_field(const std::vector<Field>& fields, std::string_view name) {
-  for (const Field& field : fields) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
+  return find_named(fields, name, &Field::name);
 }
 
 Settings complete(const std::vector<Field>& fields, const Settings& given) {

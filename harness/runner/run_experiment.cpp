@@ -8,7 +8,6 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,7 +81,7 @@ auto of_algorithm(const Work& work) -> decltype(work()) {
 }
 
 // Empty where all clients are tested, or none is to be.
-std::string untested_clients(const Dealt& dealt) {
+std::string untested_clients(const PartitionedData& dealt) {
   const auto untested =
       std::ranges::count_if(dealt.client_tests, [](const auto& share) { return share.empty(); });
   if (untested == 0) return {};
@@ -234,7 +233,7 @@ class Arena {
     if (!line.empty() && said_.insert(line).second) progress_.say(line);
   }
 
-  results::Summary plan(const PlannedCell& cell, const Dealt& dealt) {
+  results::Summary plan(const PlannedCell& cell, const PartitionedData& dealt) {
     const Experiment& experiment = cell.point->experiment;
     const AlgorithmEntry& entry = *cell.algorithm;
     results::Summary summary;

@@ -58,7 +58,7 @@ void ClientStates::put(const std::vector<std::pair<std::int64_t, State>>& states
 
 void ClientStates::move_to_file() {
   StateFile file = StateFile::create(room_.file);
-  std::map<std::int64_t, Filed> filed;
+  std::map<std::int64_t, StoredState> filed;
   for (const auto& [client, state] : held_) filed[client] = {.extent = file.write(*state)};
   file_ = std::move(file);
   filed_ = std::move(filed);
@@ -70,7 +70,7 @@ void ClientStates::put_into_file(const std::vector<std::pair<std::int64_t, State
   Staged staged(*file_);
   for (const auto& [client, state] : states) staged.write(client, state);
   for (const auto& [client, extent] : staged.take()) {
-    Filed& filed = filed_[client];
+    StoredState& filed = filed_[client];
     if (filed.named) {
       outdated_.push_back(filed.extent);
     } else {
@@ -90,7 +90,7 @@ ClientStates::Content ClientStates::content() const {
 
 void ClientStates::restore(Content content) {
   std::optional<StateFile> file;
-  std::map<std::int64_t, Filed> filed;
+  std::map<std::int64_t, StoredState> filed;
   if (!content.filed.empty()) {
     if (room_.file.empty() || !content.held.empty()) {
       throw Error::of("the checkpoint names client states in a file that it cannot have");

@@ -50,7 +50,7 @@ class ClientStates {
   void checkpointed();
 
  private:
-  struct Filed {
+  struct StoredState {
     Extent extent;
     bool named = false;  // by the last checkpoint
   };
@@ -62,7 +62,7 @@ class ClientStates {
   std::map<std::int64_t, State> held_;
   std::int64_t held_bytes_ = 0;
   std::optional<StateFile> file_;  // then all states are in it, and none is held
-  std::map<std::int64_t, Filed> filed_;
+  std::map<std::int64_t, StoredState> filed_;
   std::vector<Extent> outdated_;  // named by the last checkpoint, no client's state any longer
 };
 

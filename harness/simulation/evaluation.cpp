@@ -1,6 +1,5 @@
 #include "harness/simulation/evaluation.hpp"
 
-#include <optional>
 #include <vector>
 
 #include "results/record/test_metrics.hpp"

@@ -4,9 +4,6 @@
 #include <chrono>
 #include <set>
 #include <utility>
-#include <vector>
-
-#include "fedarena/base/overload.hpp"
 
 #include "harness/oracle/exact_oracle.hpp"
 #include "harness/oracle/noise_source.hpp"

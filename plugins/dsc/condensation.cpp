@@ -8,12 +8,7 @@
 
 namespace dsc {
 
-using fedarena::Batch;
-using fedarena::ClassBatches;
-using fedarena::Client;
-using fedarena::Params;
-using fedarena::Purpose;
-using fedarena::Stream;
+using namespace fedarena;
 
 namespace {
 

@@ -2,8 +2,7 @@
 
 namespace dsc {
 
-using fedarena::Constraint;
-using fedarena::Schema;
+using namespace fedarena;
 
 Schema<Config> Config::schema() {
   const Constraint count = Constraint::between(1, 1'000'000);
@@ -24,10 +23,10 @@ Schema<Config> Config::schema() {
       {"server_weight_decay", &Config::server_weight_decay, "weight decay of the server's model",
        Constraint::at_least(0)},
   }
-      .extends(fedarena::ClassMatching::schema())
-      .extends(fedarena::ImageTraining::schema())
-      .extends(fedarena::SyntheticSets::schema())
-      .extends(fedarena::GradientMatching::schema());
+      .extends(ClassMatching::schema())
+      .extends(ImageTraining::schema())
+      .extends(SyntheticSets::schema())
+      .extends(GradientMatching::schema());
 }
 
 }  // namespace dsc

@@ -7,11 +7,7 @@
 
 namespace dsc {
 
-using fedarena::Augmentation;
-using fedarena::Batch;
-using fedarena::Compute;
-using fedarena::Params;
-using fedarena::Stream;
+using namespace fedarena;
 
 SetTrainer::SetTrainer(Training how, const Compute& compute, Stream& shuffles, Stream& augmentations)
     : how_(std::move(how)), compute_(compute), shuffles_(shuffles), augmentations_(augmentations) {}

@@ -2,8 +2,7 @@
 
 namespace feddm {
 
-using fedarena::Constraint;
-using fedarena::Schema;
+using namespace fedarena;
 
 Schema<Config> Config::schema() {
   return Schema<Config>{
@@ -14,9 +13,9 @@ Schema<Config> Config::schema() {
        Constraint::between(1, 1'000'000)},
   }
       .extends(fedarena::SetTraining::schema())
-      .extends(fedarena::ClassMatching::schema())
-      .extends(fedarena::ImageTraining::schema())
-      .extends(fedarena::SyntheticSets::schema())
+      .extends(ClassMatching::schema())
+      .extends(ImageTraining::schema())
+      .extends(SyntheticSets::schema())
       .extends(fedarena::RateSchedule::schema());
 }
 

@@ -10,17 +10,7 @@
 
 namespace feddm {
 
-using fedarena::Architecture;
-using fedarena::Batch;
-using fedarena::ClassBatches;
-using fedarena::Client;
-using fedarena::Complaint;
-using fedarena::Error;
-using fedarena::Linear;
-using fedarena::Model;
-using fedarena::Params;
-using fedarena::Purpose;
-using fedarena::Stream;
+using namespace fedarena;
 
 namespace {
 

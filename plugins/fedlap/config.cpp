@@ -4,8 +4,7 @@
 
 namespace fedlap {
 
-using fedarena::Constraint;
-using fedarena::Schema;
+using namespace fedarena;
 
 Schema<Config> Config::schema() {
   const Constraint count = Constraint::between(1, 1'000'000);
@@ -49,8 +48,8 @@ Schema<Config> Config::schema() {
        "gradient of their images to that (Equation 20); needs server_descent = \"weighted\""},
   }
       .extends(fedarena::SetTraining::schema())
-      .extends(fedarena::ImageTraining::schema())
-      .extends(fedarena::SyntheticSets::schema())
+      .extends(ImageTraining::schema())
+      .extends(SyntheticSets::schema())
       .extends(GradientMatching::schema())
       .extends(RateSchedule::schema());
 }

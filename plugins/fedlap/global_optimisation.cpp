@@ -7,26 +7,19 @@
 
 namespace fedlap {
 
-using fedarena::Batch;
-using fedarena::Compute;
-using fedarena::Message;
-using fedarena::Params;
-using fedarena::Purpose;
-using fedarena::Server;
-using fedarena::Stream;
-using fedarena::Uplink;
+using namespace fedarena;
 
 namespace {
 
 double middle(std::vector<double> radii) {
-  std::sort(radii.begin(), radii.end());
+  std::ranges::sort(radii);
   const std::size_t half = radii.size() / 2;
   return radii.size() % 2 == 1 ? radii[half] : (radii[half - 1] + radii[half]) / 2;
 }
 
 double server_radius(const Config& config, const std::vector<double>& radii) {
-  if (config.server_radius == "min") return *std::min_element(radii.begin(), radii.end());
-  if (config.server_radius == "max") return *std::max_element(radii.begin(), radii.end());
+  if (config.server_radius == "min") return *std::ranges::min_element(radii);
+  if (config.server_radius == "max") return *std::ranges::max_element(radii);
   if (config.server_radius == "median") return middle(radii);
   return config.server_radius == "constant" ? config.radius : std::numeric_limits<double>::infinity();
 }

@@ -7,13 +7,7 @@
 
 namespace fedlap {
 
-using fedarena::Augmentation;
-using fedarena::Batch;
-using fedarena::Client;
-using fedarena::MatchingDistance;
-using fedarena::Params;
-using fedarena::Purpose;
-using fedarena::Stream;
+using namespace fedarena;
 
 namespace {
 

@@ -58,15 +58,15 @@ void verify_totals(const Summary& summary, const Totals& totals, Comparison& com
 }
 
 void verify_costs(const Summary& summary, std::span<const RoundRecord> rounds, Comparison& compare) {
-  if (!summary.examples || !summary.cost) return;
+  if (summary.state != kFinished) return;
   std::int64_t examples = 0;
   for (const RoundRecord& round : rounds) examples += round.examples;
-  compare.integer("examples", *summary.examples, examples);
+  compare.integer("examples", summary.examples, examples);
   const Cost total = total_cost(rounds);
-  compare.integer("gradients", summary.cost->gradients, total.gradients);
-  compare.integer("operations", summary.cost->operations, total.operations);
-  compare.result(summary.cost->at_least == total.at_least, "operations_at_least",
-                 summary.cost->at_least ? "true" : "absent", total.at_least ? "true" : "absent");
+  compare.integer("gradients", summary.cost.gradients, total.gradients);
+  compare.integer("operations", summary.cost.operations, total.operations);
+  compare.result(summary.cost.at_least == total.at_least, "operations_at_least",
+                 summary.cost.at_least ? "true" : "absent", total.at_least ? "true" : "absent");
 }
 
 // Accuracy without loss, evaluations at rounds that were not planned, and cohorts larger than the federation.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace {
 
 // The columns of a row, seed by seed.
 struct Cells {
-  std::map<std::string, std::vector<double>> values;  // by heading, of clients by ClientColumn::key
+  std::map<std::string, std::vector<double>> values;  // by heading, of clients by CatalogueEntry::column
   std::optional<Claim> rdp, pld;
 
   void add(const std::string& column, double value) { values[column].push_back(value); }
@@ -113,22 +114,21 @@ void verify_row(const Row& row, Verification& verification) {
   Cells cells;
   for (const SeedResult& seed : row.seeds) add_seed(cells, seed.path);
   Comparison compare(verification, "table");
-  const auto field = [&](const char* column) { return fmt::format("{} {}", row_name(row), column); };
+  const auto field = [&](std::string_view column) { return fmt::format("{} {}", row_name(row), column); };
   // Mean, standard deviation and half-width of one column.
-  const auto verify_spread = [&](const char* heading, const char* column, std::optional<double> mean,
-                                 std::optional<double> deviation, std::optional<double> half_width) {
-    const std::vector<double>& values = cells.values[column];
+  const auto verify_spread = [&](std::string_view heading, std::string_view column,
+                                 const std::optional<Spread>& spread) {
+    const std::vector<double>& values = cells.values[std::string(column)];
     const double size = mean_of(values).value_or(0);
-    compare.close(field(heading), mean, mean_of(values));
-    compare.close_among(size, field(heading) + " deviation", deviation, deviation_of(values));
-    compare.close_among(size, field(heading) + " half-width", half_width, half_width_of(values));
+    const Spread known = spread.value_or(Spread{});
+    compare.close(field(heading), spread ? std::optional(known.mean) : std::nullopt, mean_of(values));
+    compare.close_among(size, field(heading) + " deviation", known.std, deviation_of(values));
+    compare.close_among(size, field(heading) + " half-width", known.half_width, half_width_of(values));
   };
-  verify_spread("accuracy", "accuracy", row.accuracy_mean, row.accuracy_std, row.accuracy_half_width);
-  if (row.rmse_mean || cells.values.contains("RMSE"))
-    verify_spread("RMSE", "RMSE", row.rmse_mean, row.rmse_std, row.rmse_half_width);
-  for (const ClientColumn& what : kClientColumns) {
-    if (const std::optional<Spread> spread = client_spread(row, what))
-      verify_spread(what.heading, what.key, spread->mean, spread->std, spread->half_width);
+  verify_spread("accuracy", "accuracy", row.accuracy());
+  if (row.rmse() || cells.values.contains("RMSE")) verify_spread("RMSE", "RMSE", row.rmse());
+  for (const CatalogueEntry* column : client_columns()) {
+    if (const auto spread = row.clients(column)) verify_spread(column->heading, column->column, spread);
   }
   const auto verify_mean = [&](const char* column, std::optional<double> mean) {
     compare.close(field(column), mean, mean_of(cells.values[column]));
@@ -138,7 +138,6 @@ void verify_row(const Row& row, Verification& verification) {
   verify_mean("seconds", row.seconds);
   if (row.total_uplink_bytes) verify_mean("total uplink", row.total_uplink_bytes);
   if (row.total_downlink_bytes) verify_mean("total downlink", row.total_downlink_bytes);
-  // Summaries of older programs have no such sums, whatever their rounds say.
   if (row.examples) verify_mean("examples", row.examples);
   if (row.gradients) verify_mean("gradients", row.gradients);
   if (row.operations) verify_mean("operations", row.operations);

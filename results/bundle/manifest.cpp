@@ -2,8 +2,6 @@
 #include <filesystem>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "results/bundle/bundle.hpp"
 #include "results/record/json_fields.hpp"
 

@@ -1,6 +1,5 @@
 #include "results/compare/pair_judgement.hpp"
 
-#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {

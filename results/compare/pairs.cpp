@@ -11,7 +11,6 @@
 #include "results/compare/row_differences.hpp"
 #include "results/statistics/bootstrap.hpp"
 #include "results/statistics/paired_tests.hpp"
-#include "results/statistics/statistics.hpp"
 #include "results/text/natural_order.hpp"
 
 namespace fedarena::results {

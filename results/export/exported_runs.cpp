@@ -16,10 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::vector<std::string>& problems) {
-  throw Error(Complaint{.place = {},
-                        .found = "there is nothing to export: " + problems.front(),
-                        .allowed = {},
-                        .nearest = {},
+  throw Error(Complaint{.found = "there is nothing to export: " + problems.front(),
                         .remedy = "`fedarena list` shows how far runs are, and what is wrong with them."});
 }
 

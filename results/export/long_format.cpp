@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/record/json_fields.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
@@ -57,8 +59,8 @@ Extra extra_columns(std::span<const ExportedRun> runs) {
 }
 
 Field value_at(const std::string& path, const Sweep& sweep, std::string name) {
-  const auto found = std::ranges::find(sweep, path, &Sweep::value_type::first);
-  return text_if_any(std::move(name), found == sweep.end() ? "" : found->second);
+  const auto* found = find_named(sweep, path, &Sweep::value_type::first);
+  return text_if_any(std::move(name), found == nullptr ? "" : found->second);
 }
 
 // A run may sweep what another one tunes, so the columns are named as the file has them: below [tuning].

@@ -1,7 +1,6 @@
 #include "results/export/tf_record.hpp"
 
 #include <array>
-#include <cstdint>
 
 namespace fedarena::results {
 namespace {

@@ -75,11 +75,9 @@ Raster image_grid(const LabelledImages& images, std::int64_t scale) {
                 .samples = {}};
   if (raster.width > kMostPixels / raster.height) {
     throw Error(Complaint{
-        .place = {},
         .found = fmt::format("the grid would have {} x {} pixels at {} times the size of the images",
                              raster.width, raster.height, scale),
         .allowed = fmt::format("at most {} pixels", kMostPixels),
-        .nearest = {},
         .remedy = "Choose a smaller --scale"});
   }
   raster.samples.assign(static_cast<std::size_t>(raster.width * raster.height * raster.channels), kWhite);

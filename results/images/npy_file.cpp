@@ -28,7 +28,6 @@ constexpr std::string_view kInteger = "'<i8'";
   throw Error(Complaint{.place = {.file = file.string()},
                         .found = std::move(found),
                         .allowed = std::move(allowed),
-                        .nearest = {},
                         .remedy = "the file is damaged, or another program wrote it; run this cell again"});
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -62,11 +61,7 @@ std::vector<std::string> entries(const fs::path& folder) {
 }
 
 [[noreturn]] void refuse(const std::string& folder, std::string found, std::string allowed) {
-  throw Error(Complaint{.place = {.file = folder},
-                        .found = std::move(found),
-                        .allowed = std::move(allowed),
-                        .nearest = {},
-                        .remedy = {}});
+  throw Error(Complaint{.place = {.file = folder}, .found = std::move(found), .allowed = std::move(allowed)});
 }
 
 }  // namespace

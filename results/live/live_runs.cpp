@@ -4,13 +4,11 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena::results {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
+
+#include "fedarena/base/find.hpp"
 
 #include "results/record/test_metrics.hpp"
 
@@ -11,27 +14,66 @@ namespace {
 
 using Maybe = std::optional<RecordedNumber>;
 using Rounds = const RoundRecord&;
+using enum NumberUnit;
 
 constexpr auto kPerClient = "[evaluation] per_client = true";
 
-Maybe number(const std::optional<double>& value) { return value ? Maybe(*value) : std::nullopt; }
+// What a record always has, and what it may lack.
+template <typename Number>
+Maybe recorded(Number number) {
+  return number;
+}
+Maybe recorded(const std::optional<double>& number) { return number ? Maybe(*number) : std::nullopt; }
 
-template <auto Group, auto Member>
-Maybe of_part(Rounds round) {
-  const auto& part = round.*Group;
-  return part ? Maybe((*part).*Member) : std::nullopt;
+template <auto Member>
+Maybe of(Rounds round) {
+  return recorded(round.*Member);
 }
 
-Maybe mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024); }
+template <auto Member>
+Maybe of_cost(Rounds round) {
+  return round.cost.*Member;
+}
+
+// Of a group of numbers that a record may lack.
+template <auto Member, typename Group>
+std::optional<double> of_group(const std::optional<Group>& group) {
+  return group ? std::optional<double>((*group).*Member) : std::nullopt;
+}
+
+// What rounds and runs say of tested clients: their accuracies, on regression data their errors.
+template <auto Member>
+constexpr bool kIsError = std::is_same_v<decltype(Member), double ClientErrors::*>;
+
+template <auto Member, typename Record>
+std::optional<double> of_tested(const Record& record) {
+  if constexpr (kIsError<Member>) {
+    return of_group<Member>(record.client_errors);
+  } else {
+    return of_group<Member>(record.per_client);
+  }
+}
+
+template <auto... Members>
+Maybe mebibytes(Rounds round) {
+  return static_cast<double>((... + (round.*Members))) / (1024.0 * 1024);
+}
 
 Maybe rmse(Rounds round) {
   if (round.test_accuracy || !round.test_loss) return std::nullopt;
   return root_mean_squared_error(*round.test_loss);
 }
 
+Maybe mean_f1(Rounds round) { return recorded(of_group<&ClassMetrics::macro_f1>(round.classes)); }
+
+template <auto Member>
+std::optional<double> best_round(const Summary& summary) {
+  return of_group<Member>(summary.best_round);
+}
+
 Maybe tested_clients(Rounds round) {
   if (round.client_errors) return round.client_errors->tested;
-  return of_part<&RoundRecord::per_client, &ClientMetrics::tested>(round);
+  return round.per_client ? Maybe(round.per_client->tested) : std::nullopt;
 }
 
 // Of the classes that have test examples.
@@ -52,221 +94,130 @@ Maybe worst_class(Rounds round) {
   return worst;
 }
 
-constexpr auto kClientAccuracy = of_part<&RoundRecord::per_client, &ClientMetrics::accuracy_mean>;
-constexpr auto kClientMacroF1 = of_part<&RoundRecord::per_client, &ClientMetrics::macro_f1_mean>;
+// What may be asked for, by its name, its heading and its words.
+constexpr CatalogueEntry named(std::string_view name, std::string_view heading, std::string_view words,
+                               CatalogueEntry entry) {
+  entry.name = name;
+  entry.heading = heading;
+  entry.words = words;
+  return entry;
+}
 
-constexpr std::array<CatalogueEntry, 38> kCatalogue = {{
-    {.name = "accuracy",
-     .heading = "accuracy (%)",
-     .words = "Accuracy",
-     .field = "test_accuracy",
-     .group = "test",
-     .of_round = [](Rounds round) { return number(round.test_accuracy); }},
-    {.name = "loss",
-     .heading = "loss",
-     .words = "Loss on the test examples",
-     .field = "test_loss",
-     .group = "test",
-     .unit = NumberUnit::kError,
-     .of_round = [](Rounds round) { return number(round.test_loss); }},
-    {.name = "rmse",
-     .heading = "RMSE",
-     .words = "RMSE (root mean squared error)",
-     .field = "rmse",
-     .group = "test",
-     .unit = NumberUnit::kError,
-     .of_round = rmse},
-    {.name = "macro-f1",
-     .heading = "macro F1 (%)",
-     .words = "Macro F1",
-     .field = "macro_f1",
-     .group = "test",
-     .of_round = of_part<&RoundRecord::classes, &ClassMetrics::macro_f1>},
+// What a round took.
+constexpr CatalogueEntry cost(std::string_view field, NumberUnit unit, Maybe (*of_round)(Rounds)) {
+  return {.field = field, .group = "cost", .unit = unit, .of_round = of_round};
+}
+
+// What each round adds to.
+constexpr CatalogueEntry spent(std::string_view name, std::string_view heading, std::string_view words,
+                               CatalogueEntry entry) {
+  entry.over_rounds = OverRounds::kSum;
+  entry.axis = true;
+  return named(name, heading, words, entry);
+}
+
+// What the evaluation of every client on its own test examples says.
+template <auto Member>
+constexpr CatalogueEntry of_clients(std::string_view name, std::string_view heading, std::string_view words,
+                                    CatalogueEntry entry) {
+  entry.group = "clients";
+  entry.unit = kIsError<Member> ? kError : kShare;
+  entry.recorded_with = kPerClient;
+  entry.of_round = [](Rounds round) { return recorded(of_tested<Member>(round)); };
+  if (entry.of_summary == nullptr) entry.of_summary = of_tested<Member, Summary>;
+  return named(name, heading, words, entry);
+}
+
+constexpr auto kCatalogue = std::to_array<CatalogueEntry>({
+    named("accuracy", "accuracy (%)", "Accuracy",
+          {.field = "test_accuracy", .group = "test", .of_round = of<&RoundRecord::test_accuracy>}),
+    named("loss", "loss", "Loss on the test examples",
+          {.field = "test_loss", .group = "test", .unit = kError, .of_round = of<&RoundRecord::test_loss>}),
+    named("rmse", "RMSE", "RMSE (root mean squared error)",
+          {.field = "rmse", .group = "test", .unit = kError, .of_round = rmse}),
+    named("macro-f1", "macro F1 (%)", "Macro F1",
+          {.field = "macro_f1", .group = "test", .of_round = mean_f1}),
     {.field = "class_accuracy", .group = "classes", .each_of_round = class_accuracies},
-    {.name = "worst-class",
-     .heading = "worst class (%)",
-     .words = "Least accuracy on the test examples of any class",
-     .of_round = worst_class},
-    {.name = "validation-accuracy",
-     .heading = "validation accuracy (%)",
-     .words = "Accuracy on validation examples",
-     .field = "validation_accuracy",
-     .group = "validation",
-     .recorded_with = "[evaluation] validation_fraction",
-     .of_round = [](Rounds round) { return number(round.validation_accuracy); }},
+    named("worst-class", "worst class (%)", "Least accuracy on the test examples of any class",
+          {.of_round = worst_class}),
+    named("validation-accuracy", "validation accuracy (%)", "Accuracy on validation examples",
+          {.field = "validation_accuracy",
+           .group = "validation",
+           .recorded_with = "[evaluation] validation_fraction",
+           .of_round = of<&RoundRecord::validation_accuracy>}),
     {.field = "validation_loss",
      .group = "validation",
-     .unit = NumberUnit::kError,
-     .of_round = [](Rounds round) { return number(round.validation_loss); }},
-    {.field = "clients_tested", .group = "clients", .unit = NumberUnit::kCount, .of_round = tested_clients},
-    {.name = "client-accuracy",
-     .heading = "clients (%)",
-     .words = "Mean over clients of the accuracy on each one's own test examples",
-     .field = "client_accuracy_mean",
-     .group = "clients",
-     .recorded_with = kPerClient,
-     .of_round = kClientAccuracy},
-    {.name = "worst-client",
-     .heading = "worst client (%)",
-     .words = "Least accuracy of any client on its own test examples",
-     .field = "client_accuracy_worst",
-     .group = "clients",
-     .recorded_with = kPerClient,
-     .of_round = of_part<&RoundRecord::per_client, &ClientMetrics::accuracy_worst>},
-    {.field = "client_accuracy_std",
-     .group = "clients",
-     .of_round = of_part<&RoundRecord::per_client, &ClientMetrics::accuracy_std>},
-    {.name = "client-macro-f1",
-     .heading = "clients' macro F1 (%)",
-     .words = "Mean over clients of macro F1 on each one's own test examples",
-     .field = "client_macro_f1_mean",
-     .group = "clients",
-     .recorded_with = kPerClient,
-     .of_round = kClientMacroF1},
-    {.name = "client-rmse",
-     .heading = "clients (RMSE)",
-     .words = "Mean over clients of the RMSE on each one's own test examples",
-     .field = "client_rmse_mean",
-     .group = "clients",
-     .unit = NumberUnit::kError,
-     .recorded_with = kPerClient,
-     .of_round = of_part<&RoundRecord::client_errors, &ClientErrors::rmse_mean>},
-    {.name = "worst-client-rmse",
-     .heading = "worst client (RMSE)",
-     .words = "Largest RMSE of any client on its own test examples",
-     .field = "client_rmse_worst",
-     .group = "clients",
-     .unit = NumberUnit::kError,
-     .recorded_with = kPerClient,
-     .of_round = of_part<&RoundRecord::client_errors, &ClientErrors::rmse_worst>},
-    {.field = "client_rmse_std",
-     .group = "clients",
-     .unit = NumberUnit::kError,
-     .of_round = of_part<&RoundRecord::client_errors, &ClientErrors::rmse_std>},
-    {.name = "class:K",
-     .heading = "class K (%)",
-     .words = "Accuracy on test examples of class K",
-     .each_of_round = class_accuracies},
-    {.name = "bmta",
-     .heading = "BMTA (%)",
-     .words = "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples)",
-     .over_rounds = OverRounds::kLargest,
-     .recorded_with = kPerClient,
-     .of_round = kClientAccuracy},
-    {.name = "bmt-f1",
-     .heading = "BMT-F1 (%)",
-     .words =
-         "BMT-F1 (best mean over clients of macro F1 of any round so far, hence chosen on test examples)",
-     .over_rounds = OverRounds::kLargest,
-     .recorded_with = kPerClient,
-     .of_round = kClientMacroF1},
-    {.name = "round",
-     .heading = "round",
-     .words = "Rounds",
-     .unit = NumberUnit::kCount,
-     .axis = true,
-     .of_round = [](Rounds round) { return Maybe(round.round); }},
-    {.name = "epsilon",
-     .heading = "epsilon (RDP, upper bound)",
-     .words = "Epsilon (RDP, upper bound)",
-     .field = "epsilon_rdp",
-     .group = "privacy",
-     .unit = NumberUnit::kEpsilon,
-     .axis = true,
-     .of_round = [](Rounds round) { return number(round.epsilon); }},
-    {.field = "epsilon_pld", .group = "privacy", .unit = NumberUnit::kEpsilon, .claim = &PrivacyClaim::pld},
-    {.field = "as_if_epsilon_rdp",
-     .group = "privacy",
-     .unit = NumberUnit::kEpsilon,
-     .claim = &PrivacyClaim::as_if_rdp},
-    {.field = "as_if_epsilon_pld",
-     .group = "privacy",
-     .unit = NumberUnit::kEpsilon,
-     .claim = &PrivacyClaim::as_if_pld},
-    {.field = "clients",
-     .group = "cost",
-     .unit = NumberUnit::kCount,
-     .of_round = [](Rounds round) { return Maybe(round.clients); }},
-    {.name = "bytes",
-     .heading = "bytes sent, up and down (MiB)",
-     .words = "What all clients together sent and received, in MiB,",
-     .unit = NumberUnit::kBytes,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return mebibytes(round.uplink_bytes + round.downlink_bytes); }},
-    {.name = "total-uplink",
-     .heading = "bytes sent up (MiB)",
-     .words = "What all clients together sent, in MiB,",
-     .unit = NumberUnit::kBytes,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return mebibytes(round.uplink_bytes); }},
-    {.name = "total-downlink",
-     .heading = "bytes sent down (MiB)",
-     .words = "What all clients together received, in MiB,",
-     .unit = NumberUnit::kBytes,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return mebibytes(round.downlink_bytes); }},
-    {.name = "examples",
-     .heading = "gradients of clients' examples",
-     .words = "Gradients of clients' examples",
-     .field = "examples",
-     .group = "cost",
-     .unit = NumberUnit::kCount,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return Maybe(round.examples); }},
-    {.name = "gradients",
-     .heading = "gradients of all examples",
-     .words = "Gradients of all examples",
-     .field = "gradients",
-     .group = "cost",
-     .unit = NumberUnit::kCount,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return Maybe(round.cost.gradients); }},
-    {.name = "operations",
-     .heading = "floating-point operations",
-     .words = "Floating-point operations",
-     .field = "operations",
-     .group = "cost",
-     .unit = NumberUnit::kCount,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return Maybe(round.cost.operations); }},
-    {.field = "operations_at_least",
-     .group = "cost",
-     .unit = NumberUnit::kCount,
-     .of_round = [](Rounds round) { return Maybe(std::int64_t{round.cost.at_least ? 1 : 0}); }},
-    {.field = "uplink_bytes",
-     .group = "cost",
-     .unit = NumberUnit::kBytes,
-     .of_round = [](Rounds round) { return Maybe(round.uplink_bytes); }},
-    {.field = "downlink_bytes",
-     .group = "cost",
-     .unit = NumberUnit::kBytes,
-     .of_round = [](Rounds round) { return Maybe(round.downlink_bytes); }},
-    {.field = "train_seconds",
-     .group = "cost",
-     .unit = NumberUnit::kSeconds,
-     .of_round = [](Rounds round) { return Maybe(round.train_seconds); }},
-    {.field = "evaluation_seconds",
-     .group = "cost",
-     .unit = NumberUnit::kSeconds,
-     .of_round = [](Rounds round) { return Maybe(round.evaluation_seconds); }},
-    {.name = "seconds",
-     .heading = "time (s)",
-     .words = "Seconds, evaluation included,",
-     .unit = NumberUnit::kSeconds,
-     .over_rounds = OverRounds::kSum,
-     .axis = true,
-     .of_round = [](Rounds round) { return Maybe(round.train_seconds + round.evaluation_seconds); }},
+     .unit = kError,
+     .of_round = of<&RoundRecord::validation_loss>},
+    {.field = "clients_tested", .group = "clients", .unit = kCount, .of_round = tested_clients},
+    of_clients<&ClientMetrics::accuracy_mean>(
+        "client-accuracy", "clients (%)", "Mean over clients of the accuracy on each one's own test examples",
+        {.field = "client_accuracy_mean", .column = "client_accuracy"}),
+    of_clients<&ClientMetrics::accuracy_worst>(
+        "worst-client", "worst client (%)", "Least accuracy of any client on its own test examples",
+        {.field = "client_accuracy_worst", .column = "client_accuracy_worst"}),
+    of_clients<&ClientMetrics::accuracy_std>({}, {}, {}, {.field = "client_accuracy_std"}),
+    of_clients<&ClientMetrics::macro_f1_mean>("client-macro-f1", "clients' macro F1 (%)",
+                                              "Mean over clients of macro F1 on each one's own test examples",
+                                              {.field = "client_macro_f1_mean"}),
+    of_clients<&ClientErrors::rmse_mean>("client-rmse", "clients (RMSE)",
+                                         "Mean over clients of the RMSE on each one's own test examples",
+                                         {.field = "client_rmse_mean", .column = "client_rmse"}),
+    of_clients<&ClientErrors::rmse_worst>("worst-client-rmse", "worst client (RMSE)",
+                                          "Largest RMSE of any client on its own test examples",
+                                          {.field = "client_rmse_worst", .column = "client_rmse_worst"}),
+    of_clients<&ClientErrors::rmse_std>({}, {}, {}, {.field = "client_rmse_std"}),
+    named("class:K", "class K (%)", "Accuracy on test examples of class K",
+          {.each_of_round = class_accuracies}),
+    of_clients<&ClientMetrics::accuracy_mean>(
+        "bmta", "BMTA (%)",
+        "BMTA (best mean over clients of accuracy of any round so far, hence chosen on test examples)",
+        {.column = "best_client_accuracy",
+         .over_rounds = OverRounds::kLargest,
+         .of_summary = best_round<&BestOverRounds::accuracy_mean>}),
+    of_clients<&ClientMetrics::macro_f1_mean>(
+        "bmt-f1", "BMT-F1 (%)",
+        "BMT-F1 (best mean over clients of macro F1 of any round so far, hence chosen on test examples)",
+        {.column = "best_client_macro_f1",
+         .over_rounds = OverRounds::kLargest,
+         .of_summary = best_round<&BestOverRounds::macro_f1_mean>}),
+    named("round", "round", "Rounds", {.unit = kCount, .axis = true, .of_round = of<&RoundRecord::round>}),
+    named("epsilon", "epsilon (RDP, upper bound)", "Epsilon (RDP, upper bound)",
+          {.field = "epsilon_rdp",
+           .group = "privacy",
+           .unit = kEpsilon,
+           .axis = true,
+           .of_round = of<&RoundRecord::epsilon>}),
+    {.field = "epsilon_pld", .group = "privacy", .unit = kEpsilon, .claim = &PrivacyClaim::pld},
+    {.field = "as_if_epsilon_rdp", .group = "privacy", .unit = kEpsilon, .claim = &PrivacyClaim::as_if_rdp},
+    {.field = "as_if_epsilon_pld", .group = "privacy", .unit = kEpsilon, .claim = &PrivacyClaim::as_if_pld},
+    cost("clients", kCount, of<&RoundRecord::clients>),
+    spent("bytes", "bytes sent, up and down (MiB)", "What all clients together sent and received, in MiB,",
+          {.unit = kBytes, .of_round = mebibytes<&RoundRecord::uplink_bytes, &RoundRecord::downlink_bytes>}),
+    spent("total-uplink", "bytes sent up (MiB)", "What all clients together sent, in MiB,",
+          {.unit = kBytes, .of_round = mebibytes<&RoundRecord::uplink_bytes>}),
+    spent("total-downlink", "bytes sent down (MiB)", "What all clients together received, in MiB,",
+          {.unit = kBytes, .of_round = mebibytes<&RoundRecord::downlink_bytes>}),
+    spent("examples", "gradients of clients' examples", "Gradients of clients' examples",
+          cost("examples", kCount, of<&RoundRecord::examples>)),
+    spent("gradients", "gradients of all examples", "Gradients of all examples",
+          cost("gradients", kCount, of_cost<&Cost::gradients>)),
+    spent("operations", "floating-point operations", "Floating-point operations",
+          cost("operations", kCount, of_cost<&Cost::operations>)),
+    cost("operations_at_least", kCount,
+         [](Rounds round) { return Maybe(std::int64_t{round.cost.at_least ? 1 : 0}); }),
+    cost("uplink_bytes", kBytes, of<&RoundRecord::uplink_bytes>),
+    cost("downlink_bytes", kBytes, of<&RoundRecord::downlink_bytes>),
+    cost("train_seconds", kSeconds, of<&RoundRecord::train_seconds>),
+    cost("evaluation_seconds", kSeconds, of<&RoundRecord::evaluation_seconds>),
+    spent("seconds", "time (s)", "Seconds, evaluation included,",
+          {.unit = kSeconds,
+           .of_round = [](Rounds round) { return Maybe(round.train_seconds + round.evaluation_seconds); }}),
     {.field = "observed",
      .group = "algorithm",
-     .unit = NumberUnit::kCount,
+     .unit = kCount,
      .each_of_round = [](Rounds round) { return round.observed; }},
-}};
+});
 
 std::optional<double> as_double(const Maybe& value) {
   if (!value) return std::nullopt;
@@ -278,8 +229,7 @@ std::optional<double> as_double(const Maybe& value) {
 std::span<const CatalogueEntry> catalogue() { return kCatalogue; }
 
 const CatalogueEntry* find_entry(std::string_view name) {
-  const auto* found = std::ranges::find(kCatalogue, name, &CatalogueEntry::name);
-  return found == kCatalogue.end() || name.empty() ? nullptr : found;
+  return name.empty() ? nullptr : find_named(kCatalogue, name, &CatalogueEntry::name);
 }
 
 std::span<const CurveAxis> curve_axes() {

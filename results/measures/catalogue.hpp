@@ -28,6 +28,7 @@ struct CatalogueEntry {
   std::string_view words = {};    ///< to begin a legend
   std::string_view field = {};    ///< as rounds.jsonl and exports have it; empty: not exported
   std::string_view group = {};    ///< of fields that belong together, in exports
+  std::string_view column = {};   ///< of tables for programs; empty: no column of its own
   NumberUnit unit = NumberUnit::kShare;
   OverRounds over_rounds = OverRounds::kLast;
   bool axis = false;                    ///< whether it may be the horizontal axis: what a run has spent
@@ -38,6 +39,8 @@ struct CatalogueEntry {
   std::vector<std::pair<std::string, double>> (*each_of_round)(const RoundRecord&) = nullptr;
   /// Likewise for what is known at the end of a run alone.
   std::optional<Claim> PrivacyClaim::*claim = nullptr;
+  /// Of a finished run, for a column; none where its summary lacks it.
+  std::optional<double> (*of_summary)(const Summary&) = nullptr;
 };
 
 /// All of them, in the order in which help and exports list them. A number that rounds record is one entry.

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<const char*, Moment>, 4> kMoments = {
      {"best-validation", Moment::kBestValidation}}};
 
 [[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
-  throw Error(Complaint{.place = {}, .found = found, .allowed = allowed, .nearest = nearest, .remedy = {}});
+  throw Error(Complaint{.found = found, .allowed = allowed, .nearest = nearest});
 }
 
 Moment parse_moment(const std::string& whole, const std::string& text) {

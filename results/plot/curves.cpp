@@ -42,7 +42,7 @@ Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   Curve curve{.name = row_name(row), .seeds = {}, .points = {}};
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
   for (const SeedResult& seed : row.seeds) {
-    curve.seeds.push_back(seed.seed);
+    curve.seeds.push_back(seed.seed());
     for (const auto& [round, values] : values_of(seed, x, y)) {
       rounds[round].first.push_back(values.first);
       rounds[round].second.push_back(values.second);

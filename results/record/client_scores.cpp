@@ -48,13 +48,8 @@ std::string to_json_text(const ClientScores& scores) {
   for (std::size_t i = 0; i < scores.clients.size(); ++i) {
     text += line_of(scores.clients[i]) + (i + 1 < scores.clients.size() ? ",\n" : "\n");
   }
-  text += "]\n}\n";
-  try {
-    parse_client_scores(text, "");
-  } catch (const Error& error) {
-    throw Bug(fmt::format("scores of clients that cannot be read back: {}", error.what()));
-  }
-  return text;
+  return checked_record(text + "]\n}\n", "scores of clients",
+                        [](const std::string& written) { parse_client_scores(written, ""); });
 }
 
 ClientScores parse_client_scores(std::string_view text, const std::string& file) {

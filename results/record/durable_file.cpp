@@ -94,8 +94,6 @@ void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::ui
   if (static_cast<std::uintmax_t>(status.st_size) != size) {
     throw Error(Complaint{.place = {.file = file.string()},
                           .found = fmt::format("has {} bytes where this run left {}", status.st_size, size),
-                          .allowed = {},
-                          .nearest = {},
                           .remedy = "another program writes to this run; stop it, then resume the run"});
   }
   int failure = ::ftruncate(descriptor.number(), static_cast<off_t>(keep)) == 0 ? 0 : errno;

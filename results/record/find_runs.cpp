@@ -1,14 +1,12 @@
 #include "results/record/find_runs.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "results/record/durable_file.hpp"
-#include "results/record/run_directory.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 
@@ -45,11 +43,8 @@ void search(const fs::path& folder, std::vector<FoundRun>& found) {
 }
 
 [[noreturn]] void fail(const fs::path& path, std::string found, std::string remedy) {
-  throw Error(Complaint{.place = {.file = path.string()},
-                        .found = std::move(found),
-                        .allowed = {},
-                        .nearest = {},
-                        .remedy = std::move(remedy)});
+  throw Error(
+      Complaint{.place = {.file = path.string()}, .found = std::move(found), .remedy = std::move(remedy)});
 }
 
 std::vector<FoundRun> search_root(const fs::path& path) {
@@ -128,6 +123,15 @@ void set_aside_unreadable_rounds(std::span<FoundRun> runs) {
       run.summary.reset();
     }
   }
+}
+
+RunDirectory open_one_run(const fs::path& path) {
+  const std::vector<FoundRun> found = find_runs({&path, 1});
+  if (found.size() == 1) return RunDirectory::open(found.front().path);
+  throw Error(Complaint{.place = {.file = path.string()},
+                        .found = fmt::format("holds {} runs", found.size()),
+                        .allowed = "one run",
+                        .remedy = fmt::format("Name one of them, such as {}.", found.front().path.string())});
 }
 
 std::string problem_line(const Error& error) {

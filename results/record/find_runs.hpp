@@ -8,7 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
 
@@ -27,6 +27,9 @@ std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
 /// Makes broken runs of the finished ones whose rounds cannot be read or do not go with the summary. For what
 /// reads rounds of many runs, so that one bad file does not hide the others there.
 void set_aside_unreadable_rounds(std::span<FoundRun> runs);
+
+/// The one run at or below a path, finished or not. An Error when there is none, or more than one.
+RunDirectory open_one_run(const std::filesystem::path& path);
 
 /// What is wrong with a file of a run directory, in one line: the file's name, the line and field, the
 /// reason. Without the remedy and the folder, which stands beside it wherever a problem is shown.

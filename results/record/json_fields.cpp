@@ -28,7 +28,6 @@ Place locate(std::string_view text, std::size_t byte, Place place) {
   throw Error(Complaint{.place = std::move(place),
                         .found = std::move(found),
                         .allowed = std::move(allowed),
-                        .nearest = {},
                         .remedy = std::move(remedy)});
 }
 
@@ -281,7 +280,6 @@ void JsonFields::finish() const {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     throw Error(Complaint{.place = place_,
                           .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
-                          .allowed = {},
                           .nearest = nearest_name(name, asked_),
                           .remedy = std::string(kBroken)});
   }

@@ -97,4 +97,15 @@ class JsonFields {
   std::vector<std::string> asked_;
 };
 
+/// A record's text, once `parse` has read it back. What it cannot read must not be written: that is a Bug.
+template <typename Parse>
+std::string checked_record(std::string text, const char* what, const Parse& parse) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    throw Bug(fmt::format("{} that cannot be read back: {}", what, error.what()));
+  }
+  return text;
+}
+
 }  // namespace fedarena::results

@@ -65,13 +65,8 @@ std::string to_json_text(const RecordedPartition& partition) {
   json[kCounts] = partition.class_counts;
   json[kNoise] = partition.noise;
   json[kRotations] = partition.rotations;
-  std::string text = json_text(json, -1) + "\n";
-  try {
-    parse_partition(text, "");
-  } catch (const Error& error) {
-    throw Bug(fmt::format("a partition that cannot be read back: {}", error.what()));
-  }
-  return text;
+  return checked_record(json_text(json, -1) + "\n", "a partition",
+                        [](const std::string& text) { parse_partition(text, ""); });
 }
 
 RecordedPartition parse_partition(std::string_view text, const std::string& file) {

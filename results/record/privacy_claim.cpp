@@ -1,9 +1,8 @@
 #include "results/record/privacy_claim.hpp"
 
 #include <cmath>
-#include <utility>
 
-#include "results/record/json_fields.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -14,8 +13,6 @@ std::optional<Claim> worse_of(const std::optional<Claim>& left, const std::optio
 }
 
 constexpr const char* kUnproven = "unproven";
-
-std::string reason_of(const std::optional<Claim>& claim) { return claim ? claim->unproven : ""; }
 
 std::optional<Claim> read_claim(JsonFields& fields, const std::string& epsilon, const std::string& reason) {
   const std::string unproven = fields.text(reason);
@@ -28,6 +25,40 @@ std::optional<Claim> read_claim(JsonFields& fields, const std::string& epsilon, 
   const double value = fields.number(epsilon);
   if (!(value >= 0)) fields.reject(epsilon, R"(a number from 0, "inf" or "unproven")");
   return Claim{.epsilon = value};
+}
+
+void form_claim(FormWriter& form, const char* epsilon, const char* reason,
+                const std::optional<Claim>& claim) {
+  form.json()[epsilon] = json_epsilon(claim);
+  form.text(reason, claim ? claim->unproven : "");
+}
+
+void form_claim(FormReader& form, const char* epsilon, const char* reason, std::optional<Claim>& claim) {
+  claim = read_claim(form.fields(), epsilon, reason);
+}
+
+template <typename Form, typename Privacy>
+void form_privacy(Form& form, Privacy& claim) {
+  form.choice("unit", claim.unit, {"record", "client"});
+  form.text("adjacency", claim.adjacency);
+  form.fraction("delta", claim.settings.delta);
+  form.text("orders", claim.settings.orders);
+  form.choice("conversion", claim.settings.conversion, {"balle", "classic"});
+  form.choice("assume", claim.settings.assume, {"nothing", "poisson"});
+  form.boolean("assumed", claim.assumed);
+  form_claim(form, "epsilon_rdp", "rdp_unproven", claim.rdp);
+  form.number("order", claim.order);
+  form_claim(form, "epsilon_pld", "pld_unproven", claim.pld);
+  form_claim(form, "as_if_epsilon_rdp", "as_if_rdp_unproven", claim.as_if_rdp);
+  form_claim(form, "as_if_epsilon_pld", "as_if_pld_unproven", claim.as_if_pld);
+  form_claim(form, "made_epsilon_rdp", "made_rdp_unproven", claim.made_rdp);
+  form_claim(form, "made_epsilon_pld", "made_pld_unproven", claim.made_pld);
+  form.boolean("varied", claim.varied);
+  form.text("exact_access", claim.exact_access);
+  form.text("declared_public", claim.declared_public);
+  if (form.has("units", claim.units)) form.integer("units", claim.units, 1);
+  form.amount("budget", claim.budget);
+  form.text("stopped", claim.stopped);
 }
 
 void check(const PrivacyClaim& claim, const JsonFields& fields) {
@@ -93,58 +124,16 @@ Json json_epsilon(const std::optional<Claim>& claim) {
 }
 
 void append_privacy(Json& json, const PrivacyClaim& claim) {
-  json["unit"] = claim.unit;
-  json["adjacency"] = claim.adjacency;
-  json["delta"] = json_number(claim.settings.delta);
-  json["orders"] = claim.settings.orders;
-  json["conversion"] = claim.settings.conversion;
-  json["assume"] = claim.settings.assume;
-  json["assumed"] = claim.assumed;
-  json["epsilon_rdp"] = json_epsilon(claim.rdp);
-  json["rdp_unproven"] = reason_of(claim.rdp);
-  json["order"] = json_number(claim.order);
-  json["epsilon_pld"] = json_epsilon(claim.pld);
-  json["pld_unproven"] = reason_of(claim.pld);
-  json["as_if_epsilon_rdp"] = json_epsilon(claim.as_if_rdp);
-  json["as_if_rdp_unproven"] = reason_of(claim.as_if_rdp);
-  json["as_if_epsilon_pld"] = json_epsilon(claim.as_if_pld);
-  json["as_if_pld_unproven"] = reason_of(claim.as_if_pld);
-  json["made_epsilon_rdp"] = json_epsilon(claim.made_rdp);
-  json["made_rdp_unproven"] = reason_of(claim.made_rdp);
-  json["made_epsilon_pld"] = json_epsilon(claim.made_pld);
-  json["made_pld_unproven"] = reason_of(claim.made_pld);
-  json["varied"] = claim.varied;
-  json["exact_access"] = claim.exact_access;
-  json["declared_public"] = claim.declared_public;
-  if (claim.units > 0) json["units"] = claim.units;
-  json["budget"] = json_number(claim.budget);
-  json["stopped"] = claim.stopped;
+  FormWriter form(json);
+  form_privacy(form, claim);
 }
 
 PrivacyClaim read_privacy(JsonFields& fields) {
   PrivacyClaim claim;
-  claim.unit = fields.choice("unit", {"record", "client"});
-  claim.adjacency = fields.text("adjacency");
+  FormReader form(fields);
+  form_privacy(form, claim);
   if (!claim.adjacency.empty()) fields.choice("adjacency", {"add-remove", "replace-one", "zero-out"});
-  claim.settings.delta = fields.fraction("delta");
-  claim.settings.orders = fields.text("orders");
   if (claim.settings.orders.empty()) fields.reject("orders", "the name of an order set");
-  claim.settings.conversion = fields.choice("conversion", {"balle", "classic"});
-  claim.settings.assume = fields.choice("assume", {"nothing", "poisson"});
-  claim.assumed = fields.boolean("assumed");
-  claim.rdp = read_claim(fields, "epsilon_rdp", "rdp_unproven");
-  claim.order = fields.number("order");
-  claim.pld = read_claim(fields, "epsilon_pld", "pld_unproven");
-  claim.as_if_rdp = read_claim(fields, "as_if_epsilon_rdp", "as_if_rdp_unproven");
-  claim.as_if_pld = read_claim(fields, "as_if_epsilon_pld", "as_if_pld_unproven");
-  claim.made_rdp = read_claim(fields, "made_epsilon_rdp", "made_rdp_unproven");
-  claim.made_pld = read_claim(fields, "made_epsilon_pld", "made_pld_unproven");
-  claim.varied = fields.boolean("varied");
-  claim.exact_access = fields.text("exact_access");
-  claim.declared_public = fields.text("declared_public");
-  if (fields.has("units")) claim.units = fields.integer("units", 1);
-  claim.budget = fields.amount("budget");
-  claim.stopped = fields.text("stopped");
   if (!claim.stopped.empty()) fields.choice("stopped", {kStoppedByBudget});
   check(claim, fields);
   return claim;

@@ -1,42 +1,126 @@
 #include "results/record/record.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "results/record/metrics_json.hpp"
-#include "results/record/privacy_claim.hpp"
-#include "results/record/tuning.hpp"
+#include "fedarena/base/nearest.hpp"
+
+#include "results/measures/quantity.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr std::int64_t kSummarySchema = 2;
 
-std::optional<double> optional_number(JsonFields& fields, const std::string& name) {
-  if (fields.is_null(name)) return std::nullopt;
-  return fields.number(name);
+// Clients' accuracies, or on regression data their errors.
+template <typename Form, typename Record>
+void form_clients(Form& form, Record& record) {
+  if (form.has("client_rmse_mean", record.client_errors)) {
+    auto& clients = form.part(record.client_errors);
+    form.integer("clients_tested", clients.tested, 1);
+    form.number("client_rmse_mean", clients.rmse_mean);
+    form.number("client_rmse_worst", clients.rmse_worst);
+    form.number("client_rmse_std", clients.rmse_std);
+  } else if (form.has("clients_tested", record.per_client)) {
+    auto& clients = form.part(record.per_client);
+    form.integer("clients_tested", clients.tested, 1);
+    form.fraction("client_accuracy_mean", clients.accuracy_mean);
+    form.fraction("client_accuracy_worst", clients.accuracy_worst);
+    form.fraction("client_accuracy_std", clients.accuracy_std);
+    form.fraction("client_macro_f1_mean", clients.macro_f1_mean);
+  }
 }
 
-std::optional<double> optional_fraction(JsonFields& fields, const std::string& name) {
-  if (fields.is_null(name)) return std::nullopt;
-  return fields.fraction(name);
+// Gradients of clients' examples are among all gradients.
+template <typename Form, typename Record>
+void form_cost(Form& form, Record& record) {
+  form.integer("gradients", record.cost.gradients, record.examples);
+  form.integer("operations", record.cost.operations, 0);
+  form.flag("operations_at_least", record.cost.at_least);
 }
 
-std::optional<double> read_epsilon(JsonFields& fields) {
-  if (fields.is_null("epsilon")) return std::nullopt;
-  const double epsilon = fields.number("epsilon");
-  if (!(epsilon >= 0)) fields.reject("epsilon", R"(a number from 0, "inf" or null)");
-  return epsilon;
+template <typename Form, typename Round>
+void form_round(Form& form, Round& round) {
+  form.integer("round", round.round, 1);
+  form.number("test_loss", round.test_loss);
+  form.fraction("test_accuracy", round.test_accuracy);
+  form.integer("clients", round.clients, 0);
+  form.integer("examples", round.examples, 0);
+  form.integer("uplink_bytes", round.uplink_bytes, 0);
+  form.integer("downlink_bytes", round.downlink_bytes, 0);
+  form.amount("train_seconds", round.train_seconds);
+  form.amount("evaluation_seconds", round.evaluation_seconds);
+  form.number("epsilon", round.epsilon);
+  if (form.has("macro_f1", round.classes)) {
+    auto& classes = form.part(round.classes);
+    form.fraction("macro_f1", classes.macro_f1);
+    form.fractions("class_accuracy", classes.accuracy);
+  }
+  if (form.has("validation_loss", round.validation_loss))
+    form.number("validation_loss", form.part(round.validation_loss));
+  if (form.has("validation_accuracy", round.validation_accuracy))
+    form.fraction("validation_accuracy", form.part(round.validation_accuracy));
+  form_clients(form, round);
+  form_cost(form, round);
+  if (form.has("observed", round.observed)) form.numbers("observed", round.observed);
 }
 
-void read_policy(JsonFields& fields, Summary& summary) {
-  summary.policy = fields.choice("policy", {"none", "record", "client"});
-  if (summary.policy == "none") return;
-  summary.privacy = read_privacy(fields);
-  if (fields.has("policy_settings")) summary.policy_settings = fields.texts("policy_settings");
-  if (summary.privacy->unit != summary.policy) {
-    fields.reject("unit", fmt::format("{}, because that is the policy", summary.policy));
+template <typename Form, typename Run>
+void form_summary(Form& form, Run& run) {
+  form.text("experiment", run.experiment);
+  form.text("label", run.label);
+  form.text("algorithm", run.algorithm);
+  form.text("dataset", run.dataset);
+  form.text("dataset_note", run.dataset_note);
+  if (form.has("data_hash", run.data_hash)) form.digest("data_hash", run.data_hash);
+  form.text("partition", run.partition);
+  form.text("partition_id", run.partition_id);
+  form.text("partition_hash", run.partition_hash);
+  form.text("model", run.model);
+  if (form.has("sweep", run.sweep)) form.texts("sweep", run.sweep);
+  form.integer("seed", run.seed);
+  form.integer("rounds", run.rounds, 1);
+  form.integer("rounds_done", run.rounds_done, 0);
+  form.integer("clients", run.clients, 1);
+  form.integer("parameters", run.parameters, 0);
+  form.choice("state", run.state, {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
+  form.fraction("final_test_accuracy", run.final_test_accuracy);
+  form.number("final_test_loss", run.final_test_loss);
+  form.choice("policy", run.policy, {"none", "record", "client"});
+  if (run.policy != "none") form.privacy(run.privacy);
+  if (form.has("policy_settings", run.policy_settings)) form.texts("policy_settings", run.policy_settings);
+  form.integer("uplink_bytes", run.uplink_bytes, 0);
+  form.integer("downlink_bytes", run.downlink_bytes, 0);
+  form.amount("uplink_bytes_per_client_round", run.uplink_bytes_per_client_round);
+  form.amount("downlink_bytes_per_client_round", run.downlink_bytes_per_client_round);
+  form.amount("seconds", run.seconds);
+  if (form.has("stopped_by", run.stopped))
+    form.choice("stopped_by", run.stopped, {std::string(kStoppedByTarget), std::string(kStoppedByPatience)});
+  form.integer("examples", run.examples, 0);
+  form_cost(form, run);
+  form_clients(form, run);
+  if (run.per_client) {
+    auto& best = form.part(run.best_round);
+    form.fraction("best_client_accuracy_mean", best.accuracy_mean);
+    form.integer("best_client_accuracy_round", best.accuracy_round, 1);
+    form.fraction("best_client_macro_f1_mean", best.macro_f1_mean);
+    form.integer("best_client_macro_f1_round", best.macro_f1_round, 1);
+  }
+  form.tuning(run.tuning);
+  form.texts("algorithm_parameters", run.algorithm_parameters);
+}
+
+void check_round(const RoundRecord& round, const JsonFields& fields) {
+  if (round.epsilon && !(*round.epsilon >= 0)) {
+    fields.reject("epsilon", R"(a number from 0, "inf" or null)");
+  }
+  // Names of quantities would stand for two things.
+  if (std::ranges::any_of(round.observed,
+                          [](const auto& entry) { return find_quantity(entry.first).has_value(); })) {
+    fields.reject("observed", "names of its own: none of " + join_names(quantity_names()));
   }
 }
 
@@ -61,8 +145,11 @@ void check_rounds(const Summary& summary, const JsonFields& fields) {
 
 // A result exists exactly when the run is finished, so that no half-trained model slips into a table.
 void check_state(const Summary& summary, const JsonFields& fields) {
-  check_rounds(summary, fields);
   const bool finished = summary.state == kFinished;
+  if ((summary.per_client || summary.client_errors) && !finished) {
+    fields.reject("clients_tested", fmt::format("absent, because the state is {}", summary.state));
+  }
+  check_rounds(summary, fields);
   const auto allowed = [&](std::string_view what) {
     return finished ? fmt::format("{}, because the state is finished", what)
                     : fmt::format("null, because the state is {}", summary.state);
@@ -75,44 +162,34 @@ void check_state(const Summary& summary, const JsonFields& fields) {
   }
 }
 
+void check_summary(const Summary& summary, const JsonFields& fields) {
+  if (summary.partition_id.empty() != summary.partition_hash.empty()) {
+    fields.reject("partition_hash",
+                  summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");
+  }
+  if (summary.privacy && summary.privacy->unit != summary.policy) {
+    fields.reject("unit", fmt::format("{}, because that is the policy", summary.policy));
+  }
+  check_state(summary, fields);
+}
+
 }  // namespace
 
 std::string to_json_line(const RoundRecord& record) {
   Json json;
-  json["round"] = record.round;
-  json["test_loss"] = json_number(record.test_loss);
-  json["test_accuracy"] = json_number(record.test_accuracy);
-  json["clients"] = record.clients;
-  json["examples"] = record.examples;
-  json["uplink_bytes"] = record.uplink_bytes;
-  json["downlink_bytes"] = record.downlink_bytes;
-  json["train_seconds"] = json_number(record.train_seconds);
-  json["evaluation_seconds"] = json_number(record.evaluation_seconds);
-  json["epsilon"] = json_number(record.epsilon);
-  append_metrics(json, record);
-  std::string line = json_text(json, -1);
-  try {
-    parse_round(line, {});
-  } catch (const Error& error) {
-    throw Bug(fmt::format("a round record that cannot be read back: {}", error.what()));
-  }
-  return line;
+  FormWriter form(json);
+  form_round(form, record);
+  return checked_record(json_text(json, -1), "a round record",
+                        [](const std::string& line) { parse_round(line, {}); });
 }
 
 RoundRecord parse_round(std::string_view line, const Place& place) {
   JsonFields fields(line, place);
   RoundRecord record;
-  record.round = fields.integer("round", 1);
-  record.test_loss = optional_number(fields, "test_loss");
-  record.test_accuracy = optional_fraction(fields, "test_accuracy");
-  record.clients = fields.integer("clients", 0);
-  record.examples = fields.integer("examples", 0);
-  record.uplink_bytes = fields.integer("uplink_bytes", 0);
-  record.downlink_bytes = fields.integer("downlink_bytes", 0);
-  record.train_seconds = fields.amount("train_seconds");
-  record.evaluation_seconds = fields.amount("evaluation_seconds");
-  record.epsilon = read_epsilon(fields);
-  read_metrics(fields, record);
+  FormReader form(fields);
+  form_round(form, record);
+  check_round(record, fields);
+  std::ranges::sort(record.observed);
   fields.finish();
   return record;
 }
@@ -120,88 +197,20 @@ RoundRecord parse_round(std::string_view line, const Place& place) {
 std::string to_json_text(const Summary& summary) {
   Json json;
   json["schema"] = kSummarySchema;
-  json["experiment"] = summary.experiment;
-  json["label"] = summary.label;
-  json["algorithm"] = summary.algorithm;
-  json["dataset"] = summary.dataset;
-  json["dataset_note"] = summary.dataset_note;
-  if (!summary.data_hash.empty()) json["data_hash"] = summary.data_hash;
-  json["partition"] = summary.partition;
-  json["partition_id"] = summary.partition_id;
-  json["partition_hash"] = summary.partition_hash;
-  json["model"] = summary.model;
-  for (const auto& [path, value] : summary.sweep) json["sweep"][path] = value;
-  json["seed"] = summary.seed;
-  json["rounds"] = summary.rounds;
-  json["rounds_done"] = summary.rounds_done;
-  json["clients"] = summary.clients;
-  json["parameters"] = summary.parameters;
-  json["state"] = summary.state;
-  json["final_test_accuracy"] = json_number(summary.final_test_accuracy);
-  json["final_test_loss"] = json_number(summary.final_test_loss);
-  json["policy"] = summary.policy;
-  if (summary.privacy) append_privacy(json, *summary.privacy);
-  for (const auto& [name, value] : summary.policy_settings) json["policy_settings"][name] = value;
-  json["uplink_bytes"] = summary.uplink_bytes;
-  json["downlink_bytes"] = summary.downlink_bytes;
-  json["uplink_bytes_per_client_round"] = json_number(summary.uplink_bytes_per_client_round);
-  json["downlink_bytes_per_client_round"] = json_number(summary.downlink_bytes_per_client_round);
-  json["seconds"] = json_number(summary.seconds);
-  append_metrics(json, summary);
-  if (summary.tuning) append_tuning(json, *summary.tuning);
-  json["algorithm_parameters"] = Json::object();
-  for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
-  std::string text = json_text(json, 2) + "\n";
-  // Names that occur twice would have been merged.
-  FEDARENA_CHECK(json["algorithm_parameters"].size(), ==, summary.algorithm_parameters.size());
-  try {
-    parse_summary(text, "");
-  } catch (const Error& error) {
-    throw Bug(fmt::format("a summary that cannot be read back: {}", error.what()));
-  }
-  return text;
+  FormWriter form(json);
+  form_summary(form, summary);
+  return checked_record(json_text(json, 2) + "\n", "a summary",
+                        [](const std::string& text) { parse_summary(text, ""); });
 }
 
 Summary parse_summary(std::string_view text, const std::string& file) {
   JsonFields fields(text, Place{.file = file});
   fields.schema(kSummarySchema);
   Summary summary;
-  summary.experiment = fields.text("experiment");
-  summary.label = fields.text("label");
-  summary.algorithm = fields.text("algorithm");
-  summary.dataset = fields.text("dataset");
-  summary.dataset_note = fields.text("dataset_note");
-  if (fields.has("data_hash")) summary.data_hash = fields.digest("data_hash");
-  summary.partition = fields.text("partition");
-  summary.partition_id = fields.text("partition_id");
-  summary.partition_hash = fields.text("partition_hash");
-  if (summary.partition_id.empty() != summary.partition_hash.empty()) {
-    fields.reject("partition_hash",
-                  summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");
-  }
-  summary.model = fields.text("model");
-  // Runs outside a grid have none.
-  if (fields.has("sweep")) summary.sweep = fields.texts("sweep");
-  summary.seed = fields.integer("seed");
-  summary.rounds = fields.integer("rounds", 1);
-  summary.rounds_done = fields.integer("rounds_done", 0);
-  summary.clients = fields.integer("clients", 1);
-  summary.parameters = fields.integer("parameters", 0);
-  summary.state =
-      fields.choice("state", {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
-  summary.final_test_accuracy = optional_fraction(fields, "final_test_accuracy");
-  summary.final_test_loss = optional_number(fields, "final_test_loss");
-  read_policy(fields, summary);
-  summary.uplink_bytes = fields.integer("uplink_bytes", 0);
-  summary.downlink_bytes = fields.integer("downlink_bytes", 0);
-  summary.uplink_bytes_per_client_round = fields.amount("uplink_bytes_per_client_round");
-  summary.downlink_bytes_per_client_round = fields.amount("downlink_bytes_per_client_round");
-  summary.seconds = fields.amount("seconds");
-  read_metrics(fields, summary);
-  summary.tuning = read_tuning(fields);
-  summary.algorithm_parameters = fields.texts("algorithm_parameters");
+  FormReader form(fields);
+  form_summary(form, summary);
   fields.finish();
-  check_state(summary, fields);
+  check_summary(summary, fields);
   return summary;
 }
 

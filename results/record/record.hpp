@@ -100,8 +100,8 @@ struct Summary {
   double uplink_bytes_per_client_round = 0;    ///< mean over the rounds of every cohort member
   double downlink_bytes_per_client_round = 0;  ///< mean over the rounds of every cohort member
   double seconds = 0;                          ///< of the whole run
-  std::optional<std::int64_t> examples = {};   ///< as in `RoundRecord`, of the whole run; none before its end
-  std::optional<Cost> cost = {};               ///< of the whole run; none exactly with the examples
+  std::int64_t examples = 0;                   ///< as in `RoundRecord`, of the whole run; 0 before its end
+  Cost cost = {};                              ///< of the whole run, likewise
   std::string stopped = {};  ///< the rule that ended the run early: one of the two above, or empty
   std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them

@@ -37,7 +37,6 @@ RoundLines read_rounds(const std::filesystem::path& file) {
           Complaint{.place = place,
                     .found = fmt::format("field \"round\" is {}", record.round),
                     .allowed = fmt::format("{}, one round a line", round),
-                    .nearest = {},
                     .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
     }
     begin = end + 1;
@@ -69,8 +68,6 @@ void check_free(const std::filesystem::path& path) {
   if (std::filesystem::exists(path / kSummaryFile, failure)) {
     throw Error(Complaint{.place = {.file = path.string()},
                           .found = "already holds a run",
-                          .allowed = {},
-                          .nearest = {},
                           .remedy = "resume that run, choose another output folder, or remove this one"});
   }
   const std::filesystem::directory_iterator entries(path, failure);
@@ -80,8 +77,6 @@ void check_free(const std::filesystem::path& path) {
     throw Error(Complaint{.place = {.file = path.string()},
                           .found = fmt::format("holds \"{}\", which is not part of a new run",
                                                entry.path().filename().string()),
-                          .allowed = {},
-                          .nearest = {},
                           .remedy = "choose another output folder"});
   }
 }
@@ -119,8 +114,6 @@ RunDirectory RunDirectory::open(const std::filesystem::path& path) {
   if (!run.has(kSummaryFile)) {
     throw Error(Complaint{.place = {.file = path.string()},
                           .found = fmt::format("holds no run: there is no {} in it", kSummaryFile),
-                          .allowed = {},
-                          .nearest = {},
                           .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
@@ -183,8 +176,6 @@ void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
     throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
                           .found = fmt::format("ends at round {}, before round {} of the checkpoint",
                                                rounds_recorded(), last_round_to_keep),
-                          .allowed = {},
-                          .nearest = {},
                           .remedy = "lines were lost; remove the folder and run this cell again"});
   }
   const std::uintmax_t keep =
@@ -229,7 +220,6 @@ std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, co
                         .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
                                                           summary.rounds_done, kSummaryFile)
                                             : fmt::format("at most the {} planned ones", summary.rounds),
-                        .nearest = {},
                         .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
 }
 

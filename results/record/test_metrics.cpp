@@ -1,7 +1,6 @@
 #include "results/record/test_metrics.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "fedarena/base/error.hpp"
 

@@ -2,29 +2,38 @@
 
 #include <cmath>
 
-#include "results/record/json_fields.hpp"
 #include "results/record/record.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr const char* kField = "tuning";
 
+template <typename Form, typename Trials>
+void form_tuning(Form& form, Trials& tuning) {
+  form.choice("search", tuning.search, {"grid", "random"});
+  form.integer("trials", tuning.trials, 1);
+  form.integer("seed", tuning.seed);
+  form.texts("chosen", tuning.chosen);
+  form.choice("criterion", tuning.criterion,
+              {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
+  // A model that diverged still has a loss, and an accuracy.
+  if (tuning.criterion == kByValidationAccuracy) {
+    form.fraction("score", tuning.score);
+  } else {
+    form.number("score", tuning.score);
+  }
+  form.integer("examples", tuning.examples, 0);
+  form.amount("seconds", tuning.seconds);
+}
+
 }  // namespace
 
 void append_tuning(Json& json, const Tuning& tuning) {
   Json object;
-  object["search"] = tuning.search;
-  object["trials"] = tuning.trials;
-  object["seed"] = tuning.seed;
-  object["chosen"] = Json::object();
-  for (const auto& [path, value] : tuning.chosen) object["chosen"][path] = value;
-  // Paths that occur twice would have been merged.
-  FEDARENA_CHECK(object["chosen"].size(), ==, tuning.chosen.size());
-  object["criterion"] = tuning.criterion;
-  object["score"] = json_number(tuning.score);
-  object["examples"] = tuning.examples;
-  object["seconds"] = json_number(tuning.seconds);
+  FormWriter form(object);
+  form_tuning(form, tuning);
   json[kField] = std::move(object);
 }
 
@@ -32,18 +41,9 @@ std::optional<Tuning> read_tuning(JsonFields& fields) {
   if (!fields.has(kField)) return std::nullopt;
   JsonFields object = fields.object(kField);
   Tuning tuning;
-  tuning.search = object.choice("search", {"grid", "random"});
-  tuning.trials = object.integer("trials", 1);
-  tuning.seed = object.integer("seed");
-  tuning.chosen = object.texts("chosen");
+  FormReader form(object);
+  form_tuning(form, tuning);
   if (tuning.chosen.empty()) object.reject("chosen", "the settings of the best trial");
-  tuning.criterion =
-      object.choice("criterion", {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
-  // A model that diverged still has a loss, and an accuracy.
-  tuning.score =
-      tuning.criterion == kByValidationAccuracy ? object.fraction("score") : object.number("score");
-  tuning.examples = object.integer("examples", 0);
-  tuning.seconds = object.amount("seconds");
   object.finish();
   return tuning;
 }

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -26,7 +26,7 @@ constexpr std::size_t kMostBytes = 6'000'000;
 // The latest recorded round whose set was kept; none without one.
 std::optional<std::int64_t> latest_round(const SeedResult& seed) {
   std::vector<std::int64_t> kept = SyntheticFolder(seed.path).rounds();
-  std::erase_if(kept, [&](std::int64_t round) { return round > seed.rounds_done; });
+  std::erase_if(kept, [&](std::int64_t round) { return round > seed.rounds_done(); });
   return kept.empty() ? std::nullopt : std::optional(kept.back());
 }
 
@@ -58,7 +58,7 @@ std::string figure(const Row& row, const SeedResult& seed, std::int64_t round) {
   const std::int64_t scale = default_scale(shown);
   const std::string what = fmt::format(
       "{}, seed {}, round {}: {} of {} images of {} classes, {} x {} pixels, a row or more for each class",
-      row_name(row), seed.seed, round, shown.size(), all.size(), shown.classes().size(), all.width,
+      row_name(row), seed.seed(), round, shown.size(), all.size(), shown.classes().size(), all.width,
       all.height);
   return fmt::format(
       "<figure>\n<img src=\"data:image/png;base64,{}\" width=\"{}\" height=\"{}\" alt=\"Synthetic images of "

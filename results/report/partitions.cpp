@@ -12,7 +12,6 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/audit/ledger_findings.hpp"
-#include "results/audit/privacy_report.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
@@ -31,14 +30,7 @@ struct Card {
   std::size_t runs = 0;
 };
 
-struct Order {
-  bool operator()(const std::pair<std::string, std::string>& left,
-                  const std::pair<std::string, std::string>& right) const {
-    if (left.first != right.first) return natural_less(left.first, right.first);
-    return natural_less(left.second, right.second);
-  }
-};
-using Cards = std::map<std::pair<std::string, std::string>, Card, Order>;
+using Cards = std::map<std::pair<std::string, std::string>, Card, NaturalOrder>;
 
 Cards cards_of(std::span<const FoundRun> runs) {
   Cards cards;

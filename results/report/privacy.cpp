@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,7 +24,6 @@
 #include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
-#include "results/write/writers.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -127,7 +125,7 @@ void compare_claims(const PrivacyClaim& claim, const std::vector<ClientGroup>& g
 
 // The explanation of one run, without its name, so that seeds that share it are told once.
 std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& problems) {
-  const PrivacyClaim& claim = *seed.privacy;
+  const PrivacyClaim& claim = *seed.summary.privacy;
   std::string html = facts(claim_lines(claim));
   try {
     const Ledger ledger = read_ledger(seed.path, claim.unit);
@@ -151,9 +149,9 @@ std::string row_details(const std::string& row_title, const Row& row, Odometers&
     const auto same =
         std::ranges::find(told, html, &std::pair<std::string, std::vector<std::int64_t>>::first);
     if (same == told.end()) {
-      told.emplace_back(html, std::vector<std::int64_t>{seed.seed});
+      told.emplace_back(html, std::vector<std::int64_t>{seed.seed()});
     } else {
-      same->second.push_back(seed.seed);
+      same->second.push_back(seed.seed());
     }
   }
   const std::string title =

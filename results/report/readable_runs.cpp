@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,10 +11,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/pool.hpp"
 
-#include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/table/rows.hpp"
-#include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

@@ -21,7 +21,6 @@
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
-#include "results/write/writers.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -99,9 +98,9 @@ std::vector<Experiment> experiments_of(const Row& row, Problems& problems) {
       const std::string rest = without_seeds(text);
       const auto same = std::ranges::find(experiments, rest, &Experiment::rest);
       if (same == experiments.end()) {
-        experiments.push_back({text, rest, {seed.seed}, seed.path});
+        experiments.push_back({text, rest, {seed.seed()}, seed.path});
       } else {
-        same->seeds.push_back(seed.seed);
+        same->seeds.push_back(seed.seed());
       }
     } catch (const Error& error) {
       problems.push_back({seed.path, problem_line(error)});

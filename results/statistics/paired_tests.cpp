@@ -4,13 +4,10 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 #include <boost/math/distributions/students_t.hpp>
 
 #include "fedarena/base/error.hpp"
-
-#include "results/statistics/statistics.hpp"
 
 namespace fedarena::results {
 namespace {

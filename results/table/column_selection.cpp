@@ -12,23 +12,23 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::array<std::pair<const char*, Shown>, 13> kColumns = {
-    {{"rounds", Shown::kRounds},
-     {"seeds", Shown::kSeeds},
-     {"accuracy", Shown::kResult},
-     {"clients", Shown::kClients},
-     {"epsilon", Shown::kEpsilon},
-     {"examples", Shown::kExamples},
-     {"gradients", Shown::kGradients},
-     {"operations", Shown::kOperations},
-     {"uplink", Shown::kUplink},
-     {"downlink", Shown::kDownlink},
-     {"total-uplink", Shown::kTotalUplink},
-     {"total-downlink", Shown::kTotalDownlink},
-     {"seconds", Shown::kSeconds}}};
+constexpr std::array<std::pair<const char*, TableColumn>, 13> kColumns = {
+    {{"rounds", TableColumn::kRounds},
+     {"seeds", TableColumn::kSeeds},
+     {"accuracy", TableColumn::kResult},
+     {"clients", TableColumn::kClients},
+     {"epsilon", TableColumn::kEpsilon},
+     {"examples", TableColumn::kExamples},
+     {"gradients", TableColumn::kGradients},
+     {"operations", TableColumn::kOperations},
+     {"uplink", TableColumn::kUplink},
+     {"downlink", TableColumn::kDownlink},
+     {"total-uplink", TableColumn::kTotalUplink},
+     {"total-downlink", TableColumn::kTotalDownlink},
+     {"seconds", TableColumn::kSeconds}}};
 
-Shown parse_column(const std::string& name) {
-  const auto found = std::ranges::find(kColumns, name, &std::pair<const char*, Shown>::first);
+TableColumn parse_column(const std::string& name) {
+  const auto found = std::ranges::find(kColumns, name, &std::pair<const char*, TableColumn>::first);
   if (found != kColumns.end()) return found->second;
   throw unknown_name(fmt::format("--columns: \"{}\" is unknown", name), name, column_names());
 }
@@ -48,7 +48,7 @@ Selection parse_selection(const std::string& text) {
     std::string name = text.substr(begin, end - begin);
     name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
     name.erase(name.find_last_not_of(' ') + 1);
-    const Shown column = parse_column(name);
+    const TableColumn column = parse_column(name);
     if (shows(selection, column))
       throw Error(Complaint{.found = fmt::format("--columns: \"{}\" is named twice", name),
                             .allowed = join_names(column_names())});
@@ -59,15 +59,16 @@ Selection parse_selection(const std::string& text) {
 }
 
 Selection default_selection(const Table& table) {
-  Selection selection = {Shown::kRounds, Shown::kSeeds, Shown::kResult};
-  if (any_clients_tested(table)) selection.push_back(Shown::kClients);
-  for (const Shown column : {Shown::kEpsilon, Shown::kUplink, Shown::kDownlink, Shown::kSeconds}) {
+  Selection selection = {TableColumn::kRounds, TableColumn::kSeeds, TableColumn::kResult};
+  if (any_clients_tested(table)) selection.push_back(TableColumn::kClients);
+  for (const TableColumn column :
+       {TableColumn::kEpsilon, TableColumn::kUplink, TableColumn::kDownlink, TableColumn::kSeconds}) {
     selection.push_back(column);
   }
   return selection;
 }
 
-bool shows(const Selection& selection, Shown column) {
+bool shows(const Selection& selection, TableColumn column) {
   return std::ranges::find(selection, column) != selection.end();
 }
 

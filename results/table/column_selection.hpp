@@ -8,7 +8,7 @@
 namespace fedarena::results {
 
 /// What a table for readers may show of a row beside the columns that tell rows apart.
-enum class Shown {
+enum class TableColumn {
   kRounds,
   kSeeds,
   kResult,   ///< accuracy, RMSE, or the metric that the table was made for
@@ -24,7 +24,7 @@ enum class Shown {
   kSeconds
 };
 
-using Selection = std::vector<Shown>;
+using Selection = std::vector<TableColumn>;
 
 /// The names of all columns, for `parse_selection` and for help.
 std::vector<std::string> column_names();
@@ -40,6 +40,6 @@ Selection default_selection(const Table& table);
 /// What these columns mean, for readers of Markdown and LaTeX.
 std::string legend(const Table& table, const Selection& selection);
 
-bool shows(const Selection& selection, Shown column);
+bool shows(const Selection& selection, TableColumn column);
 
 }  // namespace fedarena::results

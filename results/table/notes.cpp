@@ -52,17 +52,8 @@ std::map<std::string, std::string> brief_datasets(std::span<const RowRuns> rows)
   return brief;
 }
 
-// Data sets and something about each.
-struct NaturalPairs {
-  using Pair = std::pair<std::string, std::string>;
-  bool operator()(const Pair& left, const Pair& right) const {
-    if (left.first != right.first) return natural_less(left.first, right.first);
-    return natural_less(left.second, right.second);
-  }
-};
-
 std::vector<std::string> dataset_notes(std::span<const RowRuns> rows) {
-  std::set<std::pair<std::string, std::string>, NaturalPairs> notes;
+  std::set<std::pair<std::string, std::string>, NaturalOrder> notes;
   for (const RowRuns& row : rows) {
     const std::string& note = row.summary().dataset_note;
     if (!note.empty()) notes.emplace(row.key.setting.dataset, note);
@@ -135,7 +126,7 @@ std::string index_hashes(const Hashes& hashes) {
 
 // Runs from before partitions had ids are left out.
 std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
-  std::map<std::pair<std::string, std::string>, Hashes, NaturalPairs> partitions;
+  std::map<std::pair<std::string, std::string>, Hashes, NaturalOrder> partitions;
   for (const RowRuns& row : rows) {
     for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,9 +50,9 @@ std::set<std::pair<std::string, std::string>> common_settings(const Table& table
 }
 
 // The values of a key, as they head lines or columns.
-class Heads {
+class PivotHeadings {
  public:
-  Heads(const Table& table, std::string key) : key_(std::move(key)) {
+  PivotHeadings(const Table& table, std::string key) : key_(std::move(key)) {
     if (key_ == "dataset" || key_ == "partition" || key_ == "model") common_ = common_settings(table, key_);
   }
 
@@ -90,13 +89,13 @@ Pivot make_pivot(const Table& table, const PivotKeys& keys) {
   Pivot pivot;
   if (table.rows.empty()) return pivot;
   const std::vector<std::string> known = row_keys(table);
-  std::vector<Heads> heads;
-  for (const std::string& text : keys.rows) heads.emplace_back(table, resolved(known, "--rows", text));
-  const Heads across(table, resolved(known, "--pivot", keys.across));
-  for (const Heads& head : heads) {
-    if (head.key() == across.key() || std::ranges::count(pivot.row_keys, head.key()) > 0)
-      throw Error(Complaint{.found = fmt::format("--rows, --pivot: \"{}\" is named twice", head.key())});
-    pivot.row_keys.push_back(head.key());
+  std::vector<PivotHeadings> headings;
+  for (const std::string& text : keys.rows) headings.emplace_back(table, resolved(known, "--rows", text));
+  const PivotHeadings across(table, resolved(known, "--pivot", keys.across));
+  for (const PivotHeadings& heading : headings) {
+    if (heading.key() == across.key() || std::ranges::count(pivot.row_keys, heading.key()) > 0)
+      throw Error(Complaint{.found = fmt::format("--rows, --pivot: \"{}\" is named twice", heading.key())});
+    pivot.row_keys.push_back(heading.key());
   }
   pivot.across = across.key();
 
@@ -104,7 +103,7 @@ Pivot make_pivot(const Table& table, const PivotKeys& keys) {
   std::set<std::vector<std::string>, ByValue> lines;
   const auto values_of = [&](const Row& row) {
     std::vector<std::string> values;
-    for (const Heads& head : heads) values.push_back(head.of(row));
+    for (const PivotHeadings& heading : headings) values.push_back(heading.of(row));
     return values;
   };
   for (const Row& row : table.rows) {

@@ -30,7 +30,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
   const bool secret = draws_are_secret(row.privacy) && counts_draws(metric.quantity);
   for (SeedResult& seed : row.seeds) {
     if (secret) {
-      add(missing, "drawn samples, whose sizes privacy keeps secret", seed.seed);
+      add(missing, "drawn samples, whose sizes privacy keeps secret", seed.seed());
       continue;
     }
     const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
@@ -40,7 +40,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
     if (reading.value) {
       values.push_back(*reading.value);
     } else {
-      add(missing, reading.missing, seed.seed);
+      add(missing, reading.missing, seed.seed());
     }
   }
   row.result.reset();
@@ -52,7 +52,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
 
 std::vector<std::int64_t> seeds_of(const Row& row) {
   std::vector<std::int64_t> seeds;
-  for (const SeedResult& seed : row.seeds) seeds.push_back(seed.seed);
+  for (const SeedResult& seed : row.seeds) seeds.push_back(seed.seed());
   return seeds;
 }
 

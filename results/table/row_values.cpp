@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "results/record/claim_text.hpp"
@@ -47,19 +48,17 @@ constexpr std::array<std::string_view, 5> kDerived = {"parameters", "seeds", "ep
 class Values {
  public:
   void add(const std::string& key, const std::string& value) {
-    if (!find(key)) values_.emplace_back(key, unquoted(value));
+    if (find_named(values_, key, &Sweep::value_type::first) == nullptr)
+      values_.emplace_back(key, unquoted(value));
   }
   Sweep take() { return std::move(values_); }
 
  private:
-  bool find(const std::string& key) const {
-    return std::ranges::any_of(values_, [&](const auto& pair) { return pair.first == key; });
-  }
   Sweep values_;
 };
 
 void add_privacy(const Row& row, Values& values) {
-  values.add("policy", row.policy);
+  values.add("policy", row.summary().policy);
   if (!row.privacy) return;
   values.add("epsilon", claim_text(row.privacy->rdp));
   values.add("epsilon_pld", claim_text(row.privacy->pld));
@@ -68,9 +67,7 @@ void add_privacy(const Row& row, Values& values) {
   values.add("adjacency", row.privacy->adjacency);
 }
 
-bool is_choice(const std::string& key) {
-  return std::ranges::any_of(kChoices, [&](const ChoicePart& part) { return part.key == key; });
-}
+bool is_choice(const std::string& key) { return find_named(kChoices, key, &ChoicePart::key) != nullptr; }
 
 }  // namespace
 
@@ -87,21 +84,21 @@ Sweep row_values(const Row& row) {
   for (const auto& [path, value] : row.setting.sweep) values.add(path, value);
   values.add("label", row.label);
   for (const auto& [key, value] : row.own_sweep) values.add(key, value);
-  values.add("algorithm", row.algorithm);
-  for (const auto& [name, value] : row.algorithm_parameters) values.add(name, value);
-  values.add("rounds", std::to_string(row.rounds));
-  values.add("clients", std::to_string(row.clients));
-  values.add("parameters", std::to_string(row.parameters));
+  const Summary& summary = row.summary();
+  values.add("algorithm", summary.algorithm);
+  for (const auto& [name, value] : summary.algorithm_parameters) values.add(name, value);
+  values.add("rounds", std::to_string(summary.rounds));
+  values.add("clients", std::to_string(summary.clients));
+  values.add("parameters", std::to_string(summary.parameters));
   values.add("seeds", std::to_string(row.seeds.size()));
   add_privacy(row, values);
   return values.take();
 }
 
 std::optional<std::string> row_value(const Row& row, const std::string& key) {
-  for (auto& [known, value] : row_values(row)) {
-    if (known == key) return std::move(value);
-  }
-  return std::nullopt;
+  const Sweep values = row_values(row);
+  const auto* found = find_named(values, key, &Sweep::value_type::first);
+  return found == nullptr ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<std::string> row_keys(const Table& table) {
@@ -155,7 +152,7 @@ std::vector<std::string> keys_that_differ(const Row& left, const Row& right) {
     // Other algorithms have other parameters.
     keys.erase("algorithm");
     for (const Row* row : {&left, &right}) {
-      for (const auto& [name, value] : row->algorithm_parameters) keys.erase(name);
+      for (const auto& [name, value] : row->summary().algorithm_parameters) keys.erase(name);
       for (const auto& [key, value] : row->own_sweep) keys.erase(key);
     }
   }

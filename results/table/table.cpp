@@ -1,142 +1,84 @@
 #include "results/table/table.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <array>
+#include <functional>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/record/test_metrics.hpp"
-#include "results/statistics/statistics.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/privacy_notes.hpp"
 #include "results/table/row_results.hpp"
-#include "results/table/rows.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
-double mean_of(const std::vector<SeedResult>& seeds, double SeedResult::*member) {
+// A number of each run.
+template <typename Value>
+std::vector<double> of_seeds(const Row& row, const Value& value_of) {
   std::vector<double> values;
-  for (const SeedResult& seed : seeds) values.push_back(seed.*member);
-  return mean(values);
+  for (const SeedResult& seed : row.seeds)
+    values.push_back(static_cast<double>(std::invoke(value_of, seed.summary)));
+  return values;
 }
 
 // What rows of a table without a metric are compared by.
 Result last_result(const Row& row) {
-  if (row.accuracy_mean)
-    return {{*row.accuracy_mean, row.accuracy_std, row.accuracy_half_width}, true, Better::kMore};
-  return {{*row.rmse_mean, row.rmse_std, row.rmse_half_width}, false, Better::kLess};
+  if (row.summary().final_test_accuracy) {
+    const auto accuracy = [](const Summary& summary) { return *summary.final_test_accuracy; };
+    return {spread_of(of_seeds(row, accuracy)), true, Better::kMore};
+  }
+  const auto rmse = [](const Summary& summary) { return root_mean_squared_error(*summary.final_test_loss); };
+  return {spread_of(of_seeds(row, rmse)), false, Better::kLess};
 }
 
-// Means of what all runs of a row recorded.
+// Means over the runs of a row.
 void add_costs(Row& row) {
-  const auto over_seeds = [&](const auto& value_of) -> std::optional<double> {
-    std::vector<double> values;
-    for (const SeedResult& seed : row.seeds) {
-      const std::optional<std::int64_t> value = value_of(seed);
-      if (!value) return std::nullopt;
-      values.push_back(static_cast<double>(*value));
-    }
-    return mean(values);
-  };
-  const auto of_cost = [&](std::int64_t Cost::*member) {
-    return over_seeds([member](const SeedResult& seed) {
-      return seed.cost ? std::optional(*seed.cost.*member) : std::nullopt;
-    });
-  };
-  row.examples = over_seeds([](const SeedResult& seed) { return seed.examples; });
-  row.gradients = of_cost(&Cost::gradients);
-  row.operations = of_cost(&Cost::operations);
-  row.operations_at_least = row.operations && std::ranges::any_of(row.seeds, [](const SeedResult& seed) {
-                              return seed.cost->at_least;
-                            });
-  row.total_uplink_bytes = over_seeds([](const SeedResult& seed) { return seed.uplink_bytes_of_run; });
-  row.total_downlink_bytes = over_seeds([](const SeedResult& seed) { return seed.downlink_bytes_of_run; });
-}
-
-template <typename Seeds, typename Value>
-Spread spread_over(const Seeds& seeds, const Value& value_of) {
-  std::vector<double> values;
-  for (const auto& seed : seeds) values.push_back(value_of(seed));
-  return spread_of(values);
-}
-
-ClientColumns columns_of(const std::vector<const Summary*>& seeds) {
-  using Seed = const Summary*;
-  ClientColumns columns;
-  if (std::ranges::all_of(seeds, [](Seed seed) { return seed->per_client.has_value(); })) {
-    columns.accuracy = spread_over(seeds, [](Seed seed) { return seed->per_client->accuracy_mean; });
-    columns.worst = spread_over(seeds, [](Seed seed) { return seed->per_client->accuracy_worst; });
-    columns.best_accuracy = spread_over(seeds, [](Seed seed) { return seed->best_round->accuracy_mean; });
-    columns.best_macro_f1 = spread_over(seeds, [](Seed seed) { return seed->best_round->macro_f1_mean; });
+  const auto mean_of = [&](const auto& value_of) { return mean(of_seeds(row, value_of)); };
+  row.uplink_bytes = mean_of(&Summary::uplink_bytes_per_client_round);
+  row.downlink_bytes = mean_of(&Summary::downlink_bytes_per_client_round);
+  row.seconds = mean_of(&Summary::seconds);
+  if (std::ranges::none_of(row.seeds, &SeedResult::secret_cohorts)) {
+    row.total_uplink_bytes = mean_of(&Summary::uplink_bytes);
+    row.total_downlink_bytes = mean_of(&Summary::downlink_bytes);
   }
-  if (std::ranges::all_of(seeds, [](Seed seed) { return seed->client_errors.has_value(); })) {
-    columns.rmse = spread_over(seeds, [](Seed seed) { return seed->client_errors->rmse_mean; });
-    columns.worst_rmse = spread_over(seeds, [](Seed seed) { return seed->client_errors->rmse_worst; });
-  }
-  return columns;
+  if (std::ranges::any_of(row.seeds, &SeedResult::secret_batches)) return;
+  row.examples = mean_of(&Summary::examples);
+  row.gradients = mean_of([](const Summary& summary) { return summary.cost.gradients; });
+  row.operations = mean_of([](const Summary& summary) { return summary.cost.operations; });
+  row.operations_at_least =
+      std::ranges::any_of(row.seeds, [](const SeedResult& seed) { return seed.summary.cost.at_least; });
 }
 
-SeedResult seed_of(const FoundRun& run) {
-  const Summary& summary = *run.summary;
-  const bool secret_batches = draws_are_secret(summary.privacy);
-  const bool secret_cohorts = secret_batches && summary.privacy->unit == name(Unit::kClient);
-  const auto total = [&](std::int64_t bytes) { return secret_cohorts ? std::nullopt : std::optional(bytes); };
-  return {.seed = summary.seed,
-          .path = run.path,
-          .rounds_done = summary.rounds_done,
-          .accuracy = summary.final_test_accuracy,
-          .loss = *summary.final_test_loss,
-          .seconds = summary.seconds,
-          .uplink_bytes = summary.uplink_bytes_per_client_round,
-          .downlink_bytes = summary.downlink_bytes_per_client_round,
-          .uplink_bytes_of_run = total(summary.uplink_bytes),
-          .downlink_bytes_of_run = total(summary.downlink_bytes),
-          .privacy = summary.privacy,
-          .examples = secret_batches ? std::nullopt : summary.examples,
-          .cost = secret_batches ? std::nullopt : summary.cost};
+void add_clients(Row& row) {
+  for (const CatalogueEntry* column : client_columns()) {
+    const auto value_of = [&](const Summary& summary) { return column->of_summary(summary); };
+    if (std::ranges::all_of(row.seeds,
+                            [&](const SeedResult& seed) { return value_of(seed.summary).has_value(); }))
+      row.clients_tested[column] =
+          spread_of(of_seeds(row, [&](const Summary& summary) { return *value_of(summary); }));
+  }
 }
 
 Row make_row(const RowRuns& gathered) {
   check_row(gathered);
-  const Summary& common = gathered.summary();
   Row row;
   static_cast<RowKey&>(row) = gathered.key;
-  row.algorithm = common.algorithm;
-  row.algorithm_parameters = common.algorithm_parameters;
-  row.rounds = common.rounds;
-  row.clients = common.clients;
-  row.parameters = common.parameters;
-  row.policy = common.policy;
   row.privacy = gathered.privacy();
-  row.tuning = common.tuning;
-  std::vector<const Summary*> summaries;
+  row.tuning = gathered.summary().tuning;
   for (const FoundRun* run : gathered.runs) {
-    row.seeds.push_back(seed_of(*run));
-    summaries.push_back(&*run->summary);
+    row.seeds.push_back({.path = run->path, .summary = *run->summary});
     if (row.tuning != run->summary->tuning) row.tuning.reset();
   }
-  const ClientColumns clients = columns_of(summaries);
-  if (clients.accuracy || clients.rmse) row.clients_tested = clients;
-  if (common.final_test_accuracy) {
-    const Spread spread = spread_over(row.seeds, [](const SeedResult& seed) { return *seed.accuracy; });
-    row.accuracy_mean = spread.mean;
-    row.accuracy_std = spread.std;
-    row.accuracy_half_width = spread.half_width;
-  } else {
-    const Spread spread =
-        spread_over(row.seeds, [](const SeedResult& seed) { return root_mean_squared_error(seed.loss); });
-    row.rmse_mean = spread.mean;
-    row.rmse_std = spread.std;
-    row.rmse_half_width = spread.half_width;
-  }
-  row.uplink_bytes = mean_of(row.seeds, &SeedResult::uplink_bytes);
-  row.downlink_bytes = mean_of(row.seeds, &SeedResult::downlink_bytes);
-  row.seconds = mean_of(row.seeds, &SeedResult::seconds);
+  add_clients(row);
   add_costs(row);
-  row.result = last_result(row);
+  row.last = last_result(row);
+  row.result = row.last;
   return row;
 }
 
@@ -155,9 +97,9 @@ std::vector<std::string> not_counted(const Rows& gathered, const SettingNames& n
   return notes;
 }
 
-template <typename Value>
-bool any_has(const Table& table, std::optional<Value> Row::*member) {
-  return std::ranges::any_of(table.rows, [&](const Row& row) { return (row.*member).has_value(); });
+template <typename Property>
+bool any_row(const Table& table, const Property& property) {
+  return std::ranges::any_of(table.rows, property);
 }
 
 }  // namespace
@@ -208,40 +150,55 @@ std::vector<std::string> swept_keys(const Table& table) {
 
 std::optional<std::string> swept_value(const Row& row, const std::string& key) {
   for (const Sweep* sweep : {&row.setting.sweep, &row.own_sweep}) {
-    for (const auto& [path, value] : *sweep) {
-      if (path == key) return value;
-    }
+    if (const auto* found = find_named(*sweep, key, &Sweep::value_type::first)) return found->second;
   }
   return std::nullopt;
 }
 
-bool any_accuracy(const Table& table) { return any_has(table, &Row::accuracy_mean); }
-
-bool any_regression(const Table& table) { return any_has(table, &Row::rmse_mean); }
-
-bool any_clients_tested(const Table& table) { return any_has(table, &Row::clients_tested); }
-
-bool any_private(const Table& table) { return any_has(table, &Row::privacy); }
-
-bool any_published(const Table& table) { return any_has(table, &Row::published); }
-
-std::optional<Spread> client_spread(const Row& row, const ClientColumn& what) {
-  return row.clients_tested ? *row.clients_tested.*what.member : std::nullopt;
+bool any_accuracy(const Table& table) {
+  return any_row(table, [](const Row& row) { return row.last.share; });
 }
 
-std::vector<ClientColumn> client_columns_of(const Table& table) {
-  std::vector<ClientColumn> columns;
-  for (const ClientColumn& what : kClientColumns) {
-    if (what.share ? any_accuracy(table) : any_regression(table)) columns.push_back(what);
+bool any_regression(const Table& table) {
+  return any_row(table, [](const Row& row) { return !row.last.share; });
+}
+
+bool any_clients_tested(const Table& table) {
+  return any_row(table, [](const Row& row) { return !row.clients_tested.empty(); });
+}
+
+bool any_private(const Table& table) {
+  return any_row(table, [](const Row& row) { return row.privacy.has_value(); });
+}
+
+bool any_published(const Table& table) {
+  return any_row(table, [](const Row& row) { return row.published.has_value(); });
+}
+
+std::optional<Spread> Row::clients(const CatalogueEntry* column) const {
+  const auto found = clients_tested.find(column);
+  return found == clients_tested.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::span<const CatalogueEntry* const> client_columns() {
+  static const std::array kColumns = {
+      find_entry("client-accuracy"), find_entry("worst-client"), find_entry("bmta"),
+      find_entry("bmt-f1"),          find_entry("client-rmse"),  find_entry("worst-client-rmse")};
+  return kColumns;
+}
+
+std::vector<const CatalogueEntry*> client_columns_of(const Table& table) {
+  std::vector<const CatalogueEntry*> columns;
+  for (const CatalogueEntry* column : client_columns()) {
+    if (column->unit == NumberUnit::kShare ? any_accuracy(table) : any_regression(table))
+      columns.push_back(column);
   }
   return columns;
 }
 
 std::string rounds_done(const Row& row) {
-  const auto [least, most] = std::minmax_element(
-      row.seeds.begin(), row.seeds.end(),
-      [](const auto& left, const auto& right) { return left.rounds_done < right.rounds_done; });
-  return range_text(least->rounds_done, most->rounds_done);
+  const auto [least, most] = std::ranges::minmax_element(row.seeds, {}, &SeedResult::rounds_done);
+  return range_text(least->rounds_done(), most->rounds_done());
 }
 
 }  // namespace fedarena::results

@@ -1,66 +1,35 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "results/measures/round_metric.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/record/test_metrics.hpp"
-#include "results/record/tuning.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/table/published.hpp"
 #include "results/table/rows.hpp"
 
 namespace fedarena::results {
 
-/// What a row says of its clients, over seeds: the first four, or on regression data the others.
-struct ClientColumns {
-  std::optional<Spread> accuracy = {}, worst = {};               ///< after the last round
-  std::optional<Spread> best_accuracy = {}, best_macro_f1 = {};  ///< of the best rounds
-  std::optional<Spread> rmse = {}, worst_rmse = {};              ///< after the last round
-};
-
-/// One of them: its heading for readers, its key for programs.
-struct ClientColumn {
-  const char* heading;
-  const char* key;
-  std::optional<Spread> ClientColumns::*member;
-  bool share;  ///< whether it is a fraction, shown in percent
-};
-inline constexpr std::array<ClientColumn, 6> kClientColumns = {
-    {{"clients (%)", "client_accuracy", &ClientColumns::accuracy, true},
-     {"worst client (%)", "client_accuracy_worst", &ClientColumns::worst, true},
-     {"BMTA (%)", "best_client_accuracy", &ClientColumns::best_accuracy, true},
-     {"BMT-F1 (%)", "best_client_macro_f1", &ClientColumns::best_macro_f1, true},
-     {"clients (RMSE)", "client_rmse", &ClientColumns::rmse, false},
-     {"worst client (RMSE)", "client_rmse_worst", &ClientColumns::worst_rmse, false}}};
-
 /// One finished run of a row.
 struct SeedResult {
-  std::int64_t seed = 0;
   std::filesystem::path path;
-  std::int64_t rounds_done = 0;    ///< fewer than planned where the budget stopped the run
-  std::optional<double> accuracy;  ///< of the last round, a fraction; none on regression data
-  double loss = 0;                 ///< of the last round; may be nan or infinite
-  double seconds = 0;
-  double uplink_bytes = 0;    ///< per client and round
-  double downlink_bytes = 0;  ///< per client and round
-  /// In total; none where they would tell how many clients were drawn, which privacy keeps secret.
-  std::optional<std::int64_t> uplink_bytes_of_run, downlink_bytes_of_run;
-  std::optional<PrivacyClaim> privacy;  ///< none under the policy "none"
-  /// Gradients of clients' examples, and all that the run cost; none in older records, and where sizes of
-  /// batches or cohorts are secret.
-  std::optional<std::int64_t> examples;
-  std::optional<Cost> cost;
+  Summary summary;
   std::optional<double> metric = {};  ///< the metric of the table; none without one
   std::int64_t metric_round = 0;      ///< where it was read; 0 without a value
+
+  std::int64_t seed() const { return summary.seed; }
+  /// Fewer than planned where a rule or the budget stopped the run.
+  std::int64_t rounds_done() const { return summary.rounds_done; }
+  /// Whether privacy keeps the sizes of its batches secret, and with them those of its cohorts: no sum may
+  /// tell them.
+  bool secret_batches() const { return draws_are_secret(summary.privacy); }
+  bool secret_cohorts() const { return secret_batches() && summary.privacy->unit == name(Unit::kClient); }
 };
 
 /// The number by which rows are compared, over seeds.
@@ -72,33 +41,33 @@ struct Result {
 
 /// One algorithm entry at one point of a grid over its seeds.
 struct Row : RowKey {
-  std::string algorithm;
-  std::vector<std::pair<std::string, std::string>> algorithm_parameters;
-  std::int64_t rounds = 0;              ///< planned
-  std::int64_t clients = 0;             ///< in the federation
-  std::int64_t parameters = 0;          ///< numbers in the model
-  std::vector<SeedResult> seeds;        ///< at least one, ascending
-  std::optional<double> accuracy_mean;  ///< over seeds; none on regression data
-  std::optional<double> accuracy_std;   ///< sample standard deviation over seeds; none for one seed
-  std::optional<double> rmse_mean;      ///< root mean squared error over seeds; on regression data alone
-  std::optional<double> rmse_std;       ///< sample standard deviation over seeds; none for one seed
-  /// Of the 95 % intervals of those means; none for one seed.
-  std::optional<double> accuracy_half_width = {}, rmse_half_width = {};
-  std::optional<ClientColumns> clients_tested;  ///< none unless every seed tested clients
-  std::string policy;                           ///< of privacy
-  std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"
-  double uplink_bytes = 0;                      ///< per client and round, mean over seeds
-  double downlink_bytes = 0;                    ///< per client and round, mean over seeds
-  double seconds = 0;                           ///< per run, mean over seeds
-  std::optional<double> total_uplink_bytes, total_downlink_bytes;  ///< per run, mean over seeds
-  /// Per run, mean over seeds, as `Summary::examples` and `Cost` have it; none unless every seed does.
-  std::optional<double> examples, gradients, operations;
+  std::vector<SeedResult> seeds;  ///< at least one, ascending
+  Result last = {};               ///< of the last round: the accuracy, or RMSE on regression data
+  std::map<const CatalogueEntry*, Spread> clients_tested =
+      {};                               ///< by `client_columns`: what every seed tested
+  std::optional<PrivacyClaim> privacy;  ///< the worst over seeds; none under the policy "none"
+  double uplink_bytes = 0;              ///< per client and round, mean over seeds
+  double downlink_bytes = 0;            ///< per client and round, mean over seeds
+  double seconds = 0;                   ///< per run, mean over seeds
+  /// Per run, mean over seeds; none where they would tell how many clients privacy has drawn in secret.
+  std::optional<double> total_uplink_bytes = {}, total_downlink_bytes = {};
+  /// The same of `Summary::examples` and `Cost`; none where the sizes of batches or cohorts are secret.
+  std::optional<double> examples = {}, gradients = {}, operations = {};
   bool operations_at_least = false;  ///< whether any seed's operations are a lower bound
-  /// Accuracy, RMSE, or the table's metric; none where a seed lacks the latter.
+  /// `last`, or the table's metric; none where a seed lacks the latter.
   std::optional<Result> result;
   std::optional<Published> published = {};  ///< what others published of it; `add_published` sets it
   std::optional<Tuning> tuning = {};  ///< how the settings were chosen; none unless every seed has the same
   bool best = false;  ///< the best result of its setting, as printed, where rows may be compared
+
+  /// Of the first seed, for what all seeds share.
+  const Summary& summary() const { return seeds.front().summary; }
+  /// After the last round; none on regression data.
+  std::optional<Spread> accuracy() const { return last.share ? std::optional(last.spread) : std::nullopt; }
+  /// The root mean squared error after the last round; on regression data alone.
+  std::optional<Spread> rmse() const { return last.share ? std::nullopt : std::optional(last.spread); }
+  /// What clients say in one of the respects of `client_columns`; none where a seed lacks it.
+  std::optional<Spread> clients(const CatalogueEntry* column) const;
 };
 
 /// The table of a paper: rows in natural order of setting and label, and what a reader must know besides.
@@ -137,14 +106,15 @@ std::string caption(const Table& table);
 bool any_accuracy(const Table& table);
 bool any_regression(const Table& table);
 
-/// What the row says of its clients in one respect; none where it does not.
-std::optional<Spread> client_spread(const Row& row, const ClientColumn& what);
-
 /// Whether any row tells of its clients.
 bool any_clients_tested(const Table& table);
 
-/// What rows can say of their clients: accuracies, errors where data are for regression, or both.
-std::vector<ClientColumn> client_columns_of(const Table& table);
+/// What rows say of their clients, over seeds: accuracies after the last round and of the best rounds, and on
+/// regression data errors after the last round.
+std::span<const CatalogueEntry* const> client_columns();
+
+/// Those of them that this table can have: accuracies, errors where data are for regression, or both.
+std::vector<const CatalogueEntry*> client_columns_of(const Table& table);
 
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,9 +16,10 @@ namespace fedarena::results {
 namespace {
 
 std::string results_sentence(const Table& table) {
-  std::string results = !any_regression(table) ? "Accuracy"
-                        : !any_accuracy(table) ? "RMSE (root mean squared error)"
-                                               : "Accuracy and RMSE (root mean squared error)";
+  const std::string accuracy = describe(known_quantity("accuracy")), rmse = describe(known_quantity("rmse"));
+  std::string results = !any_regression(table) ? accuracy
+                        : !any_accuracy(table) ? rmse
+                                               : accuracy + " and " + rmse;
   results = table.metric ? describe(*table.metric) : results + " after the last round";
   if (table.plus_minus == PlusMinus::kHalfWidth)
     return results + ": mean ± half-width of its 95 % interval (Student's t) over seeds.";
@@ -61,55 +61,57 @@ std::string caption(const Table& table) {
 
 std::string legend(const Table& table, const Selection& selection) {
   std::vector<std::string> sentences;
-  const auto shown = [&](Shown column) { return shows(selection, column); };
+  const auto shown = [&](TableColumn column) { return shows(selection, column); };
   const auto say = [&](bool needed, std::string sentence) {
     if (needed) sentences.push_back(std::move(sentence));
   };
-  const auto tested = [&](std::optional<Spread> ClientColumns::*member) {
-    return shown(Shown::kClients) && std::ranges::any_of(table.rows, [&](const Row& row) {
-             return row.clients_tested && (*row.clients_tested.*member).has_value();
+  const auto tested = [&](const char* name) {
+    return shown(TableColumn::kClients) && std::ranges::any_of(table.rows, [&](const Row& row) {
+             return row.clients_tested.contains(find_entry(name));
            });
   };
   // "Uplink and downlink: TAIL", or one of the two.
-  const auto say_pair = [&](Shown first, Shown second, std::array<const char*, 3> names, const char* tail) {
+  const auto say_pair = [&](TableColumn first, TableColumn second, std::array<const char*, 3> names,
+                            const char* tail) {
     const std::size_t name = shown(first) && shown(second) ? 0 : shown(first) ? 1 : 2;
     say(shown(first) || shown(second), fmt::format("{}: bytes {}.", names[name], tail));
   };
-  say(shown(Shown::kResult), results_sentence(table));
-  say(shown(Shown::kResult) && any_published(table),
+  say(shown(TableColumn::kResult), results_sentence(table));
+  say(shown(TableColumn::kResult) && any_published(table),
       "Published: the figures of others, as the notes say; ± as they have it.");
-  say(tested(&ClientColumns::accuracy),
+  say(tested("client-accuracy"),
       "Clients: the mean over clients of the accuracy on each one's own test examples, and the least of any; "
       "BMTA and BMT-F1: the largest mean of accuracy and of macro F1 over all rounds, hence chosen on test "
       "examples.");
-  say(tested(&ClientColumns::rmse),
+  say(tested("client-rmse"),
       "Clients (RMSE): the mean over clients of the RMSE on each one's own test examples, and the largest of "
       "any.");
-  say(shown(Shown::kEpsilon) && any_private(table),
+  say(shown(TableColumn::kEpsilon) && any_private(table),
       "Epsilon: upper bound, rounded up, the largest over seeds.");
-  say(shown(Shown::kExamples),
+  say(shown(TableColumn::kExamples),
       "Examples: gradients that the oracle took of clients' examples, one for each time an example is used.");
-  say(shown(Shown::kGradients),
+  say(shown(TableColumn::kGradients),
       "Gradients: of single examples, clients' and public or synthetic ones, as the harness took them.");
-  say(shown(Shown::kOperations),
+  say(shown(TableColumn::kOperations),
       "Operations: floating-point, of gradients, second derivatives and losses, counted from the model "
       "(multiplications and additions of convolutions and affine maps); ≥: a plugin computed more by "
       "itself.");
-  say(shown(Shown::kExamples) || shown(Shown::kGradients) || shown(Shown::kOperations),
+  say(shown(TableColumn::kExamples) || shown(TableColumn::kGradients) || shown(TableColumn::kOperations),
       "These are sums over a run, evaluation left out; k, M, G, T, P: 10^3 to 10^15.");
-  const bool counts = shown(Shown::kExamples) || shown(Shown::kGradients) || shown(Shown::kOperations);
-  const bool totals = shown(Shown::kTotalUplink) || shown(Shown::kTotalDownlink);
+  const bool counts =
+      shown(TableColumn::kExamples) || shown(TableColumn::kGradients) || shown(TableColumn::kOperations);
+  const bool totals = shown(TableColumn::kTotalUplink) || shown(TableColumn::kTotalDownlink);
   say(std::ranges::any_of(table.rows,
                           [&](const Row& row) {
                             return draws_are_secret(row.privacy) &&
                                    (counts || (totals && row.privacy->unit == name(Unit::kClient)));
                           }),
       "\"-\": a sum that would tell the sizes of samples, which privacy keeps secret.");
-  say_pair(Shown::kUplink, Shown::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
+  say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},
            "per client and round");
-  say_pair(Shown::kTotalUplink, Shown::kTotalDownlink,
+  say_pair(TableColumn::kTotalUplink, TableColumn::kTotalDownlink,
            {"Total uplink and total downlink", "Total uplink", "Total downlink"}, "of all clients in a run");
-  say(shown(Shown::kSeconds), "Seconds: per run.");
+  say(shown(TableColumn::kSeconds), "Seconds: per run.");
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace fedarena::results {
 
@@ -10,9 +11,14 @@ namespace fedarena::results {
 /// neighbours whose names it begins. A strict total order: only equal texts are equivalent.
 bool natural_less(std::string_view left, std::string_view right);
 
-/// That order, for sets and maps.
+/// That order, for sets and maps; of pairs, the first texts go before the second ones.
 struct NaturalOrder {
+  using Pair = std::pair<std::string, std::string>;
   bool operator()(std::string_view left, std::string_view right) const { return natural_less(left, right); }
+  bool operator()(const Pair& left, const Pair& right) const {
+    return natural_less(left.first, right.first) ||
+           (left.first == right.first && natural_less(left.second, right.second));
+  }
 };
 
 /// The number that the whole text is; none for other texts and for "nan".

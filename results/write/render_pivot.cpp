@@ -18,7 +18,7 @@ bool has_published(const Pivot& pivot, std::size_t column) {
 
 // What the numbers are, and what is bold.
 std::string pivot_legend(const Table& table, const Pivot& pivot) {
-  std::string text = legend(table, {Shown::kResult});
+  std::string text = legend(table, {TableColumn::kResult});
   if (pivot.shares) text += " In percent.";
   text += fmt::format(" Columns: {}.", pivot.across);
   if (std::ranges::any_of(table.rows, &Row::best)) text += " Bold: the best of its setting.";

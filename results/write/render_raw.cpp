@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,11 @@
 namespace fedarena::results {
 namespace {
 
+// What the table's metric is of a row; none without a metric, and where a seed lacks it.
+std::optional<Spread> metric_of(const Table& table, const Row& row) {
+  return table.metric && row.result ? std::optional(row.result->spread) : std::nullopt;
+}
+
 // The fields of a row under their headings, in the order of CSV; empty where the row has none.
 std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, const Row& row) {
   std::vector<std::pair<std::string, std::string>> fields;
@@ -31,15 +37,20 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("partition", row.setting.partition);
   add("model", row.setting.model);
   add("label", row.label);
-  add("algorithm", row.algorithm);
-  add("rounds", std::to_string(row.rounds));
+  add("algorithm", row.summary().algorithm);
+  add("rounds", std::to_string(row.summary().rounds));
   add("rounds_done", rounds_done(row));
   add("seeds", std::to_string(row.seeds.size()));
-  add_number("accuracy_mean", row.accuracy_mean);
-  add_number("accuracy_std", row.accuracy_std);
-  add_number("rmse_mean", row.rmse_mean);
-  add_number("rmse_std", row.rmse_std);
-  add("policy", row.policy);
+  const auto add_spread = [&](std::string_view name, const std::optional<Spread>& spread) {
+    add_number(fmt::format("{}_mean", name), spread ? std::optional(spread->mean) : std::nullopt);
+    add_number(fmt::format("{}_std", name), spread ? spread->std : std::nullopt);
+  };
+  const auto add_half_width = [&](std::string_view name, const std::optional<Spread>& spread) {
+    add_number(fmt::format("{}_half_width_95", name), spread ? spread->half_width : std::nullopt);
+  };
+  add_spread("accuracy", row.accuracy());
+  add_spread("rmse", row.rmse());
+  add("policy", row.summary().policy);
   const PrivacyClaim claim = row.privacy.value_or(PrivacyClaim{});
   const auto epsilon = [](const std::optional<Claim>& of) -> std::string {
     return of ? claim_text(of, exact_number) : "";
@@ -61,24 +72,19 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   Sweep sweep = row.setting.sweep;
   sweep.insert(sweep.end(), row.own_sweep.begin(), row.own_sweep.end());
   add("sweep", sweep_text(sweep));
-  for (const ClientColumn& what : kClientColumns) {
-    const std::optional<Spread> spread = client_spread(row, what);
-    add(fmt::format("{}_mean", what.key), spread ? exact_number(spread->mean) : "");
-    add(fmt::format("{}_std", what.key), spread ? csv_number(spread->std) : "");
-  }
+  for (const CatalogueEntry* column : client_columns()) add_spread(column->column, row.clients(column));
   add_number("examples", row.examples);
   add_number("gradients", row.gradients);
   add_number("operations", row.operations);
   add("operations_at_least", !row.operations ? "" : row.operations_at_least ? "true" : "false");
   add_number("uplink_bytes", row.total_uplink_bytes);
   add_number("downlink_bytes", row.total_downlink_bytes);
-  const bool read = table.metric && row.result;
+  const std::optional<Spread> metric = metric_of(table, row);
   add("metric", table.metric ? table.metric->text : "");
-  add("metric_mean", read ? exact_number(row.result->spread.mean) : "");
-  add("metric_std", read ? csv_number(row.result->spread.std) : "");
-  add_number("accuracy_half_width_95", row.accuracy_half_width);
-  add_number("rmse_half_width_95", row.rmse_half_width);
-  add("metric_half_width_95", read ? csv_number(row.result->spread.half_width) : "");
+  add_spread("metric", metric);
+  add_half_width("accuracy", row.accuracy());
+  add_half_width("rmse", row.rmse());
+  add_half_width("metric", metric);
   const std::optional<Published> published = raw_published(row);
   add("published_mean", published ? exact_number(published->mean) : "");
   add("published_std", published ? csv_number(published->std) : "");
@@ -108,26 +114,26 @@ Json json_of(const std::optional<PrivacyClaim>& claim) {
 }
 
 Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
+  const Summary& summary = seed.summary;
   Json json;
-  json["seed"] = seed.seed;
+  json["seed"] = summary.seed;
   json["directory"] = seed.path.generic_string();
-  json["rounds_done"] = seed.rounds_done;
-  json["accuracy"] = json_number(seed.accuracy);
-  json["loss"] = json_number(seed.loss);
-  json["seconds"] = seed.seconds;
-  json["uplink_bytes_per_client_round"] = json_count(seed.uplink_bytes);
-  json["downlink_bytes_per_client_round"] = json_count(seed.downlink_bytes);
-  const auto bytes = [](const std::optional<std::int64_t>& total) {
-    return total ? Json(*total) : Json(nullptr);
-  };
-  json["uplink_bytes"] = bytes(seed.uplink_bytes_of_run);
-  json["downlink_bytes"] = bytes(seed.downlink_bytes_of_run);
-  json["epsilon_rdp"] = seed.privacy ? json_epsilon(seed.privacy->rdp) : Json("none");
-  json["epsilon_pld"] = seed.privacy ? json_epsilon(seed.privacy->pld) : Json("none");
-  json["examples"] = seed.examples ? Json(*seed.examples) : Json(nullptr);
-  json["gradients"] = seed.cost ? Json(seed.cost->gradients) : Json(nullptr);
-  json["operations"] = seed.cost ? Json(seed.cost->operations) : Json(nullptr);
-  json["operations_at_least"] = seed.cost ? Json(seed.cost->at_least) : Json(nullptr);
+  json["rounds_done"] = summary.rounds_done;
+  json["accuracy"] = json_number(summary.final_test_accuracy);
+  json["loss"] = json_number(summary.final_test_loss);
+  json["seconds"] = summary.seconds;
+  json["uplink_bytes_per_client_round"] = json_count(summary.uplink_bytes_per_client_round);
+  json["downlink_bytes_per_client_round"] = json_count(summary.downlink_bytes_per_client_round);
+  const bool bytes = !seed.secret_cohorts();
+  const bool counts = !seed.secret_batches();
+  json["uplink_bytes"] = bytes ? Json(summary.uplink_bytes) : Json(nullptr);
+  json["downlink_bytes"] = bytes ? Json(summary.downlink_bytes) : Json(nullptr);
+  json["epsilon_rdp"] = summary.privacy ? json_epsilon(summary.privacy->rdp) : Json("none");
+  json["epsilon_pld"] = summary.privacy ? json_epsilon(summary.privacy->pld) : Json("none");
+  json["examples"] = counts ? Json(summary.examples) : Json(nullptr);
+  json["gradients"] = counts ? Json(summary.cost.gradients) : Json(nullptr);
+  json["operations"] = counts ? Json(summary.cost.operations) : Json(nullptr);
+  json["operations_at_least"] = counts ? Json(summary.cost.at_least) : Json(nullptr);
   if (metric) {
     json["metric"] = json_number(seed.metric);
     json["metric_round"] = seed.metric ? Json(seed.metric_round) : Json(nullptr);
@@ -135,13 +141,10 @@ Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   return json;
 }
 
-// The metric of the table, where it has one.
-void append_metric(Json& json, const Row& row, const std::optional<RoundMetric>& metric) {
-  if (!metric) return;
-  json["metric"] = metric->text;
-  json["metric_mean"] = row.result ? json_number(row.result->spread.mean) : Json(nullptr);
-  json["metric_std"] = row.result ? json_number(row.result->spread.std) : Json(nullptr);
-  json["metric_half_width_95"] = row.result ? json_number(row.result->spread.half_width) : Json(nullptr);
+void append_spread(Json& json, std::string_view name, const std::optional<Spread>& spread) {
+  json[fmt::format("{}_mean", name)] = spread ? json_number(spread->mean) : Json(nullptr);
+  json[fmt::format("{}_std", name)] = spread ? json_number(spread->std) : Json(nullptr);
+  json[fmt::format("{}_half_width_95", name)] = spread ? json_number(spread->half_width) : Json(nullptr);
 }
 
 Json published_json(const Table& table, const Row& row) {
@@ -156,7 +159,7 @@ Json published_json(const Table& table, const Row& row) {
 }
 
 Json json_of(const Row& row, const Table& table) {
-  const std::optional<RoundMetric>& metric = table.metric;
+  const Summary& summary = row.summary();
   Json json;
   json["experiment"] = row.setting.experiment;
   json["dataset"] = row.setting.dataset;
@@ -167,31 +170,26 @@ Json json_of(const Row& row, const Table& table) {
     for (const auto& [key, value] : *sweep) json["sweep"][key] = value;
   }
   json["label"] = row.label;
-  json["algorithm"] = row.algorithm;
+  json["algorithm"] = summary.algorithm;
   json["algorithm_parameters"] = Json::object();
-  for (const auto& [name, value] : row.algorithm_parameters) json["algorithm_parameters"][name] = value;
+  for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
   if (row.tuning) append_tuning(json, *row.tuning);
   if (row.tuning && draws_are_secret(row.privacy)) json["tuning"]["examples"] = nullptr;
-  json["rounds"] = row.rounds;
-  json["clients"] = row.clients;
-  json["parameters"] = row.parameters;
-  json["accuracy_mean"] = json_number(row.accuracy_mean);
-  json["accuracy_std"] = json_number(row.accuracy_std);
-  json["accuracy_half_width_95"] = json_number(row.accuracy_half_width);
-  json["rmse_mean"] = json_number(row.rmse_mean);
-  json["rmse_std"] = json_number(row.rmse_std);
-  json["rmse_half_width_95"] = json_number(row.rmse_half_width);
-  for (const ClientColumn& what : kClientColumns) {
-    const std::optional<Spread> spread = client_spread(row, what);
-    if (!spread) continue;
-    json[fmt::format("{}_mean", what.key)] = json_number(spread->mean);
-    json[fmt::format("{}_std", what.key)] = json_number(spread->std);
-    json[fmt::format("{}_half_width_95", what.key)] = json_number(spread->half_width);
+  json["rounds"] = summary.rounds;
+  json["clients"] = summary.clients;
+  json["parameters"] = summary.parameters;
+  append_spread(json, "accuracy", row.accuracy());
+  append_spread(json, "rmse", row.rmse());
+  for (const CatalogueEntry* column : client_columns()) {
+    if (const auto spread = row.clients(column)) append_spread(json, column->column, spread);
   }
-  append_metric(json, row, metric);
+  if (table.metric) {
+    json["metric"] = table.metric->text;
+    append_spread(json, "metric", metric_of(table, row));
+  }
   if (!table.published_sources.empty()) json["published"] = published_json(table, row);
   json["best"] = row.best;
-  json["policy"] = row.policy;
+  json["policy"] = summary.policy;
   json["privacy"] = json_of(row.privacy);
   json["uplink_bytes_per_client_round"] = json_count(row.uplink_bytes);
   json["downlink_bytes_per_client_round"] = json_count(row.downlink_bytes);
@@ -203,7 +201,7 @@ Json json_of(const Row& row, const Table& table) {
   json["operations_at_least"] = row.operations ? Json(row.operations_at_least) : Json(nullptr);
   json["seconds"] = row.seconds;
   json["seeds"] = Json::array();
-  for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed, metric));
+  for (const SeedResult& seed : row.seeds) json["seeds"].push_back(json_of(seed, table.metric));
   return json;
 }
 

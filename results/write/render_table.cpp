@@ -31,8 +31,10 @@ void add_results(const Table& table, RowColumns& columns) {
   if (table.metric) {
     add(heading(*table.metric), [](const Result&) { return true; });
   } else {
-    if (any_accuracy(table)) add("accuracy (%)", [](const Result& result) { return result.share; });
-    if (any_regression(table)) add("RMSE", [](const Result& result) { return !result.share; });
+    if (any_accuracy(table))
+      add(heading(known_quantity("accuracy")), [](const Result& result) { return result.share; });
+    if (any_regression(table))
+      add(heading(known_quantity("rmse")), [](const Result& result) { return !result.share; });
   }
   if (!any_published(table)) return;
   const bool shares = std::ranges::all_of(
@@ -43,11 +45,12 @@ void add_results(const Table& table, RowColumns& columns) {
 }
 
 void add_clients(const Table& table, RowColumns& columns) {
-  for (const ClientColumn& what : client_columns_of(table)) {
-    columns.push_back({what.heading, Align::kPoint, [what, shown = table.plus_minus](const Row& row) {
-                         const std::optional<Spread> spread = client_spread(row, what);
-                         return spread ? result_cell({*spread, what.share}, shown) : kNothing;
-                       }});
+  for (const CatalogueEntry* column : client_columns_of(table)) {
+    columns.push_back(
+        {std::string(column->heading), Align::kPoint, [=, shown = table.plus_minus](const Row& row) {
+           const std::optional<Spread> spread = row.clients(column);
+           return spread ? result_cell({*spread, column->unit == NumberUnit::kShare}, shown) : kNothing;
+         }});
   }
 }
 
@@ -80,7 +83,8 @@ RowColumn claim_column(const char* heading, const std::function<std::string(cons
 
 void add_privacy(const Table& table, RowColumns& columns) {
   if (!any_private(table)) {
-    columns.push_back({{"epsilon", true}, Align::kNumber, [](const Row& row) { return row.policy; }});
+    columns.push_back(
+        {{"epsilon", true}, Align::kNumber, [](const Row& row) { return row.summary().policy; }});
     return;
   }
   columns.push_back(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp));
@@ -95,11 +99,11 @@ void add_privacy(const Table& table, RowColumns& columns) {
 Cell rounds_cell(const Row& row) {
   const bool stopped = row.privacy && !row.privacy->stopped.empty();
   Cell cell = number_cell(rounds_done(row), "", stopped ? kStoppedMark : "");
-  cell.value = std::ranges::min(row.seeds, {}, &SeedResult::rounds_done).rounds_done;
+  cell.value = std::ranges::min_element(row.seeds, {}, &SeedResult::rounds_done)->rounds_done();
   return cell;
 }
 
-// A column of counts that older records lack.
+// A column of sums, some of which stay secret.
 RowColumn count_column(const char* heading, std::optional<double> Row::*member) {
   return {heading, Align::kNumber, [=](const Row& row) -> Cell {
             return row.*member ? scaled_count(*(row.*member)) : Cell(kNothing);
@@ -116,38 +120,38 @@ RowColumn total_bytes_column(const char* heading, std::optional<double> Row::*me
           }};
 }
 
-void add(Shown shown, const Table& table, RowColumns& columns) {
+void add(TableColumn shown, const Table& table, RowColumns& columns) {
   switch (shown) {
-    case Shown::kRounds:
+    case TableColumn::kRounds:
       return columns.push_back({"rounds", Align::kPoint, rounds_cell});
-    case Shown::kSeeds:
+    case TableColumn::kSeeds:
       return columns.push_back({"seeds", Align::kPoint, [](const Row& row) {
                                   return number_cell(std::to_string(row.seeds.size()));
                                 }});
-    case Shown::kResult:
+    case TableColumn::kResult:
       return add_results(table, columns);
-    case Shown::kClients:
+    case TableColumn::kClients:
       return add_clients(table, columns);
-    case Shown::kEpsilon:
+    case TableColumn::kEpsilon:
       return add_privacy(table, columns);
-    case Shown::kExamples:
+    case TableColumn::kExamples:
       return columns.push_back(count_column("examples", &Row::examples));
-    case Shown::kGradients:
+    case TableColumn::kGradients:
       return columns.push_back(count_column("gradients", &Row::gradients));
-    case Shown::kOperations:
+    case TableColumn::kOperations:
       return columns.push_back({"operations", Align::kNumber, [](const Row& row) -> Cell {
                                   if (!row.operations) return kNothing;
                                   return {scaled_count(*row.operations), row.operations_at_least ? "≥ " : ""};
                                 }});
-    case Shown::kUplink:
+    case TableColumn::kUplink:
       return columns.push_back(bytes_column("uplink", &Row::uplink_bytes));
-    case Shown::kDownlink:
+    case TableColumn::kDownlink:
       return columns.push_back(bytes_column("downlink", &Row::downlink_bytes));
-    case Shown::kTotalUplink:
+    case TableColumn::kTotalUplink:
       return columns.push_back(total_bytes_column("total uplink", &Row::total_uplink_bytes));
-    case Shown::kTotalDownlink:
+    case TableColumn::kTotalDownlink:
       return columns.push_back(total_bytes_column("total downlink", &Row::total_downlink_bytes));
-    case Shown::kSeconds:
+    case TableColumn::kSeconds:
       return columns.push_back(
           {"seconds", Align::kPoint, [](const Row& row) { return number_cell(human_seconds(row.seconds)); }});
   }
@@ -172,7 +176,7 @@ RowColumns columns_of(const Table& table, const Selection& selection) {
   }
   columns.push_back({"algorithm", Align::kText, [](const Row& row) { return row.label; }});
   columns.insert(columns.end(), own.begin(), own.end());
-  for (const Shown shown : selection) add(shown, table, columns);
+  for (const TableColumn shown : selection) add(shown, table, columns);
   return columns;
 }
 

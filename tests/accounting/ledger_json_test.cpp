@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
@@ -13,13 +12,13 @@
 
 #include "accounting/json_text.hpp"
 #include "tests/accounting/samples.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
 
 std::string refusal(const std::string& text) {
   try {

@@ -5,20 +5,15 @@
 #include <limits>
 #include <random>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/pure.hpp"
 
 #include "tests/accounting/reference_files.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(RdpOrders, AreThoseThatPublishedFiguresUse) {
   const std::vector<double> orders = rdp_orders("opacus");

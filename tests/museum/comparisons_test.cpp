@@ -125,7 +125,7 @@ TEST(Tables, PrintTheLastRoundNotTheBest) {
   const std::vector<std::filesystem::path> paths{run.path()};
   const results::Table table = results::make_table(results::find_runs(paths));
   ASSERT_EQ(table.rows.size(), 1U);
-  EXPECT_EQ(table.rows[0].accuracy_mean, 0);
+  EXPECT_EQ(table.rows[0].last.spread.mean, 0);
 }
 
 }  // namespace

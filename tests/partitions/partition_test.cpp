@@ -10,8 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fedarena/base/error.hpp"
-
 #include "partitions/statistics.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/partitions/labelled.hpp"

@@ -80,6 +80,7 @@ class RecordedRun {
       summary.uplink_bytes += record.uplink_bytes;
       summary.downlink_bytes += record.downlink_bytes;
       summary.seconds += record.train_seconds + record.evaluation_seconds;
+      summary.examples += record.examples;
     }
     run.write_file_atomically(kLedgerFile, ledger.to_json());
     summary.rounds_done = rounds;
@@ -90,10 +91,11 @@ class RecordedRun {
           static_cast<double>(summary.downlink_bytes) / static_cast<double>(client_rounds);
       summary.final_test_accuracy = plan.accuracy;
       summary.final_test_loss = 0.25;
+      summary.cost = total_cost(run.rounds());
       summary.state = std::string(kFinished);
       compute_claim(summary, ledger);
     } else {
-      summary.uplink_bytes = summary.downlink_bytes = 0;
+      summary.uplink_bytes = summary.downlink_bytes = summary.examples = 0;
       summary.seconds = 0;
       summary.state = std::string(kInterrupted);
     }

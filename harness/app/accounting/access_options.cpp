@@ -4,14 +4,10 @@
 #include <cmath>
 #include <functional>
 
-#include <fmt/format.h>
-
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/nearest.hpp"
 #include "fedarena/base/schema.hpp"
 
 #include "harness/app/accounting/checks.hpp"
-#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {

@@ -15,10 +15,8 @@
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "results/record/claim_text.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/text/number_format.hpp"
-#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {

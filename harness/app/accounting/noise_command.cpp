@@ -13,9 +13,7 @@
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
-#include "results/text/text.hpp"
 
 namespace fedarena {
 namespace {

@@ -23,7 +23,7 @@ std::pair<std::string, Value> read_setting(const std::string& dataset, const std
   // As in an experiment, for which the text may have been written.
   std::string key = text.substr(0, equals);
   if (key.starts_with(kSection)) key.erase(0, kSection.size());
-  const config::Written written = config::parse_value(text.substr(equals + 1), place);
+  const config::ParsedValue written = config::parse_value(text.substr(equals + 1), place);
   if (!written.value)
     throw Error(Complaint{.place = place, .found = fmt::format("{} is {}", key, written.kind)});
   try {

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>

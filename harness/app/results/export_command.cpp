@@ -12,6 +12,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
@@ -99,9 +100,8 @@ int run_export(const ExportArguments& arguments) {
     if (arguments.format == "tensorboard") make_folder(file.parent_path());
     results::replace_file(file, content);
   }
-  print("{}: {} {}, {} rounds in all, {} {}\n", arguments.output.string(), exported.runs.size(),
-        exported.runs.size() == 1 ? "run" : "runs", rounds, names.size(),
-        names.size() == 1 ? "measure" : "measures");
+  print("{}: {}, {} rounds in all, {}\n", arguments.output.string(), counted(exported.runs.size(), "run"),
+        rounds, counted(names.size(), "measure"));
   for (const std::string& note : exported.notes) print(stderr, "note: {}\n", note);
   return kSuccess;
 }

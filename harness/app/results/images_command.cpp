@@ -14,16 +14,17 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/results/one_run.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/images/pixel_statistics.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/histogram_plot.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -95,16 +96,12 @@ Grid make_grid(const ImagesArguments& arguments, const results::RunDirectory& ru
   return grid;
 }
 
-std::string counted(std::size_t number, const std::string& one, const std::string& several) {
-  return fmt::format("{} {}", number, number == 1 ? one : several);
-}
-
 std::string render_text(const Grid& grid, const ImagesArguments& arguments) {
   const results::LabelledImages& images = grid.images;
   const std::vector<std::int64_t> classes = images.classes();
   std::string text =
       fmt::format("round {}: {} of {} ({}), {} x {} pixels, {}\n", grid.round,
-                  counted(images.size(), "image", "images"), counted(classes.size(), "class", "classes"),
+                  counted(images.size(), "image"), counted(classes.size(), "class", "classes"),
                   classes.size() == 1 ? fmt::format("{}", classes.front())
                                       : fmt::format("{} to {}", classes.front(), classes.back()),
                   images.width, images.height, images.channels == 1 ? "grey" : "colour");
@@ -141,7 +138,7 @@ int run_images(const ImagesArguments& arguments) {
                  {results::kMapEndings.begin(), results::kMapEndings.end()});
   }
   // Files are written when all of them are made.
-  const Grid grid = make_grid(arguments, open_one_run(arguments.run));
+  const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));
   std::string answer;
   std::string plot;
   if (!arguments.histogram.empty() || arguments.format == "json") {

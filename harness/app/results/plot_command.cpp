@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -43,13 +42,6 @@ std::vector<std::string> axis_names() {
   std::vector<std::string> names;
   for (const results::CurveAxis& axis : results::curve_axes()) names.emplace_back(axis.name);
   return names;
-}
-
-// The command line lets no other names through.
-const results::CurveAxis& axis_of(const std::string& name) {
-  const std::span<const results::CurveAxis> axes = results::curve_axes();
-  return *std::find_if(axes.begin(), axes.end(),
-                       [&](const results::CurveAxis& axis) { return axis.name == name; });
 }
 
 // Those of the labels that are asked for; broken runs stay, so that they are noted.
@@ -119,8 +111,9 @@ int run_plot(const PlotArguments& arguments) {
   const results::Terminal terminal = results::terminal_of(arguments.picture);
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
   if (arguments.roc) return run_roc_plot(arguments, terminal, runs);
-  const results::Curves curves =
-      results::make_curves(runs, axis_of(arguments.x), results::parse_quantity("--y", arguments.y, runs));
+  // The command line lets no other names of axes through.
+  const results::Curves curves = results::make_curves(runs, *results::find_entry(arguments.x),
+                                                      results::parse_quantity("--y", arguments.y, runs));
   results::replace_file(arguments.picture,
                         results::run_gnuplot(results::curves_script(curves, arguments.style, terminal)));
   print("{}",

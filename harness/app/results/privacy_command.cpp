@@ -8,8 +8,8 @@
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
-#include "harness/app/results/one_run.hpp"
 #include "results/audit/privacy_report.hpp"
+#include "results/record/find_runs.hpp"
 
 namespace fedarena {
 namespace {
@@ -20,7 +20,7 @@ struct PrivacyArguments {
 };
 
 int run_privacy(const PrivacyArguments& arguments) {
-  const results::PrivacyReport report = results::privacy_report(open_one_run(arguments.run));
+  const results::PrivacyReport report = results::privacy_report(results::open_one_run(arguments.run));
   print("{}", arguments.format == "json" ? render_json(report) : render_text(report));
   return kSuccess;
 }

@@ -15,9 +15,9 @@ namespace fedarena {
 namespace {
 
 using config::complain;
+using config::ParsedValue;
 using config::Setting;
 using config::Table;
-using config::Written;
 using results::FigureKey;
 using results::PublishedFigure;
 using results::PublishedSource;
@@ -27,7 +27,7 @@ constexpr const char* kForm = "[published], or [[published]] once for each sourc
 constexpr std::size_t kMostFigures = config::kMostPoints;
 
 [[noreturn]] void reject(const Setting& setting, const std::string& allowed) {
-  const Written& written = setting.written;
+  const ParsedValue& written = setting.written;
   complain({.place = written.place,
             .found = fmt::format("{} is {}", setting.key, written.text()),
             .allowed = allowed});
@@ -151,7 +151,7 @@ class Reader {
   void read_figures(const Table& table, const PublishedFigure& shared) {
     const std::string form = "a list of tables, figures = [ { label = \"fedavg\", mean = 71.3 }, ... ]";
     const Setting& figures = required(table, "figures", form);
-    const std::vector<Written>& items = figures.written.items;
+    const std::vector<ParsedValue>& items = figures.written.items;
     if (items.empty()) reject(figures, form);
     if (items.size() > kMostFigures) {
       complain({.place = figures.place,
@@ -159,7 +159,7 @@ class Reader {
                 .allowed = fmt::format("at most {} in a list", kMostFigures),
                 .remedy = "write a second [[published]]"});
     }
-    for (const Written& item : items) {
+    for (const ParsedValue& item : items) {
       if (!item.table) {
         complain(
             {.place = item.place, .found = fmt::format("figures has {} in it", item.kind), .allowed = form});

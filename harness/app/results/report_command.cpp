@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

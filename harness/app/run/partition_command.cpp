@@ -40,13 +40,13 @@ struct PartitionArguments {
 };
 
 // A partition of an experiment, and what its clients' inputs are changed by.
-struct Shown {
+struct PartitionView {
   PartitionCard card;
   results::RecordedPartition record;  // as a run directory holds it
   std::string taken = {};             // from the user's own files, if any
 };
 
-Shown deal(const Experiment& experiment, std::int64_t seed) {
+PartitionView deal(const Experiment& experiment, std::int64_t seed) {
   SharedInputs inputs;
   const auto dealt = inputs.dealt(experiment, seed);
   return {.card = dealt->card,
@@ -71,7 +71,7 @@ std::string features_text(const results::RecordedPartition& record) {
   return text;
 }
 
-std::string render_text(const Shown& shown) {
+std::string render_text(const PartitionView& shown) {
   const PartitionCard& card = shown.card;
   std::string text = fmt::format("partition  {}\n", card.id);
   text += fmt::format("data set   {}\n", shown.record.dataset);
@@ -82,7 +82,7 @@ std::string render_text(const Shown& shown) {
   return text + preview(card.statistics);
 }
 
-std::string picture_of(const Shown& shown, const fs::path& file) {
+std::string picture_of(const PartitionView& shown, const fs::path& file) {
   const PartitionCard& card = shown.card;
   if (card.statistics.class_counts.empty()) {
     throw Error(
@@ -129,7 +129,7 @@ int run_partition(const PartitionArguments& arguments) {
       read_grid(config::read_document(arguments.experiment.file), arguments.experiment.overrides,
                 make_catalog(host), arguments.experiment.profile);
   const Experiment& experiment = chosen(points, arguments);
-  const Shown shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
+  const PartitionView shown = deal(experiment, arguments.seed.value_or(experiment.seeds.front()));
   if (!arguments.picture.empty()) {
     results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
   }

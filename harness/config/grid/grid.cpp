@@ -1,8 +1,6 @@
 #include "harness/config/grid/grid.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "fedarena/base/error.hpp"
 

@@ -1,9 +1,8 @@
 #include "harness/config/grid/overrides.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/sections/unknown.hpp"
@@ -70,7 +69,7 @@ void check_listed(const Setting& present, std::string_view path, const OverrideS
 }
 
 void put(Table& table, const std::string& key, std::string_view path, const OverrideSource& source,
-         Written written) {
+         ParsedValue written) {
   Setting setting{.key = key,
                   .place = source.place,
                   .written = std::move(written),
@@ -134,8 +133,8 @@ std::string label_of(const Table& table) {
   return {};
 }
 
-void put_override(Document& document, std::string_view path, const OverrideSource& source, Written written,
-                  const std::vector<SectionSpec>& specs) {
+void put_override(Document& document, std::string_view path, const OverrideSource& source,
+                  ParsedValue written, const std::vector<SectionSpec>& specs) {
   const Place& place = source.place;
   const std::size_t dot = path.find('.');
   const SectionSpec* spec = find_spec(specs, path.substr(0, dot));
@@ -213,11 +212,9 @@ std::vector<Profile> profiles_of(const Document& document, const std::vector<Sec
 
 const Profile& chosen_profile(const std::vector<Profile>& profiles, std::string_view name,
                               const std::string& file) {
+  if (const Profile* chosen = find_named(profiles, name, &Profile::name)) return *chosen;
   std::vector<std::string> names;
-  for (const Profile& profile : profiles) {
-    if (profile.name == name) return profile;
-    names.push_back(profile.name);
-  }
+  for (const Profile& profile : profiles) names.push_back(profile.name);
   complain({.place = {.file = "--profile"},
             .found = fmt::format("{} has no profile {}", file, in_quotes(name)),
             .allowed = names.empty() ? "none, the file has no profiles" : join_names(names),

@@ -23,8 +23,8 @@ std::string label_of(const Table& table);
 
 /// Puts the value at the path "section.key" or "algorithms.LABEL.key" into the document, over what is there.
 /// Throws Error as `apply_override` does.
-void put_override(Document& document, std::string_view path, const OverrideSource& source, Written written,
-                  const std::vector<SectionSpec>& specs);
+void put_override(Document& document, std::string_view path, const OverrideSource& source,
+                  ParsedValue written, const std::vector<SectionSpec>& specs);
 
 /// Puts "section.key=value" into the document, over what is there. Throws Error where the path names no
 /// section and no algorithm; keys and values are checked later, as those of the file are.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kLongestPoint = 200;
 
 void put_all(Document& document, const std::string& path, const OverrideSource& source,
-             const Written& written, const std::vector<SectionSpec>& specs) {
+             const ParsedValue& written, const std::vector<SectionSpec>& specs) {
   if (!written.table) {
     put_override(document, path, source, written, specs);
     return;
@@ -29,7 +29,7 @@ void put_all(Document& document, const std::string& path, const OverrideSource& 
 }
 
 // Where what the value gives is written: the value itself, and keys and values of a table.
-void add_places_in(std::vector<std::string>& places, const Written& written) {
+void add_places_in(std::vector<std::string>& places, const ParsedValue& written) {
   places.push_back(written.place.str());
   if (!written.table) return;
   for (const Setting& setting : written.table->settings) {
@@ -82,7 +82,7 @@ Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension
   try {
     for (std::size_t index = 0; index < at.size(); ++index) {
       const Dimension& dimension = dimensions[index];
-      const Written& written = dimension.values[at[index]];
+      const ParsedValue& written = dimension.values[at[index]];
       put_all(document, dimension.path, {written.place, std::string(kSweepForm), dimension.section}, written,
               variant.specs);
     }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kAlgorithms = "algorithms.";
 
-void flatten(const std::string& path, const Written& written, Swept& swept) {
+void flatten(const std::string& path, const ParsedValue& written, Swept& swept) {
   if (!written.table) {
     swept.emplace_back(path, written.value ? plain_text(*written.value) : written.kind);
     return;
@@ -39,7 +39,7 @@ void check_path(const std::string& path, const Place& place) {
 void check_values(const Dimension& dimension) {
   std::vector<Swept> seen;
   for (std::size_t index = 0; index < dimension.values.size(); ++index) {
-    const Written& written = dimension.values[index];
+    const ParsedValue& written = dimension.values[index];
     Swept swept = swept_by(dimension, index);
     if (swept.empty())
       complain({.place = written.place, .found = "an empty table", .allowed = "{key = value}"});
@@ -63,7 +63,7 @@ void check_paths(const Dimension& dimension) {
 }
 
 void check_list(const Setting& setting) {
-  const Written& written = setting.written;
+  const ParsedValue& written = setting.written;
   if (written.table) {
     // Without quotes, TOML takes the dots of a path for tables.
     complain({.place = setting.place,

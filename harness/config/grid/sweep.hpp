@@ -23,7 +23,7 @@ using Swept = std::vector<std::pair<std::string, std::string>>;
 struct Dimension {
   std::string path;
   Place place;
-  std::vector<Written> values;                ///< at least one, all different
+  std::vector<ParsedValue> values;            ///< at least one, all different
   std::string_view section = kSweep;          ///< where it stands
   std::optional<std::size_t> algorithm = {};  ///< the one whose cells alone it concerns, by position
 };

@@ -110,7 +110,7 @@ bool is_range(const Setting& entry) {
 // `count` different values drawn uniformly from the range, on its scale; whole numbers where both ends are,
 // both included, else numbers of four significant digits. They depend on the seed and the entry's path alone,
 // and the first of them not on `count`.
-std::vector<Written> drawn_from(const Setting& entry, std::size_t count, std::uint64_t seed) {
+std::vector<ParsedValue> drawn_from(const Setting& entry, std::size_t count, std::uint64_t seed) {
   const Range range = range_of(entry);
   Stream stream({.seed = seed, .purpose = Purpose::kTuning, .index = stable_hash(entry.key)});
   std::vector<Value> values;
@@ -122,7 +122,7 @@ std::vector<Written> drawn_from(const Setting& entry, std::size_t count, std::ui
     const Value value = draw(range, stream);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
-  std::vector<Written> written;
+  std::vector<ParsedValue> written;
   for (Value& value : values)
     written.push_back({.place = entry.written.place, .value = std::move(value), .kind = {}});
   return written;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "harness/config/sections/sections.hpp"
 
@@ -42,15 +43,12 @@ std::int64_t Experiment::cohort_size(std::int64_t clients) const {
 }
 
 const CatalogEntry* find_entry(const std::vector<CatalogEntry>& entries, const std::string& name) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const CatalogEntry& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
+  return find_named(entries, name, &CatalogEntry::name);
 }
 
 const Value& setting(const Settings& settings, const std::string& name) {
-  const auto found =
-      std::find_if(settings.begin(), settings.end(), [&](const auto& pair) { return pair.first == name; });
-  if (found == settings.end()) throw Bug(fmt::format("no setting \"{}\"", name));
+  const auto* found = find_named(settings, name, &Settings::value_type::first);
+  if (found == nullptr) throw Bug(fmt::format("no setting \"{}\"", name));
   return found->second;
 }
 

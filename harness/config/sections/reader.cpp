@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
-#include "harness/config/grid/overrides.hpp"
 #include "harness/config/sections/table_reading.hpp"
 #include "harness/config/sections/unknown.hpp"
 
@@ -191,10 +191,8 @@ class Reader {
                 .allowed = "one of them",
                 .remedy = "leave one out, or set it to 0"});
     }
-    const Settings& settings = experiment_.partition.settings;
-    const auto clients = std::find_if(settings.begin(), settings.end(),
-                                      [](const auto& pair) { return pair.first == "clients"; });
-    const auto* count = clients == settings.end() ? nullptr : std::get_if<std::int64_t>(&clients->second);
+    const auto* clients = find_named(experiment_.partition.settings, "clients", &Settings::value_type::first);
+    const auto* count = clients == nullptr ? nullptr : std::get_if<std::int64_t>(&clients->second);
     // A partition of 0 clients has as many as the data says.
     if (count != nullptr && *count > 0 && cohort.size > *count) {
       complain({.place = table->find("size")->written.place,

@@ -1,11 +1,11 @@
 #include "harness/config/sections/sections.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "harness/config/syntax/document.hpp"
 
@@ -176,15 +176,12 @@ std::string SectionSpec::header() const {
 std::string SectionSpec::key() const { return name.substr(name.rfind('.') + 1); }
 
 const SectionSpec* SectionSpec::find_own(const std::string& key) const {
-  const auto found = std::find_if(own.begin(), own.end(),
-                                  [&](const SectionSpec& candidate) { return candidate.key() == key; });
-  return found == own.end() ? nullptr : &*found;
+  return find_named(own, key, &SectionSpec::key);
 }
 
 const Key* SectionSpec::find(const std::string& key) const {
-  const auto found = std::find_if(keys.begin(), keys.end(),
-                                  [&](const Key& candidate) { return candidate.field.name == key; });
-  return found == keys.end() ? nullptr : &*found;
+  return find_named(
+      keys, key, [](const Key& candidate) -> const auto& { return candidate.field.name; });
 }
 
 bool SectionSpec::required() const {
@@ -192,9 +189,7 @@ bool SectionSpec::required() const {
 }
 
 const SectionSpec* find_spec(const std::vector<SectionSpec>& specs, std::string_view name) {
-  const auto found = std::find_if(specs.begin(), specs.end(),
-                                  [&](const SectionSpec& candidate) { return candidate.name == name; });
-  return found == specs.end() ? nullptr : &*found;
+  return find_named(specs, name, &SectionSpec::name);
 }
 
 std::vector<SectionSpec> sections(const Catalog& catalog) {

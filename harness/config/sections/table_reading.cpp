@@ -4,6 +4,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "fedarena/base/find.hpp"
+
 #include "harness/config/sections/unknown.hpp"
 
 namespace fedarena::config {
@@ -14,7 +16,7 @@ constexpr std::size_t kLongestString = 4096;
 // The setting's value, checked against the field; `allowed` and `owner` go into the message.
 Value checked(const Setting& setting, const Field& field, const std::string& allowed,
               const std::string& owner = "") {
-  const Written& written = setting.written;
+  const ParsedValue& written = setting.written;
   Complaint complaint{.place = written.place, .allowed = allowed};
   if (!written.value) {
     complaint.found = fmt::format("{} is {}", field.name, written.kind);
@@ -55,12 +57,6 @@ std::vector<std::string> names(const SectionSpec& spec, const CatalogEntry* entr
   return result;
 }
 
-const Value* find_value(const Settings& settings, const std::string& name) {
-  const auto found =
-      std::find_if(settings.begin(), settings.end(), [&](const auto& pair) { return pair.first == name; });
-  return found == settings.end() ? nullptr : &found->second;
-}
-
 // A registered name of this form is the rest of the name under a policy that it requires.
 constexpr std::string_view kPrivatePrefix = "dp-";
 
@@ -68,7 +64,7 @@ constexpr std::string_view kPrivatePrefix = "dp-";
 const Table* own_table(const Table& algorithm, const SectionSpec& own) {
   const Setting* setting = algorithm.find(own.key());
   if (setting == nullptr) return nullptr;
-  const Written& written = setting->written;
+  const ParsedValue& written = setting->written;
   if (written.table) return &*written.table;
   complain({.place = written.place,
             .found = fmt::format("{} is {}", own.key(), written.text()),
@@ -104,9 +100,7 @@ void read_keys(const Table& table, const SectionSpec& spec, const std::vector<Se
     }
   }
   for (const Key& key : spec.keys) {
-    const bool given = std::any_of(table.settings.begin(), table.settings.end(),
-                                   [&](const Setting& setting) { return setting.key == key.field.name; });
-    if (given) continue;
+    if (table.find(key.field.name) != nullptr) continue;
     if (key.required) {
       complain({.place = table.place,
                 .found = fmt::format("{} has no \"{}\"", spec.header(), key.field.name),
@@ -139,9 +133,9 @@ Settings given_settings(const Table& table, const SectionSpec& spec, const Catal
 Settings filled(const CatalogEntry& entry, const Settings& given, const Settings& inherited) {
   Settings result;
   for (const Field& field : entry.fields) {
-    const Value* value = find_value(given, field.name);
-    if (value == nullptr) value = find_value(inherited, field.name);
-    result.emplace_back(field.name, value == nullptr ? field.fallback : *value);
+    const auto* value = find_named(given, field.name, &Settings::value_type::first);
+    if (value == nullptr) value = find_named(inherited, field.name, &Settings::value_type::first);
+    result.emplace_back(field.name, value == nullptr ? field.fallback : value->second);
   }
   return result;
 }

@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/syntax/lexing.hpp"
@@ -64,11 +65,11 @@ std::string kind_of(const toml::node& node) {
 }
 
 Table table_of(const toml::table& table, const Place& place, const std::string& file, int below = 2);
-Written written(const toml::node& node, const std::string& file, bool with_items = true);
+ParsedValue written(const toml::node& node, const std::string& file, bool with_items = true);
 
 // One more than can be swept, so that too many show.
-std::vector<Written> items_of(const toml::array& array, const std::string& file) {
-  std::vector<Written> items;
+std::vector<ParsedValue> items_of(const toml::array& array, const std::string& file) {
+  std::vector<ParsedValue> items;
   for (const toml::node& node : array) {
     if (items.size() > kMostPoints) break;
     items.push_back(written(node, file, false));
@@ -79,8 +80,8 @@ std::vector<Written> items_of(const toml::array& array, const std::string& file)
   return items;
 }
 
-Written written_list(const toml::array& array, const std::string& file, bool with_items) {
-  Written result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
+ParsedValue written_list(const toml::array& array, const std::string& file, bool with_items) {
+  ParsedValue result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
   if (with_items) result.items = items_of(array, file);
   std::vector<std::int64_t> numbers;
   for (const toml::node& node : array) {
@@ -99,9 +100,9 @@ Written written_list(const toml::array& array, const std::string& file, bool wit
   return result;
 }
 
-Written written(const toml::node& node, const std::string& file, bool with_items) {
+ParsedValue written(const toml::node& node, const std::string& file, bool with_items) {
   if (const auto* array = node.as_array()) return written_list(*array, file, with_items);
-  Written result{.place = place_of(node.source(), file), .value = {}, .kind = kind_of(node)};
+  ParsedValue result{.place = place_of(node.source(), file), .value = {}, .kind = kind_of(node)};
   if (const auto* flag = node.as_boolean()) result.value = flag->get();
   if (const auto* number = node.as_integer()) result.value = number->get();
   if (const auto* number = node.as_floating_point()) result.value = number->get();
@@ -148,10 +149,10 @@ Section section_of(const toml::key& key, const toml::node& node, const std::stri
 }
 
 // Puts a value and all in it at another place.
-void move_to(const Place& place, Written& moved) {
+void move_to(const Place& place, ParsedValue& moved) {
   moved.place = place;
   moved.elements.clear();
-  for (Written& item : moved.items) move_to(place, item);
+  for (ParsedValue& item : moved.items) move_to(place, item);
   if (!moved.table) return;
   moved.table->place = place;
   for (Setting& setting : moved.table->settings) {
@@ -211,27 +212,15 @@ NestedTable& NestedTable::operator=(NestedTable other) noexcept {
 }
 NestedTable::~NestedTable() = default;
 
-const Setting* Table::find(std::string_view key) const {
-  for (const Setting& setting : settings) {
-    if (setting.key == key) return &setting;
-  }
-  return nullptr;
-}
+const Setting* Table::find(std::string_view key) const { return find_named(settings, key, &Setting::key); }
 
-Setting* Table::find(std::string_view key) {
-  return const_cast<Setting*>(static_cast<const Table&>(*this).find(key));
-}
+Setting* Table::find(std::string_view key) { return find_named(settings, key, &Setting::key); }
 
 const Section* Document::find(std::string_view name) const {
-  for (const Section& section : sections) {
-    if (section.name == name) return &section;
-  }
-  return nullptr;
+  return find_named(sections, name, &Section::name);
 }
 
-Section* Document::find(std::string_view name) {
-  return const_cast<Section*>(static_cast<const Document&>(*this).find(name));
-}
+Section* Document::find(std::string_view name) { return find_named(sections, name, &Section::name); }
 
 const Table* Document::table(std::string_view name) const {
   const Section* section = find(name);
@@ -251,13 +240,13 @@ Document read_document(const std::filesystem::path& file) {
   return parse_document(text_of(file), file.string());
 }
 
-Written parse_value(std::string_view text, const Place& place) {
+ParsedValue parse_value(std::string_view text, const Place& place) {
   const std::string line = "value = " + std::string(text);
   try {
     const toml::table table = parse_toml(line, place.file);
     // A line break in the text could bring further keys.
     if (table.size() == 1 && text.find('\n') == std::string_view::npos) {
-      Written result = written(*table.get("value"), place.file);
+      ParsedValue result = written(*table.get("value"), place.file);
       move_to(place, result);
       return result;
     }

@@ -37,13 +37,13 @@ class NestedTable {
 };
 
 /// What stands right of an equals sign, and where.
-struct Written {
+struct ParsedValue {
   Place place;
   std::optional<Value> value;                      ///< nothing when no setting can hold it
   std::string kind;                                ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
   NestedTable table = {};                          ///< where a section holds a table of its own
-  std::vector<Written> items = {};  ///< of a list: its elements, as far as a sweep can use them
+  std::vector<ParsedValue> items = {};  ///< of a list: its elements, as far as a sweep can use them
 
   /// What it is, for messages: the value as a file writes it, or its kind.
   std::string text() const { return value ? to_text(*value) : kind; }
@@ -53,7 +53,7 @@ struct Written {
 struct Setting {
   std::string key;
   Place place;  ///< of the key
-  Written written;
+  ParsedValue written;
   bool overridden = false;  ///< given by --set, by a profile, or by a list of values
   bool listed = false;      ///< given by a list of values: of [sweep] or [tuning]
 };
@@ -100,7 +100,7 @@ Document parse_document(std::string_view text, const std::string& file);
 Document read_document(const std::filesystem::path& file);
 
 /// Parses one value, as TOML writes it or as a bare word. Throws Error at the place.
-Written parse_value(std::string_view text, const Place& place);
+ParsedValue parse_value(std::string_view text, const Place& place);
 
 /// Throws the complaint as an Error that fits on a screen, however long the names in it are.
 [[noreturn]] void complain(Complaint complaint);

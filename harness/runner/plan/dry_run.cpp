@@ -143,7 +143,7 @@ class DryRun {
             found_[index].state};
   }
 
-  std::size_t downlink_of(const PlannedCell& cell, const Dealt& dealt, std::int64_t cohort) {
+  std::size_t downlink_of(const PlannedCell& cell, const PartitionedData& dealt, std::int64_t cohort) {
     const Experiment& experiment = cell.point->experiment;
     const AlgorithmEntry& entry = *cell.algorithm;
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);

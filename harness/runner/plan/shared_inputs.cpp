@@ -141,13 +141,13 @@ const Model& SharedInputs::model(const Experiment& experiment) {
   return *model;
 }
 
-std::shared_ptr<const Dealt> SharedInputs::dealt(const Experiment& experiment, std::int64_t seed) {
+std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& experiment, std::int64_t seed) {
   const std::lock_guard lock(mutex_);
   const Dataset& data = dataset(experiment);
   const Choice& how = experiment.partition;
   auto& kept = dealt_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), choice_text(how), seed,
                                   experiment.evaluation.per_client)];
-  std::shared_ptr<const Dealt> dealt = kept.lock();
+  std::shared_ptr<const PartitionedData> dealt = kept.lock();
   if (dealt != nullptr) return dealt;
   const PartitionInput input = partition_input(data.train, data.classes);
   const auto stream = static_cast<std::uint64_t>(seed);
@@ -163,8 +163,8 @@ std::shared_ptr<const Dealt> SharedInputs::dealt(const Experiment& experiment, s
     tell_counts = tests_tell_label_counts(partition, input, test);
     check_client_tests(client_tests);
   }
-  dealt = std::make_shared<const Dealt>(
-      Dealt{std::move(partition), std::move(card), std::move(client_tests), tell_counts});
+  dealt = std::make_shared<const PartitionedData>(
+      PartitionedData{std::move(partition), std::move(card), std::move(client_tests), tell_counts});
   kept = dealt;
   recent_.push_back(dealt);
   if (recent_.size() > kRecent) recent_.pop_front();

@@ -17,7 +17,7 @@
 namespace fedarena {
 
 /// How the examples of an experiment are dealt under one seed.
-struct Dealt {
+struct PartitionedData {
   Partition partition;
   PartitionCard card;
   Partition client_tests;  ///< each client's test examples; empty unless the experiment tests clients
@@ -35,7 +35,7 @@ class SharedInputs {
   /// Throws Error when it does not fit the data, or its device is not there.
   const Model& model(const Experiment& experiment);
   /// Throws Error when the examples cannot be dealt so.
-  std::shared_ptr<const Dealt> dealt(const Experiment& experiment, std::int64_t seed);
+  std::shared_ptr<const PartitionedData> dealt(const Experiment& experiment, std::int64_t seed);
   /// Bytes of all data sets.
   std::int64_t data_bytes() const;
 
@@ -44,8 +44,8 @@ class SharedInputs {
   std::map<std::string, std::unique_ptr<const Dataset>> datasets_;
   std::map<std::string, std::string> data_hashes_;
   std::map<std::string, std::unique_ptr<const Model>> models_;
-  std::map<std::string, std::weak_ptr<const Dealt>> dealt_;
-  std::deque<std::shared_ptr<const Dealt>> recent_;
+  std::map<std::string, std::weak_ptr<const PartitionedData>> dealt_;
+  std::deque<std::shared_ptr<const PartitionedData>> recent_;
 };
 
 /// The data set with the settings that are not defaults, and what is held out of it: rows of a table that

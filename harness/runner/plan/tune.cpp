@@ -8,7 +8,6 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/record/tuning.hpp"
 #include "results/table/notes.hpp"
 
 namespace fedarena {
@@ -54,7 +53,7 @@ std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan,
       choice.tuning.score = score.value;
     }
     const results::Summary& summary = run.summary();
-    choice.tuning.examples += summary.examples.value_or(0);
+    choice.tuning.examples += summary.examples;
     choice.tuning.seconds += summary.seconds;
     choice.tuning.search = plan.search;
     choice.tuning.trials = plan.trials;

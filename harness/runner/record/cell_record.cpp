@@ -1,9 +1,6 @@
 #include "harness/runner/record/cell_record.hpp"
 
 #include <algorithm>
-#include <chrono>
-
-#include <fmt/format.h>
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/simulation/synthetic_batch.hpp"
@@ -162,7 +159,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   summary_.examples = 0;
   summary_.cost = results::total_cost(rounds);
   for (const results::RoundRecord& record : rounds) {
-    *summary_.examples += record.examples;
+    summary_.examples += record.examples;
     summary_.uplink_bytes += record.uplink_bytes;
     summary_.downlink_bytes += record.downlink_bytes;
     summary_.seconds += record.train_seconds + record.evaluation_seconds;

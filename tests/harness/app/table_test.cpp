@@ -52,7 +52,7 @@ TEST_F(Table, KeepsCountingInARunThatIsResumed) {
   signal_after(scratch, "run small.toml --out out", scratch / "out/fedavg-seed-1", 2, SIGINT);
   succeed("run small.toml --out out --resume");
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").examples, 40 * 4 * 4 * 16);
-  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").cost->gradients, 40 * 4 * 4 * 16);
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").cost.gradients, 40 * 4 * 4 * 16);
 }
 
 // Two folders in which one label has two learning rates.

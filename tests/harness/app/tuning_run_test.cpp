@@ -2,7 +2,6 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -56,8 +55,7 @@ TEST_F(TuningRun, RunsTheBestTrialsSettingsUnderTheSeeds) {
   const fs::path trials = scratch / "runs/small-tuning";
   std::int64_t examples = 0;
   for (const char* mu : {"0.01", "1000000"})
-    examples +=
-        summary_of(trials / fmt::format("algorithms.fedprox.mu={}/fedprox-seed-0", mu)).examples.value_or(0);
+    examples += summary_of(trials / fmt::format("algorithms.fedprox.mu={}/fedprox-seed-0", mu)).examples;
   EXPECT_EQ(tuning.examples, examples);
   EXPECT_EQ(tuning.score,
             rounds_of(trials / "algorithms.fedprox.mu=0.01/fedprox-seed-0").back().validation_accuracy);

@@ -1,5 +1,4 @@
 // [sweep]: one file, a grid of experiments.
-#include <algorithm>
 #include <string>
 #include <vector>
 

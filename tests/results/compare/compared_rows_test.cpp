@@ -1,17 +1,11 @@
 #include "results/compare/compared_rows.hpp"
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 std::vector<std::string> names_of(const std::vector<FolderRuns>& folders) {
   return distinct_names(gather_rows(folders).rows);

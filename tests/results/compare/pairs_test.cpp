@@ -1,25 +1,17 @@
 #include "results/compare/pairs.hpp"
 
 #include <cmath>
-#include <limits>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/stream.hpp"
 
 #include "results/compare/row_differences.hpp"
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 Pairs compare(const std::vector<std::vector<FoundRun>>& rows, const PairOptions& options = {}) {
   return compare_rows(std::vector{folder_of(rows)}, options);

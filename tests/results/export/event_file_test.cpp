@@ -3,16 +3,12 @@
 #include <cmath>
 #include <cstring>
 
-#include <gmock/gmock.h>
-
 #include "results/export/tf_record.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 // A run that says as little as possible.
 ExportedRun one_round() {

@@ -1,15 +1,12 @@
 #include "results/export/exported_runs.hpp"
 
-#include <gmock/gmock.h>
-
 #include "results/record/run_directory.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 // A run of so many of its two rounds.

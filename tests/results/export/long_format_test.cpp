@@ -3,18 +3,14 @@
 #include <cmath>
 #include <sstream>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 std::vector<std::string> lines_of(const std::string& text) {
   EXPECT_TRUE(text.ends_with('\n'));

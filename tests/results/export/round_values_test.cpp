@@ -6,17 +6,13 @@
 #include <map>
 #include <set>
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::Key;
-using ::testing::Not;
 using ::testing::Pair;
 
 using Texts = std::map<std::string, std::string>;

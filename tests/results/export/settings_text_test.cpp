@@ -1,7 +1,6 @@
-#include "results/export/settings_text.hpp"
-
 #include <gtest/gtest.h>
 
+#include "results/export/event_file.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
 

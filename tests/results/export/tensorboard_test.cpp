@@ -2,16 +2,14 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "results/export/event_file.hpp"
-#include "results/export/settings_text.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 #include "tests/results/export/sample_run.hpp"
 
@@ -19,7 +17,6 @@ namespace fedarena::results {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
 using Json = nlohmann::json;
 
 struct Answer {

@@ -1,6 +1,5 @@
 #include "results/export/tf_record.hpp"
 
-#include <numeric>
 #include <string>
 
 #include <gtest/gtest.h>

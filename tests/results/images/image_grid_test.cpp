@@ -1,17 +1,12 @@
 #include "results/images/image_grid.hpp"
 
-#include <cmath>
 #include <limits>
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
-#include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Grey images of one pixel with these labels; image i has the shade i.
 LabelledImages points(const std::vector<std::int64_t>& labels) {

@@ -2,14 +2,12 @@
 
 #include <limits>
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::HasSubstr;
 using Floats = std::vector<float>;
 using Integers = std::vector<std::int64_t>;
 

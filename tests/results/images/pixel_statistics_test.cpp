@@ -1,17 +1,13 @@
 #include "results/images/pixel_statistics.hpp"
 
-#include <cmath>
 #include <limits>
 #include <numeric>
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();

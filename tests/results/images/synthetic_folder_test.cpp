@@ -1,14 +1,12 @@
 #include "results/images/synthetic_folder.hpp"
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/record/file_size_limit.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::HasSubstr;
 using Rounds = std::vector<std::int64_t>;
 namespace fs = std::filesystem;
 

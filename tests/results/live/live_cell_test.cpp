@@ -1,15 +1,11 @@
 #include <cmath>
 
-#include <gmock/gmock.h>
-
 #include "results/live/live_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr double kRoundSeconds = 1.625;  // of round_record
 

@@ -3,16 +3,12 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 // Ten rounds of 1,000 bytes up and 3,000 down, evaluated at every second one: accuracy goes up to round 6 and
 // down after it. Epsilon of round r is r / 4.

@@ -1,17 +1,13 @@
 #include "results/plot/heat_map_plot.hpp"
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "results/plot/gnuplot.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(HeatMapPlot, HoldsEveryCountAndTheLargestAsItsScale) {
   const std::string script =

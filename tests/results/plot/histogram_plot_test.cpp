@@ -3,17 +3,13 @@
 #include <cstdlib>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "results/plot/gnuplot.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Four bins from -1 to 1.5 with these shares.
 const PixelHistogram kHistogram{.edges = {-1, -0.375, 0.25, 0.875, 1.5},

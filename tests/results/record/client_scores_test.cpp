@@ -3,18 +3,12 @@
 
 #include <limits>
 
-#include <gmock/gmock.h>
-
 #include "results/audit/verify.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const ClientScores kScores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
 

@@ -4,17 +4,14 @@
 #include <string>
 #include <sys/stat.h>
 
-#include <gmock/gmock.h>
-
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
+
 namespace fs = std::filesystem;
 
 void make_run(const fs::path& path, std::int64_t seed) {

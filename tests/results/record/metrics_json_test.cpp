@@ -1,16 +1,12 @@
 // What evaluations say beside the accuracy, in rounds.jsonl and summary.json.
 #include <limits>
 
-#include <gmock/gmock.h>
-
 #include "results/record/record.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr ClientMetrics kClients{
     .tested = 9, .accuracy_mean = 0.75, .accuracy_worst = 0.5, .accuracy_std = 0.125, .macro_f1_mean = 0.625};

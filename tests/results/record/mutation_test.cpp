@@ -17,7 +17,8 @@ std::string shown(const Summary& summary) {
   return render_json(table) + render_markdown(table) + render_list(runs);
 }
 
-// No field of a finished run can be changed, taken away or contradicted without being refused or seen.
+// No field of a finished run can be changed, taken away or contradicted without being refused or seen, but
+// for sums of the sizes of secret batches, which nothing shows.
 TEST(Mutation, EveryFieldOfASummaryMatters) {
   std::vector<Summary> samples(6, finished_privately("fedavg", 1, 0.5));
   samples[0] = finished("fedavg", 1, 0.5);
@@ -72,7 +73,8 @@ TEST(Mutation, EveryFieldOfASummaryMatters) {
         try {
           const Summary read = parse_summary(changed.dump(), "");
           if (read.state != kFinished) continue;
-          EXPECT_NE(shown(read), before) << name << " = " << other;
+          const bool secret = summary.privacy && (name == "gradients" || name == "operations");
+          EXPECT_EQ(shown(read) == before, secret) << name << " = " << other;
           ++seen;
         } catch (const Error&) {
           ++refused;

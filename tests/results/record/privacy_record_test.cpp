@@ -1,17 +1,12 @@
 // What a summary states about privacy, and what it must not.
-#include <functional>
-#include <limits>
-
-#include <gmock/gmock.h>
 
 #include "results/record/json_fields.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
 
 // What is said of a private summary after a change to its JSON; empty when it is accepted.
 std::string complaint_after(const std::vector<std::pair<std::string, Json>>& changes,

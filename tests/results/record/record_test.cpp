@@ -3,15 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include <gmock/gmock.h>
-
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
 
 // `text` with its one `from` turned into `to`.
 std::string changed(std::string text, const std::string& from, const std::string& to) {
@@ -93,6 +90,9 @@ TEST(Record, WritesASummaryThatReadsLikeItsStruct) {
   "uplink_bytes_per_client_round": 4096.0,
   "downlink_bytes_per_client_round": 8192.0,
   "seconds": 12.5,
+  "examples": 0,
+  "gradients": 0,
+  "operations": 0,
   "algorithm_parameters": {
     "lr": "0.1",
     "epochs": "5"

@@ -1,18 +1,15 @@
 #include "results/record/run_directory.hpp"
 
-#include <cstdint>
 #include <sys/stat.h>
 
-#include <gmock/gmock.h>
-
 #include "results/record/durable_file.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/file_size_limit.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 RunDirectory create(const fs::path& path) {

@@ -3,18 +3,16 @@
 #include <functional>
 #include <limits>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "results/record/record.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
 using Json = nlohmann::ordered_json;
 
 Summary tuned(const Tuning& tuning = tuned_by(6)) {

@@ -1,8 +1,6 @@
 // The page in a browser: whether its scripts run under its own security policy, and do what they should.
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <sys/wait.h>

@@ -11,7 +11,6 @@
 
 #include "results/audit/privacy_report.hpp"
 #include "results/plot/curve_script.hpp"
-#include "results/record/claim_text.hpp"
 #include "results/report/asset.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/results/record/tuning_sample.hpp"

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numbers>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/stream.hpp"
+
+#include "tests/matchers.hpp"
 
 namespace fedarena::results {
 namespace {
 
 using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // The two-sided 5 % points that every table of Student's t prints.
 TEST(PairedT, HasThePrintedQuantiles) {

@@ -4,20 +4,15 @@
 #include <limits>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(Statistics, OneValueHasAMeanAndNoSpread) {
   const std::vector<double> one = {0.75};

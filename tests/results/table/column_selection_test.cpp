@@ -1,17 +1,13 @@
 #include "results/table/column_selection.hpp"
 
 #include <fmt/ranges.h>
-#include <gmock/gmock.h>
 
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 Table column_selection_sample() {
   return make_table(std::vector{found(finished_privately("dp-fedavg", 1, 0.5))});
@@ -19,7 +15,7 @@ Table column_selection_sample() {
 
 TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
   EXPECT_THAT(parse_selection("seconds,accuracy, epsilon "),
-              ElementsAre(Shown::kSeconds, Shown::kResult, Shown::kEpsilon));
+              ElementsAre(TableColumn::kSeconds, TableColumn::kResult, TableColumn::kEpsilon));
   EXPECT_THAT(
       render_markdown(column_selection_sample(), parse_selection("seconds,accuracy,epsilon")),
       HasSubstr("| algorithm | seconds | accuracy (%) | epsilon (RDP) | epsilon (PLD) | delta | unit   "

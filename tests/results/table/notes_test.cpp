@@ -3,23 +3,14 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 // The notes of these runs, whose rows are named by their labels.
 std::vector<std::string> notes_of(const std::vector<FoundRun>& runs) {

@@ -1,17 +1,12 @@
 // One number of a table as a matrix.
 #include "results/table/pivot.hpp"
 
-#include <gmock/gmock.h>
-
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Two seeds of two algorithms at three alphas; fedprox is better at 0.1 alone, and lacks alpha = 10.
 std::vector<FoundRun> pivot_grid() {

@@ -1,23 +1,14 @@
 // What tables show about privacy, and what they say beside it.
-#include <limits>
-
-#include <gmock/gmock.h>
 
 #include "results/record/json_fields.hpp"
 #include "results/table/column_selection.hpp"
 #include "results/write/render.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 Table table_of(const std::vector<Summary>& summaries) {
   std::vector<FoundRun> runs;

@@ -1,21 +1,16 @@
 // Published figures beside those of the runs.
 #include "results/table/published.hpp"
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "results/table/row_values.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Two algorithms on two Dirichlet partitions of a grid, one seed each.
 std::vector<FoundRun> published_grid() {

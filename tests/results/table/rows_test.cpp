@@ -1,19 +1,14 @@
 // Rows hold runs under the same conditions, also under those that no summary states.
 #include "results/table/rows.hpp"
 
-#include <gmock/gmock.h>
-
 #include "results/table/row_values.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const std::string kFile =
     "[experiment]\nname = \"e\"\nseeds = [1]\ndtype = \"float32\"\n\n[cohort]\nsize = "

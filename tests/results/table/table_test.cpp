@@ -1,25 +1,16 @@
 #include "results/table/table.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/stream.hpp"
 
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 std::vector<FoundRun> three_seeds(const std::string& label, double accuracy) {
   return {found(finished(label, 1, accuracy)), found(finished(label, 2, accuracy + 0.02)),
@@ -36,15 +27,14 @@ TEST(Table, GathersSeedsIntoRows) {
   ASSERT_THAT(table.rows, SizeIs(2));
   const Row& row = table.rows.front();
   EXPECT_EQ(row.label, "fedavg");
-  EXPECT_EQ(row.rounds, 20);
+  EXPECT_EQ(row.summary().rounds, 20);
   ASSERT_THAT(row.seeds, SizeIs(3));
-  EXPECT_EQ(row.seeds[1].seed, 2);
+  EXPECT_EQ(row.seeds[1].seed(), 2);
   EXPECT_EQ(row.seeds[1].path, "runs/fedavg-seed-2");
-  EXPECT_DOUBLE_EQ(*row.accuracy_mean, 0.62);
-  EXPECT_NEAR(*row.accuracy_std, 0.02, 1e-15);
+  EXPECT_DOUBLE_EQ(row.accuracy()->mean, 0.62);
+  EXPECT_NEAR(*row.accuracy()->std, 0.02, 1e-15);
   EXPECT_EQ(row.uplink_bytes, 4096);
   EXPECT_EQ(row.seconds, 12.5);
-  EXPECT_EQ(row.policy, "none");
   EXPECT_EQ(row.privacy, std::nullopt);
   EXPECT_THAT(table.notes, IsEmpty());
 }
@@ -66,7 +56,7 @@ TEST(Table, NotesBrokenRuns) {
 
 TEST(Table, OneSeedHasNoSpread) {
   const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
-  EXPECT_EQ(table.rows.front().accuracy_std, std::nullopt);
+  EXPECT_EQ(table.rows.front().accuracy()->std, std::nullopt);
   EXPECT_FALSE(table.rows.front().best);
 }
 
@@ -155,10 +145,9 @@ TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
     runs[i].summary->final_test_loss = losses[i];
   }
   const Table table = make_table(runs);
-  EXPECT_EQ(table.rows[0].accuracy_mean, std::nullopt);
-  EXPECT_EQ(table.rows[0].accuracy_std, std::nullopt);
-  EXPECT_EQ(table.rows[0].rmse_mean, 3);
-  EXPECT_EQ(table.rows[0].rmse_std, 1);
+  EXPECT_FALSE(table.rows[0].accuracy());
+  EXPECT_EQ(table.rows[0].rmse()->mean, 3);
+  EXPECT_EQ(table.rows[0].rmse()->std, 1);
   EXPECT_FALSE(table.rows[0].best);
   EXPECT_TRUE(table.rows[1].best);
   const std::string markdown = render_markdown(table);

@@ -1,20 +1,16 @@
 #include "results/text/number_format.hpp"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/stream.hpp"
 
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::ElementsAre;
 
 std::vector<std::string> each(std::string (*text_of)(double), const std::vector<double>& numbers) {
   std::vector<std::string> texts;

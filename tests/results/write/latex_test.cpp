@@ -1,7 +1,6 @@
 // Tables that LaTeX compiles. Without pdflatex, booktabs or siunitx one line says that they were not
 // compiled.
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <sys/wait.h>
@@ -9,17 +8,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "results/table/pivot.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
 
 bool succeeds(const std::string& command) {
   const int status = std::system(command.c_str());

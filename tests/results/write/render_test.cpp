@@ -2,19 +2,15 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "results/text/number_format.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 // Two algorithms with three seeds each, an unfinished run and a note about the data.
 Table render_sample() {
@@ -99,15 +95,15 @@ TEST(Html, ShowsTheTableAsAPage) {
 TEST(Csv, HoldsRawNumbers) {
   const Table table = render_sample();
   // Its last digits are Boost's.
-  const std::string half_width = exact_number(*table.rows[0].accuracy_half_width);
+  const std::string half_width = exact_number(*table.rows[0].last.spread.half_width);
   EXPECT_EQ(
       render_csv(table),
       fmt::format(
           R"(experiment,dataset,partition,model,label,algorithm,rounds,rounds_done,seeds,accuracy_mean,accuracy_std,rmse_mean,rmse_std,policy,epsilon_rdp,epsilon_pld,as_if_epsilon_rdp,as_if_epsilon_pld,made_epsilon_rdp,made_epsilon_pld,assumed,delta,unit,adjacency,stopped,uplink_bytes_per_client_round,downlink_bytes_per_client_round,seconds,sweep,client_accuracy_mean,client_accuracy_std,client_accuracy_worst_mean,client_accuracy_worst_std,best_client_accuracy_mean,best_client_accuracy_std,best_client_macro_f1_mean,best_client_macro_f1_std,client_rmse_mean,client_rmse_std,client_rmse_worst_mean,client_rmse_worst_std,examples,gradients,operations,operations_at_least,uplink_bytes,downlink_bytes,metric,metric_mean,metric_std,accuracy_half_width_95,rmse_half_width_95,metric_half_width_95,published_mean,published_std,published_n,published_source,trials,trial_examples,trial_seconds
-quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,,,,
-quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,,,,,819200,1638400,,,,{},,,,,,,,,
+quickstart,digits,iid,mlp,fedavg,fedavg,20,20,3,0.7200000000000001,0.010000000000000009,,,none,none,none,,,,,,,,,,4096,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,
+quickstart,digits,iid,mlp,scaffold_10%,scaffold_10%,20,20,3,0.77,0.010000000000000009,,,none,none,none,,,,,,,,,,3145728.5,8192,12.5,,,,,,,,,,,,,,0,0,0,false,819200,1638400,,,,{},,,,,,,,,
 )",
-          half_width, exact_number(*table.rows[1].accuracy_half_width)));
+          half_width, exact_number(*table.rows[1].last.spread.half_width)));
 }
 
 TEST(Render, TellsHowARowWasTuned) {
@@ -126,7 +122,7 @@ TEST(Render, TellsHowARowWasTuned) {
 TEST(Json, HoldsEverySeed) {
   Table table = two_settings();
   table.rows.pop_back();
-  table.rows[0].seeds[0].loss = std::nan("");
+  table.rows[0].seeds[0].summary.final_test_loss = std::nan("");
   const std::string text = render_json(table);
   const auto json = nlohmann::ordered_json::parse(text);
   EXPECT_EQ(text, json.dump(2) + "\n");
@@ -137,12 +133,12 @@ TEST(Json, HoldsEverySeed) {
             R"("accuracy_half_width_95":null,"rmse_mean":null,"rmse_std":null,"rmse_half_width_95":null,)"
             R"("best":false,"policy":"none","privacy":null,"uplink_bytes_per_client_round":4096,)"
             R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
-            R"("examples":null,"gradients":null,"operations":null,"operations_at_least":null,)"
+            R"("examples":0,"gradients":0,"operations":0,"operations_at_least":false,)"
             R"("seconds":12.5,"seeds":[{"seed":1,"directory":"runs/fedavg-seed-1","rounds_done":20,)"
             R"("accuracy":0.5,"loss":"nan","seconds":12.5,"uplink_bytes_per_client_round":4096,)"
             R"("downlink_bytes_per_client_round":8192,"uplink_bytes":819200,"downlink_bytes":1638400,)"
-            R"("epsilon_rdp":"none","epsilon_pld":"none","examples":null,"gradients":null,)"
-            R"("operations":null,"operations_at_least":null}]}],"notes":[]})");
+            R"("epsilon_rdp":"none","epsilon_pld":"none","examples":0,"gradients":0,)"
+            R"("operations":0,"operations_at_least":false}]}],"notes":[]})");
 }
 
 TEST(Render, OneSeedShowsNoSpread) {

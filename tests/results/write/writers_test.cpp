@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
+#include "tests/matchers.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t begin = text.find(from) + from.size();
