@@ -9,11 +9,20 @@
 namespace fedarena {
 
 RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
-                           const RecordPolicy& policy)
+                           const RecordPolicy& policy, ClientCanaries canaries)
     : MeteredOracle(setting, std::move(positions)),
       policy_(policy),
+      canaries_(std::move(canaries)),
       samples_(streams(Purpose::kBatches)),
-      noise_(make_noise_source(policy.noise_source, streams)) {}
+      noise_(make_noise_source(policy.noise_source, streams)) {
+  std::vector<std::int64_t> held;
+  const auto* position = this->positions().data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < size(); ++i) {
+    if (!canaries_.leaves_out(position[i])) held.push_back(position[i]);
+  }
+  if (std::ssize(held) < size()) hold(torch::tensor(held, torch::kInt64));
+  if (canaries_.control()) book().add(ExactAccess{kAnswersWithoutNoise});
+}
 
 Event RecordOracle::class_access() const {
   if (policy_.public_classes) return DeclaredPublic{"classes"};
@@ -26,7 +35,7 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   const std::int64_t shard = size();
   if (batch_size == 0 || batch_size >= shard) {
     // The whole shard: nothing is left to chance, and nothing is amplified.
-    return {positions(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
+    return {held(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
   }
   const double rate = static_cast<double>(batch_size) / static_cast<double>(shard);
   std::vector<std::int64_t> chosen;
@@ -37,6 +46,9 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
       if (samples_.uniform() < rate) chosen.push_back(example);
     }
   }
+  std::erase_if(chosen, [&](std::int64_t example) {
+    return canaries_.leaves_out(positions().data_ptr<std::int64_t>()[example]);
+  });
   return {positions().index_select(0, torch::tensor(chosen, torch::kInt64)), rate,
           static_cast<double>(batch_size)};
 }
@@ -51,7 +63,9 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   Params sum = setting()
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
                    .sum;
+  canaries_.enter(sum, sample.rate, policy_.clip_norm);
   release.noise(sum, *noise_);
+  canaries_.score(sum, policy_.clip_norm);
   sum *= 1 / sample.expected_size;
   return sum;
 }

@@ -50,6 +50,30 @@ PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
   return make_policy(entry.privacy.name, entry.privacy.settings);
 }
 
+// An algorithm failed, which need not ail the other cells; what ails a file does.
+struct AlgorithmFailed {
+  Complaint complaint;
+};
+
+CanaryPlan canary_plan(const Experiment& experiment) {
+  const Audit& audit = experiment.audit;
+  if (audit.kind == "none") return {};
+  return {.kind = audit.kind, .count = audit.canaries, .control = audit.noise == "off"};
+}
+
+// A run whose own canaries contradict its claim must not end as if nothing was the matter.
+void check_audit(const results::Summary& summary, const std::filesystem::path& run) {
+  if (!summary.audit || !results::contradicts(*summary.audit, *summary.privacy)) return;
+  throw AlgorithmFailed{
+      {.place = {},
+       .found = fmt::format("the audit contradicts the claimed epsilon of {}: {}",
+                            results::epsilon_number(*results::claimed_epsilon(*summary.privacy)),
+                            results::audit_text(*summary.audit)),
+       .remedy = fmt::format("One honest run in twenty at most ends so: run other seeds. If they do as well, "
+                             "the mechanism adds less noise than the ledger says. The record in {} is whole",
+                             run.string())}};
+}
+
 // Empty where delta is small enough, or nothing is private.
 std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
   const PrivacyPolicy policy = policy_of(entry);
@@ -68,11 +92,6 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
   for (const PlannedCell& cell : cells) rounds += cell.point->experiment.rounds;
   return rounds;
 }
-
-// An algorithm failed, which need not ail the other cells; what ails a file does.
-struct AlgorithmFailed {
-  Complaint complaint;
-};
 
 template <typename Work>
 auto of_algorithm(const Work& work) -> decltype(work()) {
@@ -168,6 +187,8 @@ class Arena {
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       say_once(untested_clients(*dealt));
       check_policy(*cell.algorithm, experiment, model, clients);
+      const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
+                          dataset.train, dataset.classes, model.layout()->numel());
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
       say_once(delta_note(*cell.algorithm, dealt->partition));
       return estimate_memory(
@@ -301,6 +322,7 @@ class Arena {
                       recorded_partition(experiment, cell.seed, dealt->card));
     if (record.finished()) {
       progress_.end_cell(name, record.summary(), false);
+      check_audit(record.summary(), options_.out / cell.folder());
       return true;
     }
     Simulation simulation({.dataset = inputs_.dataset(experiment),
@@ -323,6 +345,7 @@ class Arena {
                            .client_tests = experiment.evaluation.per_client ? &dealt->client_tests : nullptr,
                            .tests_tell_label_counts = dealt->tests_tell_label_counts,
                            .features = feature_skew(experiment.partition.name, experiment.partition.settings),
+                           .canaries = canary_plan(experiment),
                            .states = {.memory = options_.state_memory,
                                       .file = options_.out / cell.folder() / results::kClientStatesFile}});
     record.restore(simulation);
@@ -351,6 +374,7 @@ class Arena {
       return false;
     }
     progress_.end_cell(name, record.summary(), true);
+    check_audit(record.summary(), options_.out / cell.folder());
     return true;
   }
 

@@ -58,6 +58,15 @@ std::string integers_text(std::int64_t least) {
   return any ? "whole numbers" : fmt::format("whole numbers from {}", least);
 }
 
+// Any double; none of anything else.
+std::optional<double> number_of(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
 }  // namespace
 
 Json json_number(double value) {
@@ -120,12 +129,28 @@ void JsonFields::schema(std::int64_t known) {
 }
 
 double JsonFields::number(const std::string& name) {
-  const Json& value = at(name);
-  if (value.is_number()) return value.get<double>();
-  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (value == "inf") return std::numeric_limits<double>::infinity();
-  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  if (const std::optional<double> value = number_of(at(name))) return *value;
   reject(name, R"(a number, "nan", "inf" or "-inf")");
+}
+
+std::vector<double> JsonFields::any_numbers(const std::string& name) {
+  const Json& list = at(name);
+  std::vector<double> result;
+  for (const Json& one : list) {
+    const std::optional<double> value = number_of(one);
+    if (!value) break;
+    result.push_back(*value);
+  }
+  if (!list.is_array() || result.size() != list.size())
+    reject(name, R"(a list of numbers, "nan", "inf" or "-inf")");
+  return result;
+}
+
+std::vector<bool> JsonFields::booleans(const std::string& name) {
+  const Json& list = at(name);
+  if (!list.is_array() || !std::ranges::all_of(list, [](const Json& one) { return one.is_boolean(); }))
+    reject(name, "a list of true and false");
+  return list.get<std::vector<bool>>();
 }
 
 double JsonFields::amount(const std::string& name) {

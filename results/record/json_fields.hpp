@@ -48,6 +48,9 @@ class JsonFields {
   std::vector<std::optional<double>> fractions(const std::string& name);
   /// A list of finite numbers, not negative.
   std::vector<double> amounts(const std::string& name);
+  /// A list of any doubles, also "nan", "inf" and "-inf".
+  std::vector<double> any_numbers(const std::string& name);
+  std::vector<bool> booleans(const std::string& name);
   /// A list of whole numbers, none of them smaller than `least`.
   std::vector<std::int64_t> integers(const std::string& name,
                                      std::int64_t least = std::numeric_limits<std::int64_t>::min());

@@ -73,6 +73,9 @@ void check_state(const Summary& summary, const JsonFields& fields) {
   if (summary.privacy && summary.privacy->rdp.has_value() != finished) {
     fields.reject("epsilon_rdp", allowed("an epsilon"));
   }
+  if (summary.audit && !(finished && summary.privacy))
+    fields.reject(
+        "audit", finished ? "absent, because the policy is none" : "absent, because the run is not finished");
 }
 
 }  // namespace
@@ -148,6 +151,7 @@ std::string to_json_text(const Summary& summary) {
   json["downlink_bytes_per_client_round"] = json_number(summary.downlink_bytes_per_client_round);
   json["seconds"] = json_number(summary.seconds);
   append_metrics(json, summary);
+  if (summary.audit) append_audit(json, *summary.audit);
   if (summary.tuning) append_tuning(json, *summary.tuning);
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
@@ -198,6 +202,7 @@ Summary parse_summary(std::string_view text, const std::string& file) {
   summary.downlink_bytes_per_client_round = fields.amount("downlink_bytes_per_client_round");
   summary.seconds = fields.amount("seconds");
   read_metrics(fields, summary);
+  summary.audit = read_audit(fields);
   summary.tuning = read_tuning(fields);
   summary.algorithm_parameters = fields.texts("algorithm_parameters");
   fields.finish();

@@ -112,6 +112,11 @@ Row make_row(const RowRuns& gathered) {
   row.policy = common.policy;
   row.privacy = gathered.privacy();
   row.tuning = common.tuning;
+  if (common.audit) {  // which all seeds then have
+    row.control = common.audit->control;
+    row.epsilon_at_least =
+        spread_over(gathered.runs, [](const FoundRun* run) { return run->summary->audit->lower_bound; });
+  }
   std::vector<const Summary*> summaries;
   for (const FoundRun* run : gathered.runs) {
     row.seeds.push_back(seed_of(*run));
@@ -222,6 +227,8 @@ bool any_regression(const Table& table) { return any_has(table, &Row::rmse_mean)
 bool any_clients_tested(const Table& table) { return any_has(table, &Row::clients_tested); }
 
 bool any_private(const Table& table) { return any_has(table, &Row::privacy); }
+
+bool any_audited(const Table& table) { return any_has(table, &Row::epsilon_at_least); }
 
 bool any_published(const Table& table) { return any_has(table, &Row::published); }
 
