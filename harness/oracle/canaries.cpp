@@ -1,9 +1,11 @@
 // Steinke, Nasr, Jagielski, "Privacy auditing with one (1) training run", NeurIPS 2023 (arXiv:2305.08846),
 // Algorithm 1 and Section 6; canaries with a gradient of their own: Nasr et al., USENIX Security 2023.
 //
-// Differs from the paper: canaries are dealt to clients. A canary that is out keeps its place in the samples
-// and contributes nothing there, which is the adjacency "zero-out" that ledgers of Poisson samples state, so
-// that sizes, rates and noise do not depend on who is in.
+// Differs from the paper: canaries are dealt to clients. The auditor of gradients also knows all other
+// examples and which of them each sample held, against which the ledger's epsilon has to stand as well. A
+// canary that is out keeps its place in the samples and contributes nothing there, which is the adjacency
+// "zero-out" that ledgers of Poisson samples state, so that sizes, rates and noise do not depend on who is
+// in.
 #include "harness/oracle/canaries.hpp"
 
 #include <algorithm>
@@ -133,8 +135,13 @@ bool ClientCanaries::leaves_out(std::int64_t position) const {
   return std::ranges::binary_search(left_out_, position);
 }
 
+torch::Tensor ClientCanaries::at_coordinates(const Params& sum) const {
+  return sum.flat().index_select(0, coordinates_.to(sum.flat().device())).to(torch::kCPU, torch::kFloat64);
+}
+
 void ClientCanaries::enter(Params& sum, double rate, double clip_norm) {
   if (!coordinates_.defined()) return;
+  background_ = at_coordinates(sum);
   torch::Tensor entries = torch::zeros({coordinates_.numel()}, torch::kFloat64);
   auto* entry = entries.data_ptr<double>();
   for (std::size_t i = 0; i < in_.size(); ++i) {
@@ -146,8 +153,7 @@ void ClientCanaries::enter(Params& sum, double rate, double clip_norm) {
 
 void ClientCanaries::score(const Params& sum, double clip_norm) {
   if (!coordinates_.defined()) return;
-  const torch::Tensor values =
-      sum.flat().index_select(0, coordinates_.to(sum.flat().device())).to(torch::kCPU, torch::kFloat64);
+  const torch::Tensor values = at_coordinates(sum) - background_;
   const auto* value = values.data_ptr<double>();
   for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] += value[i] / clip_norm;
 }

@@ -81,16 +81,19 @@ class ClientCanaries {
   /// Whether the example at that position is a canary that is out: a sample that holds it has nothing there.
   bool leaves_out(std::int64_t position) const;
   /// Draws the gradient canaries at that rate, as a sample draws examples, and adds the gradients of those
-  /// that are in, each of the length of the clip norm, to a sum.
+  /// that are in, each of the length of the clip norm, to the sum over the examples.
   void enter(Params& sum, double rate, double clip_norm);
-  /// Adds to the scores what the sum holds, noise included, in each gradient canary's coordinate, in units of
-  /// the clip norm.
+  /// Adds to the scores what came to each gradient canary's coordinate since `enter`, noise included, in
+  /// units of the clip norm: an auditor knows all examples but the canaries, and takes their part off.
   void score(const Params& sum, double clip_norm);
   /// Of gradient canaries, in the order of their numbers.
   const std::vector<double>& scores() const { return scores_; }
 
  private:
+  torch::Tensor at_coordinates(const Params& sum) const;
+
   bool control_ = false;
+  torch::Tensor background_;   // float64, of the coordinates: the part of the examples
   torch::Tensor coordinates_;  // int64, of gradient canaries, in or out; undefined without any
   std::vector<bool> in_;       // the same
   std::vector<std::int64_t> left_out_;

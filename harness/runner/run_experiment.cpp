@@ -374,6 +374,8 @@ class Arena {
       return false;
     }
     progress_.end_cell(name, record.summary(), true);
+    if (record.summary().audit)
+      progress_.say(fmt::format("{}: audit: {}", name, results::audit_text(*record.summary().audit)));
     check_audit(record.summary(), options_.out / cell.folder());
     return true;
   }

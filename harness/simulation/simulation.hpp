@@ -86,9 +86,9 @@ class Simulation {
   /// Of an audit: who was in, which nobody may look at before the run has ended.
   const Canaries& canaries() const { return canaries_; }
   /// Of an audit: a score for each canary, larger the more the run so far speaks for its being in. Gradients:
-  /// the sum of the answers in the canary's coordinate, in units of the clip norm. Wrong labels: the loss of
-  /// the initial model less that of the present one. Clients: the cosine of what the canary sends with the
-  /// change of the model.
+  /// what canary and noise brought to its coordinate over all answers, in units of the clip norm. Wrong
+  /// labels: the loss of the initial model less that of the present one. Clients: the cosine of what the
+  /// canary sends with the change of the model.
   std::vector<double> canary_scores() const;
 
   const Params& params() const { return params_; }

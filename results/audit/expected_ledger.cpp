@@ -52,6 +52,11 @@ bool ExpectedLedger::is_control() const {
   return noise != settings_.end() && noise->second == "off";
 }
 
+bool ExpectedLedger::has_empty_places() const {
+  const auto kind = settings_.find("audit.kind");
+  return kind != settings_.end() && kind->second == "mislabelled";
+}
+
 double ExpectedLedger::number(const std::string& name) const {
   if (name == "noise_multiplier" && is_control()) return 0;
   const std::string text = setting(name, "missing");

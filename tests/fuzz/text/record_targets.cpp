@@ -51,6 +51,11 @@ void read_clients(std::string_view bytes) {
   require_same(to_json_text(read), to_json_text(parse_client_scores(to_json_text(read), "")));
 }
 
+void read_canaries(std::string_view bytes) {
+  const CanaryScores read = parse_canary_scores(bytes, "audit.json");
+  require_same(to_json_text(read), to_json_text(parse_canary_scores(to_json_text(read), "")));
+}
+
 void read_curves(std::string_view bytes) {
   const std::vector<NamedRoc> read = parse_roc(bytes, "roc.json");
   require_same(to_json_text(read), to_json_text(parse_roc(to_json_text(read), "")));
@@ -110,6 +115,8 @@ std::vector<Target> record_targets() {
                 .files = {{.name = "rounds.jsonl", .bytes = 12, .sha256 = std::string(64, 'a')}}},
                {.folder = "grid/fedavg-seed-2", .files = {}}}};
   const auto curve = roc_curve(std::vector{3.0, 2.0}, std::vector{2.0, 1.0});
+  const CanaryScores canaries{
+      .kind = "client", .guesses = 2, .scores = {0.5, -1e9, 0}, .in = {true, false, true}};
   const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
   return {
       {.name = "ledger",
@@ -119,6 +126,7 @@ std::vector<Target> record_targets() {
       {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
       {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
       {.name = "clients", .read = read_clients, .seeds = {to_json_text(scores)}, .json = true},
+      {.name = "canaries", .read = read_canaries, .seeds = {to_json_text(canaries)}, .json = true},
       {.name = "roc", .read = read_curves, .seeds = {to_json_text({{"first", curve.value()}})}, .json = true},
       {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
       {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},

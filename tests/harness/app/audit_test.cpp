@@ -50,9 +50,11 @@ TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
               HasSubstr("of 100 guesses about 500 gradient canaries right: epsilon >= "));
   EXPECT_THAT(succeed("table out --format csv").out,
               HasSubstr(",epsilon_at_least_mean,epsilon_at_least_std,"));
-  succeed("report out --out report.html");
-  succeed("bundle out --out out.zip");
-  succeed("export out --out exported.csv");
+  succeed("report out -o report.html");
+  succeed("export out --format csv -o rounds.csv");
+  succeed("bundle out -o out.tar.gz");
+  EXPECT_THAT(succeed("verify out.tar.gz").out, HasSubstr(", 0 differences\n"));
+  EXPECT_THAT(succeed("replay out.tar.gz").out, HasSubstr("same"));
 }
 
 TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
@@ -131,6 +133,10 @@ TEST_F(AuditedExperiments, ThatDoNotFitAreRefusedBeforeAnythingRuns) {
               HasSubstr("12001 canaries, and 12000 examples of clients"));
   EXPECT_THAT(message("kind = \"gradient\"\n", "client"),
               HasSubstr("\"fedavg\" runs under the policy \"client\""));
+  EXPECT_THAT(message("kind = \"gradient\"\n", "record\"\nsampling = \"without-replacement"),
+              HasSubstr("a sample of a fixed size has no room for it"));
+  EXPECT_THAT(message("kind = \"gradient\"\nnoise = \"off\"\n", "record\"\nbudget = 3.0\nassume = \"nothing"),
+              HasSubstr("noise is off and there is a budget"));
   EXPECT_FALSE(std::filesystem::exists(scratch / "bad"));
 }
 
