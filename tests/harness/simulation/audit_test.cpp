@@ -99,7 +99,9 @@ TEST_F(AuditedRuns, ChangeNeitherLedgerNorNoiseNorExamples) {
 // Answers about whole shards without noise hide nothing.
 TEST_F(AuditedRuns, FindOutEveryCanaryWithoutNoise) {
   algorithm.batch_size = 0;
-  Simulation simulation(audited({kGradientCanaries, 200, true}, records_hidden()));
+  SimulationSetup setup = audited({kGradientCanaries, 200, true}, records_hidden());
+  setup.cohort_size = 4;
+  Simulation simulation(setup);
   const CanaryAudit audit = outcome(finish(simulation), 100);
   EXPECT_EQ(audit.right, 100);
   EXPECT_NEAR(audit.lower_bound, 3.49, 0.01);
