@@ -78,6 +78,8 @@ class ClientCanaries {
   ClientCanaries(const Canaries& all, const std::vector<std::int64_t>& own, Stream draws);
 
   bool control() const { return control_; }
+  /// Whether any canary that is out was one of the examples.
+  bool leave_places_empty() const { return !left_out_.empty(); }
   /// Whether the example at that position is a canary that is out: a sample that holds it has nothing there.
   bool leaves_out(std::int64_t position) const;
   /// Draws the gradient canaries at that rate, as a sample draws examples, and adds the gradients of those

@@ -1,6 +1,7 @@
 #include "harness/oracle/record_oracle.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -15,12 +16,13 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
       canaries_(std::move(canaries)),
       samples_(streams(Purpose::kBatches)),
       noise_(make_noise_source(policy.noise_source, streams)) {
-  std::vector<std::int64_t> held;
-  const auto* position = this->positions().data_ptr<std::int64_t>();
-  for (std::int64_t i = 0; i < size(); ++i) {
-    if (!canaries_.leaves_out(position[i])) held.push_back(position[i]);
+  if (canaries_.leave_places_empty()) {
+    std::vector<std::int64_t> held;
+    const auto* position = this->positions().data_ptr<std::int64_t>();
+    std::copy_if(position, position + size(), std::back_inserter(held),
+                 [&](std::int64_t own) { return !canaries_.leaves_out(own); });
+    hold(torch::tensor(held, torch::kInt64));
   }
-  if (std::ssize(held) < size()) hold(torch::tensor(held, torch::kInt64));
   if (canaries_.control()) book().add(ExactAccess{kAnswersWithoutNoise});
 }
 
@@ -46,9 +48,10 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
       if (samples_.uniform() < rate) chosen.push_back(example);
     }
   }
-  std::erase_if(chosen, [&](std::int64_t example) {
-    return canaries_.leaves_out(positions().data_ptr<std::int64_t>()[example]);
-  });
+  if (canaries_.leave_places_empty()) {
+    const auto* position = positions().data_ptr<std::int64_t>();
+    std::erase_if(chosen, [&](std::int64_t example) { return canaries_.leaves_out(position[example]); });
+  }
   return {positions().index_select(0, torch::tensor(chosen, torch::kInt64)), rate,
           static_cast<double>(batch_size)};
 }

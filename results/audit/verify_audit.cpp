@@ -13,7 +13,7 @@
 namespace fedarena::results {
 namespace {
 
-constexpr const char* kMissing = "missing";
+constexpr const char* kAbsent = "missing";
 
 std::string truth(bool value) { return value ? "true" : "false"; }
 
@@ -38,14 +38,14 @@ void verify_audit(const RunDirectory& run, const Summary& summary, Verification&
   const auto settings = resolved_settings(run.read_file(kExperimentFile));
   const auto of = [&](const char* key) {
     const auto found = settings.find(key);
-    return found == settings.end() ? std::string(kMissing) : found->second;
+    return found == settings.end() ? std::string(kAbsent) : found->second;
   };
   Comparison compare_summary(verification, run.path() / kSummaryFile);
-  const bool due = summary.state == kFinished && of("audit.kind") != kMissing;
-  compare_summary.text("audit", summary.audit ? "an object" : kMissing, due ? "an object" : kMissing);
+  const bool due = summary.state == kFinished && of("audit.kind") != kAbsent;
+  compare_summary.text("audit", summary.audit ? "an object" : kAbsent, due ? "an object" : kAbsent);
   Comparison compare(verification, run.path() / kAuditFile);
   if (run.has(kAuditFile) != due && summary.state == kFinished) {
-    compare.text("the file", due ? kMissing : "there", due ? "there" : kMissing);
+    compare.text("the file", due ? kAbsent : "there", due ? "there" : kAbsent);
   }
   if (!due || !summary.audit || !summary.privacy || !run.has(kAuditFile)) return;
   const CanaryScores scores =

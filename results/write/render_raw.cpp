@@ -88,6 +88,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("trial_examples",
       row.tuning && !draws_are_secret(row.privacy) ? std::to_string(row.tuning->examples) : "");
   add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
+  if (!any_audited(table)) return fields;
   add("epsilon_at_least_mean", row.epsilon_at_least ? exact_number(row.epsilon_at_least->mean) : "");
   add("epsilon_at_least_std", row.epsilon_at_least ? csv_number(row.epsilon_at_least->std) : "");
   add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");

@@ -70,17 +70,14 @@ TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
   EXPECT_THAT(succeed("privacy " + kRun).out, HasSubstr("answers without noise"));
 }
 
-TEST_F(AuditedExperiments, OfEveryKindAreVerified) {
-  for (const char* noise : {"on", "off"}) {
-    for (const char* kind : {"mislabelled", "client"}) {
-      const Scratch folder;
-      const std::string policy = std::string(kind) == "client" ? "client" : "record";
-      run_small(folder,
-                audited(std::string("kind = \"") + kind + "\"\ncanaries = 50\nnoise = \"" + noise + "\"\n",
-                        policy));
-      EXPECT_THAT(test::succeed(folder, "verify out").out, HasSubstr(", 0 differences\n")) << kind << noise;
-      EXPECT_EQ(summary_of(folder / kRun).audit->kind, kind);
-    }
+TEST_F(AuditedExperiments, OfEveryKindAreVerifiedWithTheirControl) {
+  for (const std::string kind : {"mislabelled", "client"}) {
+    const Scratch folder;
+    const std::string swept = "canaries = 50\n\n[sweep]\n\"audit.noise\" = [\"on\", \"off\"]\n";
+    run_small(folder, audited("kind = \"" + kind + "\"\n" + swept, kind == "client" ? "client" : "record"));
+    EXPECT_THAT(test::succeed(folder, "verify out").out, HasSubstr(", 0 differences\n")) << kind;
+    EXPECT_FALSE(summary_of(folder / "out/audit.noise=on/fedavg-seed-1").audit->control);
+    EXPECT_TRUE(summary_of(folder / "out/audit.noise=off/fedavg-seed-1").audit->control);
   }
 }
 
@@ -95,7 +92,8 @@ TEST_F(AuditedExperiments, AreNotVerifiedOnceTheirFileWasChanged) {
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_THAT(bad.out, HasSubstr("audit.json: in is 1 canaries other than the seed draws"));
   std::filesystem::remove(scratch / kRun / results::kAuditFile);
-  EXPECT_THAT(call("verify out").out, HasSubstr("audit.json: the file is missing; recomputed: there"));
+  EXPECT_THAT(call("verify out").out,
+              HasSubstr("audit.json: the file is \"missing\"; recomputed: \"there\""));
 }
 
 // A finished run whose summary says that its audit contradicts its claim.

@@ -38,7 +38,7 @@ TEST(CanaryGuesses, AreTheHighestAndTheLowestScores) {
   scores.guesses = 2;
   EXPECT_EQ(right_guesses(scores), 2);
   scores.guesses = 6;
-  EXPECT_EQ(right_guesses(scores), 2);  // 7; -2
+  EXPECT_EQ(right_guesses(scores), 3);  // and 0.5, which is in
 }
 
 // The rule looks at scores and places alone, whatever they are.
@@ -46,12 +46,12 @@ TEST(CanaryGuesses, HaveAnOrderOfEqualScoresAndOfThoseThatAreNoNumbers) {
   CanaryScores scores = six_canaries();
   scores.scores = {kNan, 1, 1, 1, 1, kNan};
   scores.guesses = 2;
-  scores.in = {false, true, true, true, true, false};
-  EXPECT_EQ(right_guesses(scores), 1);  // out: the first nan; in: not the last nan but the last 1
-  scores.in = {false, false, false, false, true, true};
-  EXPECT_EQ(right_guesses(scores), 2);
+  scores.in = {false, true, true, true, true, true};
+  EXPECT_EQ(right_guesses(scores), 2);  // out: the first nan; in: the last 1
+  scores.in = {false, true, true, true, false, true};
+  EXPECT_EQ(right_guesses(scores), 1);
   scores.scores.assign(6, kNan);
-  EXPECT_EQ(right_guesses(scores), 2);
+  EXPECT_EQ(right_guesses(scores), 2);  // the first, the last
 }
 
 TEST(CanaryAudit, ComparesItsBoundWithTheBestClaim) {
@@ -73,8 +73,8 @@ TEST(CanaryAudit, ComparesItsBoundWithTheBestClaim) {
   EXPECT_FALSE(contradicts(audit, unproven));
   EXPECT_EQ(
       audit_text(audit),
-      "100 of 100 guesses about 100 gradient canaries right: epsilon >= 3.48 (95 %), p-value of the claim "
-      "0.037");
+      "100 of 100 guesses about 100 gradient canaries right: epsilon >= 3.49 (95 %), p-value of the claim "
+      "0.038");
 }
 
 TEST(CanaryScoresFile, ReadsBackWhatItHeld) {
@@ -94,7 +94,7 @@ TEST(CanaryScoresFile, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("\"guesses\":4", "\"guesses\":5"), HasSubstr("an even integer from 2 to 6"));
   EXPECT_THAT(refusal("\"guesses\":4", "\"guesses\":8"), HasSubstr("an even integer from 2 to 6"));
   EXPECT_THAT(refusal("\"canaries\":6", "\"canaries\":7"), HasSubstr("one number for each canary"));
-  EXPECT_THAT(refusal("-2", "\"low\""), HasSubstr("a list of numbers"));
+  EXPECT_THAT(refusal("-2.0", "\"low\""), HasSubstr("a list of numbers"));
   EXPECT_THAT(refusal("[true,", "[1,"), HasSubstr("a list of true and false"));
   EXPECT_THAT(refusal("[true,", "["), HasSubstr("true or false for each canary"));
   EXPECT_THAT(refusal("gradient", "gradients"), HasSubstr("\"kind\""));
