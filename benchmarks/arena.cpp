@@ -69,7 +69,7 @@ Arena::Arena(const Scenario& scenario)
 }
 
 Simulation Arena::simulate(const Algorithm& algorithm, const PrivacyPolicy& policy,
-                           const ClientStates::Room& states) const {
+                           const ClientStates::Room& states, const CanaryPlan& canaries) const {
   constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
   return Simulation(SimulationSetup{.dataset = dataset_,
                                     .partition = partition_,
@@ -82,6 +82,7 @@ Simulation Arena::simulate(const Algorithm& algorithm, const PrivacyPolicy& poli
                                     .cohort_size = cohort_,
                                     .evaluate_every = kForever,
                                     .policy = policy,
+                                    .canaries = canaries,
                                     .states = states});
 }
 

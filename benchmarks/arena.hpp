@@ -42,7 +42,7 @@ class Arena {
 
   /// A run of that algorithm that is never evaluated; the arena and the algorithm must outlive it.
   Simulation simulate(const Algorithm& algorithm, const PrivacyPolicy& policy = NoPolicy{},
-                      const ClientStates::Room& states = {}) const;
+                      const ClientStates::Room& states = {}, const CanaryPlan& canaries = {}) const;
 
   const Dataset& dataset() const { return dataset_; }
   const Model& model() const { return model_; }

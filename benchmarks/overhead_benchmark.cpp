@@ -108,6 +108,37 @@ void share_of_a_round(benchmark::State& state) {
 }
 BENCHMARK(share_of_a_round)->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
 
+// What a thousand gradient canaries add to rounds of DP-SGD: runs with and without them take turns.
+void audit(benchmark::State& state, const Scenario& shape) {
+  Scenario scenario = shape;
+  scenario.clients = 5;
+  scenario.examples = 640;
+  const Arena arena(scenario);
+  const auto algorithm =
+      fedavg({{"batch_size", std::int64_t{64}}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}});
+  Simulation plain = arena.simulate(*algorithm, RecordPolicy());
+  Simulation audited = arena.simulate(*algorithm, RecordPolicy(), {}, {kGradientCanaries, 1000});
+  plain.next_round();
+  audited.next_round();
+  std::vector<double> ratios, without;
+  for (auto _ : state) {
+    const bool plain_first = ratios.size() % 2 == 0;
+    double first = plain_first ? seconds_of([&] { plain.next_round(); }) : 0;
+    const double second = seconds_of([&] { audited.next_round(); });
+    if (!plain_first) first = seconds_of([&] { plain.next_round(); });
+    ratios.push_back(second / first);
+    without.push_back(first);
+    state.SetIterationTime(second);
+  }
+  state.counters["more_percent"] = 100 * (median(ratios) - 1);
+  state.counters["plain_ms"] = 1e3 * median(without);
+}
+BENCHMARK_CAPTURE(audit, convnet, {})->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(audit, logistic, {.model = "logistic", .input_shape = {1, 28, 28}})
+    ->Iterations(300)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
 // A thousand clients of twelve examples, one local epoch of FedAvg each.
 void client_round(benchmark::State& state, const Scenario& shape) {
   constexpr std::int64_t kClients = 1000;

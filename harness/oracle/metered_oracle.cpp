@@ -7,7 +7,12 @@
 namespace fedarena {
 
 MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions)
-    : setting_(setting), positions_(std::move(positions)) {}
+    : setting_(setting), positions_(std::move(positions)), held_(positions_) {}
+
+const std::vector<double>& MeteredOracle::canary_scores() const {
+  static const std::vector<double> kNone;
+  return kNone;
+}
 
 void MeteredOracle::check(const Query& query) const {
   FEDARENA_CHECK(query.batch_size, >=, 0);
@@ -37,8 +42,8 @@ std::int64_t MeteredOracle::steps_per_epoch(std::int64_t batch_size) const {
 
 double MeteredOracle::loss(const Params& at) {
   accesses_.add(ExactAccess{"loss"});
-  if (size() == 0) return 0;
-  const Score sums = setting_.engine.evaluate(at, size(), source(positions_));
+  if (held_.size(0) == 0) return 0;
+  const Score sums = setting_.engine.evaluate(at, held_.size(0), source(held_));
   return sums.loss_sum / static_cast<double>(sums.examples);
 }
 
@@ -58,7 +63,7 @@ torch::Tensor MeteredOracle::held_classes() {
 
 Batch MeteredOracle::exact_batch() {
   accesses_.add(ExactAccess{"examples"});
-  return setting_.reader.read(setting_.examples, positions_, setting_.skew);
+  return setting_.reader.read(setting_.examples, held_, setting_.skew);
 }
 
 }  // namespace fedarena

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/algorithm.hpp"
@@ -39,6 +41,8 @@ class MeteredOracle : public Oracle {
   const RoundAccesses& accesses() const { return accesses_; }
   /// Examples whose gradient was taken.
   std::int64_t gradient_examples() const { return gradient_examples_; }
+  /// What the answers gave away of the client's gradient canaries.
+  virtual const std::vector<double>& canary_scores() const;
 
  protected:
   /// `positions`: int64 [n], the shard within setting.examples; n may be 0.
@@ -46,6 +50,9 @@ class MeteredOracle : public Oracle {
 
   const Setting& setting() const { return setting_; }
   const torch::Tensor& positions() const { return positions_; }
+  /// Those of the positions where there is an example: a canary that is out keeps its place alone.
+  const torch::Tensor& held() const { return held_; }
+  void hold(torch::Tensor positions) { held_ = std::move(positions); }
   RoundAccesses& book() { return accesses_; }
   void count_gradients(std::int64_t examples) { gradient_examples_ += examples; }
   /// Refuses a query that has no answer; to be called before anything is drawn or written down.
@@ -59,7 +66,7 @@ class MeteredOracle : public Oracle {
 
  private:
   Setting setting_;
-  torch::Tensor positions_;
+  torch::Tensor positions_, held_;
   RoundAccesses accesses_;
   std::int64_t gradient_examples_ = 0;
 };

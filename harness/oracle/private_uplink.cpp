@@ -69,6 +69,11 @@ void check_as_if(const ClientPolicy& policy, std::int64_t expected_cohort, std::
 PrivateUplink::PrivateUplink(Setting setting, std::vector<Message> messages)
     : setting_(std::move(setting)), messages_(std::move(messages)), next_clip_norm_(setting_.clip_norm) {
   for (const Message& message : messages_) norms_.push_back(message_norm(message));
+  if (setting_.canaries != nullptr) canaries_ = setting_.canaries->sampled(rate(), setting_.streams);
+}
+
+double PrivateUplink::rate() const {
+  return static_cast<double>(setting_.expected_cohort) / static_cast<double>(setting_.population);
 }
 
 const GaussianRelease& PrivateUplink::release() const {
@@ -85,8 +90,9 @@ const GaussianRelease& PrivateUplink::release() const {
   }
   std::vector<double> clip_norms{setting_.clip_norm};
   if (policy.adaptive_clipping) clip_norms.push_back(kBitNorm);
-  const double rate = cohort / static_cast<double>(setting_.population);
-  release_.emplace(event(policy.sampling, rate, std::move(multipliers)), std::move(clip_norms), accesses_);
+  release_.emplace(event(policy.sampling, rate(), std::move(multipliers)), std::move(clip_norms), accesses_);
+  if (setting_.canaries != nullptr && setting_.canaries->plan().control)
+    accesses_.add(ExactAccess{kAnswersWithoutNoise});
   if (policy.adaptive_clipping) adapt_clip_norm();
   return *release_;
 }
@@ -94,6 +100,7 @@ const GaussianRelease& PrivateUplink::release() const {
 void PrivateUplink::adapt_clip_norm() const {
   double below = 0;
   for (const double norm : norms_) below += norm <= setting_.clip_norm ? kBitNorm : -kBitNorm;
+  below += kBitNorm * static_cast<double>(canaries_.size());
   const auto source = make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream);
   release_->noise(below, *source, kCountQuery);
   const double part = below / static_cast<double>(setting_.expected_cohort) + 0.5;
@@ -110,6 +117,10 @@ Params PrivateUplink::mean(Key<Params> key) const {
     const double factor =
         norm > setting_.clip_norm ? (1 - clip_margin(sum)) * (setting_.clip_norm / norm) : 1;
     sum.add_scaled(factor, messages_[index][key]);
+  }
+  if (answers_.empty()) {
+    for (const std::int64_t canary : canaries_)
+      sum.add_scaled(setting_.clip_norm, setting_.canaries->direction(canary, sum));
   }
   const auto source =
       make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream + 1 + answers_.size());

@@ -9,6 +9,7 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/algorithm.hpp"
 
+#include "harness/oracle/canaries.hpp"
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/policies.hpp"
 
@@ -27,6 +28,9 @@ class PrivateUplink final : public Uplink {
     std::int64_t population = 1;
     Streams streams;  ///< the server's in this round
     Params zeros;     ///< of the model's layout; answers for an empty cohort start there
+    /// Those that are clients are sampled as clients are, and each that is in sends a vector of its own, as
+    /// long as the clip norm, in the part of the message that is asked for first, and zeros in the others.
+    const Canaries* canaries = nullptr;
   };
 
   PrivateUplink(Setting setting, std::vector<Message> messages);
@@ -48,12 +52,14 @@ class PrivateUplink final : public Uplink {
   double next_clip_norm() const { return next_clip_norm_; }
 
  private:
+  double rate() const;
   const GaussianRelease& release() const;
   void adapt_clip_norm() const;
 
   Setting setting_;
   std::vector<Message> messages_;
   std::vector<double> norms_;
+  std::vector<std::int64_t> canaries_;  // in this round's sample
   // Answers are made when they are asked for, so that what nobody asks costs nothing.
   mutable std::optional<GaussianRelease> release_;
   mutable std::map<std::string, Params> answers_;

@@ -1,6 +1,7 @@
 #include "harness/oracle/record_oracle.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -9,11 +10,21 @@
 namespace fedarena {
 
 RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
-                           const RecordPolicy& policy)
+                           const RecordPolicy& policy, ClientCanaries canaries)
     : MeteredOracle(setting, std::move(positions)),
       policy_(policy),
+      canaries_(std::move(canaries)),
       samples_(streams(Purpose::kBatches)),
-      noise_(make_noise_source(policy.noise_source, streams)) {}
+      noise_(make_noise_source(policy.noise_source, streams)) {
+  if (canaries_.leave_places_empty()) {
+    std::vector<std::int64_t> held;
+    const auto* position = this->positions().data_ptr<std::int64_t>();
+    std::copy_if(position, position + size(), std::back_inserter(held),
+                 [&](std::int64_t own) { return !canaries_.leaves_out(own); });
+    hold(torch::tensor(held, torch::kInt64));
+  }
+  if (canaries_.control()) book().add(ExactAccess{kAnswersWithoutNoise});
+}
 
 Event RecordOracle::class_access() const {
   if (policy_.public_classes) return DeclaredPublic{"classes"};
@@ -26,7 +37,7 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   const std::int64_t shard = size();
   if (batch_size == 0 || batch_size >= shard) {
     // The whole shard: nothing is left to chance, and nothing is amplified.
-    return {positions(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
+    return {held(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
   }
   const double rate = static_cast<double>(batch_size) / static_cast<double>(shard);
   std::vector<std::int64_t> chosen;
@@ -36,6 +47,10 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
     for (std::int64_t example = 0; example < shard; ++example) {
       if (samples_.uniform() < rate) chosen.push_back(example);
     }
+  }
+  if (canaries_.leave_places_empty()) {
+    const auto* position = positions().data_ptr<std::int64_t>();
+    std::erase_if(chosen, [&](std::int64_t example) { return canaries_.leaves_out(position[example]); });
   }
   return {positions().index_select(0, torch::tensor(chosen, torch::kInt64)), rate,
           static_cast<double>(batch_size)};
@@ -51,7 +66,9 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   Params sum = setting()
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
                    .sum;
+  canaries_.enter(sum, sample.rate, policy_.clip_norm);
   release.noise(sum, *noise_);
+  canaries_.score(sum, policy_.clip_norm);
   sum *= 1 / sample.expected_size;
   return sum;
 }

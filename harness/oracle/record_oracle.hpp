@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "harness/oracle/canaries.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/noise_source.hpp"
 #include "harness/oracle/policies.hpp"
@@ -11,13 +12,14 @@ namespace fedarena {
 /// Record-level differential privacy (DP-SGD: Abadi et al., CCS 2016, Algorithm 1): each access draws a fresh
 /// sample of the shard, clips every example's gradient, adds noise once to the sum and divides by the
 /// expected batch size. A sample may be empty; the answer is then noise alone. Exact accesses stay possible
-/// and are written down: they make this client's epsilon infinite.
+/// and are written down: they make this client's epsilon infinite. Canaries enter samples as examples do.
 class RecordOracle final : public MeteredOracle {
  public:
   RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
-               const RecordPolicy& policy);
+               const RecordPolicy& policy, ClientCanaries canaries = {});
 
   Params gradient(const Params& at, const Query& query) override;
+  const std::vector<double>& canary_scores() const override { return canaries_.scores(); }
 
  protected:
   Event class_access() const override;
@@ -32,6 +34,7 @@ class RecordOracle final : public MeteredOracle {
   Sample draw(std::int64_t batch_size);
 
   RecordPolicy policy_;
+  ClientCanaries canaries_;
   Stream samples_;
   std::unique_ptr<NoiseSource> noise_;
 };

@@ -8,6 +8,12 @@ PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
   return make_policy(entry.privacy.name, entry.privacy.settings);
 }
 
+CanaryPlan canary_plan(const Experiment& experiment) {
+  const Audit& audit = experiment.audit;
+  if (audit.kind == "none") return {};
+  return {.kind = audit.kind, .count = audit.canaries, .control = audit.noise == "off"};
+}
+
 SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const Dealt& dealt,
                            const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop) {
   const Experiment& experiment = cell.point->experiment;
@@ -25,7 +31,8 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .policy = policy_of(*cell.algorithm),
           .client_tests = experiment.evaluation.per_client ? &dealt.client_tests : nullptr,
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
-          .features = feature_skew(experiment.partition.name, experiment.partition.settings)};
+          .features = feature_skew(experiment.partition.name, experiment.partition.settings),
+          .canaries = canary_plan(experiment)};
 }
 
 }  // namespace fedarena

@@ -15,6 +15,9 @@ namespace fedarena {
 /// The policy that an entry chose.
 PrivacyPolicy policy_of(const AlgorithmEntry& entry);
 
+/// The canaries that an experiment asks for.
+CanaryPlan canary_plan(const Experiment& experiment);
+
 /// The simulation of a cell as its experiment describes it, but for who watches it and where clients' memory
 /// lies. All that is handed over must outlive it.
 SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const Dealt& dealt,

@@ -46,6 +46,24 @@ std::string partition_text(Choice partition) {
   return choice_text(partition);
 }
 
+// An algorithm failed, which need not ail the other cells; what ails a file does.
+struct AlgorithmFailed {
+  Complaint complaint;
+};
+
+// A run whose own canaries contradict its claim must not end as if nothing was the matter.
+void check_audit(const results::Summary& summary, const std::filesystem::path& run) {
+  if (!summary.audit || !results::contradicts(*summary.audit, *summary.privacy)) return;
+  throw AlgorithmFailed{
+      {.place = {},
+       .found = fmt::format("the audit contradicts the claimed epsilon of {}: {}",
+                            results::epsilon_number(*results::claimed_epsilon(*summary.privacy)),
+                            results::audit_text(*summary.audit)),
+       .remedy = fmt::format("One honest run in twenty at most ends so: run other seeds. If they do as well, "
+                             "the mechanism adds less noise than the ledger says. The record in {} is whole",
+                             run.string())}};
+}
+
 // Empty where delta is small enough, or nothing is private.
 std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
   const PrivacyPolicy policy = policy_of(entry);
@@ -64,11 +82,6 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
   for (const PlannedCell& cell : cells) rounds += cell.point->experiment.rounds;
   return rounds;
 }
-
-// An algorithm failed, which need not ail the other cells; what ails a file does.
-struct AlgorithmFailed {
-  Complaint complaint;
-};
 
 template <typename Work>
 auto of_algorithm(const Work& work) -> decltype(work()) {
@@ -164,6 +177,8 @@ class Arena {
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       say_once(untested_clients(*dealt));
       check_policy(*cell.algorithm, experiment, model, clients);
+      const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
+                          dataset.train, dataset.classes, model.layout()->numel());
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
       say_once(delta_note(*cell.algorithm, dealt->partition));
       return estimate_memory(
@@ -296,6 +311,7 @@ class Arena {
                       recorded_partition(experiment, cell.seed, dealt->card));
     if (record.finished()) {
       progress_.end_cell(name, record.summary(), false);
+      check_audit(record.summary(), options_.out / cell.folder());
       return true;
     }
     SimulationSetup setup = cell_setup(cell, inputs_, *dealt, *algorithm, pool_, stop_);
@@ -332,6 +348,9 @@ class Arena {
       return false;
     }
     progress_.end_cell(name, record.summary(), true);
+    if (record.summary().audit)
+      progress_.say(fmt::format("{}: audit: {}", name, results::audit_text(*record.summary().audit)));
+    check_audit(record.summary(), options_.out / cell.folder());
     return true;
   }
 

@@ -13,6 +13,7 @@ constexpr std::uint32_t kMagic = 0x50434146;  // "FACP"
 constexpr std::uint32_t kVersion = 4;
 constexpr Key<Params> kParams{"params"};
 constexpr Key<double> kClipNorm{"clip_norm"};
+constexpr Key<torch::Tensor> kCanaryScores{"canary_scores"};
 
 struct Header {
   std::uint32_t magic, version;
@@ -85,7 +86,10 @@ Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   bytes.reserve(size + 4 * checkpoint.params.flat().nbytes());  // states may be large: no copies of copies
   bytes.resize(sizeof(Header));
   put_number(bytes, static_cast<std::uint64_t>(checkpoint.round));
-  put_part(bytes, encode({{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}}));
+  Message own{{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}};
+  if (!checkpoint.canary_scores.empty())
+    own.put(kCanaryScores, torch::tensor(checkpoint.canary_scores, torch::kFloat64));
+  put_part(bytes, encode(own));
   put_part(bytes, encode(checkpoint.server_state));
   put_number(bytes, held.size());
   for (const auto& [client, state] : held) {
@@ -128,6 +132,10 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   try {
     checkpoint.params = own[kParams];
     checkpoint.clip_norm = own[kClipNorm];
+    if (own.contains(kCanaryScores.name)) {
+      const torch::Tensor scores = own[kCanaryScores].to(torch::kCPU, torch::kFloat64).flatten().contiguous();
+      checkpoint.canary_scores.assign(scores.data_ptr<double>(), scores.data_ptr<double>() + scores.numel());
+    }
   } catch (const Bug& missing) {  // a checksum says nothing of who wrote it
     throw Error::of("this is not a checkpoint of fedarena: {}", missing.what());
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fedarena/model.hpp"
 
@@ -21,6 +22,7 @@ struct Checkpoint {
   std::string ledger;            ///< JSON
   Message synthetic = {};        ///< what `Simulation::synthetic` says, where the round cannot be run again
   std::string unpublished = {};  ///< what the round still has to write down elsewhere; the writer's own
+  std::vector<double> canary_scores = {};  ///< of gradient canaries
 };
 
 /// As bytes: "FACP", version 4, length and checksum (64-bit FNV-1a) of the rest, then each part with its

@@ -74,6 +74,14 @@ std::int64_t most_accesses(const SimulationSetup& setup) {
   return plan ? setup.algorithm.most_accesses() : 0;
 }
 
+// What a setup asks for: a control draws as it would, and adds nothing.
+SimulationSetup without_noise_of_controls(SimulationSetup setup) {
+  if (!setup.canaries.control) return setup;
+  if (auto* record = std::get_if<RecordPolicy>(&setup.policy)) record->noise_multiplier = 0;
+  if (auto* client = std::get_if<ClientPolicy>(&setup.policy)) client->noise_multiplier = 0;
+  return setup;
+}
+
 // The last round's, which the next one is expected to repeat.
 RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
   return segments.empty() ? RoundAccesses() : RoundAccesses(segments.back().accesses);
@@ -89,7 +97,10 @@ InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64
 }
 
 Simulation::Simulation(const SimulationSetup& setup)
-    : setup_(setup),
+    : setup_(without_noise_of_controls(setup)),
+      canaries_(setup.canaries, setup.seed, setup.partition, setup.dataset.train, setup.dataset.classes,
+                setup.model.layout()->numel()),
+      train_(canaries_.apply(setup.dataset.train)),
       reader_(setup.dataset, setup.model.options()),
       engine_(setup.model, setup.pool),
       evaluator_({.dataset = setup_.dataset,
@@ -101,15 +112,14 @@ Simulation::Simulation(const SimulationSetup& setup)
                   .test_skew =
                       [this](std::int64_t client) { return skew_of(client, setup_.dataset.train.size()); }}),
       compute_(engine_, setup.stop),
-      oracle_setting_{setup_.dataset.train,  reader_, setup_.model, engine_, setup_.stop,
-                      setup_.dataset.classes},
+      oracle_setting_{train_, reader_, setup_.model, engine_, setup_.stop, setup_.dataset.classes},
       client_states_(setup_.states),
       ledger_(unit(setup_.policy), most_accesses(setup_)),
       odometer_(account_settings_of(setup_.policy)) {
   if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
-  Stream weights(
-      {.seed = setup_.seed, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
-  params_ = setup_.model.initial(weights);
+  params_ = initial_params();
+  if (setup_.canaries.kind == kGradientCanaries)
+    gradient_scores_.assign(static_cast<std::size_t>(canaries_.size()), 0);
   for (std::size_t client = 0; client < setup_.partition.size(); ++client) {
     ledger_.add_client(static_cast<std::int64_t>(client),
                        static_cast<std::int64_t>(setup_.partition[client].size()));
@@ -118,6 +128,12 @@ Simulation::Simulation(const SimulationSetup& setup)
   Observations unseen;
   Server server = server_view(0, unused, unseen);
   setup_.algorithm.start(server);
+}
+
+Params Simulation::initial_params() const {
+  Stream weights(
+      {.seed = setup_.seed, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
+  return setup_.model.initial(weights);
 }
 
 Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observations& observed) {
@@ -153,7 +169,8 @@ std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const
   MeteredOracle::Setting setting = oracle_setting_;
   setting.skew = skew_of(client, 0);
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
-    return std::make_unique<RecordOracle>(setting, std::move(positions), streams, *policy);
+    return std::make_unique<RecordOracle>(setting, std::move(positions), streams, *policy,
+                                          canaries_.of_client(client, streams));
   }
   return std::make_unique<ExactOracle>(setting, std::move(positions), streams);
 }
@@ -182,6 +199,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
   result.accesses = oracle->accesses();
   result.examples = oracle->gradient_examples();
+  result.canary_scores = oracle->canary_scores();
   return result;
 }
 
@@ -196,7 +214,8 @@ void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger&
                               .expected_cohort = setup_.cohort_size,
                               .population = server.population,
                               .streams = streams_of(server.round, kServer),
-                              .zeros = zeros_like(params_)},
+                              .zeros = zeros_like(params_),
+                              .canaries = &canaries_},
                              std::move(uplinks));
   setup_.algorithm.aggregate(server, uplink);
   ledger.record_population(server.round, uplink.accesses());
@@ -300,6 +319,12 @@ results::RoundRecord Simulation::next_round() {
   }
   client_states_.put(states);  // the last thing that may fail
   rollback.commit();
+  for (std::size_t index = 0; index < cohort.size(); ++index) {
+    const std::vector<std::int64_t>& own = canaries_.of(cohort[index]);
+    const std::vector<double>& scores = local[index].canary_scores;
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      gradient_scores_[static_cast<std::size_t>(own[i])] += scores[i];
+  }
   ledger_ = std::move(ledger);
   synthetic_ = std::move(synthetic);
   round_ = round;
@@ -349,6 +374,32 @@ bool Simulation::repeatable() const {
 
 void Simulation::evaluate(results::RoundRecord& record) const { evaluator_.evaluate(params_, record); }
 
+double Simulation::loss_of_canary(std::size_t canary, const Params& at) const {
+  const InputSkew skew = skew_of(canaries_.clients()[canary], 0);
+  const torch::Tensor position = torch::tensor({canaries_.places()[canary]}, torch::kInt64);
+  return engine_
+      .evaluate(at, 1, [&](std::int64_t, std::int64_t) { return reader_.read(train_, position, skew); })
+      .loss_sum;
+}
+
+std::vector<double> Simulation::canary_scores() const {
+  if (canaries_.size() == 0 || setup_.canaries.kind == kGradientCanaries) return gradient_scores_;
+  std::vector<double> scores(static_cast<std::size_t>(canaries_.size()));
+  const Params start = initial_params();
+  const Params change = params_ - start;
+  const double length = norm(change);
+  setup_.pool.for_each(scores.size(), [&](std::size_t canary) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    if (setup_.canaries.kind == kMislabelledCanaries) {
+      scores[canary] = loss_of_canary(canary, start) - loss_of_canary(canary, params_);
+    } else if (length > 0) {
+      const Params direction = canaries_.direction(static_cast<std::int64_t>(canary), change);
+      scores[canary] = dot(direction, change) / (norm(direction) * length);
+    }
+  });
+  return scores;
+}
+
 Bytes Simulation::save(std::string_view unpublished) const {
   Message synthetic;
   if (!repeatable() && synthetic_.inputs.defined()) {
@@ -361,7 +412,8 @@ Bytes Simulation::save(std::string_view unpublished) const {
                           .clip_norm = clip_norm_,
                           .ledger = ledger_.to_json(),
                           .synthetic = std::move(synthetic),
-                          .unpublished = std::string(unpublished)});
+                          .unpublished = std::string(unpublished),
+                          .canary_scores = gradient_scores_});
 }
 
 void Simulation::checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished) {
@@ -380,7 +432,12 @@ std::string Simulation::restore(std::span<const std::byte> bytes) {
   if (!std::ranges::equal(ledger.clients(), ledger_.clients(), {}, shard, shard)) {
     throw Error::of("the checkpoint is of another partition: its clients hold other numbers of examples");
   }
+  if (checkpoint.canary_scores.size() != gradient_scores_.size()) {
+    throw Error::of("the checkpoint has scores of {} canaries, this run has {} canaries",
+                    checkpoint.canary_scores.size(), gradient_scores_.size());
+  }
   client_states_.restore(std::move(checkpoint.client_states));
+  gradient_scores_ = std::move(checkpoint.canary_scores);
   round_ = checkpoint.round;
   params_ = std::move(checkpoint.params);
   server_state_ = std::move(checkpoint.server_state);

@@ -18,6 +18,7 @@
 
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
+#include "harness/oracle/canaries.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/simulation/client_states.hpp"
@@ -49,6 +50,7 @@ struct SimulationSetup {
   const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
   bool tests_tell_label_counts = false;  ///< whether those tests give away each client's: an access to them
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
+  CanaryPlan canaries = {};   ///< by which the run audits itself; a control runs the policy without its noise
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
 };
 
@@ -86,6 +88,14 @@ class Simulation {
   /// Adds the current model's test results to a record.
   void evaluate(results::RoundRecord& record) const;
 
+  /// Of an audit: who was in, which nobody may look at before the run has ended.
+  const Canaries& canaries() const { return canaries_; }
+  /// Of an audit: a score for each canary, larger the more the run so far speaks for its being in. Gradients:
+  /// what canary and noise brought to its coordinate over all answers, in units of the clip norm. Wrong
+  /// labels: the loss of the initial model less that of the present one. Clients: the cosine of what the
+  /// canary sends with the change of the model.
+  std::vector<double> canary_scores() const;
+
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
   /// What the algorithm trained the last completed round's model on in place of examples (in_pixels).
@@ -114,6 +124,7 @@ class Simulation {
     std::int64_t uplink_bytes = 0;
     std::int64_t examples = 0;
     Observations observed;
+    std::vector<double> canary_scores;
   };
 
   Server server_view(std::int64_t round, Batch& synthetic, Observations& observed);
@@ -130,8 +141,12 @@ class Simulation {
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
+  Params initial_params() const;
+  double loss_of_canary(std::size_t canary, const Params& at) const;
 
   SimulationSetup setup_;
+  Canaries canaries_;
+  Examples train_;  // as clients hold it: canaries may have other labels
   ExampleReader reader_;
   GradientEngine engine_;
   Evaluator evaluator_;
@@ -145,6 +160,7 @@ class Simulation {
   Odometer odometer_;
   double clip_norm_ = 0;  // of the policy "client", where it may adapt
   Batch synthetic_;
+  std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far
 };
 
 }  // namespace fedarena

@@ -49,6 +49,10 @@ void verify_clients(const class RunDirectory& run, const Summary& summary,
 /// Of a run that was attacked: what was measured of the attacks against the scores of single examples.
 void verify_attacks(const class RunDirectory& run, Verification& verification);
 
+/// Of a run with canaries: who was in against the seed, and what the summary says of the audit against the
+/// scores and the claim.
+void verify_audit(const class RunDirectory& run, const Summary& summary, Verification& verification);
+
 /// Of a run with the card of its partition: the card against the summary, its counts and the ledger.
 void verify_partition(const class RunDirectory& run, const Summary& summary, Verification& verification);
 

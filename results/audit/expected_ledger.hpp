@@ -25,6 +25,10 @@ class ExpectedLedger {
   /// Whether noise is drawn from random streams. From any other source, a round that was lost cannot be
   /// answered again as it was, so a ledger may hold more than the rounds need.
   bool is_repeatable() const { return setting("noise_source", "stream") == "stream"; }
+  /// Whether it is the control of an audit, which adds no noise.
+  bool is_control() const;
+  /// Whether samples may hold fewer examples than places: those of canaries that are out are empty.
+  bool has_empty_places() const;
   /// That were planned.
   std::int64_t rounds() const { return integer("experiment.rounds", 0); }
   /// Whether a fixed budget of epsilon lets data decide how much is asked for.

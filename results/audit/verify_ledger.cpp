@@ -273,7 +273,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
       compare_others(access, expected, " of all clients", kinds);
   }
   kinds.conclude();
-  if (ledger.unit() == Unit::kRecord && expected.is_repeatable())
+  if (ledger.unit() == Unit::kRecord && expected.is_repeatable() && !expected.has_empty_places())
     compare_draws(draws, rounds, Comparison(verification, path / kRoundsFile));
   return verification;
 }

@@ -84,7 +84,7 @@ void check_finished(const FoundRun& run) {
 }
 
 constexpr std::array kNeeded = {kExperimentFile, kEnvironmentFile, kRoundsFile, kLedgerFile, kSummaryFile};
-constexpr std::array kOthers = {kPartitionFile, kClientsFile};
+constexpr std::array kOthers = {kPartitionFile, kClientsFile, kAuditFile};
 
 // Without what only helps to resume, and without files that are none of fedarena's.
 bool is_record(const std::string& name) {

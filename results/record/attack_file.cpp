@@ -57,7 +57,7 @@ Json json_of(std::span<const double> scores) {
 }
 
 std::vector<double> read_scores(JsonFields& fields, const char* name, std::size_t examples) {
-  std::vector<double> scores = fields.list_of_numbers(name);
+  std::vector<double> scores = fields.any_numbers(name);
   if (scores.size() != examples) fields.reject(name, fmt::format("{} scores, one an example", examples));
   return scores;
 }

@@ -52,17 +52,18 @@ bool are_integers(const Json& value, std::int64_t least) {
          std::all_of(value.begin(), value.end(), [&](const Json& one) { return is_integer(one, least); });
 }
 
-std::optional<double> any_double(const Json& value) {
+std::string integers_text(std::int64_t least) {
+  const bool any = least == std::numeric_limits<std::int64_t>::min();
+  return any ? "whole numbers" : fmt::format("whole numbers from {}", least);
+}
+
+// Any double; none of anything else.
+std::optional<double> number_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
   return std::nullopt;
-}
-
-std::string integers_text(std::int64_t least) {
-  const bool any = least == std::numeric_limits<std::int64_t>::min();
-  return any ? "whole numbers" : fmt::format("whole numbers from {}", least);
 }
 
 }  // namespace
@@ -127,9 +128,28 @@ void JsonFields::schema(std::int64_t known) {
 }
 
 double JsonFields::number(const std::string& name) {
-  const std::optional<double> value = any_double(at(name));
-  if (!value) reject(name, R"(a number, "nan", "inf" or "-inf")");
-  return *value;
+  if (const std::optional<double> value = number_of(at(name))) return *value;
+  reject(name, R"(a number, "nan", "inf" or "-inf")");
+}
+
+std::vector<double> JsonFields::any_numbers(const std::string& name) {
+  const Json& list = at(name);
+  std::vector<double> result;
+  for (const Json& one : list) {
+    const std::optional<double> value = number_of(one);
+    if (!value) break;
+    result.push_back(*value);
+  }
+  if (!list.is_array() || result.size() != list.size())
+    reject(name, R"(a list of numbers, "nan", "inf" or "-inf")");
+  return result;
+}
+
+std::vector<bool> JsonFields::booleans(const std::string& name) {
+  const Json& list = at(name);
+  if (!list.is_array() || !std::ranges::all_of(list, [](const Json& one) { return one.is_boolean(); }))
+    reject(name, "a list of true and false");
+  return list.get<std::vector<bool>>();
 }
 
 double JsonFields::amount(const std::string& name) {
@@ -168,17 +188,6 @@ std::vector<double> JsonFields::amounts(const std::string& name) {
     reject(name, "a list of numbers from 0");
   }
   return value.get<std::vector<double>>();
-}
-
-std::vector<double> JsonFields::list_of_numbers(const std::string& name) {
-  const Json& value = at(name);
-  std::vector<double> numbers;
-  for (const Json& one : value.is_array() ? value : Json::array({nullptr})) {
-    const std::optional<double> number = any_double(one);
-    if (!number) reject(name, R"(a list of numbers, "nan", "inf" or "-inf")");
-    numbers.push_back(*number);
-  }
-  return numbers;
 }
 
 std::vector<std::string> JsonFields::list_of_texts(const std::string& name) {

@@ -49,7 +49,8 @@ class JsonFields {
   /// A list of finite numbers, not negative.
   std::vector<double> amounts(const std::string& name);
   /// A list of any doubles, also "nan", "inf" and "-inf".
-  std::vector<double> list_of_numbers(const std::string& name);
+  std::vector<double> any_numbers(const std::string& name);
+  std::vector<bool> booleans(const std::string& name);
   /// A list of whole numbers, none of them smaller than `least`.
   std::vector<std::int64_t> integers(const std::string& name,
                                      std::int64_t least = std::numeric_limits<std::int64_t>::min());

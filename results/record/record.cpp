@@ -109,6 +109,7 @@ void form_summary(Form& form, Run& run) {
     form.fraction("best_client_macro_f1_mean", best.macro_f1_mean);
     form.integer("best_client_macro_f1_round", best.macro_f1_round, 1);
   }
+  form.audit(run.audit);
   form.tuning(run.tuning);
   form.texts("algorithm_parameters", run.algorithm_parameters);
 }
@@ -160,6 +161,9 @@ void check_state(const Summary& summary, const JsonFields& fields) {
   if (summary.privacy && summary.privacy->rdp.has_value() != finished) {
     fields.reject("epsilon_rdp", allowed("an epsilon"));
   }
+  if (summary.audit && !(finished && summary.privacy))
+    fields.reject(
+        "audit", finished ? "absent, because the policy is none" : "absent, because the run is not finished");
 }
 
 void check_summary(const Summary& summary, const JsonFields& fields) {

@@ -10,6 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "results/record/canary_audit.hpp"
 #include "results/record/privacy_claim.hpp"
 #include "results/record/sweep.hpp"
 #include "results/record/test_metrics.hpp"
@@ -106,6 +107,7 @@ struct Summary {
   std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
   std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data
+  std::optional<CanaryAudit> audit = {};           ///< only when finished; none without canaries
   std::optional<Tuning> tuning = {};               ///< none where the experiment file tunes nothing
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct
 

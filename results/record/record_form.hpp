@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/record/canary_audit.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
 #include "results/record/tuning.hpp"
@@ -50,6 +51,9 @@ class FormWriter {
   }
   void privacy(const std::optional<PrivacyClaim>& claim) {
     if (claim) append_privacy(json_, *claim);
+  }
+  void audit(const std::optional<CanaryAudit>& audit) {
+    if (audit) append_audit(json_, *audit);
   }
   void tuning(const std::optional<Tuning>& tuning) {
     if (tuning) append_tuning(json_, *tuning);
@@ -111,6 +115,7 @@ class FormReader {
     values = fields_.fractions(name);
   }
   void privacy(std::optional<PrivacyClaim>& claim) { claim = read_privacy(fields_); }
+  void audit(std::optional<CanaryAudit>& audit) { audit = read_audit(fields_); }
   void tuning(std::optional<Tuning>& tuning) { tuning = read_tuning(fields_); }
 
   template <typename Part>

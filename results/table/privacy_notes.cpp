@@ -128,6 +128,23 @@ void note_comparison(const Claims& claims, std::vector<std::string>& notes) {
       fmt::format("rows differ in {}: their epsilons cannot be compared", fmt::join(different, " and ")));
 }
 
+// A control is no result, and canaries are part of the data.
+void note_audits(std::span<const RowRuns> rows, std::span<const std::string> names,
+                 std::vector<std::string>& notes) {
+  bool any = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<CanaryAudit>& audit = rows[i].summary().audit;
+    any = any || audit;
+    if (audit && audit->control)
+      notes.push_back(fmt::format("{}: the control of an audit, which ran without noise", names[i]));
+  }
+  if (!any) return;
+  notes.push_back(fmt::format(
+      "epsilon >=: what canaries prove against each run at {:.0f} %, mean over seeds; rows that have it were "
+      "trained and tested with their canaries in",
+      100 * kAuditConfidence));
+}
+
 }  // namespace
 
 std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
@@ -155,6 +172,7 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
                     "number before it is the run's own",
                     kAsIfMark));
   }
+  note_audits(rows, names, notes);
   note_neighbours(claims, notes);
   note_delta(claims, names, notes);
   note_comparison(claims, notes);

@@ -53,6 +53,10 @@ std::vector<std::pair<std::string, std::string>> identity(const Summary& summary
   facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
   facts.emplace_back("budget", exact_number(claim.budget));
   facts.emplace_back("tuning", search_text(summary.tuning));
+  const CanaryAudit audit = summary.audit.value_or(CanaryAudit{});
+  facts.emplace_back("audit", audit.control ? audit.kind + ", without noise" : audit.kind);
+  facts.emplace_back("canaries", std::to_string(audit.canaries));
+  facts.emplace_back("guesses", std::to_string(audit.guesses));
   return facts;
 }
 
@@ -120,7 +124,7 @@ Groups grouped(const std::vector<const FoundRun*>& runs) {
 }
 
 // Not [privacy], which is that of algorithms without a policy of their own; each has its own in full.
-constexpr std::array<std::string_view, 4> kConditions = {"cohort.", "stopping.", "experiment.dtype",
+constexpr std::array<std::string_view, 5> kConditions = {"audit.", "cohort.", "stopping.", "experiment.dtype",
                                                          "algorithms.privacy."};
 
 }  // namespace

@@ -71,6 +71,11 @@ Row make_row(const RowRuns& gathered) {
   static_cast<RowKey&>(row) = gathered.key;
   row.privacy = gathered.privacy();
   row.tuning = gathered.summary().tuning;
+  if (const std::optional<CanaryAudit>& audit = gathered.summary().audit) {  // which all seeds then have
+    row.control = audit->control;
+    row.epsilon_at_least =
+        spread_over(gathered.runs, [](const FoundRun* run) { return run->summary->audit->lower_bound; });
+  }
   for (const FoundRun* run : gathered.runs) {
     row.seeds.push_back({.path = run->path, .summary = *run->summary});
     if (row.tuning != run->summary->tuning) row.tuning.reset();
@@ -169,6 +174,10 @@ bool any_clients_tested(const Table& table) {
 
 bool any_private(const Table& table) {
   return any_row(table, [](const Row& row) { return row.privacy.has_value(); });
+}
+
+bool any_audited(const Table& table) {
+  return any_row(table, [](const Row& row) { return row.epsilon_at_least.has_value(); });
 }
 
 bool any_published(const Table& table) {

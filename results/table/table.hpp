@@ -46,6 +46,8 @@ struct Row : RowKey {
   std::map<const CatalogueEntry*, Spread> clients_tested =
       {};                               ///< by `client_columns`: what every seed tested
   std::optional<PrivacyClaim> privacy;  ///< the worst over seeds; none under the policy "none"
+  std::optional<Spread> epsilon_at_least = {};  ///< lower bounds of the seeds' audits; none without canaries
+  bool control = false;                         ///< of an audit: without noise
   double uplink_bytes = 0;              ///< per client and round, mean over seeds
   double downlink_bytes = 0;            ///< per client and round, mean over seeds
   double seconds = 0;                   ///< per run, mean over seeds
@@ -118,6 +120,9 @@ std::vector<const CatalogueEntry*> client_columns_of(const Table& table);
 
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);
+
+/// Whether any row was audited by canaries.
+bool any_audited(const Table& table);
 
 /// Whether any row has a published figure beside its own.
 bool any_published(const Table& table);

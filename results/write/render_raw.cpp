@@ -94,6 +94,10 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("trial_examples",
       row.tuning && !draws_are_secret(row.privacy) ? std::to_string(row.tuning->examples) : "");
   add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
+  if (!any_audited(table)) return fields;
+  add("epsilon_at_least_mean", row.epsilon_at_least ? exact_number(row.epsilon_at_least->mean) : "");
+  add("epsilon_at_least_std", row.epsilon_at_least ? csv_number(row.epsilon_at_least->std) : "");
+  add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
   return fields;
 }
 
@@ -191,6 +195,11 @@ Json json_of(const Row& row, const Table& table) {
   json["best"] = row.best;
   json["policy"] = summary.policy;
   json["privacy"] = json_of(row.privacy);
+  if (row.epsilon_at_least) {
+    json["epsilon_at_least_mean"] = json_number(row.epsilon_at_least->mean);
+    json["epsilon_at_least_std"] = json_number(row.epsilon_at_least->std);
+    json["control"] = row.control;
+  }
   json["uplink_bytes_per_client_round"] = json_count(row.uplink_bytes);
   json["downlink_bytes_per_client_round"] = json_count(row.downlink_bytes);
   json["uplink_bytes"] = json_count(row.total_uplink_bytes);

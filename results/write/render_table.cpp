@@ -89,6 +89,13 @@ void add_privacy(const Table& table, RowColumns& columns) {
   }
   columns.push_back(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp));
   columns.push_back(epsilon_column("PLD", &PrivacyClaim::pld, &PrivacyClaim::as_if_pld));
+  if (any_audited(table)) {
+    columns.push_back(
+        {{"epsilon >=", true}, Align::kPoint, [shown = table.plus_minus](const Row& row) -> Cell {
+           if (!row.epsilon_at_least) return kNothing;
+           return result_cell({*row.epsilon_at_least, false}, shown);
+         }});
+  }
   columns.push_back(
       claim_column("delta", [](const PrivacyClaim& claim) { return short_number(claim.settings.delta); }));
   columns.push_back(claim_column("unit", [](const PrivacyClaim& claim) { return claim.unit; }));

@@ -72,6 +72,15 @@ struct Stopping {
   bool operator==(const Stopping&) const = default;
 };
 
+/// Canaries that measure in one run what it leaks; see `CanaryPlan` (harness/oracle).
+struct Audit {
+  std::string kind = "none";     ///< "none", "gradient", "mislabelled" or "client"
+  std::int64_t canaries = 1000;  ///< each in the data with probability 1/2
+  std::int64_t guesses = 0;      ///< even; half "in", half "out"
+  std::string noise = "on";      ///< "off": the positive control
+  bool operator==(const Audit&) const = default;
+};
+
 /// An experiment, checked and complete: algorithms x seeds, all under the same conditions.
 struct Experiment {
   std::string name;  ///< safe as a folder name
@@ -83,6 +92,7 @@ struct Experiment {
   Cohort cohort;
   Evaluation evaluation;
   Stopping stopping;
+  Audit audit;
   Choice privacy;  ///< the policy of algorithms that do not choose another
   std::vector<AlgorithmEntry> algorithms;
   bool operator==(const Experiment&) const = default;

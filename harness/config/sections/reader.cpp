@@ -32,6 +32,7 @@ class Reader {
     }
     check_cohort();
     check_stopping();
+    check_audit();
     return std::move(experiment_);
   }
 
@@ -215,6 +216,72 @@ class Reader {
       complain({.place = document_.table("stopping")->find(key)->place,
                 .found = fmt::format("{} looks at validation examples, and there are none", key),
                 .remedy = "set validation_fraction in [evaluation] to a number above 0"});
+    }
+  }
+
+  // Where the key is written, else where its section is.
+  Place place_of(const Table& table, const std::string& key) const {
+    const Setting* setting = table.find(key);
+    return setting == nullptr ? table.place : setting->place;
+  }
+
+  void check_audit() {
+    Audit& audit = experiment_.audit;
+    const Table* table = document_.table(std::string(kAudit));
+    if (table == nullptr) return;
+    if (audit.kind == "none") {
+      if (table->find("kind") != nullptr) {
+        audit = {};
+        return;
+      }
+      complain({.place = table->place,
+                .found = "[audit] has no kind",
+                .remedy = R"(write kind = "gradient", "mislabelled" or "client")"});
+    }
+    if (audit.guesses == 0) audit.guesses = std::max<std::int64_t>(2, audit.canaries / 10 * 2);
+    if (audit.guesses % 2 != 0 || audit.guesses > audit.canaries) {
+      complain({.place = place_of(*table, "guesses"),
+                .found = fmt::format("guesses is {}", audit.guesses),
+                .allowed = fmt::format("an even integer from 0 to {}, the canaries", audit.canaries),
+                .remedy = "half of the guesses are \"in\", half are \"out\", each about another canary"});
+    }
+    for (const AlgorithmEntry& algorithm : experiment_.algorithms) check_audited(algorithm, *table);
+  }
+
+  // Canaries go through the mechanisms of a policy; without it there is nothing to audit.
+  void check_audited(const AlgorithmEntry& algorithm, const Table& table) const {
+    const Audit& audit = experiment_.audit;
+    const Place place = place_of(table, "kind");
+    const std::string needed = audit.kind == "client" ? "client" : "record";
+    if (algorithm.privacy.name != needed) {
+      complain({.place = place,
+                .found = fmt::format("canaries of the kind {}, and {} runs under the policy {}",
+                                     in_quotes(audit.kind), in_quotes(algorithm.label),
+                                     in_quotes(algorithm.privacy.name)),
+                .allowed = fmt::format("the policy {}", in_quotes(needed)),
+                .remedy = needed == "record" ? R"(canaries of the kind "client" audit the policy "client")"
+                                             : R"(the other kinds audit the policy "record")"});
+    }
+    const auto is = [&](const char* name, const auto& property) {
+      return std::ranges::any_of(algorithm.privacy.settings, [&](const auto& setting) {
+        return setting.first == name && property(setting.second);
+      });
+    };
+    const bool fixed_size =
+        is("sampling", [](const Value& value) { return value == Value(std::string("without-replacement")); });
+    if (audit.kind != "mislabelled" && fixed_size) {
+      complain({.place = place,
+                .found = fmt::format("canaries of the kind {} under sampling \"without-replacement\"",
+                                     in_quotes(audit.kind)),
+                .allowed = R"(sampling "poisson")",
+                .remedy =
+                    "such a canary comes in addition, and a sample of a fixed size has no room for it; the "
+                    "kind \"mislabelled\" takes the place of an example"});
+    }
+    if (audit.noise == "off" && is("budget", [](const Value& value) { return value != Value(0.0); })) {
+      complain({.place = place_of(table, "noise"),
+                .found = "noise is off and there is a budget, which not one round without noise would meet",
+                .remedy = "set budget = 0.0"});
     }
   }
 

@@ -110,6 +110,25 @@ std::vector<Key> stopping_keys() {
        Constraint::between(0, 1)}});
 }
 
+std::vector<Key> audit_keys() {
+  auto keys = keys_of(Schema<Audit>{
+      {"kind", &Audit::kind,
+       "What a canary is: a gradient along a coordinate of its own or an example with a wrong label (policy "
+       "record), or a client that sends a direction of its own (policy client).",
+       Constraint::one_of({"none", "gradient", "mislabelled", "client"})},
+      {"canaries", &Audit::canaries, "How many there are; each is in the data with probability 1/2.",
+       Constraint::between(2, 1'000'000)},
+      {"guesses", &Audit::guesses,
+       "How many are guessed afterwards, half of them in and half out; 0: a fifth of the canaries.",
+       Constraint::between(0, 1'000'000)},
+      {"noise", &Audit::noise,
+       "Off is the positive control: the mechanisms add no noise, epsilon is infinite, and the audit must "
+       "find it out.",
+       Constraint::one_of({"on", "off"})}});
+  keys[2].rule = "an even integer from 0 to the canaries";
+  return keys;
+}
+
 std::vector<std::string> names_of(const std::vector<CatalogEntry>& entries) {
   std::vector<std::string> names;
   for (const CatalogEntry& entry : entries) names.push_back(entry.name);
@@ -229,6 +248,11 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .doc = "Rules that end a run early, by validation examples alone.",
                     .keys = stopping_keys(),
                     .part = [](Experiment& experiment) { return &experiment.stopping; }});
+  result.push_back(
+      {.name = std::string(kAudit),
+       .doc = "Canaries, by which a run proves a lower bound on its own epsilon (docs/audit.md).",
+       .keys = audit_keys(),
+       .part = [](Experiment& experiment) { return &experiment.audit; }});
   result.push_back({.name = "privacy",
                     .doc = "The privacy policy; the ledger computes epsilon, no file can state it.",
                     .kind = Kind::kChoice,

@@ -21,6 +21,9 @@ inline constexpr std::string_view kSweep = "sweep";
 /// The section of values to choose from for each algorithm, by trials.
 inline constexpr std::string_view kTuning = "tuning";
 
+/// The section of canaries.
+inline constexpr std::string_view kAudit = "audit";
+
 /// The keys of [tuning] itself.
 struct TuningKeys {
   std::string search = "grid";

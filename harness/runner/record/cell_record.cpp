@@ -48,7 +48,7 @@ results::RoundRecord round_from(const std::string& text) {
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
                        results::Summary plan, bool resume,
                        const std::optional<results::RecordedPartition>& partition)
-    : summary_(std::move(plan)), due_(Clock::now() + kCheckpointInterval) {
+    : guesses_(cell.audit.guesses), summary_(std::move(plan)), due_(Clock::now() + kCheckpointInterval) {
   const std::string toml = to_toml(cell);
   std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
   const fs::path marker = path / results::kSummaryFile;
@@ -123,6 +123,19 @@ void CellRecord::write_scores(const results::RoundRecord& record) const {
   if (!record.client_scores.empty()) directory_->write_client_scores({record.round, record.client_scores});
 }
 
+// Not before the end: nothing about canaries may be read while their scores can still change.
+void CellRecord::write_audit(const Simulation& simulation) {
+  const Canaries& canaries = simulation.canaries();
+  if (canaries.size() == 0) return;
+  const results::CanaryScores scores{.kind = canaries.plan().kind,
+                                     .guesses = guesses_,
+                                     .control = canaries.plan().control,
+                                     .scores = simulation.canary_scores(),
+                                     .in = canaries.in()};
+  directory_->write_file_atomically(results::kAuditFile, to_json_text(scores));
+  summary_.audit = results::audit_of(scores, *summary_.privacy);
+}
+
 void CellRecord::checkpoint(Simulation& simulation, std::string_view unpublished) {
   const auto start = Clock::now();
   write_ledger(simulation);
@@ -174,6 +187,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
     summary_.best_round = results::best_over_rounds(evaluated);
   }
   results::compute_claim(summary_, simulation.ledger());
+  write_audit(simulation);
   if (!simulation.finished()) {
     if (stopped.empty()) {
       summary_.privacy->stopped = results::kStoppedByBudget;

@@ -48,9 +48,11 @@ class CellRecord {
   void publish(const results::RoundRecord& record, const Simulation& simulation);
   void write_ledger(const Simulation& simulation) const;
   void write_scores(const results::RoundRecord& record) const;
+  void write_audit(const Simulation& simulation);
   void evaluate_last_round(const Simulation& simulation);
   void write_summary(std::string_view state);
 
+  std::int64_t guesses_ = 0;  // of the audit
   results::Summary summary_;
   std::optional<FolderLock> lock_;  // none on a finished run, which is only read
   std::optional<results::RunDirectory> directory_;

@@ -57,6 +57,11 @@ void read_the_attacks(std::string_view bytes) {
   require_same(to_json_text(read), to_json_text(parse_attacks(to_json_text(read), "")));
 }
 
+void read_canaries(std::string_view bytes) {
+  const CanaryScores read = parse_canary_scores(bytes, "audit.json");
+  require_same(to_json_text(read), to_json_text(parse_canary_scores(to_json_text(read), "")));
+}
+
 void read_a_partition(std::string_view bytes) {
   const RecordedPartition read = parse_partition(bytes, "partition.json");
   require_same(to_json_text(read), to_json_text(parse_partition(to_json_text(read), "")));
@@ -110,6 +115,8 @@ std::vector<Target> record_targets() {
       .runs = {{.folder = "grid/fedavg-seed-1",
                 .files = {{.name = "rounds.jsonl", .bytes = 12, .sha256 = std::string(64, 'a')}}},
                {.folder = "grid/fedavg-seed-2", .files = {}}}};
+  const CanaryScores canaries{
+      .kind = "client", .guesses = 2, .scores = {0.5, -1e9, 0}, .in = {true, false, true}};
   const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
   return {
       {.name = "ledger",
@@ -123,6 +130,7 @@ std::vector<Target> record_targets() {
        .read = read_the_attacks,
        .seeds = {to_json_text(sample_attacks(std::string(64, 'a')))},
        .json = true},
+      {.name = "canaries", .read = read_canaries, .seeds = {to_json_text(canaries)}, .json = true},
       {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
       {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
       {.name = "synthetic",

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "results/audit/compute_claim.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/paths.hpp"
 #include "tests/scratch.hpp"
@@ -95,6 +96,9 @@ void unfinish(const fs::path& run) {
   summary.state = results::kRunning;
   summary.final_test_accuracy.reset();
   summary.final_test_loss.reset();
+  summary.audit.reset();
+  if (summary.privacy)
+    plan_privacy(summary, summary.policy, summary.privacy->settings, summary.privacy->budget);
   summary.uplink_bytes = summary.downlink_bytes = 0;
   summary.uplink_bytes_per_client_round = summary.downlink_bytes_per_client_round = summary.seconds = 0;
   results::RunDirectory::open(run).write_summary(summary);

@@ -278,5 +278,49 @@ TEST(PrivacyTable, RefusesToJoinDifferentClaims) {
               HasSubstr("differ in policy: \"none\" and \"record\""));
 }
 
+Summary audited(std::int64_t seed, double lower_bound, bool control = false) {
+  Summary summary = finished_privately(control ? "control" : "fedavg", seed, 0.5);
+  summary.audit = CanaryAudit{.kind = "gradient",
+                              .canaries = 1000,
+                              .guesses = 200,
+                              .right = 150,
+                              .lower_bound = lower_bound,
+                              .control = control};
+  return summary;
+}
+
+TEST(AuditTable, HasTheMeanOfTheBoundsAndMarksControls) {
+  const Table table = table_of(
+      {audited(1, 0.25), audited(2, 0.75), audited(1, 4, true), finished_privately("plain", 1, 0.5)});
+  EXPECT_EQ(table.rows[1].label, "fedavg");
+  EXPECT_DOUBLE_EQ(table.rows[1].epsilon_at_least->mean, 0.5);
+  EXPECT_FALSE(table.rows[1].control);
+  EXPECT_TRUE(table.rows[0].control);
+  EXPECT_FALSE(table.rows[2].epsilon_at_least);
+  EXPECT_THAT(table.notes, Contains("control: the control of an audit, which ran without noise"));
+  EXPECT_THAT(table.notes, Contains(HasSubstr("with their canaries in")));
+  EXPECT_THAT(render_markdown(table), HasSubstr("epsilon >="));
+  EXPECT_THAT(render_csv(table), HasSubstr("epsilon_at_least_mean,epsilon_at_least_std,control"));
+}
+
+TEST(AuditTable, IsThatOfAnyOtherWithoutCanaries) {
+  const Table table = table_of({finished_privately("plain", 1, 0.5)});
+  EXPECT_THAT(render_markdown(table), Not(HasSubstr("epsilon >=")));
+  EXPECT_THAT(render_csv(table), Not(HasSubstr("epsilon_at_least")));
+}
+
+TEST(AuditTable, AveragesNeitherOverControlsNorOverOtherCanaries) {
+  Summary control = audited(2, 4, true);
+  control.label = "fedavg";
+  EXPECT_THAT(message_of([&] {
+                table_of({audited(1, 0.25), control});
+              }),
+              HasSubstr("differ in audit: \"gradient\" and \"gradient, without noise\""));
+  EXPECT_THAT(message_of([&] {
+                table_of({audited(1, 0.25), finished_privately("fedavg", 2, 0.5)});
+              }),
+              HasSubstr("differ in audit"));
+}
+
 }  // namespace
 }  // namespace fedarena::results

@@ -1,0 +1,141 @@
+#include "results/record/canary_audit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fedarena/accounting/audit_bound.hpp"
+
+#include "results/record/json_fields.hpp"
+#include "results/text/number_format.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::int64_t kAuditSchema = 1;
+constexpr const char* kAuditField = "audit";
+
+std::string read_kind(JsonFields& fields) {
+  return fields.choice("kind", {"gradient", "mislabelled", "client"});
+}
+
+void check_guesses(std::int64_t guesses, std::int64_t canaries, const JsonFields& fields) {
+  if (guesses % 2 == 0 && guesses <= canaries) return;
+  fields.reject("guesses", fmt::format("an even integer from 2 to {}, the canaries", canaries));
+}
+
+}  // namespace
+
+std::int64_t right_guesses(const CanaryScores& scores) {
+  std::vector<std::size_t> order(scores.scores.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::size_t canary) {
+    const double score = scores.scores[canary];
+    return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
+  });
+  const auto half = static_cast<std::size_t>(scores.guesses / 2);
+  std::int64_t right = 0;
+  for (std::size_t i = 0; i < half; ++i) {
+    right += scores.in[order[i]] ? 0 : 1;
+    right += scores.in[order[order.size() - 1 - i]] ? 1 : 0;
+  }
+  return right;
+}
+
+std::optional<double> claimed_epsilon(const PrivacyClaim& claim) {
+  std::optional<double> least;
+  for (const std::optional<Claim>& one : {claim.rdp, claim.pld}) {
+    if (one && one->epsilon && (!least || *one->epsilon < *least)) least = one->epsilon;
+  }
+  return least;
+}
+
+CanaryAudit audit_of(const CanaryScores& scores, const PrivacyClaim& claim) {
+  CanaryAudit audit{.kind = scores.kind,
+                    .canaries = std::ssize(scores.scores),
+                    .guesses = scores.guesses,
+                    .right = right_guesses(scores),
+                    .control = scores.control};
+  const double delta = claim.settings.delta;
+  audit.lower_bound = audit_lower_bound(audit.canaries, audit.guesses, audit.right, delta, kAuditConfidence);
+  if (const std::optional<double> epsilon = claimed_epsilon(claim))
+    audit.p_value = audit_p_value(audit.canaries, audit.guesses, audit.right, *epsilon, delta);
+  return audit;
+}
+
+bool contradicts(const CanaryAudit& audit, const PrivacyClaim& claim) {
+  const std::optional<double> epsilon = claimed_epsilon(claim);
+  return epsilon && audit.lower_bound > *epsilon;
+}
+
+std::string audit_text(const CanaryAudit& audit) {
+  return fmt::format("{} of {} guesses about {} {} canaries right: epsilon >= {:.2f} ({:.0f} %){}{}",
+                     audit.right, audit.guesses, audit.canaries, audit.kind,
+                     std::floor(100 * audit.lower_bound) / 100, 100 * kAuditConfidence,
+                     audit.p_value ? fmt::format(", p-value of the claim {:.2g}", *audit.p_value) : "",
+                     audit.control ? "; a control, without noise" : "");
+}
+
+std::string to_json_text(const CanaryScores& scores) {
+  Json json;
+  json["schema"] = kAuditSchema;
+  json["kind"] = scores.kind;
+  json["canaries"] = scores.scores.size();
+  json["guesses"] = scores.guesses;
+  json["control"] = scores.control;
+  json["scores"] = Json::array();
+  for (const double score : scores.scores) json["scores"].push_back(json_number(score));
+  json["in"] = scores.in;
+  return json_text(json, -1) + "\n";
+}
+
+CanaryScores parse_canary_scores(std::string_view text, const std::string& file) {
+  JsonFields fields(text, Place{.file = file});
+  fields.schema(kAuditSchema);
+  CanaryScores scores;
+  scores.kind = read_kind(fields);
+  const std::int64_t canaries = fields.integer("canaries", 2);
+  scores.guesses = fields.integer("guesses", 2);
+  check_guesses(scores.guesses, canaries, fields);
+  scores.control = fields.boolean("control");
+  scores.scores = fields.any_numbers("scores");
+  if (std::ssize(scores.scores) != canaries) fields.reject("scores", "one number for each canary");
+  scores.in = fields.booleans("in");
+  if (std::ssize(scores.in) != canaries) fields.reject("in", "true or false for each canary");
+  fields.finish();
+  return scores;
+}
+
+void append_audit(Json& json, const CanaryAudit& audit) {
+  Json& object = json[kAuditField];
+  object["kind"] = audit.kind;
+  object["canaries"] = audit.canaries;
+  object["guesses"] = audit.guesses;
+  object["right"] = audit.right;
+  object["confidence"] = kAuditConfidence;
+  object["epsilon_at_least"] = json_number(audit.lower_bound);
+  object["p_value"] = json_number(audit.p_value);
+  object["control"] = audit.control;
+}
+
+std::optional<CanaryAudit> read_audit(JsonFields& fields) {
+  if (!fields.has(kAuditField)) return std::nullopt;
+  JsonFields object = fields.object(kAuditField);
+  CanaryAudit audit;
+  audit.kind = read_kind(object);
+  audit.canaries = object.integer("canaries", 2);
+  audit.guesses = object.integer("guesses", 2);
+  check_guesses(audit.guesses, audit.canaries, object);
+  audit.right = object.integer("right", 0);
+  if (audit.right > audit.guesses)
+    object.reject("right", fmt::format("at most the {} guesses", audit.guesses));
+  if (object.number("confidence") != kAuditConfidence)
+    object.reject("confidence", fmt::format("{}", kAuditConfidence));
+  audit.lower_bound = object.amount("epsilon_at_least");
+  if (!object.is_null("p_value")) audit.p_value = object.fraction("p_value");
+  audit.control = object.boolean("control");
+  object.finish();
+  return audit;
+}
+
+}  // namespace fedarena::results

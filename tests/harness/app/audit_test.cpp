@@ -1,0 +1,142 @@
+// Experiments with [audit], from the file to the table.
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "results/record/canary_audit.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/record/seal.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+using AuditedExperiments = ScratchTest;
+
+SmallExperiment audited(const std::string& audit, const std::string& policy = "record") {
+  return {.training = "local_steps = 4\nbatch_size = 600\nrate = 0.05\nweighting = \"uniform\"",
+          .more = "\n[privacy]\npolicy = \"" + policy + "\"\nnoise_multiplier = 2.0\n\n[audit]\n" + audit};
+}
+
+const std::string kRun = "out/fedavg-seed-1";
+
+TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
+  run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
+  const results::Summary summary = summary_of(scratch / kRun);
+  ASSERT_TRUE(summary.audit);
+  EXPECT_EQ(summary.audit->kind, "gradient");
+  EXPECT_EQ(summary.audit->canaries, 500);
+  EXPECT_EQ(summary.audit->guesses, 100);
+  EXPECT_LT(summary.audit->lower_bound, *results::claimed_epsilon(*summary.privacy));
+  const auto run = results::RunDirectory::open(scratch / kRun);
+  const results::CanaryScores scores =
+      results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
+  EXPECT_EQ(audit_of(scores, *summary.privacy), *summary.audit);
+  EXPECT_TRUE(results::read_seal(scratch / kRun).contains(results::kAuditFile));
+  EXPECT_THAT(run.read_file(results::kExperimentFile),
+              HasSubstr("[audit]\nkind = \"gradient\"\ncanaries = 500\nguesses = 100\nnoise = \"on\"\n"));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
+  const std::string table = succeed("table out").out;
+  EXPECT_THAT(table, AllOf(HasSubstr("epsilon >="), HasSubstr("with their canaries in")));
+  EXPECT_THAT(table, Not(HasSubstr("control")));
+  EXPECT_THAT(succeed("privacy " + kRun).out,
+              HasSubstr("of 100 guesses about 500 gradient canaries right: epsilon >= "));
+  EXPECT_THAT(succeed("table out --format csv").out,
+              HasSubstr(",epsilon_at_least_mean,epsilon_at_least_std,"));
+  succeed("report out -o report.html");
+  succeed("export out --format csv -o rounds.csv");
+  succeed("bundle out -o out.tar.gz");
+  EXPECT_THAT(succeed("verify out.tar.gz").out, HasSubstr(", 0 differences\n"));
+  EXPECT_THAT(succeed("replay out.tar.gz").out, HasSubstr("same"));
+}
+
+TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
+  run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\nnoise = \"off\"\n"));
+  const results::Summary summary = summary_of(scratch / kRun);
+  ASSERT_TRUE(summary.audit);
+  EXPECT_TRUE(summary.audit->control);
+  EXPECT_GT(summary.audit->lower_bound, 1);
+  EXPECT_EQ(summary.audit->p_value, 1.0);
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
+  EXPECT_THAT(succeed("table out").out,
+              AllOf(HasSubstr("fedavg: the control of an audit"), HasSubstr("inf")));
+  EXPECT_THAT(succeed("privacy " + kRun).out, HasSubstr("answers without noise"));
+}
+
+TEST_F(AuditedExperiments, OfEveryKindAreVerifiedWithTheirControl) {
+  for (const std::string kind : {"mislabelled", "client"}) {
+    const Scratch folder;
+    const std::string swept = "canaries = 50\n\n[sweep]\n\"audit.noise\" = [\"on\", \"off\"]\n";
+    run_small(folder, audited("kind = \"" + kind + "\"\n" + swept, kind == "client" ? "client" : "record"));
+    EXPECT_THAT(test::succeed(folder, "verify out").out, HasSubstr(", 0 differences\n")) << kind;
+    EXPECT_FALSE(summary_of(folder / "out/audit.noise=on/fedavg-seed-1").audit->control);
+    EXPECT_TRUE(summary_of(folder / "out/audit.noise=off/fedavg-seed-1").audit->control);
+  }
+}
+
+TEST_F(AuditedExperiments, AreNotVerifiedOnceTheirFileWasChanged) {
+  run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
+  const auto run = results::RunDirectory::open(scratch / kRun);
+  results::CanaryScores scores =
+      results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
+  scores.in[7] = !scores.in[7];
+  run.write_file_atomically(results::kAuditFile, to_json_text(scores));
+  const Outcome bad = call("verify out");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.out, HasSubstr("audit.json: in is 1 canaries other than the seed draws"));
+  std::filesystem::remove(scratch / kRun / results::kAuditFile);
+  EXPECT_THAT(call("verify out").out,
+              HasSubstr("audit.json: the file is \"missing\"; recomputed: \"there\""));
+}
+
+// A finished run whose summary says that its audit contradicts its claim.
+TEST_F(AuditedExperiments, ThatContradictTheirClaimEndInAnError) {
+  run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
+  const auto run = results::RunDirectory::open(scratch / kRun);
+  results::Summary summary = run.summary();
+  summary.audit->lower_bound = 4000;
+  run.write_summary(summary);
+  const std::string message = refused("run small.toml --out out --resume");
+  EXPECT_THAT(message, AllOf(HasSubstr("fedavg, seed 1: the audit contradicts the claimed epsilon of "),
+                             HasSubstr("epsilon >= 4000.00 (95 %)"), HasSubstr("run other seeds"),
+                             HasSubstr("The record in out/fedavg-seed-1 is whole")));
+}
+
+TEST_F(AuditedExperiments, GiveNothingAwayBeforeTheirEnd) {
+  const SmallExperiment experiment = audited("kind = \"gradient\"\ncanaries = 100\n");
+  experiment.write_to(scratch);
+  run_small(scratch, experiment);
+  unfinish(scratch / kRun);
+  std::filesystem::remove(scratch / kRun / results::kAuditFile);
+  succeed("run small.toml --out out --resume");
+  EXPECT_TRUE(std::filesystem::exists(scratch / kRun / results::kAuditFile));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
+}
+
+TEST_F(AuditedExperiments, ThatDoNotFitAreRefusedBeforeAnythingRuns) {
+  const auto message = [&](const std::string& audit, const std::string& policy = "record") {
+    scratch.write("bad.toml", audited(audit, policy).toml());
+    return refused("run bad.toml --out bad");
+  };
+  EXPECT_THAT(message("kind = \"gradient\"\ncanaries = 8000\n"),
+              HasSubstr("8000 canaries, and 7850 coordinates of the model"));
+  EXPECT_THAT(message("kind = \"mislabelled\"\ncanaries = 12001\n"),
+              HasSubstr("12001 canaries, and 12000 examples of clients"));
+  EXPECT_THAT(message("kind = \"gradient\"\n", "client"),
+              HasSubstr("\"fedavg\" runs under the policy \"client\""));
+  EXPECT_THAT(message("kind = \"gradient\"\n", "record\"\nsampling = \"without-replacement"),
+              HasSubstr("a sample of a fixed size has no room for it"));
+  EXPECT_THAT(message("kind = \"gradient\"\nnoise = \"off\"\n", "record\"\nbudget = 3.0\nassume = \"nothing"),
+              HasSubstr("noise is off and there is a budget"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "bad"));
+}
+
+}  // namespace
+}  // namespace fedarena::test
