@@ -14,7 +14,7 @@ CanaryPlan canary_plan(const Experiment& experiment) {
   return {.kind = audit.kind, .count = audit.canaries, .control = audit.noise == "off"};
 }
 
-SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const Dealt& dealt,
+SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
                            const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop) {
   const Experiment& experiment = cell.point->experiment;
   return {.dataset = inputs.dataset(experiment),

@@ -20,7 +20,7 @@ CanaryPlan canary_plan(const Experiment& experiment);
 
 /// The simulation of a cell as its experiment describes it, but for who watches it and where clients' memory
 /// lies. All that is handed over must outlive it.
-SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const Dealt& dealt,
+SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
                            const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop);
 
 }  // namespace fedarena

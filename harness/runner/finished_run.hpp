@@ -29,7 +29,7 @@ class FinishedRun {
   const Experiment& experiment() const { return points_.front().experiment; }
   const Dataset& dataset() const { return *dataset_; }
   const Model& model() const { return *model_; }
-  const Dealt& dealt() const { return *dealt_; }
+  const PartitionedData& dealt() const { return *dealt_; }
   /// The global model after the last round.
   const Params& params() const { return params_; }
   /// Whether clients see their examples changed at all, and what one of them sees them changed by: training
@@ -44,7 +44,7 @@ class FinishedRun {
   std::vector<PlannedCell> cells_;
   const Dataset* dataset_ = nullptr;
   const Model* model_ = nullptr;
-  std::shared_ptr<const Dealt> dealt_;
+  std::shared_ptr<const PartitionedData> dealt_;
   FeatureSkew features_;
   Params params_;
 };

@@ -43,7 +43,7 @@ struct MembershipAttack {
   std::vector<std::string> references = {};  ///< the other runs that it asked, by folder
   Separation separation = {};
   std::vector<ClientSeparation> clients = {};  ///< ascending; those with at least kLeastOfClient members
-  std::vector<double> members = {}, non_members = {};    ///< scores; may be infinite
+  std::vector<double> members = {}, non_members = {};  ///< scores; may be infinite
 
   bool operator==(const MembershipAttack&) const = default;
 };

@@ -65,22 +65,26 @@ void add_clients(Row& row) {
   }
 }
 
+// All seeds of a row have an audit, or none has.
+void add_audit(Row& row) {
+  if (!row.summary().audit) return;
+  row.control = row.summary().audit->control;
+  row.epsilon_at_least =
+      spread_of(of_seeds(row, [](const Summary& summary) { return summary.audit->lower_bound; }));
+}
+
 Row make_row(const RowRuns& gathered) {
   check_row(gathered);
   Row row;
   static_cast<RowKey&>(row) = gathered.key;
   row.privacy = gathered.privacy();
   row.tuning = gathered.summary().tuning;
-  if (const std::optional<CanaryAudit>& audit = gathered.summary().audit) {  // which all seeds then have
-    row.control = audit->control;
-    row.epsilon_at_least =
-        spread_over(gathered.runs, [](const FoundRun* run) { return run->summary->audit->lower_bound; });
-  }
   for (const FoundRun* run : gathered.runs) {
     row.seeds.push_back({.path = run->path, .summary = *run->summary});
     if (row.tuning != run->summary->tuning) row.tuning.reset();
   }
   add_clients(row);
+  add_audit(row);
   add_costs(row);
   row.last = last_result(row);
   row.result = row.last;

@@ -44,13 +44,13 @@ struct Row : RowKey {
   std::vector<SeedResult> seeds;  ///< at least one, ascending
   Result last = {};               ///< of the last round: the accuracy, or RMSE on regression data
   std::map<const CatalogueEntry*, Spread> clients_tested =
-      {};                               ///< by `client_columns`: what every seed tested
-  std::optional<PrivacyClaim> privacy;  ///< the worst over seeds; none under the policy "none"
+      {};                                       ///< by `client_columns`: what every seed tested
+  std::optional<PrivacyClaim> privacy;          ///< the worst over seeds; none under the policy "none"
   std::optional<Spread> epsilon_at_least = {};  ///< lower bounds of the seeds' audits; none without canaries
   bool control = false;                         ///< of an audit: without noise
-  double uplink_bytes = 0;              ///< per client and round, mean over seeds
-  double downlink_bytes = 0;            ///< per client and round, mean over seeds
-  double seconds = 0;                   ///< per run, mean over seeds
+  double uplink_bytes = 0;                      ///< per client and round, mean over seeds
+  double downlink_bytes = 0;                    ///< per client and round, mean over seeds
+  double seconds = 0;                           ///< per run, mean over seeds
   /// Per run, mean over seeds; none where they would tell how many clients privacy has drawn in secret.
   std::optional<double> total_uplink_bytes = {}, total_downlink_bytes = {};
   /// The same of `Summary::examples` and `Cost`; none where the sizes of batches or cohorts are secret.
