@@ -39,6 +39,10 @@ class MeteredOracle : public Oracle {
   const RoundAccesses& accesses() const { return accesses_; }
   /// Examples whose gradient was taken.
   std::int64_t gradient_examples() const { return gradient_examples_; }
+  /// How many gradients were asked for, and the positions (int64 [k]) of the examples of the last of them;
+  /// undefined when there was none.
+  std::int64_t gradients() const { return gradients_; }
+  const torch::Tensor& last_batch() const { return last_batch_; }
 
  protected:
   /// `positions`: int64 [n], the shard within setting.examples; n may be 0.
@@ -47,7 +51,12 @@ class MeteredOracle : public Oracle {
   const Setting& setting() const { return setting_; }
   const torch::Tensor& positions() const { return positions_; }
   RoundAccesses& book() { return accesses_; }
-  void count_gradients(std::int64_t examples) { gradient_examples_ += examples; }
+  /// Of the examples at those positions.
+  void count_gradient(const torch::Tensor& batch) {
+    gradient_examples_ += batch.size(0);
+    ++gradients_;
+    last_batch_ = batch;
+  }
   /// Refuses a query that has no answer; to be called before anything is drawn or written down.
   void check(const Query& query) const;
   /// Hands out the examples at those positions, augmented where the query asks for it.
@@ -61,7 +70,8 @@ class MeteredOracle : public Oracle {
   Setting setting_;
   torch::Tensor positions_;
   RoundAccesses accesses_;
-  std::int64_t gradient_examples_ = 0;
+  std::int64_t gradient_examples_ = 0, gradients_ = 0;
+  torch::Tensor last_batch_;
 };
 
 }  // namespace fedarena

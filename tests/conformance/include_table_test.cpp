@@ -42,7 +42,8 @@ const std::map<std::string, Names>& table() {
       {"harness/oracle", {"harness/sdk", "harness/gradients", "datasets", "accounting"}},
       {"harness/simulation", {"harness/wire", "harness/oracle", "harness/models", "partitions", "results"}},
       {"harness/runner", {"harness/simulation", "harness/config", "harness/loader"}},
-      {"harness/app", {"harness/runner", "results"}},
+      {"harness/attack", {"harness/runner"}},
+      {"harness/app", {"harness/attack", "results"}},
   };
   return table;
 }
