@@ -93,6 +93,29 @@ BENCHMARK_CAPTURE(turns, mlp, "mlp", Settings{}, {1, 28, 28})
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
+// What attacks on membership ask, against what they resemble: losses of single examples against an
+// evaluation, gradient norms against clipped gradients.
+void attack_turns(benchmark::State& state) {
+  keep_freed_memory();
+  const Side side("convnet", {}, {3, 32, 32}, WorkPool::available_cores());
+  std::vector<double> losses, norms;
+  for (auto _ : state) {
+    const double evaluation =
+        seconds_of([&] { benchmark::DoNotOptimize(side.engine.evaluate(side.at, kBatch, side.source())); });
+    const double of_losses =
+        seconds_of([&] { benchmark::DoNotOptimize(side.engine.losses(side.at, kBatch, side.source())); });
+    const double clipped = seconds_of([&] { side.private_turn(); });
+    const double of_norms = seconds_of(
+        [&] { benchmark::DoNotOptimize(side.engine.gradient_norms(side.at, kBatch, side.source())); });
+    losses.push_back(evaluation / of_losses);
+    norms.push_back(clipped / of_norms);
+    state.SetIterationTime(of_losses + of_norms);
+  }
+  state.counters["losses_per_evaluation"] = median(losses);
+  state.counters["norms_per_clipped_gradient"] = median(norms);
+}
+BENCHMARK(attack_turns)->Iterations(kTurns)->UseManualTime()->Unit(benchmark::kMillisecond);
+
 // Largest resident memory of a process that takes only one kind of turn. The first run in a process counts:
 // it never shrinks.
 void peak(benchmark::State& state, bool clip) {

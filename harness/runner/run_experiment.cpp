@@ -18,6 +18,7 @@
 #include "harness/gradients/engine/per_example.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/oracle/private_uplink.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
@@ -44,10 +45,6 @@ std::string partition_text(Choice partition) {
            (name == "rotations" && value == Value(std::vector<std::int64_t>{}));
   });
   return choice_text(partition);
-}
-
-PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
-  return make_policy(entry.privacy.name, entry.privacy.settings);
 }
 
 // Empty where delta is small enough, or nothing is private.
@@ -293,7 +290,6 @@ class Arena {
     const AlgorithmEntry& entry = *cell.algorithm;
     const std::string name = cell.name();
     const auto dealt = inputs_.dealt(experiment, cell.seed);
-    const auto clients = static_cast<std::int64_t>(dealt->partition.size());
     say_once(fmt::format("seed {}: {}", cell.seed, describe(dealt->card)));
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell.folder(), cell.experiment(),
@@ -303,28 +299,14 @@ class Arena {
       progress_.end_cell(name, record.summary(), false);
       return true;
     }
-    Simulation simulation({.dataset = inputs_.dataset(experiment),
-                           .partition = dealt->partition,
-                           .model = inputs_.model(experiment),
-                           .algorithm = *algorithm,
-                           .pool = pool_,
-                           .stop = stop_,
-                           .seed = static_cast<std::uint64_t>(cell.seed),
-                           .cell = cell.identity(),
-                           .rounds = experiment.rounds,
-                           .cohort_size = experiment.cohort_size(clients),
-                           .evaluate_every = experiment.evaluation.every,
-                           .on_client =
-                               [&](std::int64_t done, std::int64_t all) {
-                                 if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
-                                 progress_.client_done(name, done, all);
-                               },
-                           .policy = policy_of(entry),
-                           .client_tests = experiment.evaluation.per_client ? &dealt->client_tests : nullptr,
-                           .tests_tell_label_counts = dealt->tests_tell_label_counts,
-                           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
-                           .states = {.memory = options_.state_memory,
-                                      .file = options_.out / cell.folder() / results::kClientStatesFile}});
+    SimulationSetup setup = cell_setup(cell, inputs_, *dealt, *algorithm, pool_, stop_);
+    setup.on_client = [&](std::int64_t done, std::int64_t all) {
+      if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
+      progress_.client_done(name, done, all);
+    };
+    setup.states = {.memory = options_.state_memory,
+                    .file = options_.out / cell.folder() / results::kClientStatesFile};
+    Simulation simulation(setup);
     record.restore(simulation);
     progress_.begin_cell(name, simulation.rounds_done(), experiment.rounds);
     StoppingRule rule(experiment.stopping);

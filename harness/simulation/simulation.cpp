@@ -84,6 +84,13 @@ RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
 
 }  // namespace
 
+InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64_t client,
+                     std::int64_t clients, std::int64_t first) {
+  const ClientFeatures of_client = features.of(client, clients);
+  return {
+      .degrees = of_client.degrees, .noise = of_client.noise, .seed = seed, .client = client, .first = first};
+}
+
 Simulation::Simulation(const SimulationSetup& setup)
     : setup_(setup),
       reader_(setup.dataset, setup.model.options()),
@@ -139,13 +146,8 @@ std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
 }
 
 InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
-  const ClientFeatures features =
-      setup_.features.of(client, static_cast<std::int64_t>(setup_.partition.size()));
-  return {.degrees = features.degrees,
-          .noise = features.noise,
-          .seed = setup_.seed,
-          .client = client,
-          .first = first};
+  return input_skew(setup_.features, setup_.seed, client, static_cast<std::int64_t>(setup_.partition.size()),
+                    first);
 }
 
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {

@@ -52,6 +52,11 @@ struct SimulationSetup {
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
 };
 
+/// What one of `clients` clients sees its examples changed by. `first`: how many examples of other lists come
+/// before the first one; those for testing follow those for training.
+InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64_t client,
+                     std::int64_t clients, std::int64_t first = 0);
+
 /// The round was not published, because it would have spent more than the policy's budget.
 class BudgetSpent : public std::exception {
  public:
@@ -132,7 +137,6 @@ class Simulation {
     return {setup_.seed, round, client, setup_.cell};
   }
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
-  // Of examples that are numbered from `first` on: those for testing follow those for training.
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;

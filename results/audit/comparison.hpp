@@ -46,6 +46,9 @@ void verify_privacy(const class RunDirectory& run, const Summary& summary,
 void verify_clients(const class RunDirectory& run, const Summary& summary,
                     std::span<const RoundRecord> rounds, Verification& verification);
 
+/// Of a run that was attacked: what was measured of the attacks against the scores of single examples.
+void verify_attacks(const class RunDirectory& run, Verification& verification);
+
 /// Of a run with the card of its partition: the card against the summary, its counts and the ledger.
 void verify_partition(const class RunDirectory& run, const Summary& summary, Verification& verification);
 

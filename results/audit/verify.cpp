@@ -188,6 +188,7 @@ Verification verify_run(const fs::path& path) {
   }
   verify_clients(run, summary, rounds, verification);
   verify_partition(run, summary, verification);
+  verify_attacks(run, verification);
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);
   const std::int64_t every = parse_number<std::int64_t>(experiment.of("evaluation.every")).value_or(1);

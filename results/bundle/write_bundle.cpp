@@ -14,6 +14,7 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/bundle/bundle.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
@@ -119,6 +120,8 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
       refuse(run / name, "is not the file that the run's seal lists", remedy);
   }
   contents[kSealFile] = to_json_text(bundled);
+  const auto opened = RunDirectory::open(run);
+  if (read_attacks(opened)) contents[kAttackFile] = opened.read_file(kAttackFile);
   return contents;
 }
 

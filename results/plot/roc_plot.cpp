@@ -7,6 +7,7 @@
 
 #include "results/plot/curve_plot.hpp"
 #include "results/plot/curve_script.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
 
@@ -34,13 +35,18 @@ std::vector<NamedRoc> find_roc_curves(std::span<const FoundRun> runs,
   std::vector<std::vector<NamedRoc>> held;
   for (const FoundRun& run : runs) {
     if (!run.summary || run.summary->state != kFinished) continue;
-    std::vector<NamedRoc> curves = read_roc(RunDirectory::open(run.path));
+    std::vector<NamedRoc> curves;
+    if (const auto attacks = read_attacks(RunDirectory::open(run.path))) {
+      for (const MembershipAttack& attack : attacks->attacks)
+        curves.push_back({attack.score, roc_curve(attack.members, attack.non_members).value()});
+    }
     if (curves.empty()) continue;
     holders.push_back(run);
     held.push_back(std::move(curves));
   }
   if (holders.empty()) {
-    throw Error(Complaint{.found = fmt::format("no finished run holds a {}, which --roc draws", kRocFile)});
+    throw Error(Complaint{.found = fmt::format("no finished run holds an {}, which --roc draws", kAttackFile),
+                          .remedy = "`fedarena attack RUN` makes it."});
   }
   if (holders.size() == 1) return held.front();
   const std::vector<std::string> names = run_names(holders, folders);

@@ -7,12 +7,20 @@
 
 #include "results/plot/gnuplot.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/record/roc_file.hpp"
+#include "results/statistics/roc.hpp"
 
 namespace fedarena::results {
 
-/// The characteristics of the finished runs that hold some, found at and below `folders`; where several do,
-/// the name of the run precedes that of a curve. An Error where there is none.
+/// A curve, and what its legend calls it.
+struct NamedRoc {
+  std::string name;
+  RocCurve curve;
+  bool operator==(const NamedRoc&) const = default;
+};
+
+/// The characteristics of the membership attacks on finished runs, found at and below `folders`, by the name
+/// of their score; where several runs were attacked, the name of the run precedes it. An Error where none
+/// was.
 std::vector<NamedRoc> find_roc_curves(std::span<const FoundRun> runs,
                                       std::span<const std::filesystem::path> folders);
 

@@ -53,6 +53,14 @@ bool are_integers(const Json& value, std::int64_t least) {
          std::all_of(value.begin(), value.end(), [&](const Json& one) { return is_integer(one, least); });
 }
 
+std::optional<double> any_double(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
 std::string integers_text(std::int64_t least) {
   const bool any = least == std::numeric_limits<std::int64_t>::min();
   return any ? "whole numbers" : fmt::format("whole numbers from {}", least);
@@ -120,12 +128,9 @@ void JsonFields::schema(std::int64_t known) {
 }
 
 double JsonFields::number(const std::string& name) {
-  const Json& value = at(name);
-  if (value.is_number()) return value.get<double>();
-  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (value == "inf") return std::numeric_limits<double>::infinity();
-  if (value == "-inf") return -std::numeric_limits<double>::infinity();
-  reject(name, R"(a number, "nan", "inf" or "-inf")");
+  const std::optional<double> value = any_double(at(name));
+  if (!value) reject(name, R"(a number, "nan", "inf" or "-inf")");
+  return *value;
 }
 
 double JsonFields::amount(const std::string& name) {
@@ -164,6 +169,25 @@ std::vector<double> JsonFields::amounts(const std::string& name) {
     reject(name, "a list of numbers from 0");
   }
   return value.get<std::vector<double>>();
+}
+
+std::vector<double> JsonFields::list_of_numbers(const std::string& name) {
+  const Json& value = at(name);
+  std::vector<double> numbers;
+  for (const Json& one : value.is_array() ? value : Json::array({nullptr})) {
+    const std::optional<double> number = any_double(one);
+    if (!number) reject(name, R"(a list of numbers, "nan", "inf" or "-inf")");
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<std::string> JsonFields::list_of_texts(const std::string& name) {
+  const Json& value = at(name);
+  if (!value.is_array() || !std::ranges::all_of(value, [](const Json& one) { return one.is_string(); })) {
+    reject(name, "a list of texts");
+  }
+  return value.get<std::vector<std::string>>();
 }
 
 std::vector<std::int64_t> JsonFields::integers(const std::string& name, std::int64_t least) {

@@ -48,6 +48,8 @@ class JsonFields {
   std::vector<std::optional<double>> fractions(const std::string& name);
   /// A list of finite numbers, not negative.
   std::vector<double> amounts(const std::string& name);
+  /// A list of any doubles, also "nan", "inf" and "-inf".
+  std::vector<double> list_of_numbers(const std::string& name);
   /// A list of whole numbers, none of them smaller than `least`.
   std::vector<std::int64_t> integers(const std::string& name,
                                      std::int64_t least = std::numeric_limits<std::int64_t>::min());
@@ -63,6 +65,7 @@ class JsonFields {
   bool boolean(const std::string& name);
   /// One of `allowed`.
   std::string choice(const std::string& name, const std::vector<std::string>& allowed);
+  std::vector<std::string> list_of_texts(const std::string& name);
   /// An object whose values are texts, in the order of the file.
   std::vector<std::pair<std::string, std::string>> texts(const std::string& name);
   /// An object whose values are any doubles, in the order of the file.

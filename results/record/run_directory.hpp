@@ -21,7 +21,6 @@ inline constexpr const char* kPartitionFile = "partition.json";
 inline constexpr const char* kRoundsFile = "rounds.jsonl";
 inline constexpr const char* kLedgerFile = "ledger.json";
 inline constexpr const char* kClientsFile = "clients.json";
-inline constexpr const char* kRocFile = "roc.json";
 inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kCheckpointFile = "checkpoint.bin";
 inline constexpr const char* kClientStatesFile = "client-states.bin";

@@ -11,6 +11,7 @@
 
 #include "accounting/json_text.hpp"
 #include "harness/digest/sha256.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/run_directory.hpp"
@@ -43,6 +44,12 @@ std::string name_of(const fs::path& file, const fs::path& run) {
   return parse_json<Json>(json_text(Json(name), -1)).get<std::string>();
 }
 
+bool is_sealed(const std::string& name) {
+  // A crash may leave the beginning of a file; the next write of that file takes it away.
+  const bool unfinished = name.ends_with(".partial");
+  return !unfinished && name != kSealFile && name != kClientStatesFile && name != kAttackFile;
+}
+
 }  // namespace
 
 Seal current_seal(const fs::path& run) {
@@ -53,9 +60,7 @@ Seal current_seal(const fs::path& run) {
     const fs::file_status status = at->symlink_status(failure);
     if (failure) fail_on_file(at->path(), "cannot be looked at", failure.value());
     const std::string name = name_of(at->path(), run);
-    // A crash may leave the beginning of a file; the next write of that file takes it away.
-    const bool unfinished = name.ends_with(".partial");
-    if (fs::is_directory(status) || unfinished || name == kSealFile || name == kClientStatesFile) continue;
+    if (fs::is_directory(status) || !is_sealed(name)) continue;
     seal[name] = fs::is_regular_file(status) ? digest_of(at->path()) : kNotRegular;
   }
   if (failure) fail_on_file(run, "cannot be listed", failure.value());

@@ -10,15 +10,17 @@ namespace fedarena::results {
 inline constexpr const char* kSealFile = "seal.json";
 
 /// The SHA-256 of files of a run directory, by their paths below it, such as
-/// "synthetic/round-0001/images.npy". A finished run has one of all its files. It shows changes; it proves
-/// nothing against whoever makes a new one.
+/// "synthetic/round-0001/images.npy". A finished run has one of all its files but those that attacks on it
+/// write afterwards, each of which says by itself which run it is about. It shows changes; it proves nothing
+/// against whoever makes a new one.
 using Seal = std::map<std::string, std::string>;
 
 /// What stands in the place of a digest for a link, a pipe or anything else that is not a regular file.
 inline constexpr const char* kNotRegular = "not a regular file";
 
-/// The digests of all files at and below a run directory as they are now, but for the seal itself and for
-/// `client-states.bin`, which goes with the end of a run. An Error names what cannot be read.
+/// The digests of all files at and below a run directory as they are now, but for the seal itself, what
+/// attacks wrote and `client-states.bin`, which goes with the end of a run. An Error names what cannot be
+/// read.
 Seal current_seal(const std::filesystem::path& run);
 
 /// Its JSON text, a line for each file.

@@ -235,6 +235,33 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
   return total;
 }
 
+torch::Tensor GradientEngine::number_of_each(std::int64_t count, const BatchSource& source,
+                                             const PartNumbers& numbers) const {
+  torch::Tensor all = torch::empty({count}, torch::kFloat64);
+  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
+  pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
+    const std::int64_t begin = static_cast<std::int64_t>(index) * size, end = std::min(count, begin + size);
+    all.narrow(0, begin, end - begin).copy_(numbers(source(begin, end)));
+  });
+  return all;
+}
+
+torch::Tensor GradientEngine::losses(const Params& at, std::int64_t count, const BatchSource& source) const {
+  meter_.add({.evaluations = count});
+  return number_of_each(count, source, [&](const Batch& batch) {
+    const torch::NoGradGuard no_graph;
+    return model_.losses(model_.forward(at, batch.inputs), batch.targets);
+  });
+}
+
+torch::Tensor GradientEngine::gradient_norms(const Params& at, std::int64_t count,
+                                             const BatchSource& source) const {
+  require_per_example_gradients(model_.architecture());
+  meter_.add({.gradients = count});
+  const Weights weights(model_, at);
+  return number_of_each(count, source, [&](const Batch& batch) { return norms_by_rules(weights, batch); });
+}
+
 void keep_freed_memory() {
 #ifdef __GLIBC__
   // By default glibc hands blocks of this size back to the system at once and gets them again, page by page,

@@ -68,12 +68,21 @@ class GradientEngine {
                                   const BatchSource& source) const;
   /// Loss and top-1 over examples [0, count).
   Score evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
+  /// The loss of each of the examples [0, count): float64 [count] on the CPU.
+  torch::Tensor losses(const Params& at, std::int64_t count, const BatchSource& source) const;
+  /// The length of the gradient of each example's loss in all parameters together, before any clipping:
+  /// float64 [count] on the CPU, infinite where the gradient has parts that are not finite. Error when the
+  /// model has a BatchNorm layer.
+  torch::Tensor gradient_norms(const Params& at, std::int64_t count, const BatchSource& source) const;
 
   /// What all calls so far were asked for. A pass that is repeated to save memory counts once.
   Work work() const { return meter_.total(); }
 
  private:
   using PartGradient = std::function<Params(std::int64_t begin, std::int64_t end)>;
+  using PartNumbers = std::function<torch::Tensor(const Batch& part)>;
+  torch::Tensor number_of_each(std::int64_t count, const BatchSource& source,
+                               const PartNumbers& numbers) const;
   Params fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const;
 
   const Model& model_;

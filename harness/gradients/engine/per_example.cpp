@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -29,6 +31,39 @@ constexpr double kSmallestBound = 1e-15;
 // Scaled deltas are rounded, which moves a gradient by 2^-24 of its reach. Up to this reach it is less than
 // slack().
 constexpr double kLargestReach = 16;
+
+// Written so that NaN is none.
+bool is_ordinary(const Lengths& lengths, std::size_t example) {
+  const double norm = std::sqrt(lengths.squared[example]);
+  return norm <= kLargest && lengths.inputs[example] <= kLargest &&
+         lengths.reach[example] <= kLargestReach * norm;
+}
+
+// One example's gradient in float64, and in units of its largest part, which may be 0 or not finite: the norm
+// is then between one and the root of the number of parameters, whatever the gradient's own magnitude.
+struct ScaledGradient {
+  torch::Tensor exact, scaled;
+  double largest = 0, scaled_norm = 0;
+  double norm() const { return scaled_norm * largest; }
+};
+
+ScaledGradient gradient_of_one(const Model& model, const Params& at, const Batch& batch,
+                               std::int64_t example) {
+  ScaledGradient result;
+  result.exact = model.gradient(at, {batch.inputs.narrow(0, example, 1), batch.targets.narrow(0, example, 1)})
+                     .flat()
+                     .to(torch::kFloat64);
+  if (result.exact.numel() > 0) result.largest = result.exact.abs().max().item<double>();
+  result.scaled = result.exact / result.largest;
+  result.scaled_norm = result.scaled.norm().item<double>();
+  return result;
+}
+
+double norm_of_one(const Model& model, const Params& at, const Batch& batch, std::int64_t example) {
+  const ScaledGradient gradient = gradient_of_one(model, at, batch, example);
+  if (!std::isfinite(gradient.largest)) return std::numeric_limits<double>::infinity();
+  return gradient.largest == 0 ? 0 : gradient.norm();
+}
 
 }  // namespace
 
@@ -60,23 +95,18 @@ ClippedSum clipped_one_by_one(const Model& model, const Params& at, double clip_
   ClippedSum result{.sum = zeros_like(at), .examples = batch.size()};
   torch::Tensor sum = torch::zeros_like(at.flat(), torch::kFloat64);
   for (std::int64_t i = 0; i < batch.size(); ++i) {
-    const Params gradient = model.gradient(at, {batch.inputs.narrow(0, i, 1), batch.targets.narrow(0, i, 1)});
-    const torch::Tensor exact = gradient.flat().to(torch::kFloat64);
-    const auto largest = exact.numel() == 0 ? 0.0 : exact.abs().max().item<double>();
-    if (largest == 0) continue;
-    if (!std::isfinite(largest)) {
+    const ScaledGradient gradient = gradient_of_one(model, at, batch, i);
+    if (gradient.largest == 0) continue;
+    if (!std::isfinite(gradient.largest)) {
       ++result.clipped;
       continue;
     }
-    // Of norm between one and the root of the number of parameters, whatever the gradient's own magnitude.
-    const torch::Tensor scaled = exact / largest;
-    const auto norm = scaled.norm().item<double>();
     const double bound = (1 - slack(at.flat().scalar_type())) * clip_norm;
-    result.clipped += norm * largest > clip_norm;
-    if (norm * largest <= bound) {
-      sum += exact;
+    result.clipped += gradient.norm() > clip_norm;
+    if (gradient.norm() <= bound) {
+      sum += gradient.exact;
     } else {
-      sum.add_(scaled, bound / norm);
+      sum.add_(gradient.scaled, bound / gradient.scaled_norm);
     }
   }
   result.sum.flat().copy_(sum);
@@ -100,9 +130,7 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
   std::vector<std::int64_t> extreme;
   for (std::size_t i = 0; i < lengths.squared.size(); ++i) {
     const double norm = std::sqrt(lengths.squared[i]);
-    // Written so that NaN is extreme.
-    const bool ordinary =
-        norm <= kLargest && lengths.inputs[i] <= kLargest && lengths.reach[i] <= kLargestReach * norm;
+    const bool ordinary = is_ordinary(lengths, i);
     if (!ordinary) extreme.push_back(static_cast<std::int64_t>(i));
     factors.push_back(!ordinary ? 0 : norm <= bound ? 1 : bound / norm);
     result.clipped += ordinary && norm > clip_norm;
@@ -114,6 +142,25 @@ ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batc
     result.clipped += rest.clipped;
   }
   return result;
+}
+
+torch::Tensor norms_by_rules(const Weights& weights, const Batch& batch) {
+  const Model& model = weights.model();
+  torch::Tensor norms = torch::empty({batch.size()}, torch::kFloat64);
+  auto* out = norms.data_ptr<double>();
+  std::optional<Lengths> lengths;
+  if (has_rules(model)) {
+    const torch::NoGradGuard no_graph;
+    Pass pass(weights, Want::kPerExample);
+    pass.run(batch);
+    lengths = pass.lengths(batch.size());
+  }
+  for (std::int64_t i = 0; i < batch.size(); ++i) {
+    const auto example = static_cast<std::size_t>(i);
+    const bool by_rules = lengths && is_ordinary(*lengths, example);
+    out[i] = by_rules ? std::sqrt(lengths->squared[example]) : norm_of_one(model, weights.at(), batch, i);
+  }
+  return norms;
 }
 
 Params mean_by_rules(const Weights& weights, const Batch& batch, Trace* trace) {

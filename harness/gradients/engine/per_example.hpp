@@ -21,6 +21,9 @@ std::string per_example_warning(const Model& model);
 /// them and the model is on the CPU; an example whose numbers are extreme goes through clipped_one_by_one.
 ClippedSum clipped_by_rules(const Weights& weights, double clip_norm, const Batch& batch);
 
+/// GradientEngine::gradient_norms of one micro-batch, on this thread, by the same ways.
+torch::Tensor norms_by_rules(const Weights& weights, const Batch& batch);
+
 /// Gradient of the mean loss of one micro-batch, on this thread: Model::gradient by the same rules, without
 /// autograd, where all layers have them and the model is on the CPU; `trace`, where there is one, is then
 /// filled.

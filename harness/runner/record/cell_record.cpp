@@ -9,7 +9,6 @@
 #include "harness/simulation/synthetic_batch.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
-#include "results/record/roc_file.hpp"
 
 namespace fedarena {
 namespace {

@@ -314,7 +314,7 @@ std::vector<Target> command_targets() {
        .read = read_run,
        .seeds = run_seeds(),
        .words = {"\n==> summary.json\n", "\n==> rounds.jsonl\n", "\n==> ledger.json\n",
-                 "\n==> partition.json\n", "\n==> clients.json\n", "\n==> roc.json\n",
+                 "\n==> partition.json\n", "\n==> clients.json\n", "\n==> attack.json\n",
                  "\n==> experiment.toml\n", "\n==> environment.json\n", "\"nan\"", "\"inf\"", "table\n",
                  "report\n", "verify\n", "compare\n"}},
       {.name = "bundle", .read = read_bundle, .seeds = bundle_seeds()},

@@ -1,13 +1,14 @@
 // The files of a run directory, one by one. What is taken is written again and read as the same.
 #include "results/bundle/bundle.hpp"
 #include "results/images/synthetic_folder.hpp"
-#include "results/record/roc_file.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/table/list.hpp"
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/fuzz/driver/memory_file.hpp"
 #include "tests/fuzz/text/text_targets.hpp"
+#include "tests/results/record/attack_sample.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/samples.hpp"
@@ -51,9 +52,9 @@ void read_clients(std::string_view bytes) {
   require_same(to_json_text(read), to_json_text(parse_client_scores(to_json_text(read), "")));
 }
 
-void read_curves(std::string_view bytes) {
-  const std::vector<NamedRoc> read = parse_roc(bytes, "roc.json");
-  require_same(to_json_text(read), to_json_text(parse_roc(to_json_text(read), "")));
+void read_the_attacks(std::string_view bytes) {
+  const MembershipAttacks read = parse_attacks(bytes, "attack.json");
+  require_same(to_json_text(read), to_json_text(parse_attacks(to_json_text(read), "")));
 }
 
 void read_a_partition(std::string_view bytes) {
@@ -109,7 +110,6 @@ std::vector<Target> record_targets() {
       .runs = {{.folder = "grid/fedavg-seed-1",
                 .files = {{.name = "rounds.jsonl", .bytes = 12, .sha256 = std::string(64, 'a')}}},
                {.folder = "grid/fedavg-seed-2", .files = {}}}};
-  const auto curve = roc_curve(std::vector{3.0, 2.0}, std::vector{2.0, 1.0});
   const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
   return {
       {.name = "ledger",
@@ -119,7 +119,10 @@ std::vector<Target> record_targets() {
       {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
       {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
       {.name = "clients", .read = read_clients, .seeds = {to_json_text(scores)}, .json = true},
-      {.name = "roc", .read = read_curves, .seeds = {to_json_text({{"first", curve.value()}})}, .json = true},
+      {.name = "attack",
+       .read = read_the_attacks,
+       .seeds = {to_json_text(sample_attacks(std::string(64, 'a')))},
+       .json = true},
       {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
       {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
       {.name = "synthetic",

@@ -10,8 +10,8 @@
 
 #include "fedarena/base/text.hpp"
 
-#include "results/record/roc_file.hpp"
 #include "tests/harness/app/golden.hpp"
+#include "tests/results/record/attack_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
 #include "tests/results/samples.hpp"
 
@@ -180,18 +180,16 @@ TEST_F(Plot, TakesTheLabelsThatAreAskedFor) {
 
 TEST_F(Plot, DrawsReceiverOperatingCharacteristics) {
   record_curves(scratch, "fedavg", 0.5, 0.6);
-  const std::vector<double> members = {4, 2}, others = {3, 1};
-  results::write_roc(
-      RunDirectory::open(scratch / "runs/fedavg-seed-1"),
-      {{"first", *results::roc_curve(members, others)}, {"second", *results::roc_curve(others, members)}});
+  const auto run = RunDirectory::open(scratch / "runs/fedavg-seed-1");
+  results::write_attacks(run, results::sample_attacks(run));
   EXPECT_EQ(succeed("plot runs -o a.svg --roc").out,
             "a.svg: receiver operating characteristics\n"
-            "curve      AUC\n"
-            "first   0.7500\n"
-            "second  0.2500\n");
-  EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">second, AUC 0.2500</text>"));
+            "curve     AUC\n"
+            "loss   0.7344\n"
+            "rmia   0.7500\n");
+  EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">rmia, AUC 0.7500</text>"));
   const Outcome json = succeed("plot runs -o a.svg --roc --format json");
-  EXPECT_EQ(nlohmann::json::parse(json.out)["curves"][0]["auc"], 0.75);
+  EXPECT_EQ(nlohmann::json::parse(json.out)["curves"][1]["auc"], 0.75);
 }
 
 TEST_F(Plot, RefusesWithOneMessage) {

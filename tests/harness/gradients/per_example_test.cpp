@@ -40,6 +40,27 @@ TEST_F(PerExample, IsExactForEveryNormalisationOfTheConvNet) {
   }
 }
 
+TEST_F(PerExample, LossesAndNormsAreThoseOfSingleExamples) {
+  const Architecture architecture = build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10});
+  const Model model(architecture, torch::kFloat64);
+  Stream stream({.seed = 5});
+  const Params at = model.initial(stream);
+  Batch batch = random_batch(model, 23, 5);
+  batch.inputs[7] *= 1e200;  // more than rules can square
+  const GradientEngine engine(model, two);
+  const torch::Tensor norms = engine.gradient_norms(at, 23, slices_of(batch));
+  const torch::Tensor losses = engine.losses(at, 23, slices_of(batch));
+  for (std::int64_t i = 0; i < 23; ++i) {
+    const Batch one = slices_of(batch)(i, i + 1);
+    const double norm =
+        i == 7 ? norms[i].item<double>() : model.gradient(at, one).flat().norm().item<double>();
+    EXPECT_NEAR(norms[i].item<double>(), norm, 1e-10 * norm) << "example " << i;
+    EXPECT_DOUBLE_EQ(losses[i].item<double>(), model.loss(at, one).item<double>()) << "example " << i;
+  }
+  EXPECT_GT(norms[7].item<double>(), 1e190);
+  EXPECT_TRUE(torch::equal(norms, GradientEngine(model, seven).gradient_norms(at, 23, slices_of(batch))));
+}
+
 TEST_F(PerExample, IsExactForRandomArchitectures) {
   for (std::uint64_t seed = 1; seed <= (test::long_tests() ? 150U : 60U); ++seed) {
     const Architecture architecture = RandomArchitecture(seed).images_features_or_words();

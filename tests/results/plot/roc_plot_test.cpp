@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/results/record/attack_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -21,10 +22,10 @@ NamedRoc named_roc(const std::string& name) {
 
 class RocPlotTest : public ::testing::Test {
  protected:
-  void record(const Summary& summary, const std::vector<NamedRoc>& curves) const {
+  void record(const Summary& summary, bool attacked) const {
     const RunDirectory run = RunDirectory::create(
         scratch_ / fmt::format("runs/{}-{}", summary.label, summary.seed), "", "{}", summary);
-    if (!curves.empty()) write_roc(run, curves);
+    if (attacked) write_attacks(run, sample_attacks(run));
   }
   std::vector<NamedRoc> found() const {
     const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
@@ -35,16 +36,19 @@ class RocPlotTest : public ::testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(RocPlotTest, TakesTheCurvesOfFinishedRunsThatHoldSome) {
-  record(finished("fedavg", 1, 0.7), {});
-  record(unfinished("fedavg", 2, 3), {named_roc("loss")});
-  EXPECT_THAT(message_of([&] { found(); }), HasSubstr("no finished run holds a roc.json, which --roc draws"));
-  record(finished("fedprox", 1, 0.7), {named_roc("loss"), named_roc("entropy")});
-  EXPECT_THAT(found(), ElementsAre(named_roc("loss"), named_roc("entropy")));
-  record(finished("fedprox", 2, 0.7), {named_roc("loss")});
-  EXPECT_THAT(found(),
-              ElementsAre(Field(&NamedRoc::name, "fedprox-1: loss"),
-                          Field(&NamedRoc::name, "fedprox-1: entropy"), named_roc("fedprox-2: loss")));
+TEST_F(RocPlotTest, TakesTheAttacksOnFinishedRuns) {
+  record(finished("fedavg", 1, 0.7), false);
+  record(unfinished("fedavg", 2, 3), true);
+  EXPECT_THAT(message_of([&] { found(); }),
+              HasSubstr("no finished run holds an attack.json, which --roc draws"));
+  record(finished("fedprox", 1, 0.7), true);
+  EXPECT_THAT(found(), ElementsAre(Field(&NamedRoc::name, "loss"), Field(&NamedRoc::name, "rmia")));
+  EXPECT_EQ(found()[1].curve.area, 0.75);
+  record(finished("fedprox", 2, 0.7), true);
+  EXPECT_THAT(
+      found(),
+      ElementsAre(Field(&NamedRoc::name, "fedprox-1: loss"), Field(&NamedRoc::name, "fedprox-1: rmia"),
+                  Field(&NamedRoc::name, "fedprox-2: loss"), Field(&NamedRoc::name, "fedprox-2: rmia")));
 }
 
 TEST(RocPlot, HoldsPointsAndAreas) {

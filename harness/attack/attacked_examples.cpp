@@ -1,0 +1,141 @@
+#include "harness/attack/attacked_examples.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/stream.hpp"
+
+#include "results/record/attack_file.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr std::int64_t kLeastOfHalf = 10;
+constexpr std::int64_t kLargestPopulation = 10'000;
+
+// Which stream of the purpose; the first one is that of the bootstrap.
+enum AttackStream : std::uint64_t { kMembers = 1, kNonMembers = 2, kPopulation = 3 };
+
+Stream stream_of(const FinishedRun& run, AttackStream index) {
+  return Stream(
+      {.seed = static_cast<std::uint64_t>(run.summary().seed), .purpose = Purpose::kAttack, .index = index});
+}
+
+SeenExamples left_out_examples(const FinishedRun& run) {
+  SeenExamples left_out{.part = &run.dataset().train};
+  std::vector<bool> dealt(static_cast<std::size_t>(left_out.part->size()));
+  for (const auto& shard : run.dealt().partition) {
+    for (const std::int64_t position : shard) dealt[static_cast<std::size_t>(position)] = true;
+  }
+  for (std::size_t position = 0; position < dealt.size(); ++position) {
+    if (!dealt[position]) left_out.positions.push_back(static_cast<std::int64_t>(position));
+  }
+  return left_out;
+}
+
+SeenExamples test_examples(const FinishedRun& run) {
+  SeenExamples tests{.part = &run.dataset().test, .first = run.dataset().train.size()};
+  for (std::int64_t position = 0; position < tests.part->size(); ++position)
+    tests.positions.push_back(position);
+  return tests;
+}
+
+void keep_eligible(SeenExamples& examples, const Eligible& eligible) {
+  SeenExamples kept{.part = examples.part, .first = examples.first};
+  for (std::size_t i = 0; i < examples.positions.size(); ++i) {
+    if (!eligible(examples.positions[i])) continue;
+    kept.positions.push_back(examples.positions[i]);
+    if (!examples.clients.empty()) kept.clients.push_back(examples.clients[i]);
+  }
+  examples = std::move(kept);
+}
+
+// Those at the places [begin, begin + count) of a random order, by client and position, so that examples of
+// one client are read together.
+SeenExamples choose(const SeenExamples& all, const std::vector<std::int64_t>& order, std::int64_t begin,
+                    std::int64_t count) {
+  std::vector<std::int64_t> chosen(order.begin() + begin, order.begin() + begin + count);
+  std::ranges::sort(chosen);
+  SeenExamples result{.part = all.part, .first = all.first};
+  for (const std::int64_t index : chosen) {
+    result.positions.push_back(all.positions[static_cast<std::size_t>(index)]);
+    if (!all.clients.empty()) result.clients.push_back(all.clients[static_cast<std::size_t>(index)]);
+  }
+  return result;
+}
+
+}  // namespace
+
+SeenExamples dealt_examples(const FinishedRun& run) {
+  SeenExamples dealt{.part = &run.dataset().train};
+  const Partition& partition = run.dealt().partition;
+  for (std::size_t client = 0; client < partition.size(); ++client) {
+    for (const std::int64_t position : partition[client]) {
+      dealt.positions.push_back(position);
+      dealt.clients.push_back(static_cast<std::int64_t>(client));
+    }
+  }
+  return dealt;
+}
+
+AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most, const Eligible& eligible) {
+  SeenExamples members = dealt_examples(run), non_members = left_out_examples(run);
+  const bool tests = non_members.size() < 2 * kLeastOfHalf;
+  if (tests) non_members = test_examples(run);
+  if (eligible) {
+    keep_eligible(members, eligible);
+    if (!tests) keep_eligible(non_members, eligible);
+  }
+  std::int64_t count = std::min(members.size(), non_members.size()) / 2;
+  if (count < kLeastOfHalf) {
+    throw Error(Complaint{
+        .place = {.file = run.path().string()},
+        .found = fmt::format("there are {} members and {} non-members, too few to attack: half of either is "
+                             "measured, and the other half is there to learn from",
+                             members.size(), non_members.size()),
+        .allowed = fmt::format("at least {} of both", 2 * kLeastOfHalf)});
+  }
+  if (most > 0) count = std::min(count, most);
+  const auto order = stream_of(run, kMembers).permutation(members.size());
+  const auto other_order = stream_of(run, kNonMembers).permutation(non_members.size());
+  AttackedExamples result{.members = choose(members, order, 0, count),
+                          .non_members = choose(non_members, other_order, 0, count),
+                          .known_members = choose(members, order, count, count),
+                          .known_non_members = choose(non_members, other_order, count, count),
+                          .population = {},
+                          .non_members_are = tests ? results::kTestExamples : results::kLeftOutExamples};
+  const SeenExamples all_tests = tests ? non_members : test_examples(run);
+  const auto others = tests ? std::vector(other_order.begin() + count, other_order.end())
+                            : stream_of(run, kPopulation).permutation(all_tests.size());
+  const std::int64_t rest = std::min<std::int64_t>(std::ssize(others), kLargestPopulation);
+  result.population = choose(all_tests, others, 0, rest);
+  for (SeenExamples* unowned : {&result.non_members, &result.known_non_members, &result.population}) {
+    for (std::int64_t i = 0; i < unowned->size(); ++i)
+      unowned->clients.push_back(result.members.clients[static_cast<std::size_t>(i % count)]);
+  }
+  return result;
+}
+
+BatchSource source_of(const SeenExamples& examples, const FinishedRun& run, const ExampleReader& reader) {
+  return [&](std::int64_t begin, std::int64_t end) {
+    std::vector<torch::Tensor> inputs, targets;
+    while (begin < end) {
+      const std::int64_t client = examples.clients[static_cast<std::size_t>(begin)];
+      std::int64_t next = run.skewed() ? begin : end;
+      while (next < end && examples.clients[static_cast<std::size_t>(next)] == client) ++next;
+      const Batch batch = reader.read(
+          *examples.part,
+          torch::tensor(std::vector(examples.positions.begin() + begin, examples.positions.begin() + next)),
+          run.skew_of(client, examples.first));
+      inputs.push_back(batch.inputs);
+      targets.push_back(batch.targets);
+      begin = next;
+    }
+    return inputs.size() == 1 ? Batch{inputs.front(), targets.front()}
+                              : Batch{torch::cat(inputs), torch::cat(targets)};
+  };
+}
+
+}  // namespace fedarena

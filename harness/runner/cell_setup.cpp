@@ -1,0 +1,31 @@
+#include "harness/runner/cell_setup.hpp"
+
+#include "partitions/feature_skew.hpp"
+
+namespace fedarena {
+
+PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
+  return make_policy(entry.privacy.name, entry.privacy.settings);
+}
+
+SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const Dealt& dealt,
+                           const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop) {
+  const Experiment& experiment = cell.point->experiment;
+  return {.dataset = inputs.dataset(experiment),
+          .partition = dealt.partition,
+          .model = inputs.model(experiment),
+          .algorithm = algorithm,
+          .pool = pool,
+          .stop = stop,
+          .seed = static_cast<std::uint64_t>(cell.seed),
+          .cell = cell.identity(),
+          .rounds = experiment.rounds,
+          .cohort_size = experiment.cohort_size(static_cast<std::int64_t>(dealt.partition.size())),
+          .evaluate_every = experiment.evaluation.every,
+          .policy = policy_of(*cell.algorithm),
+          .client_tests = experiment.evaluation.per_client ? &dealt.client_tests : nullptr,
+          .tests_tell_label_counts = dealt.tests_tell_label_counts,
+          .features = feature_skew(experiment.partition.name, experiment.partition.settings)};
+}
+
+}  // namespace fedarena

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <atomic>
+
+#include "fedarena/algorithm.hpp"
+#include "fedarena/base/pool.hpp"
+
+#include "harness/oracle/policies.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
+#include "harness/simulation/simulation.hpp"
+
+namespace fedarena {
+
+/// The policy that an entry chose.
+PrivacyPolicy policy_of(const AlgorithmEntry& entry);
+
+/// The simulation of a cell as its experiment describes it, but for who watches it and where clients' memory
+/// lies. All that is handed over must outlive it.
+SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const Dealt& dealt,
+                           const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop);
+
+}  // namespace fedarena

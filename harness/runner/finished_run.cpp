@@ -1,0 +1,73 @@
+#include "harness/runner/finished_run.hpp"
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/config/syntax/document.hpp"
+#include "harness/simulation/checkpoint.hpp"
+#include "harness/simulation/simulation.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const fs::path& run, std::string found, std::string remedy) {
+  throw Error(
+      Complaint{.place = {.file = run.string()}, .found = std::move(found), .remedy = std::move(remedy)});
+}
+
+void check_same(const fs::path& run, const std::string& what, const std::string& recorded,
+                const std::string& now) {
+  if (recorded == now) return;
+  refuse(run, fmt::format("the {} of the run are not those that are there now", what),
+         "Bring back the files that it ran on, or run it again; `fedarena verify --data` compares them.");
+}
+
+Params final_params(const results::RunDirectory& run, const Model& model) {
+  if (!run.has(results::kCheckpointFile)) {
+    refuse(run.path(), fmt::format("the run has no {}, which holds its model", results::kCheckpointFile),
+           "Run it again.");
+  }
+  const std::string bytes = run.read_file(results::kCheckpointFile, kAnyNumberOfBytes);
+  try {
+    return unpack_checkpoint(std::as_bytes(std::span(bytes)), model).params;
+  } catch (const Error& error) {
+    refuse(run.path() / results::kCheckpointFile, error.complaint().found, "Run it again.");
+  }
+}
+
+}  // namespace
+
+FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& inputs)
+    : path_(std::move(path)) {
+  const auto run = results::RunDirectory::open(path_);
+  summary_ = run.summary();
+  if (summary_.state != results::kFinished) {
+    refuse(path_, fmt::format("the run is {}, not finished", summary_.state),
+           "Finish it by `fedarena run ... --resume` first.");
+  }
+  points_ = read_grid(config::read_document(path_ / results::kExperimentFile), {}, catalog);
+  cells_ = plan_cells(points_);
+  dataset_ = &inputs.dataset(experiment());
+  check_same(path_, "data", summary_.data_hash, inputs.data_hash(experiment()));
+  dealt_ = inputs.dealt(experiment(), summary_.seed);
+  check_same(path_, "clients' shares of the data", summary_.partition_hash,
+             dealt_->card.statistics.index_hash);
+  model_ = &inputs.model(experiment());
+  features_ = feature_skew(experiment().partition.name, experiment().partition.settings);
+  params_ = final_params(run, *model_);
+}
+
+InputSkew FinishedRun::skew_of(std::int64_t client, std::int64_t first) const {
+  return input_skew(features_, static_cast<std::uint64_t>(summary_.seed), client,
+                    static_cast<std::int64_t>(dealt_->partition.size()), first);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "fedarena/params.hpp"
+
+#include "harness/oracle/example_reader.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
+#include "partitions/feature_skew.hpp"
+#include "results/record/record.hpp"
+
+namespace fedarena {
+
+/// A finished run, opened again: the cell that it was, its data and what came out. For what asks more of a
+/// run than it recorded. `inputs` must outlive it.
+class FinishedRun {
+ public:
+  /// Throws Error where the folder holds no finished run with a checkpoint, or where data or partition are
+  /// others than the run recorded.
+  FinishedRun(std::filesystem::path path, const Catalog& catalog, SharedInputs& inputs);
+
+  const std::filesystem::path& path() const { return path_; }
+  const results::Summary& summary() const { return summary_; }
+  /// The cell, with an experiment of its own.
+  const PlannedCell& cell() const { return cells_.front(); }
+  const Experiment& experiment() const { return points_.front().experiment; }
+  const Dataset& dataset() const { return *dataset_; }
+  const Model& model() const { return *model_; }
+  const Dealt& dealt() const { return *dealt_; }
+  /// The global model after the last round.
+  const Params& params() const { return params_; }
+  /// Whether clients see their examples changed at all, and what one of them sees them changed by: training
+  /// examples, where `first` is 0.
+  bool skewed() const { return features_.any(); }
+  InputSkew skew_of(std::int64_t client, std::int64_t first = 0) const;
+
+ private:
+  std::filesystem::path path_;
+  results::Summary summary_;
+  std::vector<GridPoint> points_;
+  std::vector<PlannedCell> cells_;
+  const Dataset* dataset_ = nullptr;
+  const Model* model_ = nullptr;
+  std::shared_ptr<const Dealt> dealt_;
+  FeatureSkew features_;
+  Params params_;
+};
+
+}  // namespace fedarena

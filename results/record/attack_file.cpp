@@ -1,0 +1,211 @@
+#include "results/record/attack_file.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/digest/sha256.hpp"
+#include "results/record/json_fields.hpp"
+
+namespace fedarena::results {
+namespace {
+
+constexpr std::int64_t kAttackSchema = 1;
+constexpr const char* kDigest = "digest";
+
+// Columns, because there may be many examples.
+Json columns_of(const std::vector<ScoredExample>& examples, bool members) {
+  Json json = {{"positions", Json::array()}};
+  for (const ScoredExample& example : examples) {
+    json["positions"].push_back(example.position);
+    if (members) json["clients"].push_back(example.client);
+    if (example.label) json["labels"].push_back(*example.label);
+  }
+  return json;
+}
+
+std::vector<ScoredExample> read_examples(JsonFields fields, bool members) {
+  const std::vector<std::int64_t> positions = fields.integers("positions", 0);
+  if (positions.empty()) fields.reject("positions", "at least one example");
+  const auto one_each = [&](const char* name) {
+    std::vector<std::int64_t> numbers = fields.integers(name, 0);
+    if (numbers.size() != positions.size()) fields.reject(name, "one for each of the positions");
+    return numbers;
+  };
+  const std::vector<std::int64_t> clients = members ? one_each("clients") : std::vector<std::int64_t>();
+  const std::vector<std::int64_t> labels =
+      fields.has("labels") ? one_each("labels") : std::vector<std::int64_t>();
+  fields.finish();
+  std::vector<ScoredExample> examples;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    examples.push_back({.position = positions[i]});
+    if (members) examples.back().client = clients[i];
+    if (!labels.empty()) examples.back().label = labels[i];
+  }
+  return examples;
+}
+
+Json json_of(std::span<const double> scores) {
+  Json json = Json::array();
+  for (const double score : scores) json.push_back(json_number(score));
+  return json;
+}
+
+std::vector<double> read_scores(JsonFields& fields, const char* name, std::size_t examples) {
+  std::vector<double> scores = fields.list_of_numbers(name);
+  if (scores.size() != examples) fields.reject(name, fmt::format("{} scores, one an example", examples));
+  return scores;
+}
+
+MembershipAttack read_attack(JsonFields& fields, const MembershipAttacks& of) {
+  MembershipAttack attack{.score = fields.text("score")};
+  if (attack.score.empty() ||
+      std::ranges::find(of.attacks, attack.score, &MembershipAttack::score) != of.attacks.end()) {
+    fields.reject("score", "another name for each attack");
+  }
+  attack.separation = {
+      .auc = fields.fraction("auc"),
+      .auc_interval = {.low = fields.fraction("auc_low"), .high = fields.fraction("auc_high")},
+      .tpr_at_1_percent = fields.fraction("tpr_at_1_percent"),
+      .tpr_at_01_percent = fields.fraction("tpr_at_01_percent"),
+      .advantage = fields.fraction("advantage")};
+  attack.references = fields.list_of_texts("references");
+  for (JsonFields& client : fields.objects("clients")) {
+    attack.clients.push_back({.client = client.integer("client", 0),
+                              .members = client.integer("members", 1),
+                              .auc = client.fraction("auc")});
+    client.finish();
+  }
+  attack.members = read_scores(fields, "members", of.member_examples.size());
+  attack.non_members = read_scores(fields, "non_members", of.non_member_examples.size());
+  fields.finish();
+  return attack;
+}
+
+std::string text_without_digest(const MembershipAttacks& attacks) {
+  std::string lines;
+  for (const MembershipAttack& attack : attacks.attacks) {
+    Json line = measures_json(attack);
+    line["members"] = json_of(attack.members);
+    line["non_members"] = json_of(attack.non_members);
+    lines += (lines.empty() ? "" : ",\n") + json_text(line, -1);
+  }
+  return fmt::format(
+      "{{\n\"schema\": {},\n\"run\": {},\n\"seed\": {},\n\"non_members\": {},\n\"member_examples\": {},\n"
+      "\"non_member_examples\": {},\n\"member_accuracy\": {},\n\"non_member_accuracy\": {},\n\"attacks\": "
+      "[\n{}\n]",
+      kAttackSchema, json_text(attacks.run, -1), attacks.seed, json_text(attacks.non_members, -1),
+      json_text(columns_of(attacks.member_examples, true), -1),
+      json_text(columns_of(attacks.non_member_examples, false), -1),
+      json_text(json_number(attacks.member_accuracy), -1),
+      json_text(json_number(attacks.non_member_accuracy), -1), lines);
+}
+
+std::string with_digest(std::string text) {
+  const std::string digest = sha256_of(std::string_view(text));
+  return text + fmt::format(",\n\"{}\": \"{}\"\n}}\n", kDigest, digest);
+}
+
+}  // namespace
+
+bool measure(MembershipAttack& attack, const MembershipAttacks& of) {
+  const std::optional<Separation> all = separation(attack.members, attack.non_members, of.seed);
+  if (!all) return false;
+  attack.separation = *all;
+  attack.clients.clear();
+  std::map<std::int64_t, std::vector<std::size_t>> members;
+  for (std::size_t i = 0; i < of.member_examples.size(); ++i)
+    members[of.member_examples[i].client].push_back(i);
+  for (const auto& [client, own] : members) {
+    if (own.size() < kLeastOfClient) continue;
+    std::set<std::optional<std::int64_t>> labels;
+    std::vector<double> positives, negatives;
+    for (const std::size_t i : own) {
+      labels.insert(of.member_examples[i].label);
+      positives.push_back(attack.members[i]);
+    }
+    for (std::size_t i = 0; i < of.non_member_examples.size(); ++i) {
+      if (labels.contains(of.non_member_examples[i].label)) negatives.push_back(attack.non_members[i]);
+    }
+    if (negatives.size() < kLeastOfClient) continue;
+    attack.clients.push_back({.client = client,
+                              .members = static_cast<std::int64_t>(own.size()),
+                              .auc = area_below_roc(positives, negatives)});
+  }
+  return true;
+}
+
+Json measures_json(const MembershipAttack& attack) {
+  const Separation& separation = attack.separation;
+  Json json = {{"score", attack.score},
+               {"auc", separation.auc},
+               {"auc_low", separation.auc_interval.low},
+               {"auc_high", separation.auc_interval.high},
+               {"tpr_at_1_percent", separation.tpr_at_1_percent},
+               {"tpr_at_01_percent", separation.tpr_at_01_percent},
+               {"advantage", separation.advantage},
+               {"references", attack.references},
+               {"clients", Json::array()}};
+  for (const ClientSeparation& client : attack.clients) {
+    json["clients"].push_back({{"client", client.client}, {"members", client.members}, {"auc", client.auc}});
+  }
+  return json;
+}
+
+std::string to_json_text(const MembershipAttacks& attacks) {
+  std::string text = with_digest(text_without_digest(attacks));
+  try {
+    parse_attacks(text, "");
+  } catch (const Error& error) {
+    throw Bug(fmt::format("attacks that cannot be read back: {}", error.what()));
+  }
+  return text;
+}
+
+MembershipAttacks parse_attacks(std::string_view text, const std::string& file) {
+  JsonFields fields(text, Place{.file = file});
+  fields.schema(kAttackSchema);
+  MembershipAttacks attacks;
+  attacks.run = fields.digest("run");
+  attacks.seed = static_cast<std::uint64_t>(fields.integer("seed", 0));
+  attacks.non_members =
+      fields.choice("non_members", {std::string(kTestExamples), std::string(kLeftOutExamples)});
+  attacks.member_examples = read_examples(fields.object("member_examples"), true);
+  attacks.non_member_examples = read_examples(fields.object("non_member_examples"), false);
+  const auto accuracy = [&](const char* name) {
+    return fields.is_null(name) ? std::nullopt : std::optional(fields.fraction(name));
+  };
+  attacks.member_accuracy = accuracy("member_accuracy");
+  attacks.non_member_accuracy = accuracy("non_member_accuracy");
+  for (JsonFields& entry : fields.objects("attacks")) attacks.attacks.push_back(read_attack(entry, attacks));
+  if (attacks.attacks.empty()) fields.reject("attacks", "at least one attack");
+  fields.digest(kDigest);
+  fields.finish();
+  if (with_digest(text_without_digest(attacks)) != text) {
+    throw Error(Complaint{.place = {.file = file},
+                          .found = fmt::format("is not as fedarena wrote it: its {} does not match", kDigest),
+                          .remedy = "the file is damaged or was edited; remove it and attack the run again"});
+  }
+  return attacks;
+}
+
+std::optional<MembershipAttacks> read_attacks(const RunDirectory& run) {
+  if (!run.has(kAttackFile)) return std::nullopt;
+  const std::string file = (run.path() / kAttackFile).string();
+  MembershipAttacks attacks = parse_attacks(run.read_file(kAttackFile), file);
+  if (attacks.run == sha256_of(std::string_view(run.read_file(kSummaryFile)))) return attacks;
+  throw Error(Complaint{.place = {.file = file},
+                        .found = "is about another run: its \"run\" is not the SHA-256 of this summary.json",
+                        .remedy = "remove it and attack the run again"});
+}
+
+void write_attacks(const RunDirectory& run, const MembershipAttacks& attacks) {
+  run.write_file_atomically(kAttackFile, to_json_text(attacks));
+}
+
+}  // namespace fedarena::results

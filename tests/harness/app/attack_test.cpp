@@ -1,0 +1,131 @@
+// `fedarena attack` on runs that memorise, on runs that cannot, and on what it must refuse.
+#include <filesystem>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "results/record/attack_file.hpp"
+#include "results/record/run_directory.hpp"
+#include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using AttackCommand = ScratchTest;
+
+// 240 images that a network learns by heart, and 11,760 like them that it never sees.
+SmallExperiment memorising() {
+  return {.seeds = "[1, 2, 3]",
+          .partition = "kind = \"iid\"\nclients = 4\ntrain_fraction = 0.02",
+          .model = "name = \"mlp\"",
+          .evaluate_every = 3,
+          .training = "local_steps = 100\nbatch_size = 16\nrate = 0.1"};
+}
+
+results::MembershipAttacks attacks_of(const fs::path& run) {
+  return results::read_attacks(results::RunDirectory::open(run)).value();
+}
+
+double area_of(const results::MembershipAttacks& attacks, const std::string& score) {
+  const auto found = std::ranges::find(attacks.attacks, score, &results::MembershipAttack::score);
+  return found->separation.auc;
+}
+
+TEST_F(AttackCommand, TellsMembersOfAModelThatLearntThemByHeart) {
+  run_small(scratch, memorising());
+  succeed("attack out/fedavg-seed-1 --score loss,gradient-norm,learned,rmia");
+  const results::MembershipAttacks attacks = attacks_of(scratch / "out/fedavg-seed-1");
+  EXPECT_EQ(attacks.non_members, results::kLeftOutExamples);
+  EXPECT_EQ(attacks.member_examples.size(), 120U);
+  EXPECT_GT(attacks.member_accuracy, 0.9);
+  for (const results::MembershipAttack& attack : attacks.attacks) {
+    EXPECT_GT(attack.separation.auc_interval.low, 0.6) << attack.score;
+    EXPECT_EQ(attack.clients.size(), 4U) << attack.score;
+  }
+  // What Zarifzadeh et al. report: one other model is enough to beat the loss alone.
+  EXPECT_GT(area_of(attacks, "rmia"), area_of(attacks, "loss"));
+  EXPECT_THAT(attacks.attacks.back().references, testing::ElementsAre("fedavg-seed-2", "fedavg-seed-3"));
+}
+
+// With 1,000 of either the deviation of the area is 0.013; four of it are exceeded once in 16,000.
+TEST_F(AttackCommand, TellsNothingOfAModelThatLearntNothing) {
+  run_small(scratch, {.rounds = 1, .training = "local_steps = 1\nbatch_size = 16\nrate = 1e-9"});
+  succeed("attack out/fedavg-seed-1");
+  for (const results::MembershipAttack& attack : attacks_of(scratch / "out/fedavg-seed-1").attacks)
+    EXPECT_NEAR(attack.separation.auc, 0.5, 0.052) << attack.score;
+}
+
+TEST_F(AttackCommand, IsTheSameForAnyNumberOfWorkersAndIsVerifiedAndBundled) {
+  run_small(scratch, memorising());
+  succeed("attack out/fedavg-seed-1 --workers 1");
+  const std::string one = content_of(scratch / "out/fedavg-seed-1/attack.json");
+  succeed("attack out/fedavg-seed-1 --workers 3");
+  EXPECT_TRUE(one == content_of(scratch / "out/fedavg-seed-1/attack.json"));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(" 0 differences"));
+  succeed("bundle out -o runs.tar.gz");
+  EXPECT_THAT(succeed("verify runs.tar.gz").out, HasSubstr(" 0 differences"));
+  succeed("replay runs.tar.gz --out again");
+  EXPECT_FALSE(fs::exists(scratch / "again/out/fedavg-seed-1/attack.json"));
+}
+
+TEST_F(AttackCommand, AddsScoresOfTheSameExamplesAndReplacesOthers) {
+  run_small(scratch, memorising());
+  succeed("attack out/fedavg-seed-1 --score loss");
+  succeed("attack out/fedavg-seed-1 --score learned");
+  EXPECT_EQ(attacks_of(scratch / "out/fedavg-seed-1").attacks.size(), 2U);
+  const auto json = nlohmann::json::parse(
+      succeed("attack out/fedavg-seed-1 --score gradient-norm --examples 50 --format json").out);
+  EXPECT_EQ(json[0]["members"], 50);
+  EXPECT_EQ(attacks_of(scratch / "out/fedavg-seed-1").attacks.size(), 1U);
+  EXPECT_EQ(json[0]["attacks"][0]["auc"],
+            attacks_of(scratch / "out/fedavg-seed-1").attacks[0].separation.auc);
+}
+
+// FedLAP's images begin as real ones, which the server sees.
+TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
+  SmallExperiment fedlap{.rounds = 1,
+                         .partition = "kind = \"iid\"\nclients = 2\ntrain_fraction = 0.01",
+                         .training = "batch_size = 16\nrate = 0.05",
+                         .algorithms = {"fedlap"}};
+  fedlap.more =
+      "image_init = \"real\"\nimages_per_class = 3\nouter_steps = 1\nreal_batches = 1\nimage_updates = 1\n"
+      "server_epochs = 2\naugmentation = \"none\"\n";
+  run_small(scratch, fedlap);
+  succeed("attack out --score image-distance,loss");
+  const results::MembershipAttacks attacks = attacks_of(scratch / "out/fedlap-seed-1");
+  EXPECT_GT(area_of(attacks, "image-distance"), 0.6);
+  EXPECT_GT(area_of(attacks, "image-distance"), area_of(attacks, "loss"));
+}
+
+TEST_F(AttackCommand, RefusesWithOneMessage) {
+  run_small(scratch, memorising());
+  const fs::path out = scratch.path() / "out";
+  fs::copy(out / "fedavg-seed-1", out / "lost", fs::copy_options::recursive);
+  fs::remove(out / "lost/checkpoint.bin");
+  fs::copy(out / "fedavg-seed-1", out / "damaged", fs::copy_options::recursive);
+  scratch.write("out/damaged/checkpoint.bin", "nothing");
+  fs::copy(out / "fedavg-seed-1", out / "begun", fs::copy_options::recursive);
+  unfinish(out / "begun");
+  fs::copy(out / "fedavg-seed-1", out / "of-other-data", fs::copy_options::recursive);
+  results::Summary summary = summary_of(out / "of-other-data");
+  summary.data_hash = std::string(64, '0');
+  results::RunDirectory::open(out / "of-other-data").write_summary(summary);
+  expect_golden("bad_attacks.txt",
+                refusals(scratch, {"attack", "attack nowhere", "attack out/fedavg-seed-1 --score los",
+                                   "attack out/fedavg-seed-1 --examples 3", "attack out/lost",
+                                   "attack out/damaged", "attack out/begun", "attack out/of-other-data",
+                                   "attack out/fedavg-seed-1 --score image-distance",
+                                   "attack out/fedavg-seed-1 --score lira"}));
+  EXPECT_FALSE(fs::exists(out / "fedavg-seed-1/attack.json"));
+}
+
+}  // namespace
+}  // namespace fedarena::test

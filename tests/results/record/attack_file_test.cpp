@@ -1,0 +1,78 @@
+#include "results/record/attack_file.hpp"
+
+#include <gmock/gmock.h>
+
+#include "results/audit/comparison.hpp"
+#include "results/record/seal.hpp"
+#include "tests/results/record/attack_sample.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class AttackFile : public testing::Test {
+ protected:
+  const Scratch scratch_;
+  const RunDirectory run_ = RunDirectory::create(scratch_ / "a", "", "{}", finished("fedavg", 3, 0.5));
+  const MembershipAttacks attacks_ = sample_attacks(run_);
+};
+
+TEST_F(AttackFile, ReadsWhatItWrote) {
+  EXPECT_EQ(read_attacks(run_), std::nullopt);
+  write_attacks(run_, attacks_);
+  EXPECT_EQ(read_attacks(run_), attacks_);
+}
+
+// 12 members a client against the 12 non-members of its one class.
+TEST_F(AttackFile, MeasuresClientsAgainstOthersOfTheirClasses) {
+  const std::vector<ClientSeparation>& clients = attacks_.attacks[0].clients;
+  ASSERT_EQ(clients.size(), 2U);
+  int above = 0;
+  for (int member = 0; member < 12; ++member) {
+    for (int other = 0; other < 24; other += 2) above += member > other - 6.5;
+  }
+  EXPECT_EQ(clients[0], (ClientSeparation{.client = 0, .members = 12, .auc = above / 144.0}));
+  EXPECT_EQ(attacks_.attacks[1].separation.auc, 0.75);
+}
+
+TEST_F(AttackFile, AnyEditIsRefused) {
+  const std::string text = to_json_text(attacks_);
+  for (std::size_t at = 0; at < text.size(); at += 7) {
+    std::string edited = text;
+    edited[at] = edited[at] == '1' ? '2' : '1';
+    EXPECT_THROW(parse_attacks(edited, "attack.json"), Error) << "byte " << at;
+  }
+}
+
+TEST_F(AttackFile, OfAnotherRunIsRefused) {
+  const auto other = RunDirectory::create(scratch_ / "b", "", "{}", finished("fedavg", 4, 0.5));
+  write_attacks(other, attacks_);
+  EXPECT_THAT(message_of([&] { read_attacks(other); }), HasSubstr("b/attack.json: is about another run"));
+}
+
+TEST_F(AttackFile, IsNotPartOfTheSeal) {
+  const Seal before = current_seal(scratch_ / "a");
+  write_attacks(run_, attacks_);
+  EXPECT_EQ(current_seal(scratch_ / "a"), before);
+}
+
+TEST_F(AttackFile, VerifyComputesEveryNumberAgain) {
+  const auto differences_after = [&](const auto& edit) {
+    MembershipAttacks edited = attacks_;
+    edit(edited.attacks[0]);
+    write_attacks(run_, edited);
+    Verification verification;
+    verify_attacks(run_, verification);
+    return verification.differences;
+  };
+  EXPECT_THAT(differences_after([](auto&) {}), IsEmpty());
+  EXPECT_EQ(differences_after([](auto& attack) { attack.separation.auc = 0.5; }).front().field, "loss auc");
+  EXPECT_EQ(differences_after([](auto& attack) { attack.members[3] = 100; }).size(), 6U);
+  EXPECT_EQ(differences_after([](auto& attack) { attack.clients.pop_back(); }).front().field, "loss clients");
+}
+
+}  // namespace
+}  // namespace fedarena::results
