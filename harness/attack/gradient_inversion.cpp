@@ -20,6 +20,9 @@
 namespace fedarena {
 namespace {
 
+// Squared distance from the shared gradient, in squares of its length, at which no further start is made.
+constexpr double kFound = 1e-6;
+
 // Examples that are looked for; `logits` of their soft labels is undefined where the labels are known.
 struct Dummy {
   torch::Tensor inputs, logits, labels;
@@ -65,6 +68,36 @@ Dummy first_dummy(const SharedGradient& shared, Inversion method, Stream& stream
   return dummy;
 }
 
+// From one start; keeps what is nearer than `best`, or the start itself where there is nothing yet.
+void descend(const SharedGradient& shared, const Dummy& dummy, std::int64_t iterations,
+             const std::atomic<bool>& stop, Reconstruction& best) {
+  const GradientDistance distance(shared);
+  const std::vector<torch::Tensor> variables = dummy.variables();
+  const auto keep = [&](double value) {
+    best.distance = value;
+    best.inputs = dummy.inputs.detach().clone();
+    best.labels = dummy.targets(shared.model.num_classes()).argmax(1);
+  };
+  if (!best.inputs.defined()) keep(best.distance);
+  double last = std::numeric_limits<double>::infinity();
+  const auto evaluate = [&] {
+    if (stop.load(std::memory_order_relaxed)) throw Interrupted();
+    const torch::Tensor value = distance(dummy);
+    const std::vector<torch::Tensor> slopes = torch::autograd::grad({value}, variables);
+    for (std::size_t i = 0; i < variables.size(); ++i) variables[i].mutable_grad() = slopes[i];
+    last = value.item<double>();
+    if (last < best.distance && dummy.inputs.isfinite().all().item<bool>()) keep(last);
+    return value.detach();
+  };
+  torch::optim::LBFGS optimiser(variables);
+  for (std::int64_t iteration = 0; iteration < iterations; ++iteration) {
+    const double before = last;
+    optimiser.step(evaluate);
+    ++best.iterations;
+    if (!std::isfinite(last) || last == before) break;
+  }
+}
+
 }  // namespace
 
 std::int64_t label_of(const Model& model, const Params& gradient) {
@@ -76,8 +109,8 @@ std::int64_t label_of(const Model& model, const Params& gradient) {
   return bias.argmin().item<std::int64_t>();
 }
 
-Reconstruction invert(const SharedGradient& shared, Inversion method, std::int64_t iterations, Stream stream,
-                      const std::atomic<bool>& stop) {
+Reconstruction invert(const SharedGradient& shared, Inversion method, const InversionEffort& effort,
+                      Stream stream, const std::atomic<bool>& stop) {
   if (method == Inversion::kIdlg && shared.examples != 1) {
     throw Error(Complaint{
         .found =
@@ -85,33 +118,10 @@ Reconstruction invert(const SharedGradient& shared, Inversion method, std::int64
         .remedy = "use dlg, or a batch of one example"});
   }
   const torch::AutoGradMode enabled(true);
-  const GradientDistance distance(shared);
-  Dummy dummy = first_dummy(shared, method, stream);
-  const std::vector<torch::Tensor> variables = dummy.variables();
-
-  Reconstruction best{.inputs = dummy.inputs.detach().clone(),
-                      .labels = dummy.targets(shared.model.num_classes()).argmax(1),
-                      .distance = std::numeric_limits<double>::infinity()};
-  double last = best.distance;
-  const auto evaluate = [&] {
-    if (stop.load(std::memory_order_relaxed)) throw Interrupted();
-    const torch::Tensor value = distance(dummy);
-    const std::vector<torch::Tensor> slopes = torch::autograd::grad({value}, variables);
-    for (std::size_t i = 0; i < variables.size(); ++i) variables[i].mutable_grad() = slopes[i];
-    last = value.item<double>();
-    if (last < best.distance && dummy.inputs.isfinite().all().item<bool>()) {
-      best.distance = last;
-      best.inputs = dummy.inputs.detach().clone();
-      best.labels = dummy.targets(shared.model.num_classes()).argmax(1);
-    }
-    return value.detach();
-  };
-  torch::optim::LBFGS optimiser(variables);
-  while (best.iterations < iterations) {
-    const double before = last;
-    optimiser.step(evaluate);
-    ++best.iterations;
-    if (!std::isfinite(last) || last == before) break;
+  const double found = kFound * dot(shared.gradient, shared.gradient);
+  Reconstruction best;
+  for (std::int64_t start = 0; start < effort.starts && !(best.distance <= found); ++start) {
+    descend(shared, first_dummy(shared, method, stream), effort.iterations, stop, best);
   }
   return best;
 }

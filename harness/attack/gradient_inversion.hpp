@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "fedarena/model.hpp"
 #include "fedarena/random.hpp"
@@ -24,18 +25,25 @@ struct SharedGradient {
 
 /// What an inversion ends with.
 struct Reconstruction {
-  torch::Tensor inputs;         ///< [examples, input shape...], in the model's units; all numbers are finite
-  torch::Tensor labels;         ///< int64 [examples]
-  double distance = 0;          ///< squared distance of their gradient from the shared one
-  std::int64_t iterations = 0;  ///< of the optimiser, each of up to 20 steps
+  torch::Tensor inputs;  ///< [examples, input shape...], in the model's units; all numbers are finite
+  torch::Tensor labels;  ///< int64 [examples]
+  double distance =
+      std::numeric_limits<double>::infinity();  ///< squared distance of their gradient from the shared one
+  std::int64_t iterations = 0;                  ///< of the optimiser from all starts, each of up to 20 steps
+};
+
+/// How hard an inversion tries.
+struct InversionEffort {
+  std::int64_t iterations = 300;  ///< of the optimiser, at most
+  std::int64_t starts = 1;  ///< from new random numbers, at most: none after one that found the gradient
 };
 
 /// Finds examples whose gradient is the shared one, by L-BFGS with LibTorch's defaults (step 1, 20 steps an
 /// iteration, no line search) from standard normal inputs and, for kDlg, standard normal logits of soft
-/// labels. Ends after `iterations`, when the optimiser stands still, or when it has left for numbers that are
-/// not finite; returns the best examples on the way. Throws Interrupted once `stop` is set.
-Reconstruction invert(const SharedGradient& shared, Inversion method, std::int64_t iterations, Stream stream,
-                      const std::atomic<bool>& stop);
+/// labels. A start ends when the optimiser stands still, too, or has left for numbers that are not finite;
+/// returns the nearest examples on all ways. Throws Interrupted once `stop` is set.
+Reconstruction invert(const SharedGradient& shared, Inversion method, const InversionEffort& effort,
+                      Stream stream, const std::atomic<bool>& stop);
 
 /// The label of the one example: the class whose last bias has the lowest gradient, which is the only
 /// negative one where nobody added noise. Error when the model's last parameters are not one number a class.

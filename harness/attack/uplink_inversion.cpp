@@ -58,7 +58,7 @@ class Inverter {
                          .client = client,
                          .purpose = Purpose::kAttack});
     const Reconstruction found = fedarena::invert({model_, at_, gradient, count}, attack_.method,
-                                                  attack_.iterations, stream, attack_.setup.stop);
+                                                  attack_.effort, stream, attack_.setup.stop);
     InvertedUplink result{
         .client = client, .gradients = seen.gradients, .distance = found.distance, .examples = {}};
     compare(seen.examples, found, result.examples);

@@ -18,7 +18,7 @@ struct UplinkInversion {
   const SimulationSetup& setup;      ///< what it was made of
   const Settings& hyper_parameters;  ///< of the algorithm: its learning rate is known to the server
   Inversion method = Inversion::kDlg;
-  std::int64_t iterations = 300;
+  InversionEffort effort = {};
 };
 
 /// One example of a client, beside what was made of the client's uplink.

@@ -24,7 +24,7 @@ class GradientInversion : public ::testing::Test {
     return batch;
   }
   Reconstruction inverted(const Params& gradient, std::int64_t count, Inversion method) const {
-    return invert({model, at, gradient, count}, method, /*iterations=*/60, Stream({.seed = 9}), stop);
+    return invert({model, at, gradient, count}, method, {.iterations = 60}, Stream({.seed = 9}), stop);
   }
 
   Model model{build_model("dlg-lenet", {}, {.shape = {1, kSide, kSide}, .outputs = kClasses}),
@@ -91,6 +91,18 @@ TEST_F(GradientInversion, ReadsNoLabelOffAModelWithoutALastBias) {
                       torch::kFloat64);
   const Params gradient = Params::zeros(without.layout(), torch::kFloat64);
   EXPECT_THAT(test::message_of([&] { label_of(without, gradient); }), ::testing::HasSubstr("last bias"));
+}
+
+// Ends of ways of one iteration: the nearest of them, and none after one that arrived.
+TEST_F(GradientInversion, KeepsTheNearestOfItsStarts) {
+  const Params gradient = model.gradient(at, pictures(1));
+  const auto from = [&](std::int64_t starts, std::int64_t iterations) {
+    return invert({model, at, gradient, 1}, Inversion::kDlg, {iterations, starts}, Stream({.seed = 9}), stop);
+  };
+  const Reconstruction one = from(1, 1), six = from(6, 1);
+  EXPECT_EQ(six.iterations, 6);
+  EXPECT_LT(six.distance, one.distance);
+  EXPECT_EQ(from(6, 60).iterations, from(1, 60).iterations);
 }
 
 TEST_F(GradientInversion, StopsWhereTheUserStopsIt) {

@@ -62,7 +62,7 @@ class UplinkInversions : public ::testing::Test {
     return invert_uplinks({.simulation = simulation,
                            .setup = setup,
                            .hyper_parameters = {{"rate", kStep}, {"batch_size", std::int64_t{0}}},
-                           .iterations = 40},
+                           .effort = {.iterations = 40}},
                           clients);
   }
 
