@@ -25,7 +25,7 @@ Params ExactOracle::gradient(const Params& at, const Query& query) {
   book().add(ExactAccess{"gradient"});
   if (size() == 0) return zeros_like(at);
   const torch::Tensor batch = next_batch(query.batch_size);
-  count_gradients(batch.size(0));
+  count_gradient(batch);
   return setting().engine.mean_gradient(at, batch.size(0), source(batch, query));
 }
 

@@ -43,6 +43,10 @@ class MeteredOracle : public Oracle {
   std::int64_t gradient_examples() const { return gradient_examples_; }
   /// What the answers gave away of the client's gradient canaries.
   virtual const std::vector<double>& canary_scores() const;
+  /// How many gradients were asked for, and the positions (int64 [k]) of the examples of the last of them;
+  /// undefined when there was none.
+  std::int64_t gradients() const { return gradients_; }
+  const torch::Tensor& last_batch() const { return last_batch_; }
 
  protected:
   /// `positions`: int64 [n], the shard within setting.examples; n may be 0.
@@ -54,7 +58,12 @@ class MeteredOracle : public Oracle {
   const torch::Tensor& held() const { return held_; }
   void hold(torch::Tensor positions) { held_ = std::move(positions); }
   RoundAccesses& book() { return accesses_; }
-  void count_gradients(std::int64_t examples) { gradient_examples_ += examples; }
+  /// Of the examples at those positions.
+  void count_gradient(const torch::Tensor& batch) {
+    gradient_examples_ += batch.size(0);
+    ++gradients_;
+    last_batch_ = batch;
+  }
   /// Refuses a query that has no answer; to be called before anything is drawn or written down.
   void check(const Query& query) const;
   /// Hands out the examples at those positions, augmented where the query asks for it.
@@ -68,7 +77,8 @@ class MeteredOracle : public Oracle {
   Setting setting_;
   torch::Tensor positions_, held_;
   RoundAccesses accesses_;
-  std::int64_t gradient_examples_ = 0;
+  std::int64_t gradient_examples_ = 0, gradients_ = 0;
+  torch::Tensor last_batch_;
 };
 
 }  // namespace fedarena

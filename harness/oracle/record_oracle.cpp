@@ -60,7 +60,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   check(query);
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);
-  count_gradients(count);
+  count_gradient(sample.positions);
   const GaussianRelease release(event(policy_.sampling, sample.rate, {policy_.noise_multiplier}),
                                 {policy_.clip_norm}, book());
   Params sum = setting()

@@ -1,10 +1,11 @@
 #include "fedarena/matching.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <ATen/ATen.h>
 
-#include "fedarena/base/error.hpp"
+#include "fedarena/algorithm.hpp"
 
 namespace fedarena {
 namespace {
@@ -80,6 +81,15 @@ MatchingDistance matching_distance(const Params& matched, const Params& target, 
     distance.slope[i].copy_(slope.reshape(matched[i].sizes()));
   }
   return distance;
+}
+
+torch::Tensor matching_slope(const GradientMatching& how, const Client& client, const Params& at,
+                             const Batch& images, const Params& target) {
+  return client.compute.input_gradient(at, images, [&](const Params& own) {
+    MatchingDistance distance = matching_distance(own, target, how);
+    client.observed.add("matching-loss", distance.value);
+    return std::move(distance.slope);
+  });
 }
 
 }  // namespace fedarena

@@ -85,6 +85,14 @@ Batch decode_set(const Message& message, const torch::TensorOptions& options) {
   return {images, message[kLabels].to(options.device())};
 }
 
+std::vector<Batch> decode_sets(const Uplink& uplink, const torch::TensorOptions& options) {
+  std::vector<Batch> sets;
+  for (const Message& message : uplink.each()) {
+    if (message[kLabels].size(0) > 0) sets.push_back(decode_set(message, options));
+  }
+  return sets;
+}
+
 Batch union_of(const std::vector<Batch>& sets) {
   std::vector<torch::Tensor> inputs, targets;
   for (const Batch& set : sets) {

@@ -200,7 +200,33 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   result.accesses = oracle->accesses();
   result.examples = oracle->gradient_examples();
   result.canary_scores = oracle->canary_scores();
+  result.gradients = oracle->gradients();
+  result.last_batch = oracle->last_batch();
   return result;
+}
+
+std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std::int64_t>& clients,
+                                                           std::int64_t round, const Message& downlink,
+                                                           const std::function<void()>& done) const {
+  std::vector<LocalResult> results(clients.size());
+  setup_.pool.for_each(clients.size(), [&](std::size_t index) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    results[index] = train_client(clients[index], round, downlink);
+    done();
+  });
+  return results;
+}
+
+PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t round,
+                                     std::vector<Message> uplinks) const {
+  return {{.policy = policy,
+           .clip_norm = clip_norm_,
+           .expected_cohort = setup_.cohort_size,
+           .population = static_cast<std::int64_t>(setup_.partition.size()),
+           .streams = streams_of(round, kServer),
+           .zeros = zeros_like(params_),
+           .canaries = &canaries_},
+          std::move(uplinks)};
 }
 
 void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
@@ -209,14 +235,7 @@ void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger&
     setup_.algorithm.aggregate(server, CohortUplink(std::move(uplinks)));
     return;
   }
-  const PrivateUplink uplink({.policy = *policy,
-                              .clip_norm = clip_norm_,
-                              .expected_cohort = setup_.cohort_size,
-                              .population = server.population,
-                              .streams = streams_of(server.round, kServer),
-                              .zeros = zeros_like(params_),
-                              .canaries = &canaries_},
-                             std::move(uplinks));
+  const PrivateUplink uplink = privatised(*policy, server.round, std::move(uplinks));
   setup_.algorithm.aggregate(server, uplink);
   ledger.record_population(server.round, uplink.accesses());
   if (policy->as_if_cohort > 0) ledger.record_as_if(server.round, uplink.as_if_accesses());
@@ -263,6 +282,38 @@ Bytes Simulation::next_downlink() {
   return encode(setup_.algorithm.broadcast(server));
 }
 
+SeenUplink Simulation::next_uplink(std::int64_t client) {
+  const std::int64_t round = round_ + 1;
+  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  std::vector<std::int64_t> cohort{client};
+  if (policy != nullptr) {
+    cohort = cohort_of(round);
+    if (!std::ranges::binary_search(cohort, client))
+      cohort.insert(std::ranges::upper_bound(cohort, client), client);
+  }
+  const Message downlink = decode(next_downlink(), setup_.model.layout(), setup_.model.options().device());
+  std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
+  const LocalResult& own =
+      local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];
+  SeenUplink seen{.message = own.uplink, .gradients = own.gradients, .examples = {}};
+  if (own.last_batch.defined()) {
+    seen.examples = reader_.read(setup_.dataset.train, own.last_batch, skew_of(client, 0));
+  }
+  if (policy == nullptr) return seen;
+  std::vector<Message> uplinks;
+  for (LocalResult& each : local) uplinks.push_back(std::move(each.uplink));
+  const PrivateUplink sums = privatised(*policy, round, std::move(uplinks));
+  Message means;
+  for (const Message::Entry& entry : seen.message.entries()) {
+    if (std::holds_alternative<Params>(entry.content)) {
+      const Key<Params> key{entry.name.c_str()};
+      means.put(key, sums.mean(key));
+    }
+  }
+  seen.message = std::move(means);
+  return seen;
+}
+
 results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
@@ -276,11 +327,8 @@ results::RoundRecord Simulation::next_round() {
 
   const Bytes downlink_bytes = encode(setup_.algorithm.broadcast(server));
   const Message downlink = decode(downlink_bytes, setup_.model.layout(), setup_.model.options().device());
-  std::vector<LocalResult> local(cohort.size());
   std::atomic<std::int64_t> done = 0;
-  setup_.pool.for_each(cohort.size(), [&](std::size_t index) {
-    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    local[index] = train_client(cohort[index], round, downlink);
+  std::vector<LocalResult> local = train_all(cohort, round, downlink, [&] {
     if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
   });
 

@@ -65,6 +65,17 @@ class BudgetSpent : public std::exception {
   const char* what() const noexcept override { return "the privacy budget is spent"; }
 };
 
+class PrivateUplink;
+
+/// What the server receives of a client, and what of that client is in it.
+struct SeenUplink {
+  /// The client's message. Under the policy "client" the server sees sums: every Params is then the
+  /// privatised mean over the cohort, and there is nothing else.
+  Message message;
+  std::int64_t gradients = 0;  ///< how many the client asked for
+  Batch examples;              ///< of the last of them, as the model sees them; undefined when there was none
+};
+
 /// Runs a federated algorithm round by round, in memory but for what clients remember beyond its room. A
 /// round either completes or leaves no trace.
 class Simulation {
@@ -77,6 +88,9 @@ class Simulation {
   results::RoundRecord next_round();
   /// What the next round sends to each client, encoded.
   Bytes next_downlink();
+  /// What the server would receive of that client in the next round, in whose cohort it then is: what an
+  /// attack on an uplink starts from. Leaves no trace.
+  SeenUplink next_uplink(std::int64_t client);
   std::int64_t rounds_done() const { return round_; }
   bool finished() const { return round_ == setup_.rounds; }
   /// To be called when a rule that looks at results ends the run early: charges the rounds that are left out,
@@ -123,6 +137,8 @@ class Simulation {
     RoundAccesses accesses;
     std::int64_t uplink_bytes = 0;
     std::int64_t examples = 0;
+    std::int64_t gradients = 0;
+    torch::Tensor last_batch;
     Observations observed;
     std::vector<double> canary_scores;
   };
@@ -137,6 +153,11 @@ class Simulation {
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
   // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
   std::map<std::int64_t, RoundAccesses> accesses_to_come(const std::vector<std::int64_t>& clients);
+  // In the order of `clients`; `done` is called after each, from any thread.
+  std::vector<LocalResult> train_all(const std::vector<std::int64_t>& clients, std::int64_t round,
+                                     const Message& downlink, const std::function<void()>& done) const;
+  PrivateUplink privatised(const ClientPolicy& policy, std::int64_t round,
+                           std::vector<Message> uplinks) const;
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;

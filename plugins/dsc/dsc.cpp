@@ -16,22 +16,59 @@
 // starts from noise and trains 300 epochs; for 10 images a class it takes T = 10 and 50 epochs, for one image
 // T = 1.
 #include <string>
+#include <utility>
 
 #include <fedarena/algorithm.hpp>
-
-#include "condensation.hpp"
-#include "config.hpp"
-#include "set_training.hpp"
+#include <fedarena/class_batches.hpp>
+#include <fedarena/condensation.hpp>
+#include <fedarena/image_descent.hpp>
+#include <fedarena/matching.hpp>
+#include <fedarena/synthetic_sets.hpp>
 
 namespace dsc {
 namespace {
 
 using namespace fedarena;
 
+// Kept apart from the streams of `condense` and from the one that images start from.
+constexpr std::uint64_t kRealBatches = 2;
+constexpr std::uint64_t kAugmentations = 3;
+
+struct Config : GradientMatching, SyntheticSets, ImageTraining, ClassMatching, Condensation {
+  Config() {
+    criterion = "cosine";
+    image_rate = 0.1;
+    augmentation = "color_crop_cutout_flip_scale_rotate";
+    momentum = 0.5;
+    server_epochs = 1000;
+  }
+};
+
+// Moves the images of `set`, which are not none, so that class by class their gradients match those of the
+// client's examples. An exact access.
+void match_classes(const Config& config, Client& client, Batch& set) {
+  ClassBatches examples(client, config.batch_size, client.streams(Purpose::kSynthetic, kRealBatches));
+  Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
+  ImageDescent descent(config, set.inputs);
+  condense(config, config.augmentation, client, set, [&](const Params& model) {
+    // Classes share no image, so one step along all slopes is a step for each class.
+    descent.step(slope_by_class(config, set, examples, draws, [&](const Batch& real, const Batch& own) {
+      return matching_slope(config, client, model, own, client.compute.gradient(model, real));
+    }));
+  });
+}
+
 class Dsc final : public Algorithm {
  public:
   using Config = dsc::Config;
-  static Schema<Config> schema() { return Config::schema(); }
+  static Schema<Config> schema() {
+    return Schema<Config>{}
+        .extends(Condensation::schema())
+        .extends(ClassMatching::schema())
+        .extends(ImageTraining::schema())
+        .extends(SyntheticSets::schema())
+        .extends(GradientMatching::schema());
+  }
 
   explicit Dsc(Config config) : config_(std::move(config)) {}
 
@@ -49,24 +86,12 @@ class Dsc final : public Algorithm {
 
   Message train(Client& client, const Message& /*downlink*/) const override {
     Batch set = initial_set(config_, client);
-    if (set.size() > 0) condense(config_, client, set);
+    if (set.size() > 0) match_classes(config_, client, set);
     return encode_set(config_, client, set);
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {
-    if (uplink.size() == 0) return;  // the client was not drawn
-    const Batch set = decode_set(uplink.each().front(), server.model.options());
-    if (set.size() == 0) return;
-    server.synthetic = set;
-    Stream shuffles = server.streams(Purpose::kSynthetic, 0);
-    Stream draws = server.streams(Purpose::kSynthetic, 1);
-    SetTrainer trainer(
-        {config_.set_batch_size, config_.server_momentum, config_.server_weight_decay, config_.augmentation},
-        server.compute, shuffles, draws);
-    for (std::int64_t epoch = 0; epoch < config_.server_epochs; ++epoch) {
-      const bool late = 2 * epoch >= config_.server_epochs;
-      trainer.epoch(server.params, set, late ? config_.rate / 10 : config_.rate);
-    }
+    train_on_union(config_, config_.augmentation, server, uplink);
   }
 
  private:

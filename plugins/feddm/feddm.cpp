@@ -37,10 +37,7 @@ class FedDm final : public Algorithm {
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {
-    std::vector<Batch> sets;
-    for (const Message& message : uplink.each()) {
-      if (message[kLabels].size(0) > 0) sets.push_back(decode_set(message, server.model.options()));
-    }
+    const std::vector<Batch> sets = decode_sets(uplink, server.model.options());
     if (sets.empty()) return;
     server.synthetic = union_of(sets);
     const Params start = server.params;

@@ -1,7 +1,6 @@
 #include "local_approximation.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fedarena/augmentation.hpp>
 
@@ -19,11 +18,7 @@ constexpr std::uint64_t kTrialBatches = 2;
 torch::Tensor slope_of_distance(const Config& config, Client& client, const Params& at, const Batch& set,
                                 const Params& real, const Augmentation& augmentation) {
   const torch::Tensor slope =
-      client.compute.input_gradient(at, {augmentation(set.inputs), set.targets}, [&](const Params& own) {
-        MatchingDistance distance = matching_distance(own, real, config);
-        client.observed.add("matching-loss", distance.value);
-        return std::move(distance.slope);
-      });
+      matching_slope(config, client, at, {augmentation(set.inputs), set.targets}, real);
   return augmentation.pull_back(set.inputs, slope);
 }
 

@@ -18,22 +18,18 @@ namespace {
 using test::message_of;
 using ::testing::HasSubstr;
 
-class Dsc : public ::testing::Test {
+class Condensing : public ::testing::Test {
  protected:
-  Dsc() {
+  Condensing() {
     Stream stream({.seed = 4});
     examples = {normal(stream, {5, 1, 3, 3}), torch::tensor({2, 0, 0, 2, 2}, torch::kInt64)};
   }
 
-  Batch of_class(const Batch& from, std::int64_t label) const {
-    return from.select(from.targets.eq(label).nonzero().flatten());
-  }
-
-  Batch train(const Settings& settings) {
+  Batch train(const std::string& algorithm, const Settings& settings) {
     OpenShard shard(bench.model, examples);
-    const Batch set = decode_set(bench.train(*plugins().create("dsc", settings), shard, {}), torch::kFloat64);
+    const Message sent = bench.train(*plugins().create(algorithm, settings), shard, {});
     accesses = shard.accesses;
-    return set;
+    return decode_set(sent, torch::kFloat64);
   }
 
   Workbench bench{
@@ -41,6 +37,13 @@ class Dsc : public ::testing::Test {
   Batch examples;
   std::vector<std::string> accesses;
 };
+
+using Dsc = Condensing;
+using Psg = Condensing;
+
+Batch of_class(const Batch& from, std::int64_t label) {
+  return from.select(from.targets.eq(label).nonzero().flatten());
+}
 
 TEST_F(Dsc, RefusesAFederation) {
   const auto algorithm = plugins().create("dsc", {});
@@ -83,16 +86,16 @@ TEST_F(Dsc, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
       set.inputs = set.inputs - kImageRate * velocity;
     }
   }
-  const Batch reached = train({{"initialisations", 2},
-                               {"outer_steps", 2},
-                               {"model_epochs", 1},
-                               {"batch_size", 0},
-                               {"images_per_class", 2},
-                               {"image_init", "noise"},
-                               {"augmentation", "none"},
-                               {"image_rate", kImageRate},
-                               {"rate", kRate},
-                               {"momentum", kMomentum}});
+  const Batch reached = train("dsc", {{"initialisations", 2},
+                                      {"outer_steps", 2},
+                                      {"model_epochs", 1},
+                                      {"batch_size", 0},
+                                      {"images_per_class", 2},
+                                      {"image_init", "noise"},
+                                      {"augmentation", "none"},
+                                      {"image_rate", kImageRate},
+                                      {"rate", kRate},
+                                      {"momentum", kMomentum}});
   EXPECT_TRUE(reached.targets.equal(set.targets));
   EXPECT_LE((reached.inputs - set.inputs).abs().max().item<double>(), 1e-7);
   EXPECT_EQ(accesses, (std::vector<std::string>{"classes", "examples"}));
@@ -101,12 +104,12 @@ TEST_F(Dsc, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
 // Both sides see the same augmentation: nothing is left to do for a set that is the examples.
 TEST_F(Dsc, LeavesASetThatIsTheExamples) {
   examples = {examples.inputs.narrow(0, 0, 4), torch::tensor({2, 0, 0, 2}, torch::kInt64)};
-  const Batch set = train({{"initialisations", 3},
-                           {"outer_steps", 3},
-                           {"model_epochs", 1},
-                           {"batch_size", 0},
-                           {"images_per_class", 2},
-                           {"image_rate", 0.5}});
+  const Batch set = train("dsc", {{"initialisations", 3},
+                                  {"outer_steps", 3},
+                                  {"model_epochs", 1},
+                                  {"batch_size", 0},
+                                  {"images_per_class", 2},
+                                  {"image_rate", 0.5}});
   const torch::Tensor expected = examples.inputs.index_select(0, torch::tensor({1, 2, 0, 3}, torch::kInt64));
   EXPECT_LE((set.inputs - expected).abs().max().item<double>(), 1e-10);
 }
@@ -131,6 +134,79 @@ TEST_F(Dsc, TrainsTheServerOnTheSet) {
   EXPECT_LE(norm(bench.aggregate(*algorithm, start, {sent}) - expected), 1e-12);
   EXPECT_GT(norm(expected - start), 0.1);
   EXPECT_EQ(norm(bench.aggregate(*algorithm, start, {}) - start), 0);
+}
+
+// PSG against its loop by hand: two models of two points, two private gradients at each. A shard without a
+// policy answers with whole gradients.
+TEST_F(Psg, MatchesGradientsOfAllClassesAtOnceAlongTheWayOfEachModel) {
+  constexpr double kImageRate = 0.05, kImageMomentum = 0.5, kRate = 0.1;
+  const GradientMatching cosine{.criterion = "cosine"};
+  const Streams streams = Workbench::client_streams();
+  Stream noise = streams(Purpose::kSynthetic), weights = streams(Purpose::kSynthetic, 1);
+  Batch set{normal(noise, {6, 1, 3, 3}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
+  torch::Tensor velocity = torch::zeros_like(set.inputs);
+  double distances = 0;
+  for (int initialisation = 0; initialisation < 2; ++initialisation) {
+    Params model = bench.model.initial(weights);
+    for (int point = 0; point < 2; ++point) {
+      if (point > 0) model -= kRate * bench.model.gradient(model, set);
+      const Params target = bench.model.gradient(model, examples);
+      for (int batch = 0; batch < 2; ++batch) {
+        const auto distance = [&] {
+          return matching_distance(bench.model.gradient(model, set), target, cosine).value;
+        };
+        distances += distance();
+        velocity = kImageMomentum * velocity + central_differences(set.inputs, distance);
+        set.inputs = set.inputs - kImageRate * velocity;
+      }
+    }
+  }
+  EXPECT_GT(velocity.abs().max().item<double>(), 1e-2);
+
+  const Batch reached = train("psg", {{"initialisations", 2},
+                                      {"outer_steps", 2},
+                                      {"model_epochs", 1},
+                                      {"real_batches", 2},
+                                      {"images_per_class", 2},
+                                      {"image_rate", kImageRate},
+                                      {"rate", kRate}});
+  EXPECT_TRUE(reached.targets.equal(set.targets));
+  EXPECT_LE(largest_difference(reached.inputs, set.inputs), 1e-7);
+  EXPECT_NEAR(bench.observed_mean("matching-loss"), distances / 8, 1e-9);
+  EXPECT_EQ(accesses, std::vector<std::string>(8, "gradient"));
+}
+
+TEST_F(Psg, RefusesMoreThanOneRound) {
+  const auto algorithm = plugins().create("psg", {});
+  bench.start(*algorithm, 1, 1);
+  bench.start(*algorithm, 7, 1);
+  const std::string message = message_of([&] { bench.start(*algorithm, 1, 3); });
+  EXPECT_THAT(message, HasSubstr("rounds = 3"));
+  EXPECT_THAT(message, HasSubstr("set experiment.rounds = 1"));
+}
+
+// One batch of both sets, so that the order does not matter.
+TEST_F(Psg, TrainsTheServerOnTheUnion) {
+  constexpr double kRate = 0.1;
+  const std::vector<Batch> sets{random_batch(bench.model, 4, 1), random_batch(bench.model, 3, 2)};
+  std::vector<Message> sent;
+  for (const Batch& set : sets) {
+    sent.push_back({{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, std::int64_t{99}}});
+  }
+  Stream stream({.seed = 8});
+  const Params start = bench.model.initial(stream);
+  const auto algorithm =
+      plugins().create("psg", {{"rate", kRate}, {"server_epochs", 1}, {"server_weight_decay", 0.0}});
+  const Params expected = start - kRate * bench.model.gradient(start, union_of(sets));
+  EXPECT_LE(norm(bench.aggregate(*algorithm, start, sent) - expected), 1e-12);
+}
+
+TEST(PsgSettings, AreCheckedBeforeARun) {
+  EXPECT_EQ(plugins().info("psg").description.requires_policy, "record");
+  EXPECT_THAT(message_of([] {
+                plugins().create("psg", {{"server_augmentation", "crop_rotat"}});
+              }),
+              HasSubstr("rotat"));
 }
 
 // FedDM against the definition of its distance, and its ball around the global model.

@@ -54,13 +54,13 @@ bool sends_synthetic_sets(const std::string& algorithm) {
 bool reads_raw_examples(const std::string& algorithm) { return algorithm == "dsc" || algorithm == "feddm"; }
 
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
+  if (algorithm == "dsc" || algorithm == "psg") options.rounds = 1;
   if (algorithm != "dsc") return {std::move(task), options};
   Partition together(1);
   for (const std::vector<std::int64_t>& shard : task.partition) {
     together[0].insert(together[0].end(), shard.begin(), shard.end());
   }
   task.partition = std::move(together);
-  options.rounds = 1;
   options.cohort_size = std::min<std::int64_t>(options.cohort_size, 1);
   return {std::move(task), options};
 }

@@ -70,7 +70,7 @@ struct Federation {
   TestRunOptions options;
 };
 
-/// Those given; or all examples on one client and a single round, where the algorithm refuses anything else.
+/// Those given; or a single round, and all examples on one client, where the algorithm refuses anything else.
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options);
 
 /// A simulation together with all that must outlive it.

@@ -37,6 +37,29 @@ TEST(OneRoundsEpsilon, GrowsAlthoughEveryRoundStartsAnew) {
   EXPECT_NEAR(account(ledger, {}).rdp.epsilon.value(), 5.88, 0.005);
 }
 
+// Exhibit 17a: from iteration 0 to the last one, which is one more than is accounted.
+TEST(OneIterationMore, IsInTheLedger) {
+  constexpr std::int64_t kExamples = 400, kBatch = 32, kIterations = 20, kAccesses = 10;
+  const Federation federation({kExamples});
+  const Exhibit algorithm([](Client& client, const Params& start) {
+    for (std::int64_t iteration = 0; iteration <= kIterations; ++iteration)
+      sgd(kAccesses, kBatch)(client, start);
+    return start;
+  });
+  Simulation simulation(federation.setup(algorithm, RecordPolicy()));
+  const double epsilon = finish(simulation);
+  constexpr double kRate = double(kBatch) / kExamples;
+  EXPECT_NEAR(epsilon, poisson_epsilon(1, kRate, (kIterations + 1) * kAccesses), 1e-12 * epsilon);
+  EXPECT_GT(epsilon, 1.01 * poisson_epsilon(1, kRate, kIterations * kAccesses));
+}
+
+// The published loop: 100 accesses in each of 1,001 iterations under noise that is calibrated for 1,000.
+TEST(OneIterationMore, CostsLittleInPsg) {
+  constexpr double kRate = 256.0 / 60'000, kNoise = 0.96562;
+  EXPECT_LE(poisson_epsilon(kNoise, kRate, 100'000), 10);
+  EXPECT_NEAR(poisson_epsilon(kNoise, kRate, 100'100), 10.006, 0.001);
+}
+
 // Exhibits 11 and 16d: releases that look harmless and that nothing privatised.
 
 // Keeps the largest tenth of the numbers and cuts them to +-0.01; no noise anywhere.

@@ -111,6 +111,16 @@ TEST(Noise, IsOutOfReachOfTheGlobalGenerator) {
   EXPECT_TRUE(same_bits(end_of_run(reseed_alike), first));
 }
 
+// Exhibit 17b: every new network takes its weights from the clock, and the noise goes on from there.
+TEST(Noise, IsNotReseededWhereANetworkIsMade) {
+  const auto make_network = [](Client& client, std::int64_t step) {
+    reseed_by_the_clock(client, step);
+    Stream weights = client.streams(Purpose::kSynthetic, static_cast<std::uint64_t>(step));
+    EXPECT_GT(norm(client.model.initial(weights)), 0);
+  };
+  EXPECT_TRUE(same_bits(end_of_run(make_network), end_of_run(nothing)));
+}
+
 TEST(Noise, DoesNotDependOnWhatTheAlgorithmDraws) {
   const auto draw = [](Client& client, std::int64_t) {
     for (const Purpose purpose : {Purpose::kAlgorithm, Purpose::kSynthetic}) {

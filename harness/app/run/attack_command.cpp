@@ -15,6 +15,7 @@
 
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
+#include "harness/app/run/attack_inversion.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/attack/membership.hpp"
@@ -35,6 +36,7 @@ struct AttackArguments {
   std::vector<fs::path> folders, plugin_path;
   std::vector<std::string> scores = {"loss", "gradient-norm"};
   std::int64_t examples = 0;
+  InversionArguments inversion;
   int workers = WorkPool::available_cores();
   std::string format = "text";
 };
@@ -61,6 +63,8 @@ class OpenedRuns {
     if (run == nullptr) run = std::make_unique<const FinishedRun>(path, catalog_, inputs_);
     return *run;
   }
+
+  SharedInputs& inputs() { return inputs_; }
 
   // The finished runs beside a run that differ from it in the seed alone.
   std::vector<const FinishedRun*> references_of(const FinishedRun& run) {
@@ -148,6 +152,11 @@ int run_attacks(const AttackArguments& arguments) {
   const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
+  if (found.size() > 1 && !arguments.inversion.picture.empty()) {
+    throw Error(
+        Complaint{.found = fmt::format("--output names one picture, but there are {} runs", found.size()),
+                  .remedy = "Name one run, or leave --output out"});
+  }
   OpenedRuns runs(catalog);
   use_one_torch_thread();
   const WorkPool pool(arguments.workers, use_one_torch_thread);
@@ -155,6 +164,14 @@ int run_attacks(const AttackArguments& arguments) {
   results::Json json = results::Json::array();
   for (const results::FoundRun& each : found) {
     const FinishedRun& run = runs.open(each.path);
+    if (!arguments.inversion.method.empty()) {
+      InversionAnswer answer = invert_run(run, arguments.inversion, host, runs.inputs(), pool);
+      if (arguments.format == "json")
+        json.push_back(std::move(answer.json));
+      else
+        print("{}", answer.text);
+      continue;
+    }
     const results::MembershipAttacks attacks = attack_membership(
         run, references ? runs.references_of(run) : std::vector<const FinishedRun*>(),
         {.pool = pool, .stop = stop_on_signal(), .scores = arguments.scores, .examples = arguments.examples});
@@ -171,23 +188,29 @@ int run_attacks(const AttackArguments& arguments) {
 }  // namespace
 
 void add_attack_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "attack", "Guess which examples finished runs were trained on, and record how well that goes.");
+  CLI::App* command = app.add_subcommand("attack",
+                                         "Guess which examples finished runs were trained on, and record how "
+                                         "well that goes; or turn what clients "
+                                         "sent back into images.");
   const auto arguments = std::make_shared<AttackArguments>();
   command->add_option("DIR", arguments->folders, "folders with run directories of finished runs")->required();
-  command
-      ->add_option("--score", arguments->scores,
-                   fmt::format("what the guess rests on: {}; default loss,gradient-norm",
-                               fmt::join(score_names(), ", ")))
-      ->type_name("A,B,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(one_of(score_names()));
-  command
-      ->add_option("--examples", arguments->examples,
-                   "members to measure at most, and as many non-members; by default half of all that can be")
-      ->type_name("N")
-      ->check(whole_number(10, 1'000'000'000));
+  CLI::Option* score = command
+                           ->add_option("--score", arguments->scores,
+                                        fmt::format("what the guess rests on: {}; default loss,gradient-norm",
+                                                    fmt::join(score_names(), ", ")))
+                           ->type_name("A,B,...")
+                           ->delimiter(',')
+                           ->allow_extra_args(false)
+                           ->check(one_of(score_names()));
+  CLI::Option* examples =
+      command
+          ->add_option(
+              "--examples", arguments->examples,
+              "members to measure at most, and as many non-members; by default half of all that can be")
+          ->type_name("N")
+          ->check(whole_number(10, 1'000'000'000));
+  add_inversion_options(*command, arguments->inversion);
+  command->get_option("--invert")->excludes(score)->excludes(examples);
   command
       ->add_option("--workers", arguments->workers,
                    "threads, by default one a core; changes the time, never the result")

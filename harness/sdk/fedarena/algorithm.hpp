@@ -1,7 +1,7 @@
 /// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks of
 /// methods that send models (`local_training.hpp`, `model_averaging.hpp`) and of those that send synthetic
-/// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `image_descent.hpp`, `class_batches.hpp`, `matching.hpp`);
-/// no other header of ours.
+/// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `image_descent.hpp`, `class_batches.hpp`, `matching.hpp`,
+/// `condensation.hpp`); no other header of ours.
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,16 @@
 
 #include <string>
 
+#include <torch/types.h>
+
 #include "fedarena/base/export.hpp"
 #include "fedarena/base/schema.hpp"
+#include "fedarena/model.hpp"
 #include "fedarena/params.hpp"
 
 namespace fedarena {
+
+struct Client;
 
 /// How far apart two gradients are (Wang, Chen, Kerkouche, Fritz, PoPETs 2024(3), Equations 9, 10 and 21):
 /// for each tensor of the layout a sum of row-wise cosine distances and a squared distance. A row is
@@ -30,5 +35,10 @@ struct FEDARENA_API MatchingDistance {
 /// cosine distance 1 and no slope.
 FEDARENA_API MatchingDistance matching_distance(const Params& matched, const Params& target,
                                                 const GradientMatching& how);
+
+/// The derivative in the images, in their shape, of the distance of their gradient at `at` from `target`. The
+/// client observes the distance as "matching-loss".
+FEDARENA_API torch::Tensor matching_slope(const GradientMatching& how, const Client& client, const Params& at,
+                                          const Batch& images, const Params& target);
 
 }  // namespace fedarena

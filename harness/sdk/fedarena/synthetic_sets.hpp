@@ -37,6 +37,10 @@ FEDARENA_API Message encode_set(const SyntheticSets& config, const Client& clien
 /// The set of a client's message, which may be empty; in the floating type and on the device of `options`.
 FEDARENA_API Batch decode_set(const Message& message, const torch::TensorOptions& options);
 
+/// The sets of a cohort that are not empty, in client order. An exact access when the run privatises whole
+/// messages.
+FEDARENA_API std::vector<Batch> decode_sets(const Uplink& uplink, const torch::TensorOptions& options);
+
 /// All examples of at least one set, in their order.
 FEDARENA_API Batch union_of(const std::vector<Batch>& sets);
 

@@ -105,6 +105,55 @@ TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
   EXPECT_GT(area_of(attacks, "image-distance"), area_of(attacks, "loss"));
 }
 
+// Gradients of one image each, as they are.
+SmallExperiment sharing_gradients(const std::string& batch_size) {
+  return {.rounds = 1,
+          .partition = "kind = \"iid\"\nclients = 3\ntrain_fraction = 0.01",
+          .model = "name = \"dlg-lenet\"",
+          .training = "batch_size = " + batch_size + "\nrate = 0.01",
+          .algorithms = {"fedsgd"}};
+}
+
+TEST_F(AttackCommand, TurnsGradientsBackIntoImages) {
+  run_small(scratch, sharing_gradients("1"));
+  const std::string command = "attack out --invert idlg --clients 2 --starts 6 --iterations 60 --format json";
+  const auto first = nlohmann::json::parse(succeed(command + " -o pairs.png").out)[0];
+  EXPECT_EQ(first["images"], 2);
+  EXPECT_EQ(first["recognisable"], 1);
+  for (const auto& client : first["clients"]) {
+    EXPECT_EQ(client["examples"][0]["guess"], client["examples"][0]["label"]);
+    EXPECT_GT(client["examples"][0]["ssim"], 0.9);
+  }
+  EXPECT_THAT(content_of(scratch / "pairs.png"), testing::StartsWith("\x89PNG"));
+  EXPECT_FALSE(fs::exists(scratch / "out/fedsgd-seed-1/attack.json"));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(" 0 differences"));
+  auto other = nlohmann::json::parse(succeed(command + " --workers 3").out)[0];
+  EXPECT_EQ(other["picture"], "fedsgd-seed-1-idlg.png");
+  EXPECT_TRUE(fs::exists(scratch / "fedsgd-seed-1-idlg.png"));
+  other["picture"] = first["picture"];
+  EXPECT_EQ(other, first);
+}
+
+// The network has moved by then.
+TEST_F(AttackCommand, InvertsTheRoundAfterTheLast) {
+  run_small(scratch, sharing_gradients("1"));
+  const auto inverted = [&](const std::string& round) {
+    return nlohmann::json::parse(
+        succeed("attack out --invert dlg --iterations 1 --format json --round " + round).out)[0];
+  };
+  const auto first = inverted("first"), next = inverted("next");
+  EXPECT_EQ(first["round"], "first");
+  EXPECT_NE(first["clients"], next["clients"]);
+}
+
+TEST_F(AttackCommand, RefusesInversionsThatCannotBe) {
+  run_small(scratch, sharing_gradients("2"));
+  EXPECT_THAT(refused("attack out --invert idlg"), HasSubstr("the gradient is of 2"));
+  EXPECT_THAT(refused("attack out --invert dlg --clients 9"), HasSubstr("allowed: 1 to 3"));
+  EXPECT_THAT(refused("attack out --invert dlg --score loss"), HasSubstr("--score"));
+  EXPECT_THAT(refused("attack out --clients 2"), HasSubstr("--invert"));
+}
+
 TEST_F(AttackCommand, RefusesWithOneMessage) {
   run_small(scratch, memorising());
   const fs::path out = scratch.path() / "out";

@@ -35,6 +35,8 @@ TEST(Zoo, HasTheParameterCountsOfThePapers) {
   EXPECT_EQ(parameters("niid-cnn", kColour), 62'006);
   EXPECT_EQ(parameters("femnist-cnn", {.shape = {1, 28, 28}, .outputs = 62}), 1'206'590);
   EXPECT_EQ(parameters("femnist-cnn", kGrey), 1'199'882);  // of digits alone, as Reddi et al. have it
+  EXPECT_EQ(parameters("dlg-lenet", kGrey), 13'426);
+  EXPECT_EQ(parameters("dlg-lenet", kColour), 15'826);
   EXPECT_EQ(parameters("mlp", kGrey), 199'210);
   EXPECT_EQ(parameters("logistic", kGrey), 7'850);
   EXPECT_EQ(parameters("linear", kRegression), 12);
@@ -64,6 +66,18 @@ TEST(Zoo, FollowsTheSettings) {
   EXPECT_EQ(parameters("mlp", kFeatures, {{"hidden", std::vector<std::int64_t>{7, 2}}}),
             6 * 7 + 8 * 2 + 3 * 3);
   EXPECT_EQ(parameters("mlp", kFeatures, {{"hidden", std::vector<std::int64_t>{}}}), 6 * 3);
+}
+
+TEST(Zoo, StartsTheNetworkOfDlgUniformWithinAHalf) {
+  const Model model(build_model("dlg-lenet", {}, kGrey), torch::kFloat64);
+  Stream stream({.seed = 3});
+  const Params weights = model.initial(stream);
+  for (std::size_t index = 0; index + 1 < weights.size(); ++index) {
+    EXPECT_LE(weights[index].abs().max().item<double>(), 0.5);
+    EXPECT_GE(weights[index].abs().max().item<double>(), 0.48);
+  }
+  EXPECT_EQ(weights[weights.size() - 1].abs().max().item<double>(), 0);
+  expect_true_gradient(build_model("dlg-lenet", {}, {.shape = {1, 5, 6}, .outputs = 2}));
 }
 
 TEST(Zoo, NormalisesAsItIsTold) {

@@ -1,0 +1,161 @@
+#include "harness/app/run/attack_inversion.hpp"
+
+#include <memory>
+#include <numeric>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/text.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/stop_on_signal.hpp"
+#include "harness/attack/uplink_inversion.hpp"
+#include "harness/runner/cell_setup.hpp"
+#include "results/images/image_grid.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::int64_t> first_clients(const FinishedRun& run, std::int64_t count) {
+  const auto population = static_cast<std::int64_t>(run.dealt().partition.size());
+  if (count > population) {
+    throw Error(Complaint{.place = {.file = run.path().string()},
+                          .found = fmt::format("--clients is {}, but the run has {}", count, population),
+                          .allowed = fmt::format("1 to {}", population)});
+  }
+  std::vector<std::int64_t> clients(static_cast<std::size_t>(count));
+  std::iota(clients.begin(), clients.end(), 0);
+  return clients;
+}
+
+std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArguments& arguments,
+                                     const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool) {
+  const AlgorithmEntry& entry = *run.cell().algorithm;
+  const std::unique_ptr<const Algorithm> algorithm = plugins.create(entry.name, entry.settings);
+  const SimulationSetup setup =
+      cell_setup(run.cell(), inputs, run.dealt(), *algorithm, pool, stop_on_signal());
+  Simulation simulation(setup);
+  if (arguments.round == "next") {
+    const std::string bytes =
+        results::RunDirectory::open(run.path()).read_file(results::kCheckpointFile, kAnyNumberOfBytes);
+    simulation.restore(std::as_bytes(std::span(bytes)));
+  }
+  return invert_uplinks({.simulation = simulation,
+                         .setup = setup,
+                         .hyper_parameters = entry.settings,
+                         .method = arguments.method == "dlg" ? Inversion::kDlg : Inversion::kIdlg,
+                         .effort = arguments.effort},
+                        first_clients(run, arguments.clients));
+}
+
+fs::path picture_of(const FinishedRun& run, const InversionArguments& arguments) {
+  if (!arguments.picture.empty()) return arguments.picture;
+  std::error_code ignored;  // the run was just read
+  const fs::path folder = fs::canonical(run.path(), ignored).filename();
+  return fmt::format("{}-{}.png", folder.string(), arguments.method);
+}
+
+std::string text_of(const std::vector<InvertedUplink>& uplinks) {
+  std::vector<std::vector<std::string>> lines = {
+      {"client", "label", "guess", "MSE", "PSNR (dB)", "SSIM", "gradients"}};
+  for (const InvertedUplink& uplink : uplinks) {
+    for (const InvertedExample& example : uplink.examples) {
+      lines.push_back({fmt::format("{}", uplink.client), fmt::format("{}", example.label),
+                       fmt::format("{}", example.guess), fmt::format("{:.3g}", example.quality.mse),
+                       fmt::format("{:.1f}", example.quality.psnr),
+                       fmt::format("{:.3f}", example.quality.ssim), fmt::format("{}", uplink.gradients)});
+    }
+  }
+  return results::aligned_lines(lines, std::vector<bool>(lines.front().size(), true));
+}
+
+results::Json json_of(const std::vector<InvertedUplink>& uplinks) {
+  results::Json json = results::Json::array();
+  for (const InvertedUplink& uplink : uplinks) {
+    results::Json examples = results::Json::array();
+    for (const InvertedExample& example : uplink.examples) {
+      examples.push_back({{"label", example.label},
+                          {"guess", example.guess},
+                          {"mse", results::json_number(example.quality.mse)},
+                          {"psnr", results::json_number(example.quality.psnr)},
+                          {"ssim", results::json_number(example.quality.ssim)}});
+    }
+    json.push_back({{"client", uplink.client},
+                    {"gradients", uplink.gradients},
+                    {"distance", results::json_number(uplink.distance)},
+                    {"examples", std::move(examples)}});
+  }
+  return json;
+}
+
+}  // namespace
+
+void add_inversion_options(CLI::App& command, InversionArguments& arguments) {
+  CLI::Option* invert =
+      command
+          .add_option("--invert", arguments.method,
+                      "turn what clients send back into their images: dlg, or idlg (of one example)")
+          ->type_name("METHOD")
+          ->check(one_of({"dlg", "idlg"}));
+  command
+      .add_option("--clients", arguments.clients,
+                  "invert what the first N clients send; default the first alone")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->needs(invert);
+  command
+      .add_option("--round", arguments.round,
+                  "invert the first round (first, the default), or the one after the last (next)")
+      ->type_name("NAME")
+      ->check(one_of({"first", "next"}))
+      ->needs(invert);
+  command
+      .add_option("--iterations", arguments.effort.iterations,
+                  "invert by so many iterations of L-BFGS at most; default 300")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->needs(invert);
+  command
+      .add_option("--starts", arguments.effort.starts,
+                  "begin anew up to N times where the gradient was not found; default 1, as published")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->needs(invert);
+  command
+      .add_option("-o,--output", arguments.picture,
+                  "the picture of images beside what was made of them; default RUN-METHOD.png here")
+      ->type_name("FILE.png")
+      ->needs(invert);
+}
+
+InversionAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
+                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool) {
+  const std::vector<InvertedUplink> uplinks = inverted(run, arguments, plugins, inputs, pool);
+  const results::LabelledImages pairs = side_by_side(uplinks);
+  const fs::path picture = picture_of(run, arguments);
+  results::replace_file(picture, results::to_png(image_grid(pairs, results::default_scale(pairs))));
+  const double share = success_share(uplinks);
+  const std::size_t images = pairs.size() / 2;
+  return {.text = fmt::format(
+              "{}: {} in the {} round, {}; {:.0f} of them recognisable (MSE below {})\n{}{}: images and "
+              "what was made of them\n",
+              run.path().string(), arguments.method, arguments.round, counted(images, "image"),
+              share * static_cast<double>(images), kRecognisable, text_of(uplinks), picture.string()),
+          .json = {{"run", run.path().string()},
+                   {"method", arguments.method},
+                   {"round", arguments.round},
+                   {"images", images},
+                   {"recognisable", share},
+                   {"picture", picture.string()},
+                   {"clients", json_of(uplinks)}}};
+}
+
+}  // namespace fedarena

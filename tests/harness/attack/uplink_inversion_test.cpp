@@ -1,0 +1,139 @@
+// From a client's uplink to its images: federated SGD on tiny images, one step.
+#include "harness/attack/uplink_inversion.hpp"
+
+#include <gmock/gmock.h>
+
+#include "fedarena/model_averaging.hpp"
+
+#include "harness/models/zoo.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using test::message_of;
+using ::testing::HasSubstr;
+
+constexpr double kStep = 0.25;
+
+// One step of one whole shard; or the gradient itself.
+class OneStep final : public Algorithm {
+ public:
+  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
+  Message train(Client& client, const Message& downlink) const override {
+    const Params gradient = client.oracle.gradient(downlink[kModel], {});
+    if (sends_gradient) return {{Key<Params>{"gradient"}, gradient}};
+    return {{kUpdate, -kStep * gradient}};
+  }
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    server.params += uplink.mean(kUpdate);
+  }
+  bool sends_gradient = false;
+};
+
+class UplinkInversions : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kSide = 8, kClasses = 4;
+
+  UplinkInversions() {
+    use_one_torch_thread();
+    Stream stream({.seed = 2});
+    dataset.train = {uniform(stream, {7, 1, kSide, kSide}, 0, 256).to(torch::kUInt8),
+                     torch::tensor({1, 3, 0, 2, 2, 1, 0}, torch::kInt64)};
+    dataset.test = dataset.train;
+    dataset.classes = kClasses;
+    dataset.mean = {0.5};
+    dataset.deviation = {0.25};
+  }
+
+  std::vector<InvertedUplink> inverted(const std::vector<std::int64_t>& clients,
+                                       const PrivacyPolicy& policy = NoPolicy{}, int workers = 2) {
+    const WorkPool pool(workers, use_one_torch_thread);
+    const SimulationSetup setup{.dataset = dataset,
+                                .partition = partition,
+                                .model = model,
+                                .algorithm = algorithm,
+                                .pool = pool,
+                                .stop = stop,
+                                .seed = 4,
+                                .cohort_size = 4,
+                                .policy = policy};
+    Simulation simulation(setup);
+    return invert_uplinks({.simulation = simulation,
+                           .setup = setup,
+                           .hyper_parameters = {{"rate", kStep}, {"batch_size", std::int64_t{0}}},
+                           .effort = {.iterations = 40}},
+                          clients);
+  }
+
+  Dataset dataset;
+  Partition partition{{0}, {1}, {2, 3}, {}};
+  Model model{build_model("dlg-lenet", {}, {.shape = {1, kSide, kSide}, .outputs = kClasses}),
+              torch::kFloat32};
+  OneStep algorithm;
+  std::atomic<bool> stop = false;
+};
+
+TEST_F(UplinkInversions, FindTheImagesOfEachClient) {
+  for (const bool sends_gradient : {false, true}) {
+    algorithm.sends_gradient = sends_gradient;
+    const std::vector<InvertedUplink> found = inverted({0, 1});
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(success_share(found), 1);
+    for (const InvertedUplink& uplink : found) {
+      ASSERT_EQ(uplink.examples.size(), 1U);
+      const InvertedExample& example = uplink.examples.front();
+      EXPECT_EQ(example.guess, example.label);
+      EXPECT_EQ(example.label, dataset.train.targets[uplink.client].item<std::int64_t>());
+      const torch::Tensor stored = dataset.train.inputs[uplink.client].to(torch::kFloat32) / 255;
+      EXPECT_LE((example.original - stored).abs().max().item<double>(), 1e-6);
+    }
+  }
+}
+
+TEST_F(UplinkInversions, FindTheImagesOfABatchInWhateverOrder) {
+  const std::vector<InvertedUplink> found = inverted({2});
+  ASSERT_EQ(found.front().examples.size(), 2U);
+  EXPECT_EQ(success_share(found), 1);
+  const results::LabelledImages pairs = side_by_side(found);
+  EXPECT_EQ(pairs.labels, (std::vector<std::int64_t>{0, 0, 1, 1}));
+  EXPECT_EQ(pairs.image(2)[0], found.front().examples[1].original[0][0][0].item<float>());
+  EXPECT_EQ(pairs.image(3)[5], found.front().examples[1].reconstruction[0][0][5].item<float>());
+}
+
+TEST_F(UplinkInversions, FailWhereAPolicyAddedNoise) {
+  ClientPolicy clients;
+  clients.sampling = kWithoutReplacement;
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(RecordPolicy()), PrivacyPolicy(clients)}) {
+    EXPECT_EQ(success_share(inverted({0, 1}, policy)), 0);
+  }
+}
+
+TEST_F(UplinkInversions, AreTheSameForAnyNumberOfWorkers) {
+  const std::vector<InvertedUplink> one = inverted({0, 1}, NoPolicy{}, 1),
+                                    three = inverted({0, 1}, NoPolicy{}, 3);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(torch::equal(one[i].examples[0].reconstruction, three[i].examples[0].reconstruction));
+  }
+}
+
+TEST(SharedGradients, AreUpdatesOverMinusTheRate) {
+  auto layout = std::make_shared<Layout>();
+  layout->add("w", {1});
+  const Params update(layout, torch::tensor({3.0}, torch::kFloat64));
+  for (const char* name : {"update", "model_update"}) {
+    EXPECT_EQ(gradient_in({{Key<Params>{name}, update}}, 0.5).flat().item<double>(), -6);
+  }
+  EXPECT_EQ(gradient_in({{Key<Params>{"gradient"}, update}}, 0.5).flat().item<double>(), 3);
+}
+
+TEST_F(UplinkInversions, NeedAGradientOfSomething) {
+  EXPECT_THAT(message_of([&] { inverted({3}); }), HasSubstr("client 3 took no gradient of any example"));
+  EXPECT_THAT(message_of([&] {
+                gradient_in({{kExamples, std::int64_t{3}}}, 1);
+              }),
+              HasSubstr("sends: examples"));
+}
+
+}  // namespace
+}  // namespace fedarena
