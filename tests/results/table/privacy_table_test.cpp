@@ -311,7 +311,7 @@ TEST(AuditTable, IsThatOfAnyOtherWithoutCanaries) {
 
 TEST(AuditTable, AveragesNeitherOverControlsNorOverOtherCanaries) {
   Summary control = audited(2, 4, true);
-  control.label = "fedavg";
+  control.label = control.algorithm = "fedavg";
   EXPECT_THAT(message_of([&] {
                 table_of({audited(1, 0.25), control});
               }),
