@@ -26,10 +26,11 @@ class RocPlotTest : public ::testing::Test {
         scratch_ / fmt::format("runs/{}-{}", summary.label, summary.seed), "", "{}", summary);
     if (!curves.empty()) write_roc(run, curves);
   }
-  std::vector<NamedRoc> found() const {
+  RocCurves found() const {
     const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
     return find_roc_curves(find_runs(folders), folders);
   }
+  void damage(const std::string& run) const { put(scratch_ / "runs" / run / kRocFile, "{"); }
 
  private:
   Scratch scratch_;
@@ -40,11 +41,24 @@ TEST_F(RocPlotTest, TakesTheCurvesOfFinishedRunsThatHoldSome) {
   record(unfinished("fedavg", 2, 3), {named_roc("loss")});
   EXPECT_THAT(message_of([&] { found(); }), HasSubstr("no finished run holds a roc.json, which --roc draws"));
   record(finished("fedprox", 1, 0.7), {named_roc("loss"), named_roc("entropy")});
-  EXPECT_THAT(found(), ElementsAre(named_roc("loss"), named_roc("entropy")));
+  EXPECT_THAT(found().curves, ElementsAre(named_roc("loss"), named_roc("entropy")));
   record(finished("fedprox", 2, 0.7), {named_roc("loss")});
-  EXPECT_THAT(found(),
+  EXPECT_THAT(found().curves,
               ElementsAre(Field(&NamedRoc::name, "fedprox-1: loss"),
                           Field(&NamedRoc::name, "fedprox-1: entropy"), named_roc("fedprox-2: loss")));
+}
+
+TEST_F(RocPlotTest, NamesRunsThatCannotBeReadAndDrawsTheOthers) {
+  record(finished("fedavg", 1, 0.7), {named_roc("loss")});
+  record(finished("fedavg", 2, 0.7), {named_roc("loss")});
+  damage("fedavg-2");
+  const RocCurves drawn = found();
+  EXPECT_THAT(drawn.curves, ElementsAre(named_roc("loss")));
+  EXPECT_THAT(drawn.notes, ElementsAre(AllOf(HasSubstr("fedavg-2: roc.json"), HasSubstr("not counted"))));
+  EXPECT_THAT(roc_json(drawn), HasSubstr("not counted"));
+  damage("fedavg-1");
+  EXPECT_THAT(message_of([&] { found(); }),
+              AllOf(HasSubstr("no finished run"), HasSubstr("fedavg-1: roc.json")));
 }
 
 TEST(RocPlot, HoldsPointsAndAreas) {
@@ -71,7 +85,7 @@ TEST(RocPlot, ComesInEveryKindOfFile) {
 }
 
 TEST(RocPlot, IsJsonForOtherPlots) {
-  const auto json = nlohmann::json::parse(roc_json(std::vector{named_roc("loss")}));
+  const auto json = nlohmann::json::parse(roc_json({.curves = {named_roc("loss")}}));
   const auto& curve = json["curves"][0];
   EXPECT_EQ(curve["name"], "loss");
   EXPECT_EQ(curve["auc"], 0.75);
