@@ -30,7 +30,7 @@ PairMetric::PairMetric(const std::optional<RoundMetric>& metric, std::span<const
 
 double PairMetric::of(const FoundRun& run) const {
   if (from_rounds_) {
-    const Reading reading = read_metric(metric_, RunDirectory::open(run.path).rounds());
+    const Reading reading = read_metric(metric_, run.summary->privacy, RunDirectory::open(run.path).rounds());
     if (!reading.value) refuse(run, reading.missing);
     return *reading.value;
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
@@ -25,6 +26,12 @@ std::string unfinished_note(std::size_t unfinished, std::size_t all) {
                      unfinished == 1 ? "is" : "are");
 }
 
+std::string secret_note(std::size_t runs) {
+  return fmt::format(
+      "{}: what would tell the sizes of drawn samples, which privacy keeps secret, is not exported",
+      counted(runs, "private run"));
+}
+
 }  // namespace
 
 ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
@@ -32,7 +39,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
   const std::vector<std::string> names = run_names(found, folders);
   ExportedRuns exported;
   std::vector<std::string> problems;
-  std::size_t unfinished = 0;
+  std::size_t unfinished = 0, secret = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     FoundRun& run = found[i];
     const auto leave_out = [&](const std::string& why) {
@@ -49,6 +56,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
         continue;
       }
       unfinished += run.summary->state == kFinished ? 0 : 1;
+      secret += is_secret(DrawnSizes::kBatches, run.summary->privacy) ? 1 : 0;
       exported.runs.push_back({.name = names[i],
                                .folder = run.path,
                                .summary = std::move(*run.summary),
@@ -59,6 +67,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
   }
   if (exported.runs.empty()) refuse(problems);
   if (unfinished > 0) exported.notes.push_back(unfinished_note(unfinished, exported.runs.size()));
+  if (secret > 0) exported.notes.push_back(secret_note(secret));
   for (const std::string& problem : problems) exported.notes.push_back(problem + "; not exported");
   return exported;
 }

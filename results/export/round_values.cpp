@@ -44,7 +44,7 @@ std::vector<RoundValue> round_values(const Summary& summary, const RoundRecord& 
   std::vector<RoundValue> values;
   for (const CatalogueEntry& entry : catalogue()) {
     const bool wanted = measures.empty() || std::ranges::find(measures, entry.field) != measures.end();
-    if (entry.field.empty() || !wanted) continue;
+    if (entry.field.empty() || !wanted || is_secret(entry.draws, summary.privacy)) continue;
     std::optional<RecordedNumber> number;
     if (entry.of_round != nullptr) number = entry.of_round(round);
     if (entry.claim != nullptr && last && summary.privacy) number = epsilon_of(*summary.privacy.*entry.claim);

@@ -15,6 +15,7 @@ namespace {
 using Maybe = std::optional<RecordedNumber>;
 using Rounds = const RoundRecord&;
 using enum NumberUnit;
+using enum DrawnSizes;
 
 constexpr auto kPerClient = "[evaluation] per_client = true";
 
@@ -104,8 +105,9 @@ constexpr CatalogueEntry named(std::string_view name, std::string_view heading, 
 }
 
 // What a round took.
-constexpr CatalogueEntry cost(std::string_view field, NumberUnit unit, Maybe (*of_round)(Rounds)) {
-  return {.field = field, .group = "cost", .unit = unit, .of_round = of_round};
+constexpr CatalogueEntry cost(std::string_view field, NumberUnit unit, DrawnSizes draws,
+                              Maybe (*of_round)(Rounds)) {
+  return {.field = field, .group = "cost", .unit = unit, .draws = draws, .of_round = of_round};
 }
 
 // What each round adds to.
@@ -191,25 +193,27 @@ constexpr auto kCatalogue = std::to_array<CatalogueEntry>({
     {.field = "epsilon_pld", .group = "privacy", .unit = kEpsilon, .claim = &PrivacyClaim::pld},
     {.field = "as_if_epsilon_rdp", .group = "privacy", .unit = kEpsilon, .claim = &PrivacyClaim::as_if_rdp},
     {.field = "as_if_epsilon_pld", .group = "privacy", .unit = kEpsilon, .claim = &PrivacyClaim::as_if_pld},
-    cost("clients", kCount, of<&RoundRecord::clients>),
+    cost("clients", kCount, kCohorts, of<&RoundRecord::clients>),
     spent("bytes", "bytes sent, up and down (MiB)", "What all clients together sent and received, in MiB,",
-          {.unit = kBytes, .of_round = mebibytes<&RoundRecord::uplink_bytes, &RoundRecord::downlink_bytes>}),
+          {.unit = kBytes,
+           .draws = kCohorts,
+           .of_round = mebibytes<&RoundRecord::uplink_bytes, &RoundRecord::downlink_bytes>}),
     spent("total-uplink", "bytes sent up (MiB)", "What all clients together sent, in MiB,",
-          {.unit = kBytes, .of_round = mebibytes<&RoundRecord::uplink_bytes>}),
+          {.unit = kBytes, .draws = kCohorts, .of_round = mebibytes<&RoundRecord::uplink_bytes>}),
     spent("total-downlink", "bytes sent down (MiB)", "What all clients together received, in MiB,",
-          {.unit = kBytes, .of_round = mebibytes<&RoundRecord::downlink_bytes>}),
+          {.unit = kBytes, .draws = kCohorts, .of_round = mebibytes<&RoundRecord::downlink_bytes>}),
     spent("examples", "gradients of clients' examples", "Gradients of clients' examples",
-          cost("examples", kCount, of<&RoundRecord::examples>)),
+          cost("examples", kCount, kBatches, of<&RoundRecord::examples>)),
     spent("gradients", "gradients of all examples", "Gradients of all examples",
-          cost("gradients", kCount, of_cost<&Cost::gradients>)),
+          cost("gradients", kCount, kBatches, of_cost<&Cost::gradients>)),
     spent("operations", "floating-point operations", "Floating-point operations",
-          cost("operations", kCount, of_cost<&Cost::operations>)),
-    cost("operations_at_least", kCount,
+          cost("operations", kCount, kBatches, of_cost<&Cost::operations>)),
+    cost("operations_at_least", kCount, kNone,
          [](Rounds round) { return Maybe(std::int64_t{round.cost.at_least ? 1 : 0}); }),
-    cost("uplink_bytes", kBytes, of<&RoundRecord::uplink_bytes>),
-    cost("downlink_bytes", kBytes, of<&RoundRecord::downlink_bytes>),
-    cost("train_seconds", kSeconds, of<&RoundRecord::train_seconds>),
-    cost("evaluation_seconds", kSeconds, of<&RoundRecord::evaluation_seconds>),
+    cost("uplink_bytes", kBytes, kCohorts, of<&RoundRecord::uplink_bytes>),
+    cost("downlink_bytes", kBytes, kCohorts, of<&RoundRecord::downlink_bytes>),
+    cost("train_seconds", kSeconds, kNone, of<&RoundRecord::train_seconds>),
+    cost("evaluation_seconds", kSeconds, kNone, of<&RoundRecord::evaluation_seconds>),
     spent("seconds", "time (s)", "Seconds, evaluation included,",
           {.unit = kSeconds,
            .of_round = [](Rounds round) { return Maybe(round.train_seconds + round.evaluation_seconds); }}),
@@ -242,7 +246,9 @@ std::span<const CurveAxis> curve_axes() {
 }
 
 std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,
+                                             const std::optional<PrivacyClaim>& claim,
                                              std::span<const RoundRecord> rounds) {
+  if (is_secret(entry.draws, claim)) return std::vector<std::optional<double>>(rounds.size());
   std::vector<std::optional<double>> values;
   std::optional<double> sum = 0, largest;
   for (const RoundRecord& round : rounds) {

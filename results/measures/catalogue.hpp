@@ -31,8 +31,9 @@ struct CatalogueEntry {
   std::string_view column = {};   ///< of tables for programs; empty: no column of its own
   NumberUnit unit = NumberUnit::kShare;
   OverRounds over_rounds = OverRounds::kLast;
-  bool axis = false;                    ///< whether it may be the horizontal axis: what a run has spent
-  std::string_view recorded_with = {};  ///< the setting with which rounds record it; empty where none does
+  DrawnSizes draws = DrawnSizes::kNone;  ///< whose sizes it tells
+  bool axis = false;                     ///< whether it may be the horizontal axis: what a run has spent
+  std::string_view recorded_with = {};   ///< the setting with which rounds record it; empty where none does
   /// Of one round; none where the record lacks it; nan or infinite where a model diverged.
   std::optional<RecordedNumber> (*of_round)(const RoundRecord&) = nullptr;
   /// In its place for what has a number for each class or word: the classes and words that have one.
@@ -53,8 +54,13 @@ const CatalogueEntry* find_entry(std::string_view name);
 using CurveAxis = CatalogueEntry;
 std::span<const CurveAxis> curve_axes();
 
-/// The numbers of a run after each of its rounds. Sums end where a round does not say.
+/// The numbers of a run of that claim after each of its rounds. Sums end where a round does not say; what
+/// privacy keeps secret has none.
 std::vector<std::optional<double>> values_of(const CatalogueEntry& entry,
+                                             const std::optional<PrivacyClaim>& claim,
                                              std::span<const RoundRecord> rounds);
+
+/// Why there are none.
+inline constexpr const char* kSecretSizes = "drawn samples, whose sizes privacy keeps secret";
 
 }  // namespace fedarena::results

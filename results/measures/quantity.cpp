@@ -113,9 +113,8 @@ bool is_share(const Quantity& quantity) {
   return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kShare;
 }
 
-bool counts_draws(const Quantity& quantity) {
-  return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kCount &&
-         quantity.entry->over_rounds == OverRounds::kSum;
+bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim) {
+  return quantity.entry != nullptr && is_secret(quantity.entry->draws, claim);
 }
 
 Better better(const Quantity& quantity) {
@@ -125,9 +124,11 @@ Better better(const Quantity& quantity) {
 
 bool is_evaluated(const Quantity& quantity) { return quantity.entry != nullptr && !quantity.entry->axis; }
 
-std::vector<std::optional<double>> values_of(const Quantity& quantity, std::span<const RoundRecord> rounds) {
+std::vector<std::optional<double>> values_of(const Quantity& quantity,
+                                             const std::optional<PrivacyClaim>& claim,
+                                             std::span<const RoundRecord> rounds) {
   const CatalogueEntry* entry = quantity.entry;
-  if (entry != nullptr && entry->of_round != nullptr) return values_of(*entry, rounds);
+  if (entry != nullptr && entry->of_round != nullptr) return values_of(*entry, claim, rounds);
   const std::string word = entry == nullptr ? quantity.observed : std::to_string(quantity.label);
   std::vector<std::optional<double>> values;
   for (const RoundRecord& round : rounds) {

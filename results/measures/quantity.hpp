@@ -58,8 +58,8 @@ std::string describe(const Quantity& quantity);
 /// where no setting does.
 std::string recorded_with(const Quantity& quantity);
 
-/// Whether it is a sum of the sizes of what was drawn: batches, and cohorts with them.
-bool counts_draws(const Quantity& quantity);
+/// Whether it tells sizes that the privacy of a run keeps secret.
+bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim);
 
 /// Whether it is a fraction, of which more is better.
 bool is_share(const Quantity& quantity);
@@ -70,7 +70,9 @@ Better better(const Quantity& quantity);
 bool is_evaluated(const Quantity& quantity);
 
 /// After each of the rounds of a run, which begin with its first; nan or infinite where a model diverged,
-/// none where the round does not say.
-std::vector<std::optional<double>> values_of(const Quantity& quantity, std::span<const RoundRecord> rounds);
+/// none where the round does not say, or privacy keeps it secret.
+std::vector<std::optional<double>> values_of(const Quantity& quantity,
+                                             const std::optional<PrivacyClaim>& claim,
+                                             std::span<const RoundRecord> rounds);
 
 }  // namespace fedarena::results

@@ -144,11 +144,14 @@ RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun
   return metric;
 }
 
-Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds) {
+Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,
+                    std::span<const RoundRecord> rounds) {
+  const DrawnSizes chosen_by = metric.moment == Moment::kBytes ? DrawnSizes::kCohorts : DrawnSizes::kNone;
+  if (is_secret(metric.quantity, claim) || is_secret(chosen_by, claim)) return {.missing = kSecretSizes};
   const RoundRecord* round = find_round(metric, rounds);
   if (round == nullptr) return {.missing = why_no_round(metric, rounds)};
   const auto count = static_cast<std::size_t>(round - rounds.data()) + 1;
-  const std::optional<double> value = values_of(metric.quantity, rounds.first(count)).back();
+  const std::optional<double> value = values_of(metric.quantity, claim, rounds.first(count)).back();
   if (!value) return {.missing = why_no_value(metric.quantity)};
   return {.value = value, .round = round->round};
 }

@@ -37,8 +37,9 @@ struct Reading {
   std::string missing = {};          ///< why there is no value: "no round 20"; empty exactly with one
 };
 
-/// `rounds`: those of a finished run.
-Reading read_metric(const RoundMetric& metric, std::span<const RoundRecord> rounds);
+/// `rounds`: those of a finished run of that claim.
+Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,
+                    std::span<const RoundRecord> rounds);
 
 /// For the head of a column: "macro F1 (%) at round 20".
 std::string heading(const RoundMetric& metric);

@@ -30,8 +30,8 @@ std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& se
                                                             const Quantity& y) {
   std::map<std::int64_t, std::pair<double, double>> values;
   const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
-  const DrawnValues over = axis_values(x, rounds);
-  const DrawnValues measured = quantity_values(y, rounds);
+  const DrawnValues over = axis_values(x, seed.summary.privacy, rounds);
+  const DrawnValues measured = quantity_values(y, seed.summary.privacy, rounds);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     if (over[i] && measured[i]) values.emplace(rounds[i].round, std::pair(*over[i], *measured[i]));
   }
@@ -59,7 +59,8 @@ Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
   return curve;
 }
 
-std::string missing(const CurveAxis& x, const Quantity& y) {
+std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
+  if (is_secret(x.draws, row.privacy) || is_secret(y, row.privacy)) return kSecretSizes;
   return fmt::format("no round in which every seed has both {} and {}", x.name, name_of(y));
 }
 
@@ -98,7 +99,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   for (const Row& row : table.rows) {
     Curve curve = curve_of(row, x, y);
     if (curve.points.empty()) {
-      curves.notes.push_back(fmt::format("{}: {}; not drawn", row_name(row), missing(x, y)));
+      curves.notes.push_back(fmt::format("{}: {}; not drawn", row_name(row), missing(row, x, y)));
       continue;
     }
     if (last == nullptr || !(*last == row.setting)) {
@@ -109,7 +110,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   }
   if (curves.panels.empty()) {
     const std::string setting = recorded_with(y);
-    throw Error(Complaint{.found = fmt::format("{}, in any row", missing(x, y)),
+    throw Error(Complaint{.found = fmt::format("{}, in any row", missing(table.rows.front(), x, y)),
                           .remedy = setting.empty()
                                         ? "`fedarena plot --help` lists what else can be drawn."
                                         : fmt::format("Rounds record {} with {}.", name_of(y), setting)});
@@ -117,12 +118,14 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
   return curves;
 }
 
-DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds) {
-  return drawable(values_of(axis, rounds));
+DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,
+                        std::span<const RoundRecord> rounds) {
+  return drawable(values_of(axis, claim, rounds));
 }
 
-DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds) {
-  DrawnValues values = drawable(values_of(quantity, rounds));
+DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
+                            std::span<const RoundRecord> rounds) {
+  DrawnValues values = drawable(values_of(quantity, claim, rounds));
   if (!is_share(quantity)) return values;
   for (std::optional<double>& value : values) {
     if (value) value = 100 * *value;

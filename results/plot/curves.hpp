@@ -64,15 +64,17 @@ class PanelTitles {
 /// read or be one row.
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y);
 
-/// What can be drawn of a run, one entry a round: none where a round does not say, and for what is infinite
-/// or no number.
+/// What can be drawn of a run of that claim, one entry a round: none where a round does not say or privacy
+/// keeps it secret, and for what is infinite or no number.
 using DrawnValues = std::vector<std::optional<double>>;
 
 /// The positions of the rounds on an axis. Sums end where a round does not say.
-DrawnValues axis_values(const CurveAxis& axis, std::span<const RoundRecord> rounds);
+DrawnValues axis_values(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,
+                        std::span<const RoundRecord> rounds);
 
 /// A quantity after the rounds, in percent where it is a share.
-DrawnValues quantity_values(const Quantity& quantity, std::span<const RoundRecord> rounds);
+DrawnValues quantity_values(const Quantity& quantity, const std::optional<PrivacyClaim>& claim,
+                            std::span<const RoundRecord> rounds);
 
 /// The one position of a round of several seeds: the largest or the mean, as the axis says.
 double over_seeds(const CurveAxis& axis, std::span<const double> positions);

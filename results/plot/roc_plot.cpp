@@ -10,6 +10,7 @@
 #include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
+#include "results/table/notes.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -29,34 +30,41 @@ std::vector<Point> points_of(const RocCurve& curve) {
 
 }  // namespace
 
-std::vector<NamedRoc> find_roc_curves(std::span<const FoundRun> runs,
-                                      std::span<const std::filesystem::path> folders) {
+RocCurves find_roc_curves(std::span<const FoundRun> runs, std::span<const std::filesystem::path> folders) {
+  RocCurves found;
   std::vector<FoundRun> holders;
   std::vector<std::vector<NamedRoc>> held;
   for (const FoundRun& run : runs) {
+    if (!run.summary) found.notes.push_back(broken_note(run));
     if (!run.summary || run.summary->state != kFinished) continue;
-    std::vector<NamedRoc> curves;
-    if (const auto attacks = read_attacks(RunDirectory::open(run.path))) {
+    try {
+      const auto attacks = read_attacks(RunDirectory::open(run.path));
+      if (!attacks) continue;
+      std::vector<NamedRoc> curves;
       for (const MembershipAttack& attack : attacks->attacks)
         curves.push_back({attack.score, roc_curve(attack.members, attack.non_members).value()});
+      holders.push_back(run);
+      held.push_back(std::move(curves));
+    } catch (const Error& error) {
+      found.notes.push_back(broken_note({.path = run.path, .summary = {}, .problem = problem_line(error)}));
     }
-    if (curves.empty()) continue;
-    holders.push_back(run);
-    held.push_back(std::move(curves));
   }
   if (holders.empty()) {
+    found.notes.emplace_back("`fedarena attack RUN` makes it.");
     throw Error(Complaint{.found = fmt::format("no finished run holds an {}, which --roc draws", kAttackFile),
-                          .remedy = "`fedarena attack RUN` makes it."});
+                          .remedy = fmt::format("{}", fmt::join(found.notes, "\n"))});
   }
-  if (holders.size() == 1) return held.front();
+  if (holders.size() == 1) {
+    found.curves = std::move(held.front());
+    return found;
+  }
   const std::vector<std::string> names = run_names(holders, folders);
-  std::vector<NamedRoc> all;
   for (std::size_t i = 0; i < holders.size(); ++i) {
     for (NamedRoc& one : held[i]) {
-      all.push_back({.name = fmt::format("{}: {}", names[i], one.name), .curve = one.curve});
+      found.curves.push_back({.name = fmt::format("{}: {}", names[i], one.name), .curve = one.curve});
     }
   }
-  return all;
+  return found;
 }
 
 std::string area_text(const RocCurve& curve) { return fmt::format("{:.4f}", curve.area); }
@@ -82,16 +90,17 @@ std::string roc_script(std::span<const NamedRoc> curves, Terminal terminal) {
   return script + fmt::format("plot \\\n{}\n", fmt::join(layers, ", \\\n"));
 }
 
-std::string roc_json(std::span<const NamedRoc> curves) {
+std::string roc_json(const RocCurves& found) {
   Json object;
   object["curves"] = Json::array();
-  for (const auto& [name, curve] : curves) {
+  for (const auto& [name, curve] : found.curves) {
     Json points = Json::array();
     for (const auto& [x, y] : points_of(curve)) {
       points.push_back({{"false_positive_rate", x}, {"true_positive_rate", y}});
     }
     object["curves"].push_back({{"name", name}, {"auc", curve.area}, {"points", std::move(points)}});
   }
+  object["notes"] = found.notes;
   return json_text(object, -1) + "\n";
 }
 

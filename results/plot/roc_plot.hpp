@@ -18,11 +18,15 @@ struct NamedRoc {
   bool operator==(const NamedRoc&) const = default;
 };
 
+struct RocCurves {
+  std::vector<NamedRoc> curves;
+  std::vector<std::string> notes = {};  ///< runs that are left out because a file of theirs cannot be read
+};
+
 /// The characteristics of the membership attacks on finished runs, found at and below `folders`, by the name
 /// of their score; where several runs were attacked, the name of the run precedes it. An Error where none
 /// was.
-std::vector<NamedRoc> find_roc_curves(std::span<const FoundRun> runs,
-                                      std::span<const std::filesystem::path> folders);
+RocCurves find_roc_curves(std::span<const FoundRun> runs, std::span<const std::filesystem::path> folders);
 
 /// "0.9731": the area as legends have it.
 std::string area_text(const RocCurve& curve);
@@ -31,7 +35,7 @@ std::string area_text(const RocCurve& curve);
 /// chance in grey, the areas in the legend below the data. An Error where there are too many curves.
 std::string roc_script(std::span<const NamedRoc> curves, Terminal terminal);
 
-/// The curves as JSON, every point of them.
-std::string roc_json(std::span<const NamedRoc> curves);
+/// The curves as JSON, every point of them, and the notes.
+std::string roc_json(const RocCurves& found);
 
 }  // namespace fedarena::results

@@ -88,8 +88,10 @@ void check(const PrivacyClaim& claim, const JsonFields& fields) {
 
 }  // namespace
 
-bool draws_are_secret(const std::optional<PrivacyClaim>& claim) {
-  return claim && !claim->adjacency.empty() && claim->adjacency != name(Adjacency::kReplaceOne);
+bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim) {
+  if (!claim || sizes == DrawnSizes::kNone) return false;
+  if (sizes == DrawnSizes::kCohorts && claim->unit != name(Unit::kClient)) return false;
+  return claim->adjacency.empty() ? !claim->rdp : claim->adjacency != name(Adjacency::kReplaceOne);
 }
 
 bool is_finite(const std::optional<Claim>& claim) {

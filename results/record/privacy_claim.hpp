@@ -45,8 +45,12 @@ struct PrivacyClaim {
   bool operator==(const PrivacyClaim&) const = default;
 };
 
-/// Whether the sizes of samples are a secret of the mechanism: where each unit was drawn on its own.
-bool draws_are_secret(const std::optional<PrivacyClaim>& claim);
+/// What a number tells the sizes of, where they may be drawn at random. Who knows the batches knows cohorts.
+enum class DrawnSizes { kNone, kBatches, kCohorts };
+
+/// Whether privacy keeps these sizes secret: where each unit was drawn on its own, and before the end of a
+/// run, when nobody has looked yet. No number of this kind is shown.
+bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
 
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);

@@ -42,10 +42,10 @@ std::vector<std::size_t> kept(std::vector<std::size_t> positions) {
   return chosen;
 }
 
-Series axis_over_seeds(const CurveAxis& axis, const RowRounds& seeds,
-                       std::span<const std::size_t> positions) {
+Series axis_over_seeds(const CurveAxis& axis, const std::optional<PrivacyClaim>& claim,
+                       const RowRounds& seeds, std::span<const std::size_t> positions) {
   std::vector<DrawnValues> values;
-  for (const auto& rounds : seeds) values.push_back(axis_values(axis, rounds));
+  for (const auto& rounds : seeds) values.push_back(axis_values(axis, claim, rounds));
   Series series;
   for (const std::size_t position : positions) {
     const Series round = of_round(values, position);
@@ -148,13 +148,13 @@ Json panels_json(const Table& table) {
 
 }  // namespace
 
-RowSeries row_series(const RowRounds& seeds) {
+RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& claim) {
   std::size_t rounds = std::numeric_limits<std::size_t>::max();
   for (const auto& seed : seeds) rounds = std::min(rounds, seed.size());
   std::vector<std::vector<DrawnValues>> measures;
   const auto add = [&](const Quantity& quantity) {
     std::vector<DrawnValues>& of_seeds = measures.emplace_back();
-    for (const auto& seed : seeds) of_seeds.push_back(quantity_values(quantity, seed));
+    for (const auto& seed : seeds) of_seeds.push_back(quantity_values(quantity, claim, seed));
   };
   const std::vector<std::string> own = measure_names();
   const std::vector<std::string> observed = observed_names(seeds.front());  // others lack the first seed
@@ -170,7 +170,8 @@ RowSeries row_series(const RowRounds& seeds) {
   positions = kept(std::move(positions));
   RowSeries series;
   for (const std::size_t position : positions) series.rounds.push_back(seeds.front()[position].round);
-  for (const CurveAxis& axis : curve_axes()) series.x.push_back(axis_over_seeds(axis, seeds, positions));
+  for (const CurveAxis& axis : curve_axes())
+    series.x.push_back(axis_over_seeds(axis, claim, seeds, positions));
   for (std::size_t i = 0; i < own.size(); ++i) series.y.push_back(measure_over_seeds(measures[i], positions));
   for (std::size_t i = 0; i < observed.size(); ++i) {
     series.observed.emplace_back(observed[i], measure_over_seeds(measures[own.size() + i], positions));

@@ -27,7 +27,7 @@ struct RowSeries {
 /// Rounds that a curve of a report has at most; of more, evenly chosen ones are kept, the last among them.
 inline constexpr std::size_t kMostRounds = 400;
 
-RowSeries row_series(const RowRounds& seeds);
+RowSeries row_series(const RowRounds& seeds, const std::optional<PrivacyClaim>& claim);
 
 /// Numbers as JSON with so many significant digits, null where there is none: an array, or
 /// {"from": a, "step": b, "count": n} where at least three of them are a, a + b, a + 2b, ... to these digits,

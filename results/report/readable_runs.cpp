@@ -89,15 +89,14 @@ bool is_one_row(const RowRuns& row, RunProblems& problems) {
 
 }  // namespace
 
-ReadableRuns readable_runs(std::vector<FoundRun> runs,
-                           const std::function<std::string(const RowRounds&)>& text_of) {
+ReadableRuns readable_runs(std::vector<FoundRun> runs, const RowText& text_of) {
   std::vector<RowRuns> rows = gather_rows(runs).rows;
   std::vector<std::optional<std::string>> texts(rows.size());
   std::vector<RunProblems> problems(rows.size());
   const WorkPool pool(WorkPool::available_cores());
   pool.for_each(rows.size(), [&](std::size_t i) {
     const RowRounds rounds = read_row(rows[i], problems[i]);
-    if (!rounds.empty() && is_one_row(rows[i], problems[i])) texts[i] = text_of(rounds);
+    if (!rounds.empty() && is_one_row(rows[i], problems[i])) texts[i] = text_of(rounds, rows[i].privacy());
   });
   for (const auto& of_row : problems) {
     for (const auto& [run, problem] : of_row) {

@@ -95,8 +95,9 @@ Problems problems_of(std::span<const FoundRun> runs) {
 }  // namespace
 
 Report make_report(std::vector<FoundRun> runs) {
-  auto [readable, series] =
-      readable_runs(std::move(runs), [](const RowRounds& rounds) { return series_json(row_series(rounds)); });
+  auto [readable, series] = readable_runs(std::move(runs), [](const RowRounds& rounds, const auto& claim) {
+    return series_json(row_series(rounds, claim));
+  });
   runs = std::move(readable);
   const Table table = make_table(runs);
   Report report{.html = {}, .runs = runs.size(), .rows = table.rows.size(), .problems = problems_of(runs)};

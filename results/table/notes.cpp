@@ -196,7 +196,8 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<c
       if (!summary.tuning) continue;
       const Tuning& tuning = *summary.tuning;
       searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(fmt::format(
-          "{} {}", names[i], outcome_text(tuning, summary.label, !draws_are_secret(summary.privacy))));
+          "{} {}", names[i],
+          outcome_text(tuning, summary.label, !is_secret(DrawnSizes::kBatches, summary.privacy))));
       is_private = is_private || summary.privacy.has_value();
     }
   }

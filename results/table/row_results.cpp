@@ -27,14 +27,9 @@ void add(Missing& missing, const std::string& reason, std::int64_t seed) {
 Missing read_row(const RoundMetric& metric, Row& row) {
   Missing missing;
   std::vector<double> values;
-  const bool secret = draws_are_secret(row.privacy) && counts_draws(metric.quantity);
   for (SeedResult& seed : row.seeds) {
-    if (secret) {
-      add(missing, "drawn samples, whose sizes privacy keeps secret", seed.seed());
-      continue;
-    }
     const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
-    const Reading reading = read_metric(metric, rounds);
+    const Reading reading = read_metric(metric, seed.summary.privacy, rounds);
     seed.metric = reading.value;
     seed.metric_round = reading.round;
     if (reading.value) {

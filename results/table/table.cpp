@@ -43,11 +43,11 @@ void add_costs(Row& row) {
   row.uplink_bytes = mean_of(&Summary::uplink_bytes_per_client_round);
   row.downlink_bytes = mean_of(&Summary::downlink_bytes_per_client_round);
   row.seconds = mean_of(&Summary::seconds);
-  if (std::ranges::none_of(row.seeds, &SeedResult::secret_cohorts)) {
+  if (!is_secret(DrawnSizes::kCohorts, row.privacy)) {
     row.total_uplink_bytes = mean_of(&Summary::uplink_bytes);
     row.total_downlink_bytes = mean_of(&Summary::downlink_bytes);
   }
-  if (std::ranges::any_of(row.seeds, &SeedResult::secret_batches)) return;
+  if (is_secret(DrawnSizes::kBatches, row.privacy)) return;
   row.examples = mean_of(&Summary::examples);
   row.gradients = mean_of([](const Summary& summary) { return summary.cost.gradients; });
   row.operations = mean_of([](const Summary& summary) { return summary.cost.operations; });

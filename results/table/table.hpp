@@ -26,10 +26,6 @@ struct SeedResult {
   std::int64_t seed() const { return summary.seed; }
   /// Fewer than planned where a rule or the budget stopped the run.
   std::int64_t rounds_done() const { return summary.rounds_done; }
-  /// Whether privacy keeps the sizes of its batches secret, and with them those of its cohorts: no sum may
-  /// tell them.
-  bool secret_batches() const { return draws_are_secret(summary.privacy); }
-  bool secret_cohorts() const { return secret_batches() && summary.privacy->unit == name(Unit::kClient); }
 };
 
 /// The number by which rows are compared, over seeds.

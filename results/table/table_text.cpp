@@ -103,8 +103,8 @@ std::string legend(const Table& table, const Selection& selection) {
   const bool totals = shown(TableColumn::kTotalUplink) || shown(TableColumn::kTotalDownlink);
   say(std::ranges::any_of(table.rows,
                           [&](const Row& row) {
-                            return draws_are_secret(row.privacy) &&
-                                   (counts || (totals && row.privacy->unit == name(Unit::kClient)));
+                            return (counts && is_secret(DrawnSizes::kBatches, row.privacy)) ||
+                                   (totals && is_secret(DrawnSizes::kCohorts, row.privacy));
                           }),
       "\"-\": a sum that would tell the sizes of samples, which privacy keeps secret.");
   say_pair(TableColumn::kUplink, TableColumn::kDownlink, {"Uplink and downlink", "Uplink", "Downlink"},

@@ -91,8 +91,9 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("published_n", published && published->n ? std::to_string(*published->n) : "");
   add("published_source", published ? table.published_sources[published->source] : "");
   add("trials", row.tuning ? std::to_string(row.tuning->trials) : "");
-  add("trial_examples",
-      row.tuning && !draws_are_secret(row.privacy) ? std::to_string(row.tuning->examples) : "");
+  add("trial_examples", row.tuning && !is_secret(DrawnSizes::kBatches, row.privacy)
+                            ? std::to_string(row.tuning->examples)
+                            : "");
   add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
   if (!any_audited(table)) return fields;
   add("epsilon_at_least_mean", row.epsilon_at_least ? exact_number(row.epsilon_at_least->mean) : "");
@@ -128,8 +129,8 @@ Json json_of(const SeedResult& seed, const std::optional<RoundMetric>& metric) {
   json["seconds"] = summary.seconds;
   json["uplink_bytes_per_client_round"] = json_count(summary.uplink_bytes_per_client_round);
   json["downlink_bytes_per_client_round"] = json_count(summary.downlink_bytes_per_client_round);
-  const bool bytes = !seed.secret_cohorts();
-  const bool counts = !seed.secret_batches();
+  const bool bytes = !is_secret(DrawnSizes::kCohorts, summary.privacy);
+  const bool counts = !is_secret(DrawnSizes::kBatches, summary.privacy);
   json["uplink_bytes"] = bytes ? Json(summary.uplink_bytes) : Json(nullptr);
   json["downlink_bytes"] = bytes ? Json(summary.downlink_bytes) : Json(nullptr);
   json["epsilon_rdp"] = summary.privacy ? json_epsilon(summary.privacy->rdp) : Json("none");
@@ -178,7 +179,7 @@ Json json_of(const Row& row, const Table& table) {
   json["algorithm_parameters"] = Json::object();
   for (const auto& [name, value] : summary.algorithm_parameters) json["algorithm_parameters"][name] = value;
   if (row.tuning) append_tuning(json, *row.tuning);
-  if (row.tuning && draws_are_secret(row.privacy)) json["tuning"]["examples"] = nullptr;
+  if (row.tuning && is_secret(DrawnSizes::kBatches, row.privacy)) json["tuning"]["examples"] = nullptr;
   json["rounds"] = summary.rounds;
   json["clients"] = summary.clients;
   json["parameters"] = summary.parameters;

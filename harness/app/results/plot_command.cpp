@@ -93,16 +93,17 @@ void check_roc_options(const CLI::App& command) {
 
 int run_roc_plot(const PlotArguments& arguments, results::Terminal terminal,
                  std::span<const results::FoundRun> runs) {
-  const std::vector<results::NamedRoc> curves = results::find_roc_curves(runs, arguments.folders);
-  results::replace_file(arguments.picture, results::run_gnuplot(results::roc_script(curves, terminal)));
+  const results::RocCurves found = results::find_roc_curves(runs, arguments.folders);
+  results::replace_file(arguments.picture, results::run_gnuplot(results::roc_script(found.curves, terminal)));
   if (arguments.format == "json") {
-    print("{}", results::roc_json(curves));
+    print("{}", results::roc_json(found));
     return kSuccess;
   }
   std::vector<std::vector<std::string>> lines = {{"curve", "AUC"}};
-  for (const auto& [name, curve] : curves) lines.push_back({name, results::area_text(curve)});
+  for (const auto& [name, curve] : found.curves) lines.push_back({name, results::area_text(curve)});
   print("{}: receiver operating characteristics\n{}", arguments.picture.string(),
         results::aligned_lines(lines, {false, true}));
+  for (const std::string& note : found.notes) print("note: {}\n", note);
   return kSuccess;
 }
 

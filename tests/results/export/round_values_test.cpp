@@ -39,7 +39,8 @@ RoundRecord full_record() {
 }
 
 TEST(RoundValues, HoldEveryNumberOfARound) {
-  const ExportedRun run = private_run();
+  ExportedRun run = private_run();
+  run.summary.privacy->adjacency = "replace-one";
   EXPECT_THAT(
       texts(run.summary, full_record()),
       ElementsAre(Pair("class_accuracy_0", "0.5"), Pair("class_accuracy_2", "1"),
@@ -52,6 +53,27 @@ TEST(RoundValues, HoldEveryNumberOfARound) {
                   Pair("operations_at_least", "1"), Pair("test_accuracy", "0.75"), Pair("test_loss", "0.25"),
                   Pair("train_seconds", "1.5"), Pair("uplink_bytes", "40960"),
                   Pair("validation_accuracy", "0.625"), Pair("validation_loss", "0.375")));
+}
+
+TEST(RoundValues, KeepSizesOfSecretSamplesBack) {
+  const auto names = [](const Summary& summary) {
+    std::set<std::string> found;
+    for (const RoundValue& value : round_values(summary, full_record())) found.insert(value.name);
+    return found;
+  };
+  Summary summary = private_run().summary;
+  summary.privacy->adjacency = "replace-one";
+  std::set<std::string> all = names(summary);
+  for (const char* counts : {"examples", "gradients", "operations"}) EXPECT_EQ(all.erase(counts), 1U);
+  summary.privacy->adjacency = "zero-out";
+  EXPECT_EQ(names(summary), all);
+  // Those of cohorts are drawn under the policy "client"; nobody has asked yet how.
+  summary.privacy->unit = "client";
+  summary.privacy->adjacency.clear();
+  summary.privacy->rdp = summary.privacy->pld = std::nullopt;
+  for (const char* counts : {"clients", "uplink_bytes", "downlink_bytes"}) EXPECT_EQ(all.erase(counts), 1U);
+  all.erase("epsilon_pld");
+  EXPECT_EQ(names(summary), all);
 }
 
 TEST(RoundValues, AreListedAndOfAGroup) {

@@ -34,7 +34,7 @@ std::vector<RoundRecord> ten_rounds(double shift = 0) {
 }
 
 Reading read(const std::string& text, const std::vector<RoundRecord>& rounds = ten_rounds()) {
-  return read_metric(parse_round_metric(text), rounds);
+  return read_metric(parse_round_metric(text), {}, rounds);
 }
 
 TEST(RoundMetric, OfTheLastRoundIsNotTheBestOnTest) {
@@ -99,7 +99,7 @@ TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
   }
   const std::vector<FoundRun> runs = find_runs(std::vector{flacking.path()});
   const auto of = [&](const std::string& text) {
-    return read_metric(parse_round_metric(text, runs), rounds);
+    return read_metric(parse_round_metric(text, runs), {}, rounds);
   };
   EXPECT_EQ(of("radius@round=3").value, 1.5);
   EXPECT_EQ(of("radius@round=9").missing, "no radius in the rounds");

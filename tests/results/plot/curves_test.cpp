@@ -109,6 +109,18 @@ TEST_F(CurvesTest, SumCosts) {
   EXPECT_EQ(curves("gradients").panels[0].curves[0].points[1].x, 2000);
 }
 
+TEST_F(CurvesTest, DoNotTellSizesOfSecretSamples) {
+  record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7});
+  EXPECT_EQ(curves("bytes").panels.size(), 1U) << "all clients take part, and everybody knows";
+  EXPECT_THAT(message_of([&] { curves("examples"); }),
+              HasSubstr("drawn samples, whose sizes privacy keeps secret, in any row"));
+  record(finished("fedavg", 1, 0.7), {0.5, 0.7});
+  const Curves drawn = curves("round", known_quantity("gradients"));
+  ASSERT_EQ(drawn.panels.at(0).curves.size(), 1U);
+  EXPECT_EQ(drawn.panels[0].curves[0].name, "fedavg");
+  EXPECT_THAT(drawn.notes, testing::Contains(HasSubstr("dp-fedavg: drawn samples, whose sizes")));
+}
+
 TEST_F(CurvesTest, DrawEveryMeasure) {
   record(finished("fedavg", 1, 0.7), {0.5}, [](RoundRecord& round) {
     round.validation_accuracy = 0.25;

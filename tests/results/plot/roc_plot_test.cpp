@@ -27,10 +27,11 @@ class RocPlotTest : public ::testing::Test {
         scratch_ / fmt::format("runs/{}-{}", summary.label, summary.seed), "", "{}", summary);
     if (attacked) write_attacks(run, sample_attacks(run));
   }
-  std::vector<NamedRoc> found() const {
+  RocCurves found() const {
     const std::vector<std::filesystem::path> folders = {scratch_ / "runs"};
     return find_roc_curves(find_runs(folders), folders);
   }
+  void damage(const std::string& run) const { put(scratch_ / "runs" / run / kAttackFile, "{"); }
 
  private:
   Scratch scratch_;
@@ -42,13 +43,26 @@ TEST_F(RocPlotTest, TakesTheAttacksOnFinishedRuns) {
   EXPECT_THAT(message_of([&] { found(); }),
               HasSubstr("no finished run holds an attack.json, which --roc draws"));
   record(finished("fedprox", 1, 0.7), true);
-  EXPECT_THAT(found(), ElementsAre(Field(&NamedRoc::name, "loss"), Field(&NamedRoc::name, "rmia")));
-  EXPECT_EQ(found()[1].curve.area, 0.75);
+  EXPECT_THAT(found().curves, ElementsAre(Field(&NamedRoc::name, "loss"), Field(&NamedRoc::name, "rmia")));
+  EXPECT_EQ(found().curves[1].curve.area, 0.75);
   record(finished("fedprox", 2, 0.7), true);
   EXPECT_THAT(
-      found(),
+      found().curves,
       ElementsAre(Field(&NamedRoc::name, "fedprox-1: loss"), Field(&NamedRoc::name, "fedprox-1: rmia"),
                   Field(&NamedRoc::name, "fedprox-2: loss"), Field(&NamedRoc::name, "fedprox-2: rmia")));
+}
+
+TEST_F(RocPlotTest, NamesRunsThatCannotBeReadAndDrawsTheOthers) {
+  record(finished("fedavg", 1, 0.7), true);
+  record(finished("fedavg", 2, 0.7), true);
+  damage("fedavg-2");
+  const RocCurves drawn = found();
+  EXPECT_THAT(drawn.curves, ElementsAre(Field(&NamedRoc::name, "loss"), Field(&NamedRoc::name, "rmia")));
+  EXPECT_THAT(drawn.notes, ElementsAre(AllOf(HasSubstr("fedavg-2: attack.json"), HasSubstr("not counted"))));
+  EXPECT_THAT(roc_json(drawn), HasSubstr("not counted"));
+  damage("fedavg-1");
+  EXPECT_THAT(message_of([&] { found(); }),
+              AllOf(HasSubstr("no finished run"), HasSubstr("fedavg-1: attack.json")));
 }
 
 TEST(RocPlot, HoldsPointsAndAreas) {
@@ -75,7 +89,7 @@ TEST(RocPlot, ComesInEveryKindOfFile) {
 }
 
 TEST(RocPlot, IsJsonForOtherPlots) {
-  const auto json = nlohmann::json::parse(roc_json(std::vector{named_roc("loss")}));
+  const auto json = nlohmann::json::parse(roc_json({.curves = {named_roc("loss")}}));
   const auto& curve = json["curves"][0];
   EXPECT_EQ(curve["name"], "loss");
   EXPECT_EQ(curve["auc"], 0.75);

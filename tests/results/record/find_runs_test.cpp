@@ -10,8 +10,6 @@
 namespace fedarena::results {
 namespace {
 
-using ::testing::Pair;
-
 namespace fs = std::filesystem;
 
 void make_run(const fs::path& path, std::int64_t seed) {
@@ -95,10 +93,12 @@ TEST(FindRuns, RoundsThatCannotBeReadDoNotHideTheOthers) {
   set_aside_unreadable_rounds(runs);
   std::map<std::string, std::string> problems;
   for (const FoundRun& run : runs) problems[run.path.filename()] = run.problem;
-  EXPECT_THAT(problems,
-              ElementsAre(Pair("deep", HasSubstr("rounds.jsonl:1: lists and objects lie too deep")),
-                          Pair("good", ""), Pair("pipe", HasSubstr("rounds.jsonl: is a pipe")),
-                          Pair("short", HasSubstr("rounds.jsonl: holds 0 rounds")), Pair("unfinished", "")));
+  EXPECT_THAT(
+      problems,
+      ElementsAre(testing::Pair("deep", HasSubstr("rounds.jsonl:1: lists and objects lie too deep")),
+                  testing::Pair("good", ""), testing::Pair("pipe", HasSubstr("rounds.jsonl: is a pipe")),
+                  testing::Pair("short", HasSubstr("rounds.jsonl: holds 0 rounds")),
+                  testing::Pair("unfinished", "")));
 }
 
 TEST(FindRuns, SaysWhenThereIsNothingToFind) {

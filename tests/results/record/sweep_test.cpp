@@ -17,7 +17,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using testing::Pair;
 
 FoundRun at(const Sweep& sweep, const std::string& partition, const std::string& label, std::int64_t seed,
             double accuracy) {
@@ -136,9 +135,9 @@ TEST(Sweep, NamesThePointInNotes) {
 
 TEST(Sweep, PartsAreToldApart) {
   const Sweep sweep{{"algorithms.\"a.b\".mu", "2"}, {"algorithms.fedprox.mu", "1"}, {"data.name", "glyphs"}};
-  EXPECT_THAT(shared_sweep(sweep), ElementsAre(Pair("data.name", "glyphs")));
-  EXPECT_THAT(own_sweep({sweep[1]}, "fedprox"), ElementsAre(Pair("mu", "1")));
-  EXPECT_THAT(own_sweep({sweep[0]}, "a.b"), ElementsAre(Pair("mu", "2")));
+  EXPECT_THAT(shared_sweep(sweep), ElementsAre(testing::Pair("data.name", "glyphs")));
+  EXPECT_THAT(own_sweep({sweep[1]}, "fedprox"), ElementsAre(testing::Pair("mu", "1")));
+  EXPECT_THAT(own_sweep({sweep[0]}, "a.b"), ElementsAre(testing::Pair("mu", "2")));
   EXPECT_EQ(swept_in(sweep, "data"), "data.name=glyphs");
   EXPECT_EQ(swept_in(sweep, "dat"), "");
   EXPECT_EQ(without_swept("iid", sweep, "data"), "iid");

@@ -36,8 +36,8 @@ std::vector<CurvePoint> points_of(const RowSeries& series, std::size_t x, const 
 void expect_same_curves(const std::vector<std::filesystem::path>& folders) {
   const std::vector<FoundRun> runs = find_runs(folders);
   std::vector<RowSeries> rows;
-  readable_runs(runs, [&](const RowRounds& rounds) {
-    rows.push_back(row_series(rounds));
+  readable_runs(runs, [&](const RowRounds& rounds, const auto& claim) {
+    rows.push_back(row_series(rounds, claim));
     return std::string();
   });
   ASSERT_EQ(rows.size(), 1U);
@@ -87,7 +87,7 @@ TEST(RowSeries, HoldsWhatTheFirstSeedObserves) {
   seeds[0][0].observed = {{"radius", 1}};
   seeds[0][1].observed = {{"radius", 2}};
   seeds[1][1].observed = {{"radius", 4}, {"walk", 1}};
-  const RowSeries series = row_series(seeds);
+  const RowSeries series = row_series(seeds, {});
   ASSERT_EQ(series.observed.size(), 1U);
   EXPECT_EQ(series.observed[0].first, "radius");
   EXPECT_TRUE(std::isnan(series.observed[0].second.mean[0]));
@@ -103,7 +103,7 @@ TEST(RowSeries, HoldsTheCurvesOfPlotForOneSeed) {
 TEST(RowSeries, KeepsEvenlyChosenRoundsOfALongRun) {
   RowRounds seeds(1);
   for (std::int64_t i = 1; i <= 1000; ++i) seeds[0].push_back(round_record(i));
-  const RowSeries series = row_series(seeds);
+  const RowSeries series = row_series(seeds, {});
   ASSERT_EQ(series.rounds.size(), kMostRounds);
   EXPECT_EQ(series.rounds.back(), 1000);
   for (std::size_t i = 1; i < series.rounds.size(); ++i) {

@@ -25,7 +25,9 @@ std::string problem_of(const std::vector<FoundRun>& runs, const std::string& nam
 }
 
 // Of each row the number of its seeds.
-std::string seeds_of(const RowRounds& rounds) { return std::to_string(rounds.size()); }
+std::string seeds_of(const RowRounds& rounds, const std::optional<PrivacyClaim>& /*claim*/) {
+  return std::to_string(rounds.size());
+}
 
 ReadableRuns read(const Scratch& folder) {
   return readable_runs(find_runs(std::vector{folder.path()}), seeds_of);
