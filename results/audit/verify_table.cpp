@@ -12,6 +12,7 @@
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
 #include "results/audit/privacy_report.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/statistics/paired_tests.hpp"
 #include "results/table/table.hpp"
@@ -26,6 +27,12 @@ struct Cells {
 
   void add(const std::string& column, double value) { values[column].push_back(value); }
 };
+
+constexpr const char* kEpsilonAtLeast = "epsilon >=";
+
+std::string attack_column(const std::string& score, const AttackMeasure& measure) {
+  return fmt::format("{}, {}", score, measure.heading);
+}
 
 std::optional<double> mean_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
@@ -103,7 +110,14 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
       cells.add("RMSE", std::sqrt(2 * *last.test_loss));
     add_clients(cells, rounds);
   }
+  if (const std::optional<MembershipAttacks> attacks = read_attacks(run)) {
+    for (const MembershipAttack& attack : attacks->attacks) {
+      for (const AttackMeasure& measure : attack_measures())
+        cells.add(attack_column(attack.score, measure), attack.separation.*measure.member);
+    }
+  }
   Summary summary = run.summary();
+  if (summary.audit) cells.add(kEpsilonAtLeast, summary.audit->lower_bound);
   if (!summary.privacy) return;
   compute_claim(summary, read_ledger(path));
   add_claim(cells.rdp, summary.privacy->rdp);
@@ -129,6 +143,13 @@ void verify_row(const Row& row, Verification& verification) {
   if (row.rmse() || cells.values.contains("RMSE")) verify_spread("RMSE", "RMSE", row.rmse());
   for (const CatalogueEntry* column : client_columns()) {
     if (const auto spread = row.clients(column)) verify_spread(column->heading, column->column, spread);
+  }
+  if (row.epsilon_at_least) verify_spread(kEpsilonAtLeast, kEpsilonAtLeast, row.epsilon_at_least);
+  for (const auto& [score, unused] : row.seeds.front().attacks) {
+    for (const AttackMeasure& measure : attack_measures()) {
+      const std::string column = attack_column(score, measure);
+      if (const auto spread = row.attacked(score, measure)) verify_spread(column, column, spread);
+    }
   }
   const auto verify_mean = [&](const char* column, std::optional<double> mean) {
     compare.close(field(column), mean, mean_of(cells.values[column]));

@@ -12,12 +12,14 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::array<std::pair<const char*, TableColumn>, 13> kColumns = {
+constexpr std::array<std::pair<const char*, TableColumn>, 15> kColumns = {
     {{"rounds", TableColumn::kRounds},
      {"seeds", TableColumn::kSeeds},
      {"accuracy", TableColumn::kResult},
      {"clients", TableColumn::kClients},
      {"epsilon", TableColumn::kEpsilon},
+     {"attacks", TableColumn::kAttacks},
+     {"attack-rates", TableColumn::kAttackRates},
      {"examples", TableColumn::kExamples},
      {"gradients", TableColumn::kGradients},
      {"operations", TableColumn::kOperations},
@@ -61,8 +63,9 @@ Selection parse_selection(const std::string& text) {
 Selection default_selection(const Table& table) {
   Selection selection = {TableColumn::kRounds, TableColumn::kSeeds, TableColumn::kResult};
   if (any_clients_tested(table)) selection.push_back(TableColumn::kClients);
-  for (const TableColumn column :
-       {TableColumn::kEpsilon, TableColumn::kUplink, TableColumn::kDownlink, TableColumn::kSeconds}) {
+  selection.push_back(TableColumn::kEpsilon);
+  if (!attack_scores(table).empty()) selection.push_back(TableColumn::kAttacks);
+  for (const TableColumn column : {TableColumn::kUplink, TableColumn::kDownlink, TableColumn::kSeconds}) {
     selection.push_back(column);
   }
   return selection;

@@ -11,9 +11,11 @@ namespace fedarena::results {
 enum class TableColumn {
   kRounds,
   kSeeds,
-  kResult,   ///< accuracy, RMSE, or the metric that the table was made for
-  kClients,  ///< four columns about the accuracies of single clients
-  kEpsilon,  ///< and what it is an epsilon of
+  kResult,       ///< accuracy, RMSE, or the metric that the table was made for
+  kClients,      ///< four columns about the accuracies of single clients
+  kAttacks,      ///< of attacks on membership: the area for each score
+  kAttackRates,  ///< true positive rates and advantage for each score
+  kEpsilon,      ///< and what it is an epsilon of
   kExamples,
   kGradients,
   kOperations,
@@ -34,7 +36,7 @@ std::vector<std::string> column_names();
 Selection parse_selection(const std::string& text);
 
 /// What is shown when nobody asks for anything else: no costs of computing, and clients where any were
-/// tested.
+/// tested, the areas of attacks where any were made.
 Selection default_selection(const Table& table);
 
 /// What these columns mean, for readers of Markdown and LaTeX.

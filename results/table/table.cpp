@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/find.hpp"
 
+#include "results/record/attack_file.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/privacy_notes.hpp"
@@ -65,6 +67,19 @@ void add_clients(Row& row) {
   }
 }
 
+// A file of attacks that cannot be read hides no row; `verify` says what is wrong with it.
+std::map<std::string, Separation> attacks_on(const std::filesystem::path& run) {
+  std::map<std::string, Separation> found;
+  try {
+    const std::optional<MembershipAttacks> attacks = read_attacks(RunDirectory::open(run));
+    if (!attacks) return found;
+    for (const MembershipAttack& attack : attacks->attacks) found[attack.score] = attack.separation;
+  } catch (const Error&) {
+    return {};
+  }
+  return found;
+}
+
 // All seeds of a row have an audit, or none has.
 void add_audit(Row& row) {
   if (!row.summary().audit) return;
@@ -80,7 +95,7 @@ Row make_row(const RowRuns& gathered) {
   row.privacy = gathered.privacy();
   row.tuning = gathered.summary().tuning;
   for (const FoundRun* run : gathered.runs) {
-    row.seeds.push_back({.path = run->path, .summary = *run->summary});
+    row.seeds.push_back({.path = run->path, .summary = *run->summary, .attacks = attacks_on(run->path)});
     if (row.tuning != run->summary->tuning) row.tuning.reset();
   }
   add_clients(row);
@@ -191,6 +206,35 @@ bool any_published(const Table& table) {
 std::optional<Spread> Row::clients(const CatalogueEntry* column) const {
   const auto found = clients_tested.find(column);
   return found == clients_tested.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::span<const AttackMeasure> attack_measures() {
+  static constexpr std::array kMeasures = {
+      AttackMeasure{"attack_auc", "AUC", &Separation::auc, false},
+      AttackMeasure{"attack_tpr_at_1_percent", "TPR at 1 % FPR (%)", &Separation::tpr_at_1_percent, true},
+      AttackMeasure{"attack_tpr_at_01_percent", "TPR at 0.1 % FPR (%)", &Separation::tpr_at_01_percent, true},
+      AttackMeasure{"attack_advantage", "advantage (%)", &Separation::advantage, true}};
+  return kMeasures;
+}
+
+std::optional<Spread> Row::attacked(const std::string& score, const AttackMeasure& what) const {
+  std::vector<double> values;
+  for (const SeedResult& seed : seeds) {
+    const auto found = seed.attacks.find(score);
+    if (found == seed.attacks.end()) return std::nullopt;
+    values.push_back(found->second.*what.member);
+  }
+  return spread_of(values);
+}
+
+std::vector<std::string> attack_scores(const Table& table) {
+  std::set<std::string> scores;
+  for (const Row& row : table.rows) {
+    for (const SeedResult& seed : row.seeds) {
+      for (const auto& [score, unused] : seed.attacks) scores.insert(score);
+    }
+  }
+  return {scores.begin(), scores.end()};
 }
 
 std::span<const CatalogueEntry* const> client_columns() {

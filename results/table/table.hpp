@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/measures/round_metric.hpp"
 #include "results/record/find_runs.hpp"
+#include "results/statistics/separation.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/table/published.hpp"
 #include "results/table/rows.hpp"
@@ -20,8 +22,9 @@ namespace fedarena::results {
 struct SeedResult {
   std::filesystem::path path;
   Summary summary;
-  std::optional<double> metric = {};  ///< the metric of the table; none without one
-  std::int64_t metric_round = 0;      ///< where it was read; 0 without a value
+  std::optional<double> metric = {};               ///< the metric of the table; none without one
+  std::int64_t metric_round = 0;                   ///< where it was read; 0 without a value
+  std::map<std::string, Separation> attacks = {};  ///< on the membership of its examples, by score
 
   std::int64_t seed() const { return summary.seed; }
   /// Fewer than planned where a rule or the budget stopped the run.
@@ -34,6 +37,15 @@ struct Result {
   bool share = true;  ///< a fraction, shown in percent
   Better better = Better::kMore;
 };
+
+/// A number that tables have of each attack.
+struct AttackMeasure {
+  std::string_view name;     ///< of columns for programs, before the score
+  std::string_view heading;  ///< for readers, with its unit
+  double Separation::*member;
+  bool share;  ///< shown in percent
+};
+std::span<const AttackMeasure> attack_measures();
 
 /// One algorithm entry at one point of a grid over its seeds.
 struct Row : RowKey {
@@ -64,6 +76,8 @@ struct Row : RowKey {
   std::optional<Spread> accuracy() const { return last.share ? std::optional(last.spread) : std::nullopt; }
   /// The root mean squared error after the last round; on regression data alone.
   std::optional<Spread> rmse() const { return last.share ? std::nullopt : std::optional(last.spread); }
+  /// Of the attacks with that score; none unless every seed was attacked by it.
+  std::optional<Spread> attacked(const std::string& score, const AttackMeasure& what) const;
   /// What clients say in one of the respects of `client_columns`; none where a seed lacks it.
   std::optional<Spread> clients(const CatalogueEntry* column) const;
 };
@@ -113,6 +127,9 @@ std::span<const CatalogueEntry* const> client_columns();
 
 /// Those of them that this table can have: accuracies, errors where data are for regression, or both.
 std::vector<const CatalogueEntry*> client_columns_of(const Table& table);
+
+/// The scores by which any run of the table was attacked, ascending.
+std::vector<std::string> attack_scores(const Table& table);
 
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);

@@ -88,6 +88,9 @@ std::string legend(const Table& table, const Selection& selection) {
       "any.");
   say(shown(TableColumn::kEpsilon) && any_private(table),
       "Epsilon: upper bound, rounded up, the largest over seeds.");
+  say((shown(TableColumn::kAttacks) || shown(TableColumn::kAttackRates)) && !attack_scores(table).empty(),
+      "AUC of an attack on membership: how often a training example has a higher score than another; 0.5 is "
+      "chance, and no evidence for a guarantee.");
   say(shown(TableColumn::kExamples),
       "Examples: gradients that the oracle took of clients' examples, one for each time an example is used.");
   say(shown(TableColumn::kGradients),

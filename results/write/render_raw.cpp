@@ -95,10 +95,14 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
                             ? std::to_string(row.tuning->examples)
                             : "");
   add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
-  if (!any_audited(table)) return fields;
-  add("epsilon_at_least_mean", row.epsilon_at_least ? exact_number(row.epsilon_at_least->mean) : "");
-  add("epsilon_at_least_std", row.epsilon_at_least ? csv_number(row.epsilon_at_least->std) : "");
-  add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
+  if (any_audited(table)) {
+    add_spread("epsilon_at_least", row.epsilon_at_least);
+    add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
+  }
+  for (const std::string& score : attack_scores(table)) {
+    for (const AttackMeasure& measure : attack_measures())
+      add_spread(fmt::format("{}_{}", measure.name, score), row.attacked(score, measure));
+  }
   return fields;
 }
 
@@ -200,6 +204,13 @@ Json json_of(const Row& row, const Table& table) {
     json["epsilon_at_least_mean"] = json_number(row.epsilon_at_least->mean);
     json["epsilon_at_least_std"] = json_number(row.epsilon_at_least->std);
     json["control"] = row.control;
+  }
+  for (const std::string& score : attack_scores(table)) {
+    for (const AttackMeasure& measure : attack_measures()) {
+      if (const auto spread = row.attacked(score, measure))
+        append_spread(json["attacks"][score], measure.name.substr(std::string_view("attack_").size()),
+                      spread);
+    }
   }
   json["uplink_bytes_per_client_round"] = json_count(row.uplink_bytes);
   json["downlink_bytes_per_client_round"] = json_count(row.downlink_bytes);

@@ -54,6 +54,19 @@ void add_clients(const Table& table, RowColumns& columns) {
   }
 }
 
+// "AUC, loss": each measure of each score.
+void add_attacks(const Table& table, std::span<const AttackMeasure> measures, RowColumns& columns) {
+  for (const std::string& score : attack_scores(table)) {
+    for (const AttackMeasure& measure : measures) {
+      columns.push_back({fmt::format("{}, {}", score, measure.heading), Align::kPoint,
+                         [=, &measure, shown = table.plus_minus](const Row& row) {
+                           const std::optional<Spread> spread = row.attacked(score, measure);
+                           return spread ? result_cell({*spread, measure.share}, shown) : kNothing;
+                         }});
+    }
+  }
+}
+
 // "2.79", "2.79†", "8.21 (as if 1.20*)": `member` and `as_if` are those of one accountant.
 RowColumn epsilon_column(const std::string& accountant, std::optional<Claim> PrivacyClaim::*member,
                          std::optional<Claim> PrivacyClaim::*as_if) {
@@ -141,6 +154,10 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
       return add_clients(table, columns);
     case TableColumn::kEpsilon:
       return add_privacy(table, columns);
+    case TableColumn::kAttacks:
+      return add_attacks(table, attack_measures().first(1), columns);
+    case TableColumn::kAttackRates:
+      return add_attacks(table, attack_measures().subspan(1), columns);
     case TableColumn::kExamples:
       return columns.push_back(count_column("examples", &Row::examples));
     case TableColumn::kGradients:

@@ -78,6 +78,12 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
   }
 }
 
+/// Whether a layer brings a forward pass alone, so that gradients are autograd's.
+inline bool has_custom_layers(const Architecture& architecture) {
+  return std::ranges::any_of(architecture.layers,
+                             [](const Layer& layer) { return std::holds_alternative<Custom>(layer); });
+}
+
 /// Pools of several numbers of workers.
 class WithPools : public ::testing::Test {
  protected:
