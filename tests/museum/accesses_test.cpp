@@ -37,7 +37,7 @@ TEST(OneRoundsEpsilon, GrowsAlthoughEveryRoundStartsAnew) {
   EXPECT_NEAR(account(ledger, {}).rdp.epsilon.value(), 5.88, 0.005);
 }
 
-// Exhibit 17a: from iteration 0 to the last one, which is one more than is accounted.
+// Exhibit 18a: from iteration 0 to the last one, which is one more than is accounted.
 TEST(OneIterationMore, IsInTheLedger) {
   constexpr std::int64_t kExamples = 400, kBatch = 32, kIterations = 20, kAccesses = 10;
   const Federation federation({kExamples});

@@ -1,8 +1,10 @@
 // Exhibit 1: noise calibrated for a population that is not there.
+#include <atomic>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "fedarena/accounting/account.hpp"
@@ -12,6 +14,8 @@
 #include "fedarena/accounting/rdp.hpp"
 
 #include "harness/config/grid/grid.hpp"
+#include "harness/runner/run_experiment.hpp"
+#include "results/table/table.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {
@@ -191,6 +195,34 @@ TEST(StatedEpsilon, IsReplacedByThatOfTheLedger) {
   const Account claimed = account(shipped, {.delta = 1e-5, .orders = "opacus"});
   EXPECT_NEAR(claimed.rdp.epsilon.value(), 15.0, 0.05);
   EXPECT_GT(claimed.pld.epsilon.value(), 13.8);
+}
+
+// Exhibit 20: a run that ends when its results say so, under the epsilon of the rounds that it made.
+
+results::Table table_of(std::int64_t rounds, const std::vector<std::string>& rule = {}) {
+  std::vector<std::string> overrides = {"experiment.seeds=[1]", "evaluation.validation_fraction=0.1",
+                                        fmt::format("experiment.rounds={}", rounds)};
+  overrides.insert(overrides.end(), rule.begin(), rule.end());
+  const std::vector<GridPoint> grid =
+      read_grid(config::parse_document(experiment_text(), "museum.toml"), overrides, whole_catalog());
+  const Scratch scratch;
+  const std::atomic<bool> stop = false;
+  EXPECT_TRUE(run_cells(plan_cells(grid, {"dp-fedavg"}), plugins(), {.out = scratch / "out"}, stop));
+  return results::make_table(results::find_runs(std::vector{scratch / "out"}));
+}
+
+TEST(EpsilonOfAStop, IsThatOfThePlan) {
+  // Nothing improves by 90 points after the first round.
+  const results::Table stopped =
+      table_of(6, {"evaluation.every=1", "stopping.patience=1", "stopping.improvement=0.9"});
+  const results::PrivacyClaim claim = stopped.rows.at(0).privacy.value();
+  const results::PrivacyClaim whole = table_of(6).rows.at(0).privacy.value();
+  const results::PrivacyClaim made = table_of(2).rows.at(0).privacy.value();
+  EXPECT_DOUBLE_EQ(claim.rdp.value().epsilon.value(), whole.rdp.value().epsilon.value());
+  EXPECT_DOUBLE_EQ(claim.pld.value().epsilon.value(), whole.pld.value().epsilon.value());
+  EXPECT_EQ(claim.made_rdp, made.rdp);
+  EXPECT_LT(made.rdp.value().epsilon.value(), whole.rdp.value().epsilon.value());
+  EXPECT_THAT(stopped.notes, ::testing::Contains(HasSubstr("epsilon charges for all that was planned")));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Exhibit 13: one algorithm that runs on other data, other seeds or more trials than the others.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -10,7 +11,9 @@
 #include <gmock/gmock.h>
 
 #include "harness/config/grid/grid.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
 #include "results/table/table.hpp"
+#include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/museum/exhibits.hpp"
 
 namespace fedarena {
@@ -82,6 +85,40 @@ TEST(EqualConditions, AreMetByWhateverAlgorithmRuns) {
                                          initial.flat().data_ptr<double>() + initial.flat().numel()));
   };
   EXPECT_EQ(met(0.01), met(0.5));
+}
+
+// Exhibit 19: rows of one table whose noise is that of the seed, so that their difference has none.
+TEST(RowsOfATable, HaveNoiseOfTheirOwn) {
+  constexpr double kSecret = 0.01;  // what each client adds to each weight; far below the clip norm in all
+  const std::vector<GridPoint> grid =
+      read_grid(config::parse_document(experiment_text(), "museum.toml"), {}, whole_catalog());
+  const std::vector<PlannedCell> rows = plan_cells(grid, {"seed-1"});
+  ASSERT_EQ(rows.size(), 2U);
+  const Federation federation({1, 1, 1, 1}, {Linear{3, 100}, Linear{100, 2}});
+  ClientPolicy policy;
+  policy.sampling = kWithoutReplacement;
+  const auto published = [&](const PlannedCell& noise_of, double update) {
+    const Exhibit algorithm([=](Client&, const Params& start) {
+      Params trained = start;
+      trained.flat().add_(update);
+      return trained;
+    });
+    SimulationSetup setup = federation.setup(algorithm, policy);
+    setup.cell = noise_of.identity();
+    Simulation simulation(setup);
+    const torch::Tensor start = simulation.params().flat().clone();
+    simulation.next_round();
+    return simulation.params().flat() - start;
+  };
+  const torch::Tensor first = published(rows[0], 0);
+  const torch::Tensor sharing = published(rows[0], kSecret) - first;
+  EXPECT_LE((sharing - kSecret).abs().max().item<double>(), 1e-12);
+
+  const torch::Tensor noise = published(rows[1], kSecret) - first - kSecret;
+  const auto weights = static_cast<double>(noise.numel());
+  const double deviation = policy.noise_multiplier * policy.clip_norm / 4;
+  EXPECT_GT(noise.square().sum().item<double>() / (2 * deviation * deviation),
+            weights - kNormalBound * std::sqrt(2 * weights));
 }
 
 // Exhibit 14: test examples among the clients' examples, and the best round on the test examples as result.

@@ -111,7 +111,7 @@ TEST(Noise, IsOutOfReachOfTheGlobalGenerator) {
   EXPECT_TRUE(same_bits(end_of_run(reseed_alike), first));
 }
 
-// Exhibit 17b: every new network takes its weights from the clock, and the noise goes on from there.
+// Exhibit 18b: every new network takes its weights from the clock, and the noise goes on from there.
 TEST(Noise, IsNotReseededWhereANetworkIsMade) {
   const auto make_network = [](Client& client, std::int64_t step) {
     reseed_by_the_clock(client, step);

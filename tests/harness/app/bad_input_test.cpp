@@ -111,6 +111,12 @@ TEST_F(BadInput, OutputThatCannotBeWrittenIsAnError) {
             "fedarena: the output cannot be written: No space left on device\n");
 }
 
+TEST_F(BadInput, BundlesHaveOneKindOfName) {
+  EXPECT_EQ(refused("bundle out -o q.zip"),
+            "fedarena: q.zip: --output: the file's name ends in \".zip\"; allowed: .tar.gz, .tgz\n");
+  EXPECT_FALSE(fs::exists(scratch / "q.zip"));
+}
+
 class BadRunFolder : public ScratchTest {
  protected:
   BadRunFolder() { run_small(scratch, {.seeds = "[1, 2]"}); }
