@@ -28,6 +28,10 @@ Missing read_row(const RoundMetric& metric, Row& row) {
   Missing missing;
   std::vector<double> values;
   for (SeedResult& seed : row.seeds) {
+    if (is_secret(metric.quantity, seed.summary.privacy)) {  // nothing of which is read
+      add(missing, kSecretSizes, seed.seed());
+      continue;
+    }
     const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
     const Reading reading = read_metric(metric, seed.summary.privacy, rounds);
     seed.metric = reading.value;

@@ -3,10 +3,13 @@
 #include <limits>
 
 #include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::results {
 namespace {
+
+using test::message_of;
 
 // Grey images of one pixel with these labels; image i has the shade i.
 LabelledImages points(const std::vector<std::int64_t>& labels) {

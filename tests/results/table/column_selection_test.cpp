@@ -29,7 +29,8 @@ TEST(ColumnSelection, KeepsTheGivenOrderAndKnowsEveryName) {
 TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_selection(text); }); };
   const std::string names =
-      "rounds, seeds, accuracy, clients, epsilon, examples, gradients, operations, uplink, downlink, "
+      "rounds, seeds, accuracy, clients, epsilon, attacks, attack-rates, examples, gradients, operations, "
+      "uplink, downlink, "
       "total-uplink, total-downlink, seconds";
   EXPECT_EQ(refused("accuracy,gradient"),
             "--columns: \"gradient\" is unknown; allowed: " + names + "; did you mean \"gradients\"?");
