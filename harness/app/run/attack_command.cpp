@@ -114,8 +114,8 @@ void write(const FinishedRun& run, const results::MembershipAttacks& attacks) {
 
 std::string percent(double share, int digits = 2) { return fmt::format("{:.{}f} %", 100 * share, digits); }
 
-std::string text_of(const FinishedRun& run, const results::MembershipAttacks& attacks) {
-  std::string text = fmt::format("{}: {}, as many non-members ({})", run.path().string(),
+std::string text_of(const fs::path& run, const results::MembershipAttacks& attacks) {
+  std::string text = fmt::format("{}: {}, as many non-members ({})", run.string(),
                                  counted(attacks.member_examples.size(), "member"), attacks.non_members);
   if (attacks.member_accuracy) {
     text += fmt::format("; accuracy {} on members, {} on non-members", percent(*attacks.member_accuracy),
@@ -136,8 +136,8 @@ std::string text_of(const FinishedRun& run, const results::MembershipAttacks& at
   return text + "\n" + results::aligned_lines(lines, {false, true, true, true, true, true, true});
 }
 
-results::Json json_of(const FinishedRun& run, const results::MembershipAttacks& attacks) {
-  results::Json json = {{"run", run.path().string()},
+results::Json json_of(const fs::path& run, const results::MembershipAttacks& attacks) {
+  results::Json json = {{"run", run.string()},
                         {"members", attacks.member_examples.size()},
                         {"non_members_are", attacks.non_members},
                         {"member_accuracy", results::json_number(attacks.member_accuracy)},
@@ -160,26 +160,40 @@ int run_attacks(const AttackArguments& arguments) {
   OpenedRuns runs(catalog);
   use_one_torch_thread();
   const WorkPool pool(arguments.workers, use_one_torch_thread);
-  const bool references = asks_references(arguments.scores);
   results::Json json = results::Json::array();
-  for (const results::FoundRun& each : found) {
-    const FinishedRun& run = runs.open(each.path);
+  const auto attack = [&](const fs::path& path) {
+    const FinishedRun& run = runs.open(path);
+    std::string text;
     if (!arguments.inversion.method.empty()) {
       InversionAnswer answer = invert_run(run, arguments.inversion, host, runs.inputs(), pool);
-      if (arguments.format == "json")
-        json.push_back(std::move(answer.json));
-      else
-        print("{}", answer.text);
-      continue;
+      json.push_back(std::move(answer.json));
+      text = std::move(answer.text);
+    } else {
+      const auto references =
+          asks_references(arguments.scores) ? runs.references_of(run) : std::vector<const FinishedRun*>();
+      const results::MembershipAttacks attacks = attack_membership(run, references,
+                                                                   {.pool = pool,
+                                                                    .stop = stop_on_signal(),
+                                                                    .scores = arguments.scores,
+                                                                    .examples = arguments.examples});
+      write(run, attacks);
+      json.push_back(json_of(path, attacks));
+      text = text_of(path, attacks);
     }
-    const results::MembershipAttacks attacks = attack_membership(
-        run, references ? runs.references_of(run) : std::vector<const FinishedRun*>(),
-        {.pool = pool, .stop = stop_on_signal(), .scores = arguments.scores, .examples = arguments.examples});
-    write(run, attacks);
-    if (arguments.format == "json")
-      json.push_back(json_of(run, attacks));
-    else
-      print("{}", text_of(run, attacks));
+    if (arguments.format == "text") print("{}", text);
+  };
+  for (const results::FoundRun& each : found) {
+    try {
+      attack(each.path);
+    } catch (const Error& error) {
+      if (found.size() == 1) throw;
+      // One run that cannot be attacked must not hide the others.
+      print(stderr, "not attacked: {}\n", results::one_line(error.what()));
+    }
+  }
+  if (json.empty()) {
+    throw Error(Complaint{.found = fmt::format("none of the {} runs could be attacked", found.size()),
+                          .remedy = "The lines above say why."});
   }
   if (arguments.format == "json") print("{}\n", results::json_text(json, 1));
   return kSuccess;
