@@ -1,12 +1,15 @@
 #include "harness/attack/attacked_examples.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
+#include "harness/oracle/canaries.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "results/record/attack_file.hpp"
 
 namespace fedarena {
@@ -66,13 +69,24 @@ SeenExamples choose(const SeenExamples& all, const std::vector<std::int64_t>& or
   return result;
 }
 
+// What an audit gave wrong labels: nobody trained on these examples as they are.
+std::set<std::int64_t> mislabelled(const FinishedRun& run) {
+  const Canaries canaries(canary_plan(run.experiment()), static_cast<std::uint64_t>(run.summary().seed),
+                          run.dealt().partition, run.dataset().train, run.dataset().classes,
+                          run.model().layout()->numel());
+  if (canaries.plan().kind != kMislabelledCanaries) return {};
+  return {canaries.places().begin(), canaries.places().end()};
+}
+
 }  // namespace
 
 SeenExamples dealt_examples(const FinishedRun& run) {
   SeenExamples dealt{.part = &run.dataset().train};
   const Partition& partition = run.dealt().partition;
+  const std::set<std::int64_t> canaries = mislabelled(run);
   for (std::size_t client = 0; client < partition.size(); ++client) {
     for (const std::int64_t position : partition[client]) {
+      if (canaries.contains(position)) continue;
       dealt.positions.push_back(position);
       dealt.clients.push_back(static_cast<std::int64_t>(client));
     }

@@ -42,7 +42,8 @@ AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t mos
 /// Hands out examples as a run's clients see them.
 BatchSource source_of(const SeenExamples& examples, const FinishedRun& run, const ExampleReader& reader);
 
-/// Positions of all training examples that a client holds, with who does.
+/// Positions of all training examples that a client holds, with who does; without canaries of an audit that
+/// have wrong labels.
 SeenExamples dealt_examples(const FinishedRun& run);
 
 }  // namespace fedarena

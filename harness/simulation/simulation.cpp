@@ -9,7 +9,6 @@
 #include "harness/oracle/noise_source.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/oracle/record_oracle.hpp"
-#include "harness/simulation/checkpoint.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/simulation/cost_meter.hpp"
 #include "harness/simulation/observed_means.hpp"
@@ -19,9 +18,6 @@ namespace fedarena {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr Key<torch::Tensor> kSyntheticInputs{"inputs"};
-constexpr Key<torch::Tensor> kSyntheticTargets{"targets"};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -447,57 +443,5 @@ std::vector<double> Simulation::canary_scores() const {
   });
   return scores;
 }
-
-Bytes Simulation::save(std::string_view unpublished) const {
-  Message synthetic;
-  if (!repeatable() && synthetic_.inputs.defined()) {
-    synthetic = {{kSyntheticInputs, synthetic_.inputs}, {kSyntheticTargets, synthetic_.targets}};
-  }
-  return pack_checkpoint({.round = round_,
-                          .params = params_,
-                          .server_state = server_state_,
-                          .client_states = client_states_.content(),
-                          .clip_norm = clip_norm_,
-                          .ledger = ledger_.to_json(),
-                          .synthetic = std::move(synthetic),
-                          .unpublished = std::string(unpublished),
-                          .canary_scores = gradient_scores_});
-}
-
-void Simulation::checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished) {
-  write(save(unpublished));
-  client_states_.checkpointed();
-}
-
-std::string Simulation::restore(std::span<const std::byte> bytes) {
-  Checkpoint checkpoint = unpack_checkpoint(bytes, setup_.model);
-  if (checkpoint.round > setup_.rounds) {
-    throw Error::of("the checkpoint is of round {}, this run has {} rounds", checkpoint.round, setup_.rounds);
-  }
-  Ledger ledger = Ledger::from_json(checkpoint.ledger);
-  if (ledger.unit() != ledger_.unit()) throw Error::of("the checkpoint is of another privacy policy");
-  const auto shard = [](const auto& entry) { return std::pair(entry.first, entry.second.examples); };
-  if (!std::ranges::equal(ledger.clients(), ledger_.clients(), {}, shard, shard)) {
-    throw Error::of("the checkpoint is of another partition: its clients hold other numbers of examples");
-  }
-  if (checkpoint.canary_scores.size() != gradient_scores_.size()) {
-    throw Error::of("the checkpoint has scores of {} canaries, this run has {} canaries",
-                    checkpoint.canary_scores.size(), gradient_scores_.size());
-  }
-  client_states_.restore(std::move(checkpoint.client_states));
-  gradient_scores_ = std::move(checkpoint.canary_scores);
-  round_ = checkpoint.round;
-  params_ = std::move(checkpoint.params);
-  server_state_ = std::move(checkpoint.server_state);
-  clip_norm_ = checkpoint.clip_norm;
-  ledger_ = std::move(ledger);
-  synthetic_ = {};
-  if (const Message& synthetic = checkpoint.synthetic; !synthetic.entries().empty()) {
-    synthetic_ = {synthetic[kSyntheticInputs], synthetic[kSyntheticTargets]};
-  }
-  return checkpoint.unpublished;
-}
-
-void Simulation::charge_lost(const Ledger& written) { ledger_.add_lost(written, round_ + 1); }
 
 }  // namespace fedarena

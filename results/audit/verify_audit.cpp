@@ -1,4 +1,4 @@
-// The audit of a run, computed again from its scores, its seed and its claim.
+// What audits and attacks say that a run leaks, computed again from their scores.
 #include <vector>
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include "fedarena/base/stream.hpp"
 
 #include "results/audit/comparison.hpp"
+#include "results/record/attack_file.hpp"
 #include "results/record/canary_audit.hpp"
 #include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
@@ -63,6 +64,31 @@ void verify_audit(const RunDirectory& run, const Summary& summary, Verification&
   compare_summary.close("audit.epsilon_at_least", summary.audit->lower_bound, again.lower_bound);
   compare_summary.close("audit.p_value", summary.audit->p_value, again.p_value);
   compare_summary.text("audit.control", truth(summary.audit->control), truth(again.control));
+}
+
+void verify_attacks(const RunDirectory& run, Verification& verification) {
+  const std::optional<MembershipAttacks> attacks = read_attacks(run.path());
+  if (!attacks) return;
+  Comparison compare(verification, run.path() / kAttackFile);
+  for (const MembershipAttack& recorded : attacks->attacks) {
+    MembershipAttack again = recorded;
+    const bool measured = measure(again, *attacks);
+    compare.result(measured, recorded.score + " scores", "nan", "numbers");
+    if (!measured) continue;
+    const auto number = [&](const char* name, double was, double is) {
+      compare.number(fmt::format("{} {}", recorded.score, name), was, is);
+    };
+    const Separation &was = recorded.separation, &is = again.separation;
+    number("auc", was.auc, is.auc);
+    number("auc_low", was.auc_interval.low, is.auc_interval.low);
+    number("auc_high", was.auc_interval.high, is.auc_interval.high);
+    number("tpr_at_1_percent", was.tpr_at_1_percent, is.tpr_at_1_percent);
+    number("tpr_at_01_percent", was.tpr_at_01_percent, is.tpr_at_01_percent);
+    number("advantage", was.advantage, is.advantage);
+    compare.result(recorded.clients == again.clients, recorded.score + " clients",
+                   fmt::format("{} clients", recorded.clients.size()),
+                   fmt::format("{} clients with other numbers", again.clients.size()));
+  }
 }
 
 }  // namespace fedarena::results

@@ -110,7 +110,7 @@ void add_seed(Cells& cells, const std::filesystem::path& path) {
       cells.add("RMSE", std::sqrt(2 * *last.test_loss));
     add_clients(cells, rounds);
   }
-  if (const std::optional<MembershipAttacks> attacks = read_attacks(run)) {
+  if (const std::optional<MembershipAttacks> attacks = read_attacks(path)) {
     for (const MembershipAttack& attack : attacks->attacks) {
       for (const AttackMeasure& measure : attack_measures())
         cells.add(attack_column(attack.score, measure), attack.separation.*measure.member);

@@ -120,8 +120,7 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
       refuse(run / name, "is not the file that the run's seal lists", remedy);
   }
   contents[kSealFile] = to_json_text(bundled);
-  const auto opened = RunDirectory::open(run);
-  if (read_attacks(opened)) contents[kAttackFile] = opened.read_file(kAttackFile);
+  if (read_attacks(run)) contents[kAttackFile] = read_whole_file(run / kAttackFile);
   return contents;
 }
 

@@ -38,7 +38,7 @@ RocCurves find_roc_curves(std::span<const FoundRun> runs, std::span<const std::f
     if (!run.summary) found.notes.push_back(broken_note(run));
     if (!run.summary || run.summary->state != kFinished) continue;
     try {
-      const auto attacks = read_attacks(RunDirectory::open(run.path));
+      const auto attacks = read_attacks(run.path);
       if (!attacks) continue;
       std::vector<NamedRoc> curves;
       for (const MembershipAttack& attack : attacks->attacks)

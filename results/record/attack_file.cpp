@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 
 #include "harness/digest/sha256.hpp"
 #include "results/record/json_fields.hpp"
@@ -194,11 +196,13 @@ MembershipAttacks parse_attacks(std::string_view text, const std::string& file) 
   return attacks;
 }
 
-std::optional<MembershipAttacks> read_attacks(const RunDirectory& run) {
-  if (!run.has(kAttackFile)) return std::nullopt;
-  const std::string file = (run.path() / kAttackFile).string();
-  MembershipAttacks attacks = parse_attacks(run.read_file(kAttackFile), file);
-  if (attacks.run == sha256_of(std::string_view(run.read_file(kSummaryFile)))) return attacks;
+std::optional<MembershipAttacks> read_attacks(const std::filesystem::path& run) {
+  const std::filesystem::path path = run / kAttackFile;
+  std::error_code ignored;  // whoever reads it says what is wrong with it
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  const std::string file = path.string();
+  MembershipAttacks attacks = parse_attacks(read_whole_file(path), file);
+  if (attacks.run == sha256_of(std::string_view(read_whole_file(run / kSummaryFile)))) return attacks;
   throw Error(Complaint{.place = {.file = file},
                         .found = "is about another run: its \"run\" is not the SHA-256 of this summary.json",
                         .remedy = "remove it and attack the run again"});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -78,8 +79,9 @@ std::string to_json_text(const MembershipAttacks& attacks);
 /// Reads such a text. Any other is an Error that names `file` and the field.
 MembershipAttacks parse_attacks(std::string_view text, const std::string& file);
 
-/// Those of a run; none where nobody attacked it. An Error where the file is not about this run.
-std::optional<MembershipAttacks> read_attacks(const RunDirectory& run);
+/// Those of a run directory, of which nothing else is read but the bytes of its summary; none where nobody
+/// attacked the run. An Error where the file is not about this run.
+std::optional<MembershipAttacks> read_attacks(const std::filesystem::path& run);
 
 /// Replaces them, all or nothing.
 void write_attacks(const RunDirectory& run, const MembershipAttacks& attacks);

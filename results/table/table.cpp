@@ -67,17 +67,27 @@ void add_clients(Row& row) {
   }
 }
 
-// A file of attacks that cannot be read hides no row; `verify` says what is wrong with it.
-std::map<std::string, Separation> attacks_on(const std::filesystem::path& run) {
-  std::map<std::string, Separation> found;
+// A file of attacks that cannot be read hides no row: a note names it.
+void add_attacks(SeedResult& seed) {
   try {
-    const std::optional<MembershipAttacks> attacks = read_attacks(RunDirectory::open(run));
-    if (!attacks) return found;
-    for (const MembershipAttack& attack : attacks->attacks) found[attack.score] = attack.separation;
-  } catch (const Error&) {
-    return {};
+    const std::optional<MembershipAttacks> attacks = read_attacks(seed.path);
+    if (!attacks) return;
+    for (const MembershipAttack& attack : attacks->attacks) seed.attacks[attack.score] = attack.separation;
+  } catch (const Error& error) {
+    seed.attacks_problem = problem_line(error);
   }
-  return found;
+}
+
+std::vector<std::string> attack_notes(const Table& table) {
+  std::vector<std::string> notes;
+  for (const Row& row : table.rows) {
+    for (const SeedResult& seed : row.seeds) {
+      if (!seed.attacks_problem.empty())
+        notes.push_back(
+            fmt::format("attacks on {} are not shown: {}", seed.path.string(), seed.attacks_problem));
+    }
+  }
+  return notes;
 }
 
 // All seeds of a row have an audit, or none has.
@@ -95,7 +105,8 @@ Row make_row(const RowRuns& gathered) {
   row.privacy = gathered.privacy();
   row.tuning = gathered.summary().tuning;
   for (const FoundRun* run : gathered.runs) {
-    row.seeds.push_back({.path = run->path, .summary = *run->summary, .attacks = attacks_on(run->path)});
+    row.seeds.push_back({.path = run->path, .summary = *run->summary});
+    add_attacks(row.seeds.back());
     if (row.tuning != run->summary->tuning) row.tuning.reset();
   }
   add_clients(row);
@@ -142,6 +153,7 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
   }
   append_notes(table.notes, row_notes(gathered.rows, names));
   append_notes(table.notes, privacy_notes(gathered.rows, names));
+  append_notes(table.notes, attack_notes(table));
   if (metric) append_notes(table.notes, read_metric(*metric, table.rows, names));
   if (plus_minus == PlusMinus::kHalfWidth) append_notes(table.notes, interval_notes(gathered.rows, names));
   append_notes(table.notes, mark_best(table.rows, namer));

@@ -95,7 +95,7 @@ void write(const FinishedRun& run, const results::MembershipAttacks& attacks) {
   results::MembershipAttacks all = attacks;
   std::optional<results::MembershipAttacks> known;
   try {
-    known = results::read_attacks(directory);
+    known = results::read_attacks(run.path());
   } catch (const Error&) {
     // A damaged one, or that of another run, is replaced.
   }

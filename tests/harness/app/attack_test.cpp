@@ -30,9 +30,7 @@ SmallExperiment memorising() {
           .training = "local_steps = 100\nbatch_size = 16\nrate = 0.1"};
 }
 
-results::MembershipAttacks attacks_of(const fs::path& run) {
-  return results::read_attacks(results::RunDirectory::open(run)).value();
-}
+results::MembershipAttacks attacks_of(const fs::path& run) { return results::read_attacks(run).value(); }
 
 double area_of(const results::MembershipAttacks& attacks, const std::string& score) {
   const auto found = std::ranges::find(attacks.attacks, score, &results::MembershipAttack::score);
@@ -85,6 +83,18 @@ TEST_F(AttackCommand, AddsScoresOfTheSameExamplesAndReplacesOthers) {
   EXPECT_EQ(attacks_of(scratch / "out/fedavg-seed-1").attacks.size(), 1U);
   EXPECT_EQ(json[0]["attacks"][0]["auc"],
             attacks_of(scratch / "out/fedavg-seed-1").attacks[0].separation.auc);
+}
+
+// 240 examples of which an audit took 200: what is left are 40, half of them to be measured.
+TEST_F(AttackCommand, TakesNoCanaryWithAWrongLabelForAMember) {
+  SmallExperiment audited = memorising();
+  audited.seeds = "[1]";
+  audited.more =
+      "\n[privacy]\npolicy = \"record\"\nnoise_multiplier = 20.0\n"
+      "\n[audit]\nkind = \"mislabelled\"\ncanaries = 200\n";
+  run_small(scratch, audited);
+  succeed("attack out/fedavg-seed-1 --score loss");
+  EXPECT_EQ(attacks_of(scratch / "out/fedavg-seed-1").member_examples.size(), 20U);
 }
 
 TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {

@@ -4,15 +4,13 @@
 
 #include "results/audit/comparison.hpp"
 #include "results/record/seal.hpp"
+#include "results/table/table.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 
 class AttackFile : public testing::Test {
  protected:
@@ -22,9 +20,9 @@ class AttackFile : public testing::Test {
 };
 
 TEST_F(AttackFile, ReadsWhatItWrote) {
-  EXPECT_EQ(read_attacks(run_), std::nullopt);
+  EXPECT_EQ(read_attacks(run_.path()), std::nullopt);
   write_attacks(run_, attacks_);
-  EXPECT_EQ(read_attacks(run_), attacks_);
+  EXPECT_EQ(read_attacks(run_.path()), attacks_);
 }
 
 // 12 members a client against the 12 non-members of its one class.
@@ -51,7 +49,17 @@ TEST_F(AttackFile, AnyEditIsRefused) {
 TEST_F(AttackFile, OfAnotherRunIsRefused) {
   const auto other = RunDirectory::create(scratch_ / "b", "", "{}", finished("fedavg", 4, 0.5));
   write_attacks(other, attacks_);
-  EXPECT_THAT(message_of([&] { read_attacks(other); }), HasSubstr("b/attack.json: is about another run"));
+  EXPECT_THAT(message_of([&] { read_attacks(other.path()); }),
+              HasSubstr("b/attack.json: is about another run"));
+}
+
+TEST_F(AttackFile, ThatIsDamagedIsNotedUnderATableAndHidesNoRow) {
+  put(scratch_ / "a/attack.json", "{");
+  const std::vector<FoundRun> runs = find_runs(std::vector{scratch_ / "a"});
+  const Table table = make_table(runs);
+  EXPECT_EQ(table.rows.size(), 1U);
+  EXPECT_THAT(table.notes,
+              Contains(AllOf(HasSubstr("attacks on "), HasSubstr("a are not shown: attack.json"))));
 }
 
 TEST_F(AttackFile, IsNotPartOfTheSeal) {
