@@ -1,5 +1,6 @@
 // The columns of a table for readers.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -106,7 +107,9 @@ void add_privacy(const Table& table, RowColumns& columns) {
     columns.push_back(
         {{"epsilon >=", true}, Align::kPoint, [shown = table.plus_minus](const Row& row) -> Cell {
            if (!row.epsilon_at_least) return kNothing;
-           return result_cell({*row.epsilon_at_least, false}, shown);
+           Spread bound = *row.epsilon_at_least;
+           bound.mean = std::floor(1000 * bound.mean) / 1000;  // no lower bound is printed as more than it is
+           return result_cell({bound, false}, shown);
          }});
   }
   columns.push_back(
