@@ -38,7 +38,8 @@ Schema<LocalTraining> LocalTraining::schema() {
 
 double RateSchedule::rate_in(std::int64_t round, std::int64_t rounds) const {
   if (schedule == "cosine" && rounds > 1) {
-    const double progress = static_cast<double>(round - 1) / static_cast<double>(rounds - 1);
+    // A personal model after the last round is made in the round that would follow.
+    const double progress = static_cast<double>(std::min(round, rounds) - 1) / static_cast<double>(rounds - 1);
     return std::max(minimum_rate, rate * (1 + std::cos(std::numbers::pi * progress)) / 2);
   }
   if (schedule == "step") {
