@@ -47,7 +47,17 @@ results::ClientScore Evaluator::client_score(const Params& params, std::int64_t 
   return score;
 }
 
-void Evaluator::evaluate(const Params& params, results::RoundRecord& record) const {
+std::vector<std::int64_t> Evaluator::tested_clients() const {
+  std::vector<std::int64_t> tested;
+  if (setting_.client_tests == nullptr) return tested;
+  for (std::size_t client = 0; client < setting_.client_tests->size(); ++client) {
+    if (!(*setting_.client_tests)[client].empty()) tested.push_back(static_cast<std::int64_t>(client));
+  }
+  return tested;
+}
+
+void Evaluator::evaluate(const Params& params, results::RoundRecord& record,
+                         const PersonalModel& personal) const {
   const Dataset& dataset = setting_.dataset;
   const bool classes = dataset.classes > 0;
   const Score sums = score(params, dataset.test);
@@ -61,16 +71,15 @@ void Evaluator::evaluate(const Params& params, results::RoundRecord& record) con
     record.validation_loss = held_out.loss_sum / static_cast<double>(held_out.examples);
     if (classes) record.validation_accuracy = share(held_out.correct, held_out.examples);
   }
-  if (setting_.client_tests == nullptr) return;
-  std::vector<std::int64_t> tested;
-  for (std::size_t client = 0; client < setting_.client_tests->size(); ++client) {
-    if (!(*setting_.client_tests)[client].empty()) tested.push_back(static_cast<std::int64_t>(client));
-  }
+  const std::vector<std::int64_t> tested = tested_clients();
   std::vector<results::ClientScore>& scores = record.client_scores;
   scores.resize(tested.size());
-  setting_.pool.for_each(tested.size(),
-                         [&](std::size_t index) { scores[index] = client_score(params, tested[index]); });
+  setting_.pool.for_each(tested.size(), [&](std::size_t index) {
+    const std::int64_t client = tested[index];
+    scores[index] = personal ? client_score(personal(client), client) : client_score(params, client);
+  });
   if (scores.empty()) return;
+  record.personal = static_cast<bool>(personal);
   if (classes)
     record.per_client = results::client_metrics(scores);
   else

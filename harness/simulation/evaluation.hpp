@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "fedarena/base/pool.hpp"
 #include "fedarena/params.hpp"
@@ -33,9 +34,14 @@ class Evaluator {
 
   explicit Evaluator(Setting setting) : setting_(std::move(setting)) {}
 
+  /// The model that a client is tested with. Called from several threads, once for each client.
+  using PersonalModel = std::function<Params(std::int64_t client)>;
+
   /// Writes into the record what the model does on all of them. The test set as a whole is read as it is, a
-  /// client's examples as the client sees them.
-  void evaluate(const Params& params, results::RoundRecord& record) const;
+  /// client's examples as the client sees them; there the client's own model counts, where there is one.
+  void evaluate(const Params& params, results::RoundRecord& record, const PersonalModel& personal = {}) const;
+  /// The clients that have test examples, ascending; none when clients are not tested.
+  std::vector<std::int64_t> tested_clients() const;
 
  private:
   Score score(const Params& params, const Examples& examples) const;

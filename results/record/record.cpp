@@ -32,6 +32,7 @@ void form_clients(Form& form, Record& record) {
     form.fraction("client_accuracy_std", clients.accuracy_std);
     form.fraction("client_macro_f1_mean", clients.macro_f1_mean);
   }
+  form.flag("personal", record.personal);
 }
 
 // Gradients of clients' examples are among all gradients.
@@ -114,7 +115,14 @@ void form_summary(Form& form, Run& run) {
   form.texts("algorithm_parameters", run.algorithm_parameters);
 }
 
+// Of a round or a run.
+void check_personal(const auto& record, const JsonFields& fields) {
+  if (record.personal && !record.per_client && !record.client_errors)
+    fields.reject("personal", "absent, because no client was tested");
+}
+
 void check_round(const RoundRecord& round, const JsonFields& fields) {
+  check_personal(round, fields);
   if (round.epsilon && !(*round.epsilon >= 0)) {
     fields.reject("epsilon", R"(a number from 0, "inf" or null)");
   }
@@ -167,6 +175,7 @@ void check_state(const Summary& summary, const JsonFields& fields) {
 }
 
 void check_summary(const Summary& summary, const JsonFields& fields) {
+  check_personal(summary, fields);
   if (summary.partition_id.empty() != summary.partition_hash.empty()) {
     fields.reject("partition_hash",
                   summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");

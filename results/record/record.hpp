@@ -49,7 +49,9 @@ struct RoundRecord {
   std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
   std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
   std::optional<ClientErrors> client_errors = {};  ///< the same; on regression data in place of the former
-  Cost cost = {};                                  ///< what the round took to compute
+  /// Whether these clients were tested with models of their own, which algorithms may make for them.
+  bool personal = false;
+  Cost cost = {};  ///< what the round took to compute
   /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
   std::vector<std::pair<std::string, double>> observed = {};
   /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
@@ -107,6 +109,7 @@ struct Summary {
   std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
   std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data
+  bool personal = false;                           ///< as in `RoundRecord`, of the last round
   std::optional<CanaryAudit> audit = {};           ///< only when finished; none without canaries
   std::optional<Tuning> tuning = {};               ///< none where the experiment file tunes nothing
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct

@@ -112,6 +112,24 @@ std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<c
   return notes;
 }
 
+// Of the runs that tested clients, those that tested them with models of their own.
+std::vector<std::string> personal_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  Names personal;
+  bool is_private = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const FoundRun* run : rows[i].runs) {
+      if (!run->summary->personal) continue;
+      personal.insert(names[i]);
+      is_private = is_private || run->summary->privacy.has_value();
+    }
+  }
+  if (personal.empty()) return {};
+  return {fmt::format(
+      "personal: what is said of clients is said of models of their own, made from their examples{}: {}",
+      is_private ? " without noise; they stay with the client, and no epsilon covers their scores" : "",
+      fmt::join(personal, "; "))};
+}
+
 // The index hashes of a seed: one, unless something is wrong.
 using Hashes = std::map<std::int64_t, std::set<std::string>>;
 
@@ -218,8 +236,9 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<c
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
-       {divergence_notes(rows, names), client_notes(rows, names), dataset_notes(rows),
-        data_notes(rows, names), partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
+       {divergence_notes(rows, names), client_notes(rows, names), personal_notes(rows, names),
+        dataset_notes(rows), data_notes(rows, names), partition_notes(rows), stopping_notes(rows),
+        tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }
