@@ -17,9 +17,9 @@ namespace fedarena::results {
 namespace {
 
 // Local SGD: one noised access a step.
-constexpr std::array<std::string_view, 10> kLocalTraining = {"fedavg",  "dp-fedavg", "fedprox", "dp-fedprox",
-                                                             "fednova", "scaffold",  "fedavgm", "fedadagrad",
-                                                             "fedadam", "fedyogi"};
+constexpr std::array<std::string_view, 13> kLocalTraining = {
+    "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fednova", "scaffold", "fedavgm",
+    "fedadagrad", "fedadam",   "fedyogi", "fine-tune",  "ditto",   "ifca"};
 
 // Of counts that are not negative; an edited file may hold any number.
 std::int64_t times(std::int64_t left, std::int64_t right) {
@@ -138,17 +138,24 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
     const auto found = settings_.find(fmt::format("algorithms.{}", name));
     return found != settings_.end() && found->second == value;
   };
-  if (algorithm_ == "fedsgd") return Count{1, 1};
+  // Steps of local SGD, where 0 of them count epochs instead.
+  const auto sgd = [&](const char* steps, const char* epochs) {
+    if (own(steps) > 0) return times(own(steps), 1);
+    const std::int64_t batch = own("batch_size");
+    const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
+    return times(own(epochs), batch == 0 ? 1 : examples / batch + rest);
+  };
+  const auto exactly = [](std::int64_t count) { return Count{count, count}; };
+  if (algorithm_ == "fedsgd") return exactly(1);
+  if (algorithm_ == "fedmeta") return exactly(times(own("inner_steps"), 1) + 1);
+  if (algorithm_ == "per-fedavg")
+    return exactly(times(own("local_steps"), is("hessian", "hessian-free") ? 4 : 2));
   if (is_one_of(kLocalTraining, algorithm_)) {
-    std::int64_t steps = own("local_steps");
-    if (steps == 0) {
-      const std::int64_t batch = own("batch_size");
-      const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
-      steps = times(own("local_epochs"), batch == 0 ? 1 : examples / batch + rest);
-    }
-    // A control variate that is a gradient of its own.
-    const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1 : 0;
-    return Count{steps + extra, steps + extra};
+    // A control variate that is a gradient of its own, or the steps of a model of the client's own.
+    const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1
+                               : algorithm_ == "ditto" ? sgd("personal_steps", "personal_epochs")
+                                                       : 0;
+    return exactly(sgd("local_steps", "local_epochs") + extra);
   }
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
     const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));

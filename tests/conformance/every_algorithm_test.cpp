@@ -213,7 +213,7 @@ TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
     const auto training = run(policy);
     const bool gives_away =
-        unit(policy) == Unit::kClient ? sends_synthetic_sets(GetParam()) : reads_raw_examples(GetParam());
+        unit(policy) == Unit::kClient ? sends_one_by_one(GetParam()) : accesses_exactly(GetParam());
     if (gives_away) {
       EXPECT_EQ((*training)->next_round().epsilon, kInfinity);
       continue;
