@@ -82,6 +82,14 @@ SimulationSetup without_noise_of_controls(SimulationSetup setup) {
   return setup;
 }
 
+std::vector<std::int64_t> training_clients(const SimulationSetup& setup) {
+  std::vector<std::int64_t> clients;
+  for (std::int64_t client = 0; client < std::ssize(setup.partition); ++client) {
+    if (!std::ranges::binary_search(setup.held_out, client)) clients.push_back(client);
+  }
+  return clients;
+}
+
 // The last round's, which the next one is expected to repeat.
 RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
   return segments.empty() ? RoundAccesses() : RoundAccesses(segments.back().accesses);
@@ -98,6 +106,7 @@ InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64
 
 Simulation::Simulation(const SimulationSetup& setup)
     : setup_(without_noise_of_controls(setup)),
+      training_(training_clients(setup)),
       canaries_(setup.canaries, setup.seed, setup.partition, setup.dataset.train, setup.dataset.classes,
                 setup.model.layout()->numel()),
       train_(canaries_.apply(setup.dataset.train)),
@@ -109,6 +118,7 @@ Simulation::Simulation(const SimulationSetup& setup)
                   .pool = setup_.pool,
                   .stop = setup_.stop,
                   .client_tests = setup_.client_tests,
+                  .held_out = setup_.held_out,
                   .test_skew =
                       [this](std::int64_t client) { return skew_of(client, setup_.dataset.train.size()); }}),
       compute_(engine_, setup.stop),
@@ -139,7 +149,7 @@ Params Simulation::initial_params() const {
 Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observations& observed) {
   return {.round = round,
           .rounds = setup_.rounds,
-          .population = static_cast<std::int64_t>(setup_.partition.size()),
+          .population = population(),
           .params = params_,
           .state = server_state_,
           .model = setup_.model,
@@ -150,12 +160,13 @@ Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observation
 }
 
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
-  const auto population = static_cast<std::int64_t>(setup_.partition.size());
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  if (policy != nullptr && policy->sampling == kPoisson) {
-    return sample_cohort(setup_.seed, round, population, setup_.cohort_size);
-  }
-  return choose_cohort(setup_.seed, round, population, setup_.cohort_size);
+  const bool poisson = policy != nullptr && policy->sampling == kPoisson;
+  std::vector<std::int64_t> cohort =
+      poisson ? sample_cohort(setup_.seed, round, population(), setup_.cohort_size)
+              : choose_cohort(setup_.seed, round, population(), setup_.cohort_size);
+  for (std::int64_t& client : cohort) client = training_[static_cast<std::size_t>(client)];
+  return cohort;
 }
 
 InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
@@ -235,7 +246,7 @@ PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t ro
   return {{.policy = policy,
            .clip_norm = clip_norm_,
            .expected_cohort = setup_.cohort_size,
-           .population = static_cast<std::int64_t>(setup_.partition.size()),
+           .population = population(),
            .streams = streams_of(round, kServer),
            .zeros = zeros_like(params_),
            .canaries = &canaries_},

@@ -48,6 +48,8 @@ struct SimulationSetup {
       {};  ///< called from any thread
   PrivacyPolicy policy = NoPolicy{};
   const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
+  std::vector<std::int64_t> held_out =
+      {};                                ///< clients that are tested to validate and never train, ascending
   bool tests_tell_label_counts = false;  ///< whether those tests give away each client's: an access to them
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
   CanaryPlan canaries = {};   ///< by which the run audits itself; a control runs the policy without its noise
@@ -148,6 +150,8 @@ class Simulation {
   Streams streams_of(std::int64_t round, std::int64_t client) const {
     return {setup_.seed, round, client, setup_.cell};
   }
+  // Of those that train.
+  std::int64_t population() const { return static_cast<std::int64_t>(training_.size()); }
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
@@ -175,6 +179,7 @@ class Simulation {
   double loss_of_canary(std::size_t canary, const Params& at) const;
 
   SimulationSetup setup_;
+  std::vector<std::int64_t> training_;  // the clients that are not held out
   Canaries canaries_;
   Examples train_;  // as clients hold it: canaries may have other labels
   ExampleReader reader_;

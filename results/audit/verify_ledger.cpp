@@ -15,6 +15,7 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_ledger.hpp"
 #include "results/audit/ledger_findings.hpp"
+#include "results/record/partition_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -152,6 +153,7 @@ void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
 void compare_kept(std::int64_t client, const std::vector<Segment>& kept,
                   const std::vector<std::int64_t>& rounds,
                   const std::optional<std::set<std::int64_t>>& tested, Kinds& kinds) {
+  if (kept.empty() && rounds.empty()) return;
   // Without the scores of single clients nobody knows which of them were tested.
   const bool is_tested = tested ? tested->contains(client) : !kept.empty();
   compare_rounds(client, kept, is_tested ? rounds : std::vector<std::int64_t>(), "kept rounds", kinds);
@@ -231,6 +233,20 @@ std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, st
   return std::min(last, planned);
 }
 
+// Who never trains, as card and summary have it, where somebody is to be held out.
+void compare_held_out(const RunDirectory& run, const Summary& summary,
+                      const std::vector<std::int64_t>& expected, Verification& verification) {
+  const std::optional<RecordedPartition> card = read_partition(run);
+  if (card && card->held_out != expected) {
+    Comparison(verification, run.path() / kPartitionFile)
+        .result(false, "held_out", fmt::format("{}", card->held_out), fmt::format("{}", expected));
+  }
+  if (summary.held_out_clients > 0 || !expected.empty()) {
+    Comparison(verification, run.path() / kSummaryFile)
+        .integer("held_out_clients", summary.held_out_clients, std::ssize(expected));
+  }
+}
+
 }  // namespace
 
 Verification verify_ledger(const std::filesystem::path& path) {
@@ -268,6 +284,8 @@ Verification verify_ledger(const std::filesystem::path& path) {
     tested.emplace();
     for (const ClientScore& score : scores->clients) tested->insert(score.client);
   }
+  const std::vector<std::int64_t> held_out = expected.held_out(clients);
+  compare_held_out(run, summary, held_out, verification);
   Kinds kinds(compare);
   std::vector<Draws> draws(static_cast<std::size_t>(last));
   for (const auto& [client, record] : ledger.clients()) {
@@ -276,7 +294,12 @@ Verification verify_ledger(const std::filesystem::path& path) {
     const std::vector<std::int64_t> own =
         known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
     compare_rounds(client, record.segments, own, "rounds", kinds);
-    if (summary.state == kFinished) compare_kept(client, record.kept, personal, tested, kinds);
+    if (summary.state == kFinished) {
+      // The scores of those that are held out stand nowhere one by one.
+      static const std::optional<std::set<std::int64_t>> kUnknown;
+      const bool unknown = std::ranges::binary_search(held_out, client);
+      compare_kept(client, record.kept, personal, unknown ? kUnknown : tested, kinds);
+    }
     if (ledger.unit() != Unit::kRecord) continue;
     compare_records(client, record, expected, kinds);
     for (const Segment& segment : record.segments) {

@@ -86,6 +86,8 @@ void form_summary(Form& form, Run& run) {
   form.integer("rounds", run.rounds, 1);
   form.integer("rounds_done", run.rounds_done, 0);
   form.integer("clients", run.clients, 1);
+  if (form.has("held_out_clients", run.held_out_clients))
+    form.integer("held_out_clients", run.held_out_clients, 1);
   form.integer("parameters", run.parameters, 0);
   form.choice("state", run.state, {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
   form.fraction("final_test_accuracy", run.final_test_accuracy);
@@ -176,6 +178,8 @@ void check_state(const Summary& summary, const JsonFields& fields) {
 
 void check_summary(const Summary& summary, const JsonFields& fields) {
   check_personal(summary, fields);
+  if (summary.held_out_clients >= summary.clients)
+    fields.reject("held_out_clients", fmt::format("below {}, the number of clients", summary.clients));
   if (summary.partition_id.empty() != summary.partition_hash.empty()) {
     fields.reject("partition_hash",
                   summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");

@@ -96,10 +96,11 @@ std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<c
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const FoundRun* run : rows[i].runs) {
       const Summary& summary = *run->summary;
+      const std::int64_t clients = summary.clients - summary.held_out_clients;
       const std::int64_t tested = summary.per_client      ? summary.per_client->tested
                                   : summary.client_errors ? summary.client_errors->tested
-                                                          : summary.clients;
-      if (tested < summary.clients) partly[{tested, summary.clients}].insert(names[i]);
+                                                          : clients;
+      if (tested < clients) partly[{tested, clients}].insert(names[i]);
     }
   }
   std::vector<std::string> notes;
@@ -107,6 +108,23 @@ std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<c
     notes.push_back(
         fmt::format("only {} of {} clients have test examples of their own, and what is said of clients "
                     "rests on them: {}",
+                    counts.first, counts.second, fmt::join(found, "; ")));
+  }
+  return notes;
+}
+
+// Of the runs that held clients out, how many.
+std::vector<std::string> held_out_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::map<std::pair<std::int64_t, std::int64_t>, Names> held_out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Summary& summary = rows[i].summary();
+    if (summary.held_out_clients > 0) held_out[{summary.held_out_clients, summary.clients}].insert(names[i]);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [counts, found] : held_out) {
+    notes.push_back(
+        fmt::format("{} of {} clients never train; validation is on them, each alike, and what is said "
+                    "of clients is said of the others: {}",
                     counts.first, counts.second, fmt::join(found, "; ")));
   }
   return notes;
@@ -237,8 +255,8 @@ std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<cons
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
        {divergence_notes(rows, names), client_notes(rows, names), personal_notes(rows, names),
-        dataset_notes(rows), data_notes(rows, names), partition_notes(rows), stopping_notes(rows),
-        tuning_notes(rows, names)})
+        held_out_notes(rows, names), dataset_notes(rows), data_notes(rows, names), partition_notes(rows),
+        stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

@@ -1,4 +1,5 @@
 // Clients that are tested with models of their own.
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <set>
@@ -145,6 +146,43 @@ TEST_F(PersonalModels, HaveTheSameBitsForAnyNumberOfWorkersAndAfterAnyRound) {
     resumed.restore(saved[done - 1]);
     EXPECT_EQ(resumed.next_round().client_scores, records[done].client_scores);
     EXPECT_EQ(resumed.save(), saved[done]);
+  }
+}
+
+// Clients 1 and 3 of four.
+TEST_F(PersonalModels, OfClientsThatAreHeldOutValidate) {
+  SimulationSetup setup = tested();
+  setup.held_out = {1, 3};
+  std::mutex mutex;
+  std::set<std::int64_t> trained;
+  std::int64_t population = 0;
+  algorithm.on_train = [&](Client& client) {
+    const std::lock_guard lock(mutex);
+    trained.insert(client.id);
+  };
+  algorithm.on_aggregate = [&](Server& server, const Uplink& uplink) {
+    population = server.population;
+    server.params += uplink.mean(kUpdate);
+  };
+  algorithm.on_personalise = [](Client& client, const Message& downlink) {
+    Params own = zeros_like(downlink[kModel]);
+    own.flat()[own.flat().numel() - 2 + client.id / 3] = 1;  // client 3 answers class 1, the others class 0
+    client.oracle.loss(own);
+    return own;
+  };
+  Simulation simulation(setup);
+  const results::RoundRecord record = simulation.next_round();
+  while (!simulation.finished()) simulation.next_round();
+  EXPECT_THAT(trained, ElementsAre(0, 2));
+  EXPECT_EQ(population, 2);
+  ASSERT_EQ(record.client_scores.size(), 1U);  // of client 0, since client 2 has no test examples
+  EXPECT_EQ(record.client_scores.front().client, 0);
+  EXPECT_DOUBLE_EQ(*record.validation_accuracy, 0.5);  // of labels 10 and 10
+  // Logits 1 and 0, of which the first is right once and wrong once.
+  EXPECT_NEAR(*record.validation_loss, std::log1p(std::exp(1.0)) - 0.5, 1e-12);
+  for (const std::int64_t client : setup.held_out) {
+    EXPECT_TRUE(simulation.ledger().clients().at(client).segments.empty());
+    EXPECT_EQ(Ledger::participations_of(simulation.ledger().clients().at(client).kept), 6);
   }
 }
 
