@@ -81,14 +81,21 @@ class Ifca final : public Algorithm {
     if (messages.empty()) return;
     const bool told = config_.assign == "clients";
     std::vector<Params> sent;
-    for (const Message& message : messages) sent.push_back(told ? message[kUpdate] : message[kTrained]);
-    const Choices choices = told ? told_by_clients(messages) : lloyd_choices(old, sent);
+    std::vector<double> weights;
+    Choices choices;
+    for (const Message& message : messages) {
+      sent.push_back(told ? message[kUpdate] : message[kTrained]);
+      weights.push_back(told && config_.by_examples() ? static_cast<double>(message[kExamples]) : 1);
+      if (told) choices.push_back(static_cast<std::size_t>(message[kChoice]));
+    }
+    if (!told) choices = lloyd_choices(old, sent);
     std::vector<std::int64_t> chosen(old.size());
     for (const std::size_t j : choices) ++chosen.at(j);
+    const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());
     for (std::size_t j = 0; j < old.size(); ++j) {
-      Params mean = mean_of(j, choices, sent, weights(messages), told ? zeros_like(old[j]) : old[j]);
+      Params mean = mean_of(j, choices, sent, weights, told ? zeros_like(old[j]) : old[j]);
       if (told) mean = old[j] + config_.server_rate * std::move(mean);
-      if (j == std::size_t(std::ranges::max_element(chosen) - chosen.begin())) server.params = mean;
+      if (j == most) server.params = mean;
       put(server.state, static_cast<std::int64_t>(j), std::move(mean));
     }
   }
@@ -124,22 +131,6 @@ class Ifca final : public Algorithm {
       }
     }
     return best;
-  }
-
-  static Choices told_by_clients(std::span<const Message> messages) {
-    Choices choices;
-    for (const Message& message : messages) choices.push_back(static_cast<std::size_t>(message[kChoice]));
-    return choices;
-  }
-
-  // All alike where messages do not tell.
-  std::vector<double> weights(std::span<const Message> messages) const {
-    std::vector<double> weights;
-    for (const Message& message : messages) {
-      const bool counts = config_.by_examples() && message.contains(kExamples.name);
-      weights.push_back(counts ? static_cast<double>(message[kExamples]) : 1);
-    }
-    return weights;
   }
 
   Config config_;

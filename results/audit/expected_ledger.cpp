@@ -107,7 +107,7 @@ std::vector<std::int64_t> ExpectedLedger::held_out(std::int64_t clients) const {
   const double part = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
   if (!(part > 0) || clients < 2) return {};
   // An edited file may hold any part.
-  const double count = std::clamp(std::round(part * static_cast<double>(clients)), 1.0, double(clients - 1));
+  const double count = std::clamp(std::round(part * static_cast<double>(clients)), 1.0, static_cast<double>(clients - 1));
   return cohort_draws(0).sample_without_replacement(clients, static_cast<std::int64_t>(count));
 }
 

@@ -5,6 +5,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/sections/sections.hpp"
 
