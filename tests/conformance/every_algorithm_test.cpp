@@ -259,6 +259,11 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fednova"), 110);
   EXPECT_LE(lines_of("fedopt"), 170);  // four algorithms
   EXPECT_LE(lines_of("scaffold"), 110);
+  EXPECT_LE(lines_of("finetune"), 60);
+  EXPECT_LE(lines_of("ditto"), 75);
+  EXPECT_LE(lines_of("fedmeta"), 90);
+  EXPECT_LE(lines_of("perfedavg"), 115);
+  EXPECT_LE(lines_of("ifca"), 150);
 }
 
 }  // namespace
