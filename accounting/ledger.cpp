@@ -160,6 +160,12 @@ void Ledger::record(std::int64_t round, std::int64_t client, const RoundAccesses
   append(clients_[client].segments, round, accesses);
 }
 
+void Ledger::record_kept(std::int64_t round, std::int64_t client, const RoundAccesses& accesses) {
+  FEDARENA_CHECK(clients_.contains(client), ==, true);
+  std::vector<Segment>& kept = clients_[client].kept;
+  if (kept.empty() || kept.back().last_round != round) append(kept, round, accesses);
+}
+
 void Ledger::record_population(std::int64_t round, const RoundAccesses& accesses) {
   append(population_, round, accesses);
 }
@@ -194,6 +200,7 @@ Ledger::Past Ledger::after_round(std::int64_t round) const {
     Ledger result = *this;
     for (auto& [client, record] : result.clients_) {
       record.segments = cut(std::move(record.segments), round, kept);
+      record.kept = cut(std::move(record.kept), round, kept);
     }
     result.population_ = cut(std::move(result.population_), round, kept);
     result.as_if_ = cut(std::move(result.as_if_), round, kept);

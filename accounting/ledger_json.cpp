@@ -243,6 +243,7 @@ std::string Ledger::to_json() const {
     clients.push_back({{"client", client},
                        {"examples", record.examples},
                        {"segments", fedarena::to_json(record.segments)}});
+    if (!record.kept.empty()) clients.back()["kept"] = fedarena::to_json(record.kept);
   }
   const json document{{"schema", kSchema},
                       {"unit", name(unit_)},
@@ -268,6 +269,8 @@ Ledger Ledger::from_json(std::string_view text) {
       Fields client(object, "a client");
       const std::int64_t number = client.integer("client", 0);
       ClientRecord record{client.integer("examples", 0), segments_from(client.list("segments"))};
+      // Absent from ledgers of runs without personal models.
+      if (object.contains("kept")) record.kept = segments_from(client.list("kept"));
       client.finish();
       if (!ledger.clients_.emplace(number, std::move(record)).second) {
         throw Error::of("client {} appears twice", number);

@@ -29,9 +29,8 @@ Stream stream_of(const FinishedRun& run, AttackStream index) {
 SeenExamples left_out_examples(const FinishedRun& run) {
   SeenExamples left_out{.part = &run.dataset().train};
   std::vector<bool> dealt(static_cast<std::size_t>(left_out.part->size()));
-  for (const auto& shard : run.dealt().partition) {
-    for (const std::int64_t position : shard) dealt[static_cast<std::size_t>(position)] = true;
-  }
+  for (const std::int64_t position : dealt_examples(run).positions)
+    dealt[static_cast<std::size_t>(position)] = true;
   for (std::size_t position = 0; position < dealt.size(); ++position) {
     if (!dealt[position]) left_out.positions.push_back(static_cast<std::int64_t>(position));
   }
@@ -84,7 +83,10 @@ SeenExamples dealt_examples(const FinishedRun& run) {
   SeenExamples dealt{.part = &run.dataset().train};
   const Partition& partition = run.dealt().partition;
   const std::set<std::int64_t> canaries = mislabelled(run);
+  const std::vector<std::int64_t> held_out =
+      held_out_clients(run.experiment(), run.summary().seed, std::ssize(partition));
   for (std::size_t client = 0; client < partition.size(); ++client) {
+    if (std::ranges::binary_search(held_out, static_cast<std::int64_t>(client))) continue;
     for (const std::int64_t position : partition[client]) {
       if (canaries.contains(position)) continue;
       dealt.positions.push_back(position);

@@ -122,6 +122,16 @@ class GuardedAlgorithm final : public Algorithm {
   std::int64_t most_accesses() const override {
     return call("most_accesses", [&] { return inner_->most_accesses(); });
   }
+  bool personalises() const override {
+    return call("personalises", [&] { return inner_->personalises(); });
+  }
+  Params personalise(Client& client, const Message& downlink) const override {
+    return call(fmt::format("personalise, round {}, client {}", client.round, client.id), [&] {
+      Params personal = inner_->personalise(client, downlink);
+      check_params(personal, client.model, "the client's model");
+      return personal;
+    });
+  }
 
  private:
   static void check_server(const Server& server) {

@@ -30,6 +30,7 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .evaluate_every = experiment.evaluation.every,
           .policy = policy_of(*cell.algorithm),
           .client_tests = experiment.evaluation.per_client ? &dealt.client_tests : nullptr,
+          .held_out = held_out_clients(experiment, cell.seed, std::ssize(dealt.partition)),
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
           .canaries = canary_plan(experiment)};

@@ -267,6 +267,7 @@ class Arena {
     summary.seed = cell.seed;
     summary.rounds = experiment.rounds;
     summary.clients = static_cast<std::int64_t>(dealt.partition.size());
+    summary.held_out_clients = experiment.held_out_clients(summary.clients);
     summary.parameters = inputs_.model(experiment).layout()->numel();
     const PrivacyPolicy policy = policy_of(entry);
     if (const Accounting* accounting = fedarena::accounting(policy)) {
@@ -293,7 +294,7 @@ class Arena {
     }
     if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
       const std::int64_t cohort = experiment.cohort_size(clients);
-      check_as_if(*client, cohort, clients);
+      check_as_if(*client, cohort, clients - experiment.held_out_clients(clients));
       noise_multipliers(*client, cohort);
     }
   }

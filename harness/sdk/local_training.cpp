@@ -36,9 +36,33 @@ Schema<LocalTraining> LocalTraining::schema() {
       .extends(RateSchedule::schema());
 }
 
+Schema<PersonalTraining> PersonalTraining::schema() {
+  return {
+      {"personal_epochs", &PersonalTraining::personal_epochs,
+       "passes over the client's shard that make a model of its own", Constraint::between(0, 10'000)},
+      {"personal_steps", &PersonalTraining::personal_steps,
+       "SGD steps that make a model of the client's own; 0: count personal_epochs instead",
+       Constraint::between(0, 10'000'000)},
+      {"personal_rate", &PersonalTraining::personal_rate,
+       "learning rate of a model of the client's own; 0: as the shared one", Constraint::at_least(0)},
+  };
+}
+
+LocalTraining PersonalTraining::like(LocalTraining shared) const {
+  shared.local_epochs = personal_epochs;
+  shared.local_steps = personal_steps;
+  if (personal_rate > 0) {
+    shared.rate = personal_rate;
+    shared.schedule = "constant";
+  }
+  return shared;
+}
+
 double RateSchedule::rate_in(std::int64_t round, std::int64_t rounds) const {
   if (schedule == "cosine" && rounds > 1) {
-    const double progress = static_cast<double>(round - 1) / static_cast<double>(rounds - 1);
+    // A personal model after the last round is made in the round that would follow.
+    const double progress =
+        static_cast<double>(std::min(round, rounds) - 1) / static_cast<double>(rounds - 1);
     return std::max(minimum_rate, rate * (1 + std::cos(std::numbers::pi * progress)) / 2);
   }
   if (schedule == "step") {

@@ -26,6 +26,12 @@ std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, 
   return cohort;
 }
 
+std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count) {
+  // Rounds are counted from 1.
+  Stream stream({.seed = seed, .round = 0, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
+  return stream.sample_without_replacement(population, count);
+}
+
 Params CohortUplink::weighted(Key<Params> key, std::span<const double> weights) const {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   if (!(sum > 0)) throw Error::of("no client of the cohort has any weight in the mean of \"{}\"", key.name);

@@ -18,6 +18,9 @@ std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, 
 std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
                                         std::int64_t expected_size);
 
+/// The clients that never train, ascending: `count` of them, a function of the seed alone.
+std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count);
+
 /// The decoded messages of a cohort; sums run in client order.
 class CohortUplink final : public Uplink {
  public:

@@ -1,5 +1,6 @@
 #include "harness/simulation/evaluation.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "results/record/test_metrics.hpp"
@@ -28,15 +29,17 @@ Score Evaluator::score(const Params& params, const Examples& examples) const {
   });
 }
 
-results::ClientScore Evaluator::client_score(const Params& params, std::int64_t client) const {
+Score Evaluator::sums_of(const Params& params, std::int64_t client) const {
   const torch::Tensor positions =
       torch::tensor((*setting_.client_tests)[static_cast<std::size_t>(client)], torch::kInt64);
   const InputSkew skew = setting_.test_skew ? setting_.test_skew(client) : InputSkew();
-  const Score sums =
-      setting_.engine.evaluate(params, positions.size(0), [&](std::int64_t begin, std::int64_t end) {
-        if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-        return setting_.reader.read(setting_.dataset.test, positions.slice(0, begin, end), skew);
-      });
+  return setting_.engine.evaluate(params, positions.size(0), [&](std::int64_t begin, std::int64_t end) {
+    if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    return setting_.reader.read(setting_.dataset.test, positions.slice(0, begin, end), skew);
+  });
+}
+
+results::ClientScore Evaluator::client_score(std::int64_t client, const Score& sums) const {
   results::ClientScore score{.client = client, .test_examples = sums.examples};
   if (setting_.dataset.classes > 0) {
     score.accuracy = share(sums.correct, sums.examples);
@@ -47,7 +50,17 @@ results::ClientScore Evaluator::client_score(const Params& params, std::int64_t 
   return score;
 }
 
-void Evaluator::evaluate(const Params& params, results::RoundRecord& record) const {
+std::vector<std::int64_t> Evaluator::tested_clients() const {
+  std::vector<std::int64_t> tested;
+  if (setting_.client_tests == nullptr) return tested;
+  for (std::size_t client = 0; client < setting_.client_tests->size(); ++client) {
+    if (!(*setting_.client_tests)[client].empty()) tested.push_back(static_cast<std::int64_t>(client));
+  }
+  return tested;
+}
+
+void Evaluator::evaluate(const Params& params, results::RoundRecord& record,
+                         const PersonalModel& personal) const {
   const Dataset& dataset = setting_.dataset;
   const bool classes = dataset.classes > 0;
   const Score sums = score(params, dataset.test);
@@ -61,16 +74,30 @@ void Evaluator::evaluate(const Params& params, results::RoundRecord& record) con
     record.validation_loss = held_out.loss_sum / static_cast<double>(held_out.examples);
     if (classes) record.validation_accuracy = share(held_out.correct, held_out.examples);
   }
-  if (setting_.client_tests == nullptr) return;
-  std::vector<std::int64_t> tested;
-  for (std::size_t client = 0; client < setting_.client_tests->size(); ++client) {
-    if (!(*setting_.client_tests)[client].empty()) tested.push_back(static_cast<std::int64_t>(client));
-  }
+  const std::vector<std::int64_t> tested = tested_clients();
+  std::vector<Score> own_sums(tested.size());
+  setting_.pool.for_each(tested.size(), [&](std::size_t index) {
+    const std::int64_t client = tested[index];
+    own_sums[index] = personal ? sums_of(personal(client), client) : sums_of(params, client);
+  });
   std::vector<results::ClientScore>& scores = record.client_scores;
-  scores.resize(tested.size());
-  setting_.pool.for_each(tested.size(),
-                         [&](std::size_t index) { scores[index] = client_score(params, tested[index]); });
+  double loss = 0, accuracy = 0, validating = 0;
+  for (std::size_t index = 0; index < tested.size(); ++index) {
+    const Score& own = own_sums[index];
+    if (!std::ranges::binary_search(setting_.held_out, tested[index])) {
+      scores.push_back(client_score(tested[index], own));
+      continue;
+    }
+    loss += own.loss_sum / static_cast<double>(own.examples);
+    if (classes) accuracy += share(own.correct, own.examples);
+    ++validating;
+  }
+  if (validating > 0) {
+    record.validation_loss = loss / validating;
+    if (classes) record.validation_accuracy = accuracy / validating;
+  }
   if (scores.empty()) return;
+  record.personal = static_cast<bool>(personal);
   if (classes)
     record.per_client = results::client_metrics(scores);
   else

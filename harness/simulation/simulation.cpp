@@ -78,6 +78,14 @@ SimulationSetup without_noise_of_controls(SimulationSetup setup) {
   return setup;
 }
 
+std::vector<std::int64_t> training_clients(const SimulationSetup& setup) {
+  std::vector<std::int64_t> clients;
+  for (std::int64_t client = 0; client < std::ssize(setup.partition); ++client) {
+    if (!std::ranges::binary_search(setup.held_out, client)) clients.push_back(client);
+  }
+  return clients;
+}
+
 // The last round's, which the next one is expected to repeat.
 RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
   return segments.empty() ? RoundAccesses() : RoundAccesses(segments.back().accesses);
@@ -94,6 +102,7 @@ InputSkew input_skew(const FeatureSkew& features, std::uint64_t seed, std::int64
 
 Simulation::Simulation(const SimulationSetup& setup)
     : setup_(without_noise_of_controls(setup)),
+      training_(training_clients(setup)),
       canaries_(setup.canaries, setup.seed, setup.partition, setup.dataset.train, setup.dataset.classes,
                 setup.model.layout()->numel()),
       train_(canaries_.apply(setup.dataset.train)),
@@ -105,6 +114,7 @@ Simulation::Simulation(const SimulationSetup& setup)
                   .pool = setup_.pool,
                   .stop = setup_.stop,
                   .client_tests = setup_.client_tests,
+                  .held_out = setup_.held_out,
                   .test_skew =
                       [this](std::int64_t client) { return skew_of(client, setup_.dataset.train.size()); }}),
       compute_(engine_, setup.stop),
@@ -135,7 +145,7 @@ Params Simulation::initial_params() const {
 Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observations& observed) {
   return {.round = round,
           .rounds = setup_.rounds,
-          .population = static_cast<std::int64_t>(setup_.partition.size()),
+          .population = population(),
           .params = params_,
           .state = server_state_,
           .model = setup_.model,
@@ -146,12 +156,13 @@ Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observation
 }
 
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
-  const auto population = static_cast<std::int64_t>(setup_.partition.size());
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  if (policy != nullptr && policy->sampling == kPoisson) {
-    return sample_cohort(setup_.seed, round, population, setup_.cohort_size);
-  }
-  return choose_cohort(setup_.seed, round, population, setup_.cohort_size);
+  const bool poisson = policy != nullptr && policy->sampling == kPoisson;
+  std::vector<std::int64_t> cohort =
+      poisson ? sample_cohort(setup_.seed, round, population(), setup_.cohort_size)
+              : choose_cohort(setup_.seed, round, population(), setup_.cohort_size);
+  for (std::int64_t& client : cohort) client = training_[static_cast<std::size_t>(client)];
+  return cohort;
 }
 
 InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
@@ -159,36 +170,49 @@ InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
                     first);
 }
 
-std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
-  const std::vector<std::int64_t>& shard = setup_.partition[static_cast<std::size_t>(client)];
-  torch::Tensor positions = torch::tensor(shard, torch::kInt64);
+MeteredOracle::Setting Simulation::shard_setting(std::int64_t client) const {
   MeteredOracle::Setting setting = oracle_setting_;
   setting.skew = skew_of(client, 0);
+  return setting;
+}
+
+torch::Tensor Simulation::shard_of(std::int64_t client) const {
+  return torch::tensor(setup_.partition[static_cast<std::size_t>(client)], torch::kInt64);
+}
+
+std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
-    return std::make_unique<RecordOracle>(setting, std::move(positions), streams, *policy,
+    return std::make_unique<RecordOracle>(shard_setting(client), shard_of(client), streams, *policy,
                                           canaries_.of_client(client, streams));
   }
-  return std::make_unique<ExactOracle>(setting, std::move(positions), streams);
+  return std::make_unique<ExactOracle>(shard_setting(client), shard_of(client), streams);
+}
+
+Message Simulation::state_of(std::int64_t client, const PendingStates& pending) const {
+  const auto changed = pending.find(client);
+  const ClientStates::State known = changed == pending.end() ? client_states_.get(client) : changed->second;
+  return known ? decode(*known, setup_.model.layout(), setup_.model.options().device()) : Message();
+}
+
+Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
+                               Observations& observed) const {
+  return {.id = client,
+          .round = round,
+          .rounds = setup_.rounds,
+          .oracle = oracle,
+          .state = state,
+          .model = setup_.model,
+          .compute = compute_,
+          .streams = streams_of(round, client).for_algorithm(),
+          .observed = observed};
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
                                                  const Message& downlink) const {
   LocalResult result;
-  Message state;
-  if (const ClientStates::State known = client_states_.get(client)) {
-    state = decode(*known, setup_.model.layout(), setup_.model.options().device());
-  }
-  const Streams streams = streams_of(round, client);
-  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
-  Client view{.id = client,
-              .round = round,
-              .rounds = setup_.rounds,
-              .oracle = *oracle,
-              .state = state,
-              .model = setup_.model,
-              .compute = compute_,
-              .streams = streams.for_algorithm(),
-              .observed = result.observed};
+  Message state = state_of(client);
+  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams_of(round, client));
+  Client view = client_view(client, round, *oracle, state, result.observed);
   const Bytes bytes = encode(setup_.algorithm.train(view, downlink));
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
   result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
@@ -218,7 +242,7 @@ PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t ro
   return {{.policy = policy,
            .clip_norm = clip_norm_,
            .expected_cohort = setup_.cohort_size,
-           .population = static_cast<std::int64_t>(setup_.partition.size()),
+           .population = population(),
            .streams = streams_of(round, kServer),
            .zeros = zeros_like(params_),
            .canaries = &canaries_},
@@ -351,17 +375,16 @@ results::RoundRecord Simulation::next_round() {
   record.observed = observed_means(observed);
   record.cost = meter.cost();
   record.train_seconds = seconds_since(start);
+  PendingStates states;
+  for (std::size_t index = 0; index < cohort.size(); ++index) {
+    if (local[index].state != nullptr) states.emplace(cohort[index], std::move(local[index].state));
+  }
   if (round % setup_.evaluate_every == 0 || round == setup_.rounds) {
     const auto evaluation_start = Clock::now();
-    evaluate(record);
+    evaluate(record, states, ledger);
     record.evaluation_seconds = seconds_since(evaluation_start);
   }
-
-  std::vector<std::pair<std::int64_t, ClientStates::State>> states;
-  for (std::size_t index = 0; index < cohort.size(); ++index) {
-    if (local[index].state != nullptr) states.emplace_back(cohort[index], std::move(local[index].state));
-  }
-  client_states_.put(states);  // the last thing that may fail
+  client_states_.put({states.begin(), states.end()});  // the last thing that may fail
   rollback.commit();
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     const std::vector<std::int64_t>& own = canaries_.of(cohort[index]);
@@ -416,7 +439,31 @@ bool Simulation::repeatable() const {
   return accounting == nullptr || accounting->noise_source == kStreamNoise;
 }
 
-void Simulation::evaluate(results::RoundRecord& record) const { evaluator_.evaluate(params_, record); }
+void Simulation::evaluate(results::RoundRecord& record) { evaluate(record, {}, ledger_); }
+
+// Nothing of a personal model leaves its client, so it is made of the exact examples under every policy.
+void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger) {
+  const std::vector<std::int64_t> tested = evaluator_.tested_clients();
+  if (!setup_.algorithm.personalises() || tested.empty()) return evaluator_.evaluate(params_, record);
+  const std::int64_t next = record.round + 1;
+  Batch unused;
+  Observations unseen;
+  const Server server = server_view(next, unused, unseen);
+  const Message downlink = decode(encode(setup_.algorithm.broadcast(server)), setup_.model.layout(),
+                                  setup_.model.options().device());
+  std::map<std::int64_t, RoundAccesses> kept;
+  for (const std::int64_t client : tested) kept[client];
+  evaluator_.evaluate(params_, record, [&](std::int64_t client) {
+    ExactOracle oracle(shard_setting(client), shard_of(client), streams_of(next, client));
+    Message state = state_of(client, pending);
+    Observations observed;
+    Client view = client_view(client, next, oracle, state, observed);
+    Params personal = setup_.algorithm.personalise(view, downlink);
+    kept.at(client) = oracle.accesses();
+    return personal;
+  });
+  for (const auto& [client, accesses] : kept) ledger.record_kept(record.round, client, accesses);
+}
 
 double Simulation::loss_of_canary(std::size_t canary, const Params& at) const {
   const InputSkew skew = skew_of(canaries_.clients()[canary], 0);

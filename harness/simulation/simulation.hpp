@@ -48,6 +48,8 @@ struct SimulationSetup {
       {};  ///< called from any thread
   PrivacyPolicy policy = NoPolicy{};
   const Partition* client_tests = nullptr;  ///< each client's test examples; nullptr: clients are not tested
+  std::vector<std::int64_t> held_out =
+      {};                                ///< clients that are tested to validate and never train, ascending
   bool tests_tell_label_counts = false;  ///< whether those tests give away each client's: an access to them
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
   CanaryPlan canaries = {};   ///< by which the run audits itself; a control runs the policy without its noise
@@ -99,8 +101,9 @@ class Simulation {
   void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
   bool repeatable() const;
-  /// Adds the current model's test results to a record.
-  void evaluate(results::RoundRecord& record) const;
+  /// Adds the current model's test results to the record of the last round. Where clients are tested with
+  /// models of their own, what these took is listed in the ledger as kept.
+  void evaluate(results::RoundRecord& record);
 
   /// Of an audit: who was in, which nobody may look at before the run has ended.
   const Canaries& canaries() const { return canaries_; }
@@ -147,8 +150,12 @@ class Simulation {
   Streams streams_of(std::int64_t round, std::int64_t client) const {
     return {setup_.seed, round, client, setup_.cell};
   }
+  // Of those that train.
+  std::int64_t population() const { return static_cast<std::int64_t>(training_.size()); }
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
+  MeteredOracle::Setting shard_setting(std::int64_t client) const;
+  torch::Tensor shard_of(std::int64_t client) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
   // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
@@ -162,10 +169,17 @@ class Simulation {
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
+  // States of clients that a round in progress has changed, by client.
+  using PendingStates = std::map<std::int64_t, ClientStates::State>;
+  void evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger);
+  Message state_of(std::int64_t client, const PendingStates& pending = {}) const;
+  Client client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
+                     Observations& observed) const;
   Params initial_params() const;
   double loss_of_canary(std::size_t canary, const Params& at) const;
 
   SimulationSetup setup_;
+  std::vector<std::int64_t> training_;  // the clients that are not held out
   Canaries canaries_;
   Examples train_;  // as clients hold it: canaries may have other labels
   ExampleReader reader_;

@@ -17,9 +17,9 @@ namespace fedarena::results {
 namespace {
 
 // Local SGD: one noised access a step.
-constexpr std::array<std::string_view, 10> kLocalTraining = {"fedavg",  "dp-fedavg", "fedprox", "dp-fedprox",
-                                                             "fednova", "scaffold",  "fedavgm", "fedadagrad",
-                                                             "fedadam", "fedyogi"};
+constexpr std::array<std::string_view, 13> kLocalTraining = {
+    "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fednova", "scaffold", "fedavgm",
+    "fedadagrad", "fedadam",   "fedyogi", "fine-tune",  "ditto",   "ifca"};
 
 // Of counts that are not negative; an edited file may hold any number.
 std::int64_t times(std::int64_t left, std::int64_t right) {
@@ -79,33 +79,56 @@ std::optional<std::int64_t> ExpectedLedger::clients() const {
   return clients > 0 ? std::optional(clients) : std::nullopt;
 }
 
-std::int64_t ExpectedLedger::cohort_size(std::int64_t clients) const {
+std::int64_t ExpectedLedger::cohort_size(std::int64_t trained) const {
   const auto found = settings_.find("cohort.fraction");
   const double fraction = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
   if (fraction > 0) {
-    const auto all = static_cast<double>(clients);
+    const auto all = static_cast<double>(trained);
     return static_cast<std::int64_t>(std::max(1.0, std::min(all, std::round(fraction * all))));
   }
   const std::int64_t size = integer("cohort.size", 0);
-  return size == 0 ? clients : size;
+  return size == 0 ? trained : size;
 }
 
-std::vector<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_t clients) const {
-  const std::int64_t size = std::clamp<std::int64_t>(cohort_size(clients), 0, clients);
-  const bool poisson = policy_ == "client" && setting("sampling", "poisson") == "poisson";
+Stream ExpectedLedger::cohort_draws(std::int64_t round) const {
   const std::string seeds = settings_.contains("experiment.seeds") ? settings_.at("experiment.seeds") : "";
   const std::string_view seed = std::string_view(seeds).substr(0, seeds.find(']'));
-  Stream draws(
+  return Stream(
       {.seed = static_cast<std::uint64_t>(
            parse_number<std::int64_t>(seed.substr(std::min<std::size_t>(1, seed.size()))).value_or(0)),
        .round = round,
        .client = kServer,
        .purpose = Purpose::kCohort,
        .index = 0});
-  if (!poisson && size < clients) return draws.sample_without_replacement(clients, size);
-  const double rate = static_cast<double>(size) / static_cast<double>(clients);
-  std::vector<std::int64_t> cohort;
+}
+
+std::vector<std::int64_t> ExpectedLedger::held_out(std::int64_t clients) const {
+  const auto found = settings_.find("evaluation.held_out_clients");
+  const double part = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
+  if (!(part > 0) || clients < 2) return {};
+  // An edited file may hold any part.
+  const double count = std::clamp(std::round(part * static_cast<double>(clients)), 1.0, static_cast<double>(clients - 1));
+  return cohort_draws(0).sample_without_replacement(clients, static_cast<std::int64_t>(count));
+}
+
+std::vector<std::int64_t> ExpectedLedger::cohort(std::int64_t round, std::int64_t clients) const {
+  const std::vector<std::int64_t> never = held_out(clients);
+  std::vector<std::int64_t> training;
   for (std::int64_t client = 0; client < clients; ++client) {
+    if (!std::ranges::binary_search(never, client)) training.push_back(client);
+  }
+  const auto all = std::ssize(training);
+  const std::int64_t size = std::clamp<std::int64_t>(cohort_size(all), 0, all);
+  const bool poisson = policy_ == "client" && setting("sampling", "poisson") == "poisson";
+  Stream draws = cohort_draws(round);
+  std::vector<std::int64_t> cohort;
+  if (!poisson && size < all) {
+    for (const std::int64_t place : draws.sample_without_replacement(all, size))
+      cohort.push_back(training[static_cast<std::size_t>(place)]);
+    return cohort;
+  }
+  const double rate = static_cast<double>(size) / static_cast<double>(all);
+  for (const std::int64_t client : training) {
     if (!poisson || draws.uniform() < rate) cohort.push_back(client);
   }
   return cohort;
@@ -138,17 +161,24 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
     const auto found = settings_.find(fmt::format("algorithms.{}", name));
     return found != settings_.end() && found->second == value;
   };
-  if (algorithm_ == "fedsgd") return Count{1, 1};
+  // Steps of local SGD, where 0 of them count epochs instead.
+  const auto sgd = [&](const char* steps, const char* epochs) {
+    if (own(steps) > 0) return times(own(steps), 1);
+    const std::int64_t batch = own("batch_size");
+    const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
+    return times(own(epochs), batch == 0 ? 1 : examples / batch + rest);
+  };
+  const auto exactly = [](std::int64_t count) { return Count{count, count}; };
+  if (algorithm_ == "fedsgd") return exactly(1);
+  if (algorithm_ == "fedmeta") return exactly(times(own("inner_steps"), 1) + 1);
+  if (algorithm_ == "per-fedavg")
+    return exactly(times(own("local_steps"), is("hessian", "hessian-free") ? 4 : 2));
   if (is_one_of(kLocalTraining, algorithm_)) {
-    std::int64_t steps = own("local_steps");
-    if (steps == 0) {
-      const std::int64_t batch = own("batch_size");
-      const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
-      steps = times(own("local_epochs"), batch == 0 ? 1 : examples / batch + rest);
-    }
-    // A control variate that is a gradient of its own.
-    const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1 : 0;
-    return Count{steps + extra, steps + extra};
+    // A control variate that is a gradient of its own, or the steps of a model of the client's own.
+    const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1
+                               : algorithm_ == "ditto" ? sgd("personal_steps", "personal_epochs")
+                                                       : 0;
+    return exactly(sgd("local_steps", "local_epochs") + extra);
   }
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
     const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
@@ -181,7 +211,8 @@ std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {
 std::int64_t ExpectedLedger::as_if_cohort() const { return integer(section_ + "as_if_cohort", 0); }
 
 SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {
-  const std::int64_t cohort = cohort_size(clients);
+  const std::int64_t trained = this->trained(clients);
+  const std::int64_t cohort = cohort_size(trained);
   const std::int64_t larger = as_if_cohort();
   std::vector<double> multipliers = this->multipliers(larger > 0 ? larger : cohort);
   if (larger > 0) {
@@ -189,7 +220,7 @@ SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {
       multiplier = multiplier * static_cast<double>(cohort) / static_cast<double>(larger);
     }
   }
-  return event(static_cast<double>(cohort) / static_cast<double>(clients), std::move(multipliers));
+  return event(static_cast<double>(cohort) / static_cast<double>(trained), std::move(multipliers));
 }
 
 std::optional<SampledGaussian> ExpectedLedger::as_if() const {

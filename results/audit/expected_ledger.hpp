@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "fedarena/accounting/event.hpp"
+#include "fedarena/base/stream.hpp"
 
 namespace fedarena::results {
 
@@ -35,6 +37,8 @@ class ExpectedLedger {
   bool has_budget() const { return setting("budget", "0.0") != "0.0"; }
   /// Of the partition; none where the data decide it.
   std::optional<std::int64_t> clients() const;
+  /// Who never trains, of so many clients, ascending.
+  std::vector<std::int64_t> held_out(std::int64_t clients) const;
   /// Who takes part in a round, of so many clients, ascending.
   std::vector<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
 
@@ -65,7 +69,9 @@ class ExpectedLedger {
   double number(const std::string& name) const;                                     // of the policy
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
   std::int64_t as_if_cohort() const;
-  std::int64_t cohort_size(std::int64_t clients) const;
+  std::int64_t cohort_size(std::int64_t trained) const;
+  std::int64_t trained(std::int64_t clients) const { return clients - std::ssize(held_out(clients)); }
+  Stream cohort_draws(std::int64_t round) const;
   SampledGaussian event(double rate, std::vector<double> noise_multipliers) const;
   std::vector<double> multipliers(std::int64_t cohort) const;
 

@@ -144,6 +144,12 @@ PrivacyReport privacy_report(const RunDirectory& run) {
   report.plugin = plugin_name(run, report.summary.algorithm);
   report.groups = groups_of(ledger, report.summary);
   report.exact = exact_findings(ledger);
+  std::vector<Access> kept;
+  for (const auto& [client, record] : ledger.clients()) {
+    const std::vector<Access> own = Ledger::accesses_of(record.kept);
+    kept.insert(kept.end(), own.begin(), own.end());
+  }
+  report.kept = kinds_of(kept);
   return report;
 }
 

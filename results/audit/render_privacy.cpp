@@ -79,6 +79,13 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   return text;
 }
 
+std::string kept_text(const PrivacyReport& report) {
+  std::string text = "Kept by clients for models of their own, not charged, because nothing of it is sent:\n";
+  for (const EventShare& kind : report.kept)
+    text += fmt::format("  {} x  {}\n", kind.count, one_line(describe(kind.event)));
+  return text;
+}
+
 std::string plugin_text(const PrivacyReport& report) {
   return report.plugin.empty()
              ? fmt::format("algorithm {}", report.summary.algorithm)
@@ -119,6 +126,7 @@ std::string render_text(const PrivacyReport& report) {
   if (!report.exact.empty()) text += fmt::format("\n{}", exact_text(report));
   text += fmt::format("\n{}", client_table(report));
   for (const ClientGroup& group : report.groups) text += fmt::format("\n{}", event_table(report, group));
+  if (!report.kept.empty()) text += fmt::format("\n{}", kept_text(report));
   return text;
 }
 
@@ -166,6 +174,8 @@ std::string render_json(const PrivacyReport& report) {
     }
     json["groups"].push_back(std::move(entry));
   }
+  for (const EventShare& kind : report.kept)
+    json["kept"].push_back({{"event", describe(kind.event)}, {"count", kind.count}});
   return json_text(json, 2) + "\n";
 }
 

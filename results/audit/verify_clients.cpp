@@ -34,6 +34,8 @@ void compare_errors(const ClientErrors& recorded, const ClientErrors& recomputed
 
 bool tests_clients(const RoundRecord& round) { return round.per_client || round.client_errors; }
 
+std::string yes_or_no(bool value) { return value ? "true" : "false"; }
+
 // Accuracies or errors, as the last of these rounds has them.
 std::string kind_of(const std::optional<ClientMetrics>& metrics, const std::optional<ClientErrors>& errors) {
   return metrics ? "accuracies" : errors ? "errors" : "absent";
@@ -46,6 +48,10 @@ void verify_summary(const Summary& summary, const std::vector<RoundRecord>& test
       tested.empty() ? "absent" : kind_of(tested.back().per_client, tested.back().client_errors);
   compare.result(recorded == last, "clients_tested", recorded, last);
   if (recorded != last || tested.empty()) return;
+  const bool personal = tested.back().personal;
+  if (summary.personal || personal)
+    compare.result(summary.personal == personal, "personal", yes_or_no(summary.personal),
+                   yes_or_no(personal));
   if (summary.client_errors) {
     compare_errors(*summary.client_errors, *tested.back().client_errors, "", compare);
     return;

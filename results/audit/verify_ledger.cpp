@@ -15,6 +15,7 @@
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_ledger.hpp"
 #include "results/audit/ledger_findings.hpp"
+#include "results/record/partition_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -128,12 +129,12 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
   }
 }
 
-// Who took part is a matter of seed, round and cohort alone.
+// Who took part is a matter of seed, round and cohort alone. `what`: the rounds are of.
 void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
-                    const std::vector<std::int64_t>& rounds, Kinds& kinds) {
+                    const std::vector<std::int64_t>& rounds, const std::string& what, Kinds& kinds) {
   const std::string whose = client_text(client);
   const std::int64_t recorded = Ledger::participations_of(segments);
-  kinds.result(recorded == std::ssize(rounds), "rounds", whose, std::to_string(recorded),
+  kinds.result(recorded == std::ssize(rounds), what, whose, std::to_string(recorded),
                std::to_string(rounds.size()));
   for (const Segment& segment : segments) {
     const auto first = std::ranges::lower_bound(rounds, segment.first_round);
@@ -142,8 +143,23 @@ void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
     const bool fits = within == segment.participations && within > 0 && *first == segment.first_round &&
                       *(end - 1) == segment.last_round;
     const std::string where = range_text(segment.first_round, segment.last_round);
-    kinds.result(fits, "rounds of a segment", whose, fmt::format("{} of {}", segment.participations, where),
+    kinds.result(fits, what + " of a segment", whose, fmt::format("{} of {}", segment.participations, where),
                  fmt::format("{} of {}", within, where));
+  }
+}
+
+// What personal models took: after each round in which clients were tested with them, and exactly, since
+// nothing of it is sent.
+void compare_kept(std::int64_t client, const std::vector<Segment>& kept,
+                  const std::vector<std::int64_t>& rounds,
+                  const std::optional<std::set<std::int64_t>>& tested, Kinds& kinds) {
+  if (kept.empty() && rounds.empty()) return;
+  // Without the scores of single clients nobody knows which of them were tested.
+  const bool is_tested = tested ? tested->contains(client) : !kept.empty();
+  compare_rounds(client, kept, is_tested ? rounds : std::vector<std::int64_t>(), "kept rounds", kinds);
+  for (const Access& access : Ledger::accesses_of(kept)) {
+    kinds.result(std::holds_alternative<ExactAccess>(access.event), "kept access", client_text(client),
+                 describe(access.event), "an exact access");
   }
 }
 
@@ -217,6 +233,20 @@ std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, st
   return std::min(last, planned);
 }
 
+// Who never trains, as card and summary have it, where somebody is to be held out.
+void compare_held_out(const RunDirectory& run, const Summary& summary,
+                      const std::vector<std::int64_t>& expected, Verification& verification) {
+  const std::optional<RecordedPartition> card = read_partition(run);
+  if (card && card->held_out != expected) {
+    Comparison(verification, run.path() / kPartitionFile)
+        .result(false, "held_out", fmt::format("{}", card->held_out), fmt::format("{}", expected));
+  }
+  if (summary.held_out_clients > 0 || !expected.empty()) {
+    Comparison(verification, run.path() / kSummaryFile)
+        .integer("held_out_clients", summary.held_out_clients, std::ssize(expected));
+  }
+}
+
 }  // namespace
 
 Verification verify_ledger(const std::filesystem::path& path) {
@@ -245,6 +275,17 @@ Verification verify_ledger(const std::filesystem::path& path) {
     for (const std::int64_t client : expected.cohort(round, clients))
       takes_part[static_cast<std::size_t>(client)].push_back(round);
   }
+  std::vector<std::int64_t> personal;
+  for (const RoundRecord& round : rounds) {
+    if (round.personal) personal.push_back(round.round);
+  }
+  std::optional<std::set<std::int64_t>> tested;
+  if (const std::optional<ClientScores> scores = run.client_scores()) {
+    tested.emplace();
+    for (const ClientScore& score : scores->clients) tested->insert(score.client);
+  }
+  const std::vector<std::int64_t> held_out = expected.held_out(clients);
+  compare_held_out(run, summary, held_out, verification);
   Kinds kinds(compare);
   std::vector<Draws> draws(static_cast<std::size_t>(last));
   for (const auto& [client, record] : ledger.clients()) {
@@ -252,7 +293,13 @@ Verification verify_ledger(const std::filesystem::path& path) {
     const bool known = client >= 0 && client < clients;
     const std::vector<std::int64_t> own =
         known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
-    compare_rounds(client, record.segments, own, kinds);
+    compare_rounds(client, record.segments, own, "rounds", kinds);
+    if (summary.state == kFinished) {
+      // The scores of those that are held out stand nowhere one by one.
+      static const std::optional<std::set<std::int64_t>> kUnknown;
+      const bool unknown = std::ranges::binary_search(held_out, client);
+      compare_kept(client, record.kept, personal, unknown ? kUnknown : tested, kinds);
+    }
     if (ledger.unit() != Unit::kRecord) continue;
     compare_records(client, record, expected, kinds);
     for (const Segment& segment : record.segments) {

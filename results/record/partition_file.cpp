@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ constexpr const char* kHash = "index_hash";
 constexpr const char* kSizes = "sizes";
 constexpr const char* kEntropy = "label_entropy";
 constexpr const char* kCounts = "class_counts";
+constexpr const char* kHeldOut = "held_out";
 constexpr const char* kNoise = "noise";
 constexpr const char* kRotations = "rotations";
 
@@ -63,6 +65,7 @@ std::string to_json_text(const RecordedPartition& partition) {
   json[kSizes] = partition.sizes;
   json[kEntropy] = partition.label_entropy;
   json[kCounts] = partition.class_counts;
+  if (!partition.held_out.empty()) json[kHeldOut] = partition.held_out;
   json[kNoise] = partition.noise;
   json[kRotations] = partition.rotations;
   return checked_record(json_text(json, -1) + "\n", "a partition",
@@ -86,6 +89,13 @@ RecordedPartition parse_partition(std::string_view text, const std::string& file
   }
   partition.label_entropy = fields.amounts(kEntropy);
   partition.class_counts = fields.lists_of_integers(kCounts, 0);
+  if (fields.has(kHeldOut)) {
+    partition.held_out = fields.integers(kHeldOut, 0);
+    const std::vector<std::int64_t>& held_out = partition.held_out;
+    const bool rises = std::ranges::adjacent_find(held_out, std::greater_equal{}) == held_out.end();
+    if (held_out.empty() || !rises || held_out.back() >= clients)
+      fields.reject(kHeldOut, fmt::format("numbers below {} that rise", clients));
+  }
   partition.noise = fields.amounts(kNoise);
   partition.rotations = fields.integers(kRotations);
   check_counts(partition, partition.sizes.size(), fields);

@@ -20,6 +20,7 @@ struct RecordedPartition {
   std::vector<std::int64_t> sizes = {};    ///< examples of each client
   std::vector<double> label_entropy = {};  ///< of each client, in nats; empty without classes
   std::vector<std::vector<std::int64_t>> class_counts = {};  ///< [client][class]; empty without classes
+  std::vector<std::int64_t> held_out = {};                   ///< clients that never train, ascending
   std::vector<double> noise = {};            ///< on each client's inputs; empty where inputs stay as they are
   std::vector<std::int64_t> rotations = {};  ///< of each client's inputs, in degrees; likewise
 

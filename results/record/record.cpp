@@ -32,6 +32,7 @@ void form_clients(Form& form, Record& record) {
     form.fraction("client_accuracy_std", clients.accuracy_std);
     form.fraction("client_macro_f1_mean", clients.macro_f1_mean);
   }
+  form.flag("personal", record.personal);
 }
 
 // Gradients of clients' examples are among all gradients.
@@ -85,6 +86,8 @@ void form_summary(Form& form, Run& run) {
   form.integer("rounds", run.rounds, 1);
   form.integer("rounds_done", run.rounds_done, 0);
   form.integer("clients", run.clients, 1);
+  if (form.has("held_out_clients", run.held_out_clients))
+    form.integer("held_out_clients", run.held_out_clients, 1);
   form.integer("parameters", run.parameters, 0);
   form.choice("state", run.state, {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
   form.fraction("final_test_accuracy", run.final_test_accuracy);
@@ -114,7 +117,14 @@ void form_summary(Form& form, Run& run) {
   form.texts("algorithm_parameters", run.algorithm_parameters);
 }
 
+// Of a round or a run.
+void check_personal(const auto& record, const JsonFields& fields) {
+  if (record.personal && !record.per_client && !record.client_errors)
+    fields.reject("personal", "absent, because no client was tested");
+}
+
 void check_round(const RoundRecord& round, const JsonFields& fields) {
+  check_personal(round, fields);
   if (round.epsilon && !(*round.epsilon >= 0)) {
     fields.reject("epsilon", R"(a number from 0, "inf" or null)");
   }
@@ -167,6 +177,9 @@ void check_state(const Summary& summary, const JsonFields& fields) {
 }
 
 void check_summary(const Summary& summary, const JsonFields& fields) {
+  check_personal(summary, fields);
+  if (summary.held_out_clients >= summary.clients)
+    fields.reject("held_out_clients", fmt::format("below {}, the number of clients", summary.clients));
   if (summary.partition_id.empty() != summary.partition_hash.empty()) {
     fields.reject("partition_hash",
                   summary.partition_id.empty() ? "empty, as partition_id is" : "a text that is not empty");

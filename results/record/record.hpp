@@ -45,11 +45,13 @@ struct RoundRecord {
       epsilon;  ///< of RDP, after this round; may be infinite; none under the policy "none" or where unproven
 
   std::optional<ClassMetrics> classes = {};        ///< none on regression data
-  std::optional<double> validation_loss = {};      ///< none without validation examples
+  std::optional<double> validation_loss = {};      ///< none without validation examples or held-out clients
   std::optional<double> validation_accuracy = {};  ///< the same; none on regression data
   std::optional<ClientMetrics> per_client = {};    ///< none unless clients are tested
   std::optional<ClientErrors> client_errors = {};  ///< the same; on regression data in place of the former
-  Cost cost = {};                                  ///< what the round took to compute
+  /// Whether these clients were tested with models of their own, which algorithms may make for them.
+  bool personal = false;
+  Cost cost = {};  ///< what the round took to compute
   /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
   std::vector<std::pair<std::string, double>> observed = {};
   /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
@@ -82,10 +84,11 @@ struct Summary {
   std::string model;
   Sweep sweep = {};  ///< what the point of a grid gives; empty without one
   std::int64_t seed = 0;
-  std::int64_t rounds = 1;       ///< planned
-  std::int64_t rounds_done = 0;  ///< equal to `rounds` once finished, unless the budget stopped the run
-  std::int64_t clients = 1;      ///< in the federation
-  std::int64_t parameters = 0;   ///< numbers in the model
+  std::int64_t rounds = 1;            ///< planned
+  std::int64_t rounds_done = 0;       ///< equal to `rounds` once finished, unless the budget stopped the run
+  std::int64_t clients = 1;           ///< in the federation
+  std::int64_t held_out_clients = 0;  ///< of them, that never train; the validation scores are theirs
+  std::int64_t parameters = 0;        ///< numbers in the model
   std::string state = std::string(kRunning);
   std::optional<double>
       final_test_accuracy;  ///< of the last round; only when finished; none on regression data
@@ -107,6 +110,7 @@ struct Summary {
   std::optional<ClientMetrics> per_client = {};    ///< of the last round; none unless clients are tested
   std::optional<BestOverRounds> best_round = {};   ///< of the clients; none exactly with them
   std::optional<ClientErrors> client_errors = {};  ///< of the last round; on regression data
+  bool personal = false;                           ///< as in `RoundRecord`, of the last round
   std::optional<CanaryAudit> audit = {};           ///< only when finished; none without canaries
   std::optional<Tuning> tuning = {};               ///< none where the experiment file tunes nothing
   std::vector<std::pair<std::string, std::string>> algorithm_parameters;  ///< name and value, names distinct

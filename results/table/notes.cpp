@@ -96,10 +96,11 @@ std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<c
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const FoundRun* run : rows[i].runs) {
       const Summary& summary = *run->summary;
+      const std::int64_t clients = summary.clients - summary.held_out_clients;
       const std::int64_t tested = summary.per_client      ? summary.per_client->tested
                                   : summary.client_errors ? summary.client_errors->tested
-                                                          : summary.clients;
-      if (tested < summary.clients) partly[{tested, summary.clients}].insert(names[i]);
+                                                          : clients;
+      if (tested < clients) partly[{tested, clients}].insert(names[i]);
     }
   }
   std::vector<std::string> notes;
@@ -110,6 +111,41 @@ std::vector<std::string> client_notes(std::span<const RowRuns> rows, std::span<c
                     counts.first, counts.second, fmt::join(found, "; ")));
   }
   return notes;
+}
+
+// Of the runs that held clients out, how many.
+std::vector<std::string> held_out_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::map<std::pair<std::int64_t, std::int64_t>, Names> held_out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Summary& summary = rows[i].summary();
+    if (summary.held_out_clients > 0) held_out[{summary.held_out_clients, summary.clients}].insert(names[i]);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [counts, found] : held_out) {
+    notes.push_back(
+        fmt::format("{} of {} clients never train; validation is on them, each alike, and what is said "
+                    "of clients is said of the others: {}",
+                    counts.first, counts.second, fmt::join(found, "; ")));
+  }
+  return notes;
+}
+
+// Of the runs that tested clients, those that tested them with models of their own.
+std::vector<std::string> personal_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  Names personal;
+  bool is_private = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const FoundRun* run : rows[i].runs) {
+      if (!run->summary->personal) continue;
+      personal.insert(names[i]);
+      is_private = is_private || run->summary->privacy.has_value();
+    }
+  }
+  if (personal.empty()) return {};
+  return {fmt::format(
+      "personal: what is said of clients is said of models of their own, made from their examples{}: {}",
+      is_private ? " without noise; they stay with the client, and no epsilon covers their scores" : "",
+      fmt::join(personal, "; "))};
 }
 
 // The index hashes of a seed: one, unless something is wrong.
@@ -218,8 +254,9 @@ std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<c
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
-       {divergence_notes(rows, names), client_notes(rows, names), dataset_notes(rows),
-        data_notes(rows, names), partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
+       {divergence_notes(rows, names), client_notes(rows, names), personal_notes(rows, names),
+        held_out_notes(rows, names), dataset_notes(rows), data_notes(rows, names), partition_notes(rows),
+        stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

@@ -327,6 +327,23 @@ TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
   EXPECT_EQ(nothing_lost, until(4));
 }
 
+// What stays with a client costs nothing, under every unit, also where it is exact.
+TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
+  for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {
+    Ledger ledger(unit, unit == Unit::kRecord ? 5 : 0);
+    ledger.add_client(0, 600);
+    ledger.record(1, 0, RoundAccesses({{Gaussian{2}, 3}}));
+    const std::vector<Access> charged = ledger.charged(0);
+    for (const std::int64_t round : {2, 4, 4, 6})
+      ledger.record_kept(round, 0, RoundAccesses({{ExactAccess{"loss"}, 2}}));
+    EXPECT_EQ(ledger.charged(0), charged);
+    EXPECT_EQ(ledger.clients().at(0).kept, (std::vector<Segment>{{2, 6, 3, {{ExactAccess{"loss"}, 2}}}}));
+    EXPECT_EQ(ledger.after_round(3).most.clients().at(0).kept,
+              (std::vector<Segment>{{2, 3, 2, {{ExactAccess{"loss"}, 2}}}}));
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+  }
+}
+
 TEST(Ledger, TellsWhetherAccessesVariedWithoutABound) {
   const auto ledger_of = [](Unit unit, std::int64_t most, std::int64_t last) {
     Ledger ledger(unit, most);

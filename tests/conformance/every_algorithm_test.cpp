@@ -213,7 +213,7 @@ TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
     const auto training = run(policy);
     const bool gives_away =
-        unit(policy) == Unit::kClient ? sends_synthetic_sets(GetParam()) : reads_raw_examples(GetParam());
+        unit(policy) == Unit::kClient ? sends_one_by_one(GetParam()) : accesses_exactly(GetParam());
     if (gives_away) {
       EXPECT_EQ((*training)->next_round().epsilon, kInfinity);
       continue;
@@ -259,6 +259,11 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fednova"), 110);
   EXPECT_LE(lines_of("fedopt"), 170);  // four algorithms
   EXPECT_LE(lines_of("scaffold"), 110);
+  EXPECT_LE(lines_of("finetune"), 60);
+  EXPECT_LE(lines_of("ditto"), 75);
+  EXPECT_LE(lines_of("fedmeta"), 90);
+  EXPECT_LE(lines_of("perfedavg"), 115);
+  EXPECT_LE(lines_of("ifca"), 150);
 }
 
 }  // namespace

@@ -47,11 +47,13 @@ Settings declared_by(const std::string& algorithm, const Settings& wanted) {
   return declared;
 }
 
-bool sends_synthetic_sets(const std::string& algorithm) {
-  return plugins().info(algorithm).description.uplink.starts_with("synthetic images");
+bool sends_one_by_one(const std::string& algorithm) {
+  return algorithm == "ifca" || plugins().info(algorithm).description.uplink.starts_with("synthetic images");
 }
 
-bool reads_raw_examples(const std::string& algorithm) { return algorithm == "dsc" || algorithm == "feddm"; }
+bool accesses_exactly(const std::string& algorithm) {
+  return algorithm == "dsc" || algorithm == "feddm" || algorithm == "ifca";
+}
 
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
   if (algorithm == "dsc" || algorithm == "psg") options.rounds = 1;
@@ -132,7 +134,8 @@ TestRun::TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, c
                                   [this](std::int64_t, std::int64_t) {
                                     if (on_client) on_client();
                                   },
-                              .policy = options.policy};
+                              .policy = options.policy,
+                              .client_tests = options.test_clients ? &task.partition : nullptr};
   simulation_ = std::make_unique<Simulation>(setup);
 }
 

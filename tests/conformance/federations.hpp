@@ -28,13 +28,13 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm);
 /// for suites that run over all of them.
 Settings declared_by(const std::string& algorithm, const Settings& wanted);
 
-/// Whether clients send synthetic examples, which the server reads one by one: a secret under the policy
+/// Whether the server reads messages one by one, such as synthetic examples: a secret under the policy
 /// "client".
-bool sends_synthetic_sets(const std::string& algorithm);
+bool sends_one_by_one(const std::string& algorithm);
 
-/// Whether clients work on raw examples by design: under the policy "record" an infinite epsilon, whatever is
-/// asked for.
-bool reads_raw_examples(const std::string& algorithm);
+/// Whether clients work on raw examples or exact losses by design: under the policy "record" an infinite
+/// epsilon, whatever is asked for.
+bool accesses_exactly(const std::string& algorithm);
 
 /// A pool whose threads compute as those of the program do.
 WorkPool pool_of(int workers);
@@ -62,6 +62,8 @@ struct TestRunOptions {
   std::int64_t evaluate_every = 1;
   int workers = 1;
   PrivacyPolicy policy = NoPolicy{};
+  /// Whether clients are tested, each on the test examples of the same numbers as its training examples.
+  bool test_clients = false;
 };
 
 /// A task and options that an algorithm can run in.

@@ -49,6 +49,9 @@ class FEDARENA_API Ledger {
   struct ClientRecord {
     std::int64_t examples = 0;  ///< size of the shard, assumed public
     std::vector<Segment> segments;
+    /// What a model of its own took from its examples, by the rounds after which it was made: never sent,
+    /// never charged.
+    std::vector<Segment> kept = {};
     bool operator==(const ClientRecord&) const = default;
   };
 
@@ -68,6 +71,9 @@ class FEDARENA_API Ledger {
   /// Appends what one client's own training did to its examples in a round. Rounds of one client ascend; the
   /// last one may come again, when a crash lost what it was answered, and then counts both times.
   void record(std::int64_t round, std::int64_t client, const RoundAccesses& accesses);
+  /// Appends what one client took from its own examples after a round and kept. Rounds of one client ascend;
+  /// the last one again changes nothing.
+  void record_kept(std::int64_t round, std::int64_t client, const RoundAccesses& accesses);
   /// Appends what happened in a round to the whole population at once, whoever took part: that is a secret of
   /// the mechanism. Rounds ascend as above.
   void record_population(std::int64_t round, const RoundAccesses& accesses);

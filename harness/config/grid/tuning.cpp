@@ -46,7 +46,7 @@ class Trials {
 
   TuningPlan plan() {
     const Experiment first = experiment_at(variant_, section_.dimensions, Indices(counts_.size(), 0));
-    if (first.evaluation.validation_fraction <= 0)
+    if (!first.evaluation.validates())
       complain({.place = section_.place,
                 .found = "trials are judged by validation examples, and there are none",
                 .remedy = "set validation_fraction in [evaluation] to a number above 0"});

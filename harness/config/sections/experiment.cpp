@@ -5,6 +5,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/sections/sections.hpp"
 
@@ -29,8 +30,20 @@ std::string lines(const Settings& settings) {
 
 }  // namespace
 
+std::int64_t Experiment::held_out_clients(std::int64_t clients) const {
+  if (evaluation.held_out_clients == 0) return 0;
+  const std::int64_t count =
+      std::max<std::int64_t>(1, std::llround(evaluation.held_out_clients * static_cast<double>(clients)));
+  if (count < clients) return count;
+  throw Error(
+      Complaint{.found = fmt::format("held_out_clients = {} of {} leaves nobody to train",
+                                     to_text(evaluation.held_out_clients), counted(clients, "client")),
+                .remedy = "hold out less, or deal the examples to more clients"});
+}
+
 std::int64_t Experiment::cohort_size(std::int64_t clients) const {
   FEDARENA_CHECK(clients, >=, 1);
+  clients -= held_out_clients(clients);
   if (cohort.fraction > 0) {
     // Rounded, because 0.29 * 100 is a little less than 29.
     return std::clamp<std::int64_t>(std::llround(cohort.fraction * static_cast<double>(clients)), 1, clients);

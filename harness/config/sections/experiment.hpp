@@ -61,10 +61,12 @@ struct Evaluation {
   std::int64_t every = 1;
   double validation_fraction = 0;  ///< of the training examples, held out before they are dealt
   bool per_client = false;         ///< whether each client is tested on test examples of its own
+  double held_out_clients = 0;     ///< the part of the clients that never train, to validate on
+  bool validates() const { return validation_fraction > 0 || held_out_clients > 0; }
   bool operator==(const Evaluation&) const = default;
 };
 
-/// Rules that end a run before its last round, by the accuracy on validation examples.
+/// Rules that end a run before its last round, by the accuracy on validation examples or held-out clients.
 struct Stopping {
   double target_accuracy = 0;  ///< a fraction; 0: no target
   std::int64_t patience = 0;   ///< rounds without improvement; 0: endless
@@ -97,8 +99,11 @@ struct Experiment {
   std::vector<AlgorithmEntry> algorithms;
   bool operator==(const Experiment&) const = default;
 
-  /// How many of `clients` take part in a round, at least 1: the size, or the fraction rounded to the nearest
-  /// whole number, or all. Throws Error when the size exceeds `clients`.
+  /// How many of `clients` never train: the part rounded to the nearest whole number, at least 1 where there
+  /// is a part. Throws Error when none would be left to train.
+  std::int64_t held_out_clients(std::int64_t clients) const;
+  /// How many of `clients` take part in a round, at least 1: the size, or the fraction of those that train
+  /// rounded to the nearest whole number, or all. Throws Error when the size exceeds those that train.
   std::int64_t cohort_size(std::int64_t clients) const;
 };
 

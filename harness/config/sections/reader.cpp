@@ -31,6 +31,7 @@ class Reader {
       if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
     }
     check_cohort();
+    check_evaluation();
     check_stopping();
     check_audit();
     return std::move(experiment_);
@@ -209,13 +210,35 @@ class Reader {
                 .found = "improvement without patience changes nothing",
                 .remedy = "say how many rounds may pass without it: patience = 10"});
     }
-    if (experiment_.evaluation.validation_fraction > 0) return;
+    if (experiment_.evaluation.validates()) return;
     for (const auto& [key, asked] : {std::pair("target_accuracy", stopping.target_accuracy > 0),
                                      std::pair("patience", stopping.patience > 0)}) {
       if (!asked) continue;
       complain({.place = document_.table("stopping")->find(key)->place,
                 .found = fmt::format("{} looks at validation examples, and there are none", key),
                 .remedy = "set validation_fraction in [evaluation] to a number above 0"});
+    }
+  }
+
+  void check_evaluation() {
+    const Evaluation& evaluation = experiment_.evaluation;
+    if (evaluation.held_out_clients == 0) return;
+    const Place place = document_.table("evaluation")->find("held_out_clients")->place;
+    if (!evaluation.per_client) {
+      complain({.place = place,
+                .found = "held_out_clients are tested on examples of their own, and no client is tested",
+                .remedy = "set per_client = true"});
+    }
+    if (evaluation.validation_fraction > 0) {
+      complain({.place = place,
+                .found = "both held_out_clients and validation_fraction are given",
+                .allowed = "one of them to validate on",
+                .remedy = "leave one out"});
+    }
+    if (experiment_.audit.kind != "none") {
+      complain({.place = place,
+                .found = "held_out_clients would hold canaries that nothing is trained on",
+                .remedy = "leave out [audit] or held_out_clients"});
     }
   }
 

@@ -82,7 +82,10 @@ std::vector<Key> evaluation_keys() {
        Constraint::between(0, 0.9)},
       {"per_client", &Evaluation::per_client,
        "Whether each client is also tested on test examples of its own users, or of its own mixture of "
-       "classes."}});
+       "classes."},
+      {"held_out_clients", &Evaluation::held_out_clients,
+       "The part of the clients that never train, drawn by the seed, to validate on; needs per_client.",
+       Constraint::between(0, 0.9)}});
 }
 
 std::vector<Key> tuning_keys() {

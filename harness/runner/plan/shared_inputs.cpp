@@ -12,6 +12,7 @@
 #include "datasets/hold_out.hpp"
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "partitions/feature_skew.hpp"
 #include "partitions/test_shares.hpp"
 
@@ -71,8 +72,19 @@ void check_regression(const Experiment& experiment) {
 }
 
 // Clients' numbers would be missing without a word.
-void check_client_tests(const Partition& client_tests) {
-  if (std::ranges::any_of(client_tests, [](const auto& share) { return !share.empty(); })) return;
+void check_client_tests(const Partition& client_tests, const std::vector<std::int64_t>& held_out) {
+  // Whether some clients are tested of those that train, and of those that are held out.
+  bool train = false, validate = held_out.empty();
+  for (std::int64_t client = 0; client < std::ssize(client_tests); ++client) {
+    if (client_tests[static_cast<std::size_t>(client)].empty()) continue;
+    (std::ranges::binary_search(held_out, client) ? validate : train) = true;
+  }
+  if (train && !validate) {
+    throw Error(Complaint{
+        .found = "[evaluation] held_out_clients: none of them has test examples of its own to validate on",
+        .remedy = "Hold out more clients, or use another seed"});
+  }
+  if (train) return;
   throw Error(Complaint{
       .found = "[evaluation] per_client = true, but no client has test examples of its own: the users of the "
                "test part "
@@ -102,15 +114,19 @@ std::string choice_text(const Choice& choice) {
 
 std::string describe_data(const Experiment& experiment) {
   std::string text = describe_dataset(experiment.data.name, experiment.data.settings);
-  const double held_out = experiment.evaluation.validation_fraction;
-  if (held_out == 0) return text;
+  std::vector<std::string> held_out;
+  for (const auto& [key, part] : {std::pair("validation_fraction", experiment.evaluation.validation_fraction),
+                                  std::pair("held_out_clients", experiment.evaluation.held_out_clients)}) {
+    if (part > 0) held_out.push_back(fmt::format("{} = {}", key, to_text(part)));
+  }
+  if (held_out.empty()) return text;
   if (text.ends_with(')')) {
     text.pop_back();
     text += ", ";
   } else {
     text += " (";
   }
-  return text + fmt::format("validation_fraction = {})", to_text(held_out));
+  return text + fmt::format("{})", fmt::join(held_out, ", "));
 }
 
 const Dataset& SharedInputs::dataset(const Experiment& experiment) {
@@ -145,8 +161,8 @@ std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& exp
   const std::lock_guard lock(mutex_);
   const Dataset& data = dataset(experiment);
   const Choice& how = experiment.partition;
-  auto& kept = dealt_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), choice_text(how), seed,
-                                  experiment.evaluation.per_client)];
+  auto& kept = dealt_[fmt::format("{}\n{}\n{}\n{}\n{}", data_key(experiment), choice_text(how), seed,
+                                  experiment.evaluation.per_client, experiment.evaluation.held_out_clients)];
   std::shared_ptr<const PartitionedData> dealt = kept.lock();
   if (dealt != nullptr) return dealt;
   const PartitionInput input = partition_input(data.train, data.classes);
@@ -161,7 +177,7 @@ std::shared_ptr<const PartitionedData> SharedInputs::dealt(const Experiment& exp
     const PartitionInput test = partition_input(data.test, data.classes);
     client_tests = deal_test_examples(partition, input, test, stream);
     tell_counts = tests_tell_label_counts(partition, input, test);
-    check_client_tests(client_tests);
+    check_client_tests(client_tests, held_out_clients(experiment, seed, std::ssize(partition)));
   }
   dealt = std::make_shared<const PartitionedData>(
       PartitionedData{std::move(partition), std::move(card), std::move(client_tests), tell_counts});
@@ -181,17 +197,24 @@ std::int64_t SharedInputs::data_bytes() const {
   return bytes;
 }
 
+std::vector<std::int64_t> held_out_clients(const Experiment& experiment, std::int64_t seed,
+                                           std::int64_t clients) {
+  return choose_held_out(static_cast<std::uint64_t>(seed), clients, experiment.held_out_clients(clients));
+}
+
 results::RecordedPartition recorded_partition(const Experiment& experiment, std::int64_t seed,
                                               const PartitionCard& card) {
   const PartitionStatistics& statistics = card.statistics;
-  results::RecordedPartition record{.id = card.id,
-                                    .kind = card.kind,
-                                    .dataset = describe_data(experiment),
-                                    .seed = seed,
-                                    .index_hash = statistics.index_hash,
-                                    .sizes = statistics.sizes,
-                                    .label_entropy = statistics.label_entropy,
-                                    .class_counts = statistics.class_counts};
+  results::RecordedPartition record{
+      .id = card.id,
+      .kind = card.kind,
+      .dataset = describe_data(experiment),
+      .seed = seed,
+      .index_hash = statistics.index_hash,
+      .sizes = statistics.sizes,
+      .label_entropy = statistics.label_entropy,
+      .class_counts = statistics.class_counts,
+      .held_out = held_out_clients(experiment, seed, std::ssize(statistics.sizes))};
   const FeatureSkew skew = feature_skew(experiment.partition.name, experiment.partition.settings);
   const auto clients = std::ssize(statistics.sizes);
   for (std::int64_t client = 0; skew.any() && client < clients; ++client) {

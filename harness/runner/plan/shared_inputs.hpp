@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "fedarena/model.hpp"
 
@@ -54,6 +55,10 @@ std::string describe_data(const Experiment& experiment);
 
 /// "classes (clients = 5, classes_per_client = 2)".
 std::string choice_text(const Choice& choice);
+
+/// Those of `clients` clients that never train under that seed, ascending.
+std::vector<std::int64_t> held_out_clients(const Experiment& experiment, std::int64_t seed,
+                                           std::int64_t clients);
 
 /// What a run directory records of the partition that an experiment deals under `seed`; `card` is its card.
 results::RecordedPartition recorded_partition(const Experiment& experiment, std::int64_t seed,

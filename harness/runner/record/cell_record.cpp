@@ -155,10 +155,11 @@ void CellRecord::interrupt(Simulation& simulation) {
   write_summary(results::kInterrupted);
 }
 
-void CellRecord::evaluate_last_round(const Simulation& simulation) {
+void CellRecord::evaluate_last_round(Simulation& simulation) {
   results::RoundRecord last = directory_->rounds().back();
   if (last.test_loss) return;
   simulation.evaluate(last);
+  checkpoint(simulation);  // whose ledger now lists what personal models took
   write_scores(last);
   directory_->replace_last(last);
 }
@@ -181,6 +182,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
     summary_.final_test_loss = record.test_loss;
     if (record.per_client) evaluated.push_back({record.round, *record.per_client});
     if (record.client_errors) summary_.client_errors = record.client_errors;
+    if (record.per_client || record.client_errors) summary_.personal = record.personal;
   }
   if (!evaluated.empty()) {
     summary_.per_client = evaluated.back().clients;

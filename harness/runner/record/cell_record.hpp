@@ -49,7 +49,7 @@ class CellRecord {
   void write_ledger(const Simulation& simulation) const;
   void write_scores(const results::RoundRecord& record) const;
   void write_audit(const Simulation& simulation);
-  void evaluate_last_round(const Simulation& simulation);
+  void evaluate_last_round(Simulation& simulation);
   void write_summary(std::string_view state);
 
   std::int64_t guesses_ = 0;  // of the audit

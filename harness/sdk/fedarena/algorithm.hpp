@@ -118,6 +118,15 @@ class FEDARENA_API Algorithm {
   /// what it was answered; 0 where it never does. Unless a budget governs the run, so many are charged in
   /// each round: the plan was fixed before any answer, what data made of it was not.
   virtual std::int64_t most_accesses() const { return 0; }
+  /// Whether clients are tested with models of their own.
+  virtual bool personalises() const { return false; }
+  /// The model that a client is tested with, made where it stays: of the same layout as the global one, from
+  /// what the next round would send it. Its accesses are exact under every policy, listed in the ledger as
+  /// kept by the client and not charged, because nothing of it is sent. What it writes into the state is
+  /// dropped. Called only where personalises().
+  virtual Params personalise(Client& /*client*/, const Message& /*downlink*/) const {
+    throw Bug("an algorithm that personalises does not say how");
+  }
 };
 
 }  // namespace fedarena

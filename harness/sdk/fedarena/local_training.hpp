@@ -39,6 +39,18 @@ struct FEDARENA_API LocalTraining : RateSchedule {
   std::int64_t steps(const Oracle& oracle) const;
 };
 
+/// How a client trains a model of its own: derive your Config from it beside LocalTraining.
+struct FEDARENA_API PersonalTraining {
+  std::int64_t personal_epochs = 1;
+  std::int64_t personal_steps = 0;
+  double personal_rate = 0;
+
+  static Schema<PersonalTraining> schema();
+
+  /// As `shared`, but for these three.
+  LocalTraining like(LocalTraining shared) const;
+};
+
 /// What an algorithm adds to the gradient of each step; called with the current local parameters and the
 /// gradient.
 using Correction = std::function<void(const Params& local, Params& gradient)>;

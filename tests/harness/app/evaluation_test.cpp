@@ -72,6 +72,39 @@ TEST_F(Data, MnistIsLearntFromThePublishedFiles) {
 
 using Evaluation = ScratchTest;
 
+// Two classes a client: a model of its own that is tuned on them beats the one for all, on new clients as
+// well.
+TEST_F(Evaluation, TestsClientsWithModelsOfTheirOwn) {
+  run_small(scratch, {.rounds = 3,
+                      .partition = "kind = \"shards\"\nclients = 5",
+                      .evaluate_every = 2,
+                      .evaluation = "per_client = true\nheld_out_clients = 0.4",
+                      .algorithms = {"fedavg", "fine-tune"}});
+  const results::Summary shared = summary_of(scratch / "out/fedavg-seed-1");
+  const results::Summary own = summary_of(scratch / "out/fine-tune-seed-1");
+  EXPECT_FALSE(shared.personal);
+  EXPECT_TRUE(own.personal);
+  EXPECT_EQ(own.per_client->tested, 3);
+  EXPECT_EQ(own.final_test_accuracy, shared.final_test_accuracy);
+  EXPECT_GT(own.per_client->accuracy_mean, shared.per_client->accuracy_mean);
+  const auto validation = [&](const char* run) {
+    return *rounds_of(scratch / run).back().validation_accuracy;
+  };
+  EXPECT_GT(validation("out/fine-tune-seed-1"), validation("out/fedavg-seed-1"));
+  succeed("verify out");
+  const std::string table = call("table out").out;
+  EXPECT_THAT(table, HasSubstr("2 of 5 clients never train"));
+  EXPECT_THAT(table, HasSubstr("made from their examples: fine-tune"));
+  EXPECT_THAT(call("privacy out/fine-tune-seed-1").out, HasSubstr("Kept by clients for models of their own"));
+
+  const fs::path file = scratch / "out/fine-tune-seed-1/ledger.json";
+  nlohmann::json ledger =
+      nlohmann::json::parse(results::RunDirectory::open(file.parent_path()).read_file("ledger.json"));
+  for (nlohmann::json& client : ledger["clients"]) client.erase("kept");
+  scratch.write("out/fine-tune-seed-1/ledger.json", ledger.dump(1) + "\n");
+  EXPECT_THAT(call("verify out/fine-tune-seed-1").out, HasSubstr("kept rounds of client "));
+}
+
 TEST_F(Evaluation, TestsClientsAndHoldsExamplesOut) {
   const Outcome outcome =
       run_small(scratch, {.partition = "kind = \"classes\"\nclients = 5"},

@@ -132,5 +132,19 @@ TEST(CohortSize, RoundsAFractionAndNeverTakesNobody) {
   EXPECT_EQ(experiment.cohort_size(3), 3);
 }
 
+TEST(CohortSize, IsOfTheClientsThatTrain) {
+  Experiment experiment;
+  experiment.evaluation.held_out_clients = 0.3;
+  EXPECT_EQ(experiment.held_out_clients(10), 3);
+  EXPECT_EQ(experiment.cohort_size(10), 7);
+  experiment.cohort.fraction = 0.5;
+  EXPECT_EQ(experiment.cohort_size(12), 4);  // of 8
+  experiment.cohort = {.size = 8};
+  EXPECT_THROW(experiment.cohort_size(10), Error);
+  experiment.evaluation.held_out_clients = 0.01;
+  EXPECT_EQ(experiment.held_out_clients(10), 1);
+  EXPECT_THROW(experiment.held_out_clients(1), Error);
+}
+
 }  // namespace
 }  // namespace fedarena

@@ -48,6 +48,12 @@ TEST(Cohort, IsAFunctionOfSeedAndRound) {
   }
 }
 
+TEST(HeldOutClients, AreAFunctionOfTheSeed) {
+  EXPECT_EQ(choose_held_out(3, 1000, 50), choose_held_out(3, 1000, 50));
+  EXPECT_NE(choose_held_out(3, 1000, 50), choose_held_out(4, 1000, 50));
+  EXPECT_TRUE(choose_held_out(3, 1000, 0).empty());
+}
+
 // All 20 subsets of 3 out of 6 clients are equally likely.
 void expect_uniform_subsets(const std::function<Cohort(std::uint64_t)>& draw) {
   std::map<Cohort, std::int64_t> counts;

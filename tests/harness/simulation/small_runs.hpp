@@ -113,11 +113,16 @@ class ScriptedSgd final : public Algorithm {
   }
 
   std::int64_t most_accesses() const override { return most; }
+  bool personalises() const override { return static_cast<bool>(on_personalise); }
+  Params personalise(Client& client, const Message& downlink) const override {
+    return on_personalise(client, downlink);
+  }
 
   std::int64_t steps = 4, batch_size = 5, most = 0;
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<void(Client&)> on_train;
   std::function<void(Server&, const Uplink&)> on_aggregate;
+  std::function<Params(Client&, const Message&)> on_personalise;
   mutable std::atomic<int> trained = 0;
 };
 

@@ -48,13 +48,15 @@ class ForgedRun : public testing::Test {
                          {"as_if_population", "0"},
                          {"size", "0"},
                          {"seeds", "[1]"},
-                         {"clients", "3"}};
+                         {"clients", "3"},
+                         {"held_out_clients", "0.0"}};
     for (const auto& [name, value] : changed) settings[name] = value;
     const auto line = [&](const std::string& name) {
       return fmt::format("{} = {}\n", name, settings.at(name));
     };
     std::string text = "[experiment]\n" + line("seeds") + "\n[partition]\n" + line("clients") +
-                       "\n[cohort]\n" + line("size") + "\n[[algorithms]]\n";
+                       "\n[evaluation]\n" + line("held_out_clients") + "\n[cohort]\n" + line("size") +
+                       "\n[[algorithms]]\n";
     for (const char* name : {"name", "batch_size", "local_epochs", "local_steps"}) text += line(name);
     text += fmt::format("\n[algorithms.privacy]\npolicy = \"{}\"\n", policy);
     for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
@@ -103,11 +105,13 @@ class ForgedRun : public testing::Test {
 
   // What verify_ledger() says of a run with that ledger, without the folder.
   std::vector<std::string> differences(const std::string& toml, const Ledger& ledger,
-                                       std::int64_t examples = 20 * (10 + 12 + 2)) {
+                                       std::int64_t examples = 20 * (10 + 12 + 2),
+                                       std::int64_t held_out_clients = 0) {
     const std::filesystem::path path = scratch_ / std::to_string(++runs_);
     Summary summary = unfinished("dp-fedavg", 1, 0);
     summary.rounds = kRounds;
     summary.clients = 3;
+    summary.held_out_clients = held_out_clients;
     RunDirectory run = RunDirectory::create(path, toml, "{}", summary);
     for (std::int64_t round = 1; round <= kRounds; ++round) {
       RoundRecord record = round_record(round);
@@ -253,6 +257,28 @@ TEST_F(ForgedRun, WhoseCohortsAreOthers) {
                 return std::vector<std::int64_t>{0, 1};
               }),
               Contains(StartsWith("ledger.json: rounds of client ")));
+}
+
+// One of three clients, of whom the others take part in every round.
+TEST_F(ForgedRun, WhereAHeldOutClientTrains) {
+  const std::string experiment = toml("none", {{"held_out_clients", "0.3"}});
+  Stream stream({.seed = 1, .round = 0, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
+  const std::int64_t held_out = stream.sample_without_replacement(3, 1).front();
+  const auto recorded = [&](bool trains) {
+    Ledger ledger(Unit::kNothing);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client)
+        if (trains || client != held_out) ledger.record(round, client, {});
+    }
+    return differences(experiment, ledger, 0, 1);
+  };
+  EXPECT_THAT(recorded(false), IsEmpty());
+  EXPECT_THAT(recorded(true),
+              Contains(fmt::format("ledger.json: rounds of client {} is 4; recomputed: 0", held_out)));
+  Ledger honest_ledger(Unit::kNothing);
+  EXPECT_THAT(differences(experiment, honest_ledger),
+              Contains(HasSubstr("summary.json: held_out_clients is 0")));
 }
 
 TEST_F(ForgedRun, UnderThePolicyOfClients) {

@@ -1,0 +1,147 @@
+// IFCA: Ghosh, Chung, Yin, Ramchandran, "An efficient framework for clustered federated learning", NeurIPS
+// 2020, Algorithm 1 with model averaging (arXiv:2006.04088). Each client takes the hypothesis of least loss,
+// trains it, and sends its change and which one it was. With assign = "k-means" it sends the trained model
+// alone, and the server finds out by Lloyd's iterations from the hypotheses: Galli, Biswas, Jung, Cucinotta,
+// Palamidessi, "Group privacy for personalized federated learning", 2022 (arXiv:2206.03396), without its
+// noise.
+//
+// Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
+// with init = "normal", from N(0, I). A hypothesis that nobody chose stays. The global model, on which the
+// test set as a whole is evaluated, is the hypothesis that most clients of the round chose. Both ways the
+// server reads messages one by one and clients measure losses exactly, so epsilon is infinite.
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fedarena/algorithm.hpp>
+#include <fedarena/model_averaging.hpp>
+
+#include "clusters.hpp"
+
+namespace {
+
+using namespace fedarena;
+
+constexpr Key<Params> kTrained{"trained_model"};
+constexpr Key<std::int64_t> kChoice{"hypothesis"};
+
+class Ifca final : public Algorithm {
+ public:
+  struct Config : ModelAveraging {
+    std::int64_t hypotheses = 2;
+    std::string assign = "clients";
+    std::string init = "model";
+  };
+
+  static Schema<Config> schema() {
+    return Schema<Config>{
+        {"hypotheses", &Config::hypotheses, "models that clients choose from", Constraint::between(1, 1000)},
+        {"assign", &Config::assign, "who says which hypothesis a client's training belongs to",
+         Constraint::one_of({"clients", "k-means"})},
+        {"init", &Config::init, "how all hypotheses but the first begin: as the model does, or from N(0, I)",
+         Constraint::one_of({"model", "normal"})},
+    }
+        .extends(ModelAveraging::schema());
+  }
+
+  explicit Ifca(Config config) : config_(std::move(config)) {}
+
+  void start(Server& server) const override {
+    put(server.state, 0, server.params);
+    for (std::int64_t j = 1; j < config_.hypotheses; ++j) {
+      Stream draws = server.streams(Purpose::kAlgorithm, static_cast<std::uint64_t>(j));
+      if (config_.init == "model") {
+        put(server.state, j, server.model.initial(draws));
+      } else {
+        const torch::Tensor flat = normal(draws, {server.params.layout()->numel()});
+        put(server.state, j, Params(server.params.layout(), flat.to(server.model.options())));
+      }
+    }
+  }
+
+  Message broadcast(const Server& server) const override { return server.state; }
+
+  Message train(Client& client, const Message& downlink) const override {
+    const Hypotheses all = hypotheses_in(downlink);
+    const std::size_t choice = best(client, all);
+    for (std::size_t j = 0; j < all.size(); ++j)
+      client.observed.add("hypothesis-" + std::to_string(j), j == choice ? 1 : 0);
+    Params trained = train_locally(client, all[choice], config_);
+    if (config_.assign == "k-means") return {{kTrained, std::move(trained)}};
+    Message uplink = update_message(client, all[choice], trained);
+    uplink.put(kChoice, static_cast<std::int64_t>(choice));
+    return uplink;
+  }
+
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    const Hypotheses old = hypotheses_in(server.state);
+    const std::span<const Message> messages = uplink.each();
+    if (messages.empty()) return;
+    const bool told = config_.assign == "clients";
+    std::vector<Params> sent;
+    std::vector<double> weights;
+    Choices choices;
+    for (const Message& message : messages) {
+      sent.push_back(told ? message[kUpdate] : message[kTrained]);
+      weights.push_back(told && config_.by_examples() ? static_cast<double>(message[kExamples]) : 1);
+      if (told) choices.push_back(static_cast<std::size_t>(message[kChoice]));
+    }
+    if (!told) choices = lloyd_choices(old, sent);
+    std::vector<std::int64_t> chosen(old.size());
+    for (const std::size_t j : choices) ++chosen.at(j);
+    const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());
+    for (std::size_t j = 0; j < old.size(); ++j) {
+      Params mean = mean_of(j, choices, sent, weights, told ? zeros_like(old[j]) : old[j]);
+      if (told) mean = old[j] + config_.server_rate * std::move(mean);
+      if (j == most) server.params = mean;
+      put(server.state, static_cast<std::int64_t>(j), std::move(mean));
+    }
+  }
+
+  bool personalises() const override { return true; }
+
+  Params personalise(Client& client, const Message& downlink) const override {
+    Hypotheses all = hypotheses_in(downlink);
+    return std::move(all[best(client, all)]);
+  }
+
+ private:
+  static std::string name_of(std::int64_t hypothesis) { return "hypothesis_" + std::to_string(hypothesis); }
+  static void put(Message& message, std::int64_t hypothesis, Params params) {
+    message.put_entry({name_of(hypothesis), std::move(params)});
+  }
+
+  Hypotheses hypotheses_in(const Message& message) const {
+    Hypotheses all;
+    for (std::int64_t j = 0; j < config_.hypotheses; ++j)
+      all.push_back(message[Key<Params>{name_of(j).c_str()}]);
+    return all;
+  }
+
+  static std::size_t best(Client& client, const Hypotheses& all) {
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      const double loss = client.oracle.loss(all[j]);
+      if (loss < least) {
+        least = loss;
+        best = j;
+      }
+    }
+    return best;
+  }
+
+  Config config_;
+};
+
+}  // namespace
+
+FEDARENA_PLUGIN("ifca", "1.0.0") {
+  registry.add<Ifca>("ifca",
+                     {.summary = "Clients choose from several models; each is trained by those who chose it.",
+                      .citation = "Ghosh et al., NeurIPS 2020, arXiv:2006.04088",
+                      .downlink = "all hypotheses",
+                      .uplink = "model update, number of examples, chosen hypothesis"});
+}
