@@ -272,7 +272,8 @@ TEST(LedgerJson, MissesEveryFieldThatIsGone) {
     const json kept = parent[key];
     parent.erase(key);
     EXPECT_THAT(refusal(document.dump()), HasSubstr(key)) << key;
-    const bool fraction = key == "noise_multiplier" || key == "rate" || key == "epsilon";
+    const bool fraction =
+        key == "noise_multiplier" || key == "rate" || key == "epsilon" || key == "scale" || key == "value";
     for (const json& nonsense : {json(nullptr), json(true), json(-1), json::array({-1}), json(0.5)}) {
       if (nonsense == 0.5 && fraction) continue;
       parent[key] = nonsense;
