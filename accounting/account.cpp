@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/base/error.hpp"
 
@@ -74,6 +75,14 @@ Account account(const Ledger& ledger, const AccountSettings& settings) {
   // What makes one accountant's claim of the whole run void, and not that of a client, voids the other's too.
   const bool mixed = reading.adjacencies.size() > 1;
   account.pld = ledger.unit() == Unit::kNothing || mixed ? reading.claim : largest_pld(reading, settings);
+  for (const auto& [accesses, worth] : reading.worths) {
+    const std::optional<double> claim = per_distance(accesses);
+    if (claim) account.per_distance = std::max(*claim, account.per_distance.value_or(0));
+    for (const auto& [what, value] : nominal_sums(accesses)) {
+      double& largest = account.nominal[what];
+      largest = std::max(largest, value);
+    }
+  }
   if (reading.adjacencies.size() == 1) account.adjacency = *reading.adjacencies.begin();
   account.clients = std::move(reading.clients);
   if (const std::vector<Access> as_if = ledger.charged_as_if(); !as_if.empty()) {

@@ -49,6 +49,23 @@ void check(const RandomizedResponse& event) {
   check_epsilon(event.epsilon, "a randomised response");
 }
 
+void check(const MetricLaplace& event) {
+  if (event.dimension < 1) {
+    throw Error::of("the dimension of a metric Laplace mechanism is {}; allowed: an integer >= 1",
+                    event.dimension);
+  }
+  if (!(event.scale > 0 && std::isfinite(event.scale))) {
+    throw Error::of("the scale of a metric Laplace mechanism is {}; allowed: a finite number > 0",
+                    event.scale);
+  }
+}
+
+void check(const Nominal& event) {
+  if (!(event.value >= 0 && std::isfinite(event.value))) {
+    throw Error::of("the nominal {} is {}; allowed: a finite number >= 0", event.what, event.value);
+  }
+}
+
 void check(const Composition& event) {
   for (const Access& part : event.parts) {
     if (part.count < 1) {
@@ -115,7 +132,13 @@ std::string describe(const Event& event) {
                                     response.epsilon);
                },
                [](const Composition& composition) { return describe_composition(composition); },
-               [](const DeclaredPublic& open) { return fmt::format("declared public ({})", open.what); }},
+               [](const DeclaredPublic& open) { return fmt::format("declared public ({})", open.what); },
+               [](const MetricLaplace& metric) {
+                 return fmt::format("metric Laplace in R^{} (scale {})", metric.dimension, metric.scale);
+               },
+               [](const Nominal& nominal) {
+                 return fmt::format("nominal {} of {}, which is not an epsilon", nominal.what, nominal.value);
+               }},
       event);
 }
 

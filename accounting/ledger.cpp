@@ -146,7 +146,7 @@ bool Ledger::varies() const {
            }) != segments.end();
   };
   if (unit_ == Unit::kClient) return differ(population_);
-  return unit_ == Unit::kRecord &&
+  return charges_each_client(unit_) &&
          std::ranges::any_of(clients_, [&](const auto& entry) { return differ(entry.second.segments); });
 }
 
@@ -178,7 +178,8 @@ std::vector<Access> Ledger::charged(std::int64_t client) const {
   switch (unit_) {
     case Unit::kNothing:
       return {};
-    case Unit::kRecord: {
+    case Unit::kRecord:
+    case Unit::kLocal: {
       FEDARENA_CHECK(clients_.contains(client), ==, true);
       std::vector<Segment> segments = clients_.at(client).segments;
       for (Segment& segment : segments)
@@ -223,6 +224,8 @@ std::string_view name(Unit unit) {
       return "record";
     case Unit::kClient:
       return "client";
+    case Unit::kLocal:
+      return "local";
   }
   throw Bug("a unit of protection that is none");
 }

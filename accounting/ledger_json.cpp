@@ -26,7 +26,7 @@ constexpr int kDeepest = 8;
 constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
 constexpr std::int64_t kMostRounds = 1'000'000;
 
-constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient};
+constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient, Unit::kLocal};
 constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne, Adjacency::kZeroOut};
 constexpr std::array kSamplings{Sampling::kPoisson, Sampling::kWithoutReplacement};
 
@@ -144,6 +144,13 @@ json to_json(const Access& access) {
           },
           [](const DeclaredPublic& open) {
             return json{{"event", "declared public"}, {"what", open.what}};
+          },
+          [](const MetricLaplace& metric) {
+            return json{
+                {"event", "metric laplace"}, {"dimension", metric.dimension}, {"scale", metric.scale}};
+          },
+          [](const Nominal& nominal) {
+            return json{{"event", "nominal"}, {"what", nominal.what}, {"value", nominal.value}};
           }},
       access.event);
   object["count"] = access.count;
@@ -174,12 +181,17 @@ Event event_from(Fields& fields, int depth) {
   if (kind == "randomized response") {
     return RandomizedResponse{fields.integer("categories", 2), fields.number("epsilon")};
   }
+  if (kind == "metric laplace") {
+    return MetricLaplace{fields.integer("dimension", 1), fields.number("scale")};
+  }
+  if (kind == "nominal") return Nominal{fields.text("what"), fields.number("value")};
   if (kind == "composition") {
     if (depth == kDeepest) throw Error::of("compositions lie more than {} deep in each other", kDeepest);
     return Composition{accesses_from(fields.list("parts"), depth + 1)};
   }
-  const std::vector<std::string> kinds{"exact access",        "gaussian",    "sampled gaussian", "laplace",
-                                       "randomized response", "composition", "declared public"};
+  const std::vector<std::string> kinds{
+      "exact access", "gaussian",        "sampled gaussian", "laplace", "randomized response",
+      "composition",  "declared public", "metric laplace",   "nominal"};
   throw unknown_name(fmt::format("unknown event \"{}\"", kind), kind, kinds);
 }
 

@@ -35,6 +35,7 @@ double pure_epsilon(const Event& event) {
   validate(event);
   return std::visit(
       Overload{[](const ExactAccess&) { return kInfinity; }, [](const DeclaredPublic&) { return 0.0; },
+               [](const Nominal&) { return 0.0; }, [](const MetricLaplace&) { return kInfinity; },
                [](const Gaussian&) { return kInfinity; },
                [](const SampledGaussian& sampled) { return pure(sampled); },
                [](const Laplace& laplace) { return laplace.epsilon; },

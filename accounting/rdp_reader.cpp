@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
 #include "accounting/checks.hpp"
@@ -23,6 +24,8 @@ std::optional<Claim> plain_claim(const Accesses& accesses) {
   if (accesses.empty()) return claimed(0);
   const auto unprivatised = [](const Event& event) { return std::holds_alternative<ExactAccess>(event); };
   if (any_event(accesses, unprivatised)) return claimed(kInfinity);
+  const auto is_metric = [](const Event& event) { return std::holds_alternative<MetricLaplace>(event); };
+  if (any_event(accesses, is_metric)) return refused(kNoDistance);
   if (adjacencies(accesses).size() < 2) return std::nullopt;
   return refused(fmt::format("the accesses mix {} neighbours", describe(adjacencies(accesses))));
 }
@@ -68,7 +71,7 @@ RdpReading RdpReader::read(const Ledger& ledger) const {
     reading.clients.push_back({.client = client, .rdp = at->second.claim, .order = at->second.order});
   };
   if (ledger.unit() == Unit::kClient) charge(-1);
-  if (ledger.unit() == Unit::kRecord) {
+  if (charges_each_client(ledger.unit())) {
     for (const auto& [client, record] : ledger.clients()) charge(client);
   }
   if (reading.adjacencies.contains(Adjacency::kZeroOut)) reading.adjacencies.erase(Adjacency::kAddRemove);

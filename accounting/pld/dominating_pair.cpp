@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
 #include "accounting/pld/losses.hpp"
@@ -33,6 +34,10 @@ class Collector {
  private:
   void add_event(const ExactAccess& /*event*/, double /*count*/) { terms_.exact = true; }
   void add_event(const DeclaredPublic& /*event*/, double /*count*/) {}
+  void add_event(const Nominal& /*event*/, double /*count*/) {}
+  void add_event(const MetricLaplace& /*event*/, double /*count*/) {
+    throw Unproven(Complaint{.found = kNoDistance});
+  }
   void add_event(const Gaussian& event, double count) {
     meet(event.adjacency);
     add_plain(event.noise_multiplier, event.adjacency, count);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/accounting/metric.hpp"
+#include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
@@ -71,6 +73,8 @@ Curve curve_of(const Event& event, Orders orders) {
       Overload{
           [&](const ExactAccess&) { return Curve(orders.size(), kInfinity); },
           [&](const DeclaredPublic&) { return Curve(orders.size(), 0); },
+          [&](const Nominal&) { return Curve(orders.size(), 0); },
+          [&](const MetricLaplace&) -> Curve { throw Unproven(Complaint{.found = kNoDistance}); },
           [&](const Gaussian& gauss) { return gaussian(gauss.noise_multiplier, gauss.adjacency, orders); },
           [&](const SampledGaussian& sampled) { return sampled_gaussian(sampled, orders); },
           [&](const Laplace& laplace) {

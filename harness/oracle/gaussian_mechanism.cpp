@@ -12,6 +12,15 @@ GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip
   book.add(event_);
 }
 
+GaussianRelease::GaussianRelease(Gaussian event, double clip_norm, RoundAccesses& book)
+    : event_{.sampling = Sampling::kPoisson,
+             .rate = 1,
+             .noise_multipliers = {event.noise_multiplier},
+             .adjacency = event.adjacency},
+      clip_norms_{clip_norm} {
+  book.add(event);
+}
+
 double GaussianRelease::deviation(std::size_t query) const {
   FEDARENA_CHECK(query, <, clip_norms_.size());
   const double noise_multiplier = event_.noise_multipliers[query];
@@ -20,10 +29,14 @@ double GaussianRelease::deviation(std::size_t query) const {
 }
 
 void GaussianRelease::noise(Params& sum, NoiseSource& source, std::size_t query) const {
-  torch::Tensor values = torch::empty({sum.flat().numel()}, torch::kFloat64);
+  noise(sum.flat(), source, query);
+}
+
+void GaussianRelease::noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query) const {
+  torch::Tensor values = torch::empty(sum.sizes(), torch::kFloat64);
   source.fill_normal({values.data_ptr<double>(), static_cast<std::size_t>(values.numel())});
   // Scaled in double: a float would round the deviation before it is used.
-  sum.flat().add_(values.mul_(deviation(query)).to(sum.flat().options()));
+  sum.add_(values.mul_(deviation(query)).to(sum.options()));
 }
 
 void GaussianRelease::noise(double& sum, NoiseSource& source, std::size_t query) const {

@@ -18,10 +18,15 @@ class GaussianRelease {
   /// event.noise_multipliers[i] * clip_norms[i].
   GaussianRelease(SampledGaussian event, std::vector<double> clip_norms, RoundAccesses& book);
 
+  /// The same of one sum over all units, nothing sampled.
+  GaussianRelease(Gaussian event, double clip_norm, RoundAccesses& book);
+
   /// Adds independent noise to every number of a sum that belongs to query `query`. Several tensors of one
   /// query are parts of one long vector: the clip norm holds for all of them together.
   void noise(Params& sum, NoiseSource& source, std::size_t query = 0) const;
   void noise(double& sum, NoiseSource& source, std::size_t query) const;
+  /// The same of numbers in any number of tensors.
+  void noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query = 0) const;
 
  private:
   double deviation(std::size_t query) const;

@@ -18,6 +18,7 @@ class StreamNoise final : public NoiseSource {
  public:
   explicit StreamNoise(Stream stream) : stream_(std::move(stream)) {}
   void fill_normal(std::span<double> values) override { stream_.fill_normal(values); }
+  double gamma(double shape) override { return stream_.gamma(shape); }
 
  private:
   Stream stream_;
@@ -33,6 +34,17 @@ class SystemNoise final : public NoiseSource {
       const double angle = 2 * std::numbers::pi * uniform();
       values[i] = radius * std::cos(angle);
       if (i + 1 < values.size()) values[i + 1] = radius * std::sin(angle);
+    }
+  }
+
+  // Marsaglia and Tsang, ACM TOMS 26(3), 2000.
+  double gamma(double shape) override {
+    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+    while (true) {
+      double normal = 0;
+      fill_normal({&normal, 1});
+      const double v = std::pow(1 + c * normal, 3);
+      if (v > 0 && std::log1p(-uniform()) < normal * normal / 2 + d * (1 - v + std::log(v))) return d * v;
     }
   }
 

@@ -14,6 +14,8 @@ class NoiseSource {
   virtual ~NoiseSource() = default;
   /// Fills with independent standard normals.
   virtual void fill_normal(std::span<double> values) = 0;
+  /// Gamma(shape, 1), shape >= 1.
+  virtual double gamma(double shape) = 0;
 };
 
 /// The names that experiments use: "stream" is one of our named random streams, reproducible and known to

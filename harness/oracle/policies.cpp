@@ -104,6 +104,33 @@ void ClientPolicy::validate() const {
       .allowed = "both 0, or a cohort of at least 1 and a population of at least the cohort"});
 }
 
+Schema<LocalPolicy> LocalPolicy::schema() {
+  return Schema<LocalPolicy>{
+      {"mechanism", &LocalPolicy::mechanism,
+       "noise on what a client sends: Gaussian; Laplace in R^n under Euclidean distance; or Laplace noise as "
+       "long as the message, as published (laplace-relative), which protects nobody: its epsilon is infinite",
+       Constraint::one_of({kLocalGaussian, kLocalLaplace, kLocalRelative})},
+      {"clip_norm", &LocalPolicy::clip_norm,
+       "clip norm C of a client's whole message; 0: none, which leaves laplace a claim per unit of distance",
+       Constraint::at_least(0)},
+      {"noise_multiplier", &LocalPolicy::noise_multiplier,
+       "gaussian: standard deviation of the noise over the clip norm; laplace: its scale over the clip norm, "
+       "without one the scale itself; laplace-relative: mean norm of the noise over that of the message",
+       Constraint::at_least(0)},
+      {"by_tensor", &LocalPolicy::by_tensor, "clip and noise each tensor of the model by itself"},
+  }
+      .extends(Accounting::schema());
+}
+
+void LocalPolicy::validate() const {
+  Accounting::validate();
+  if (mechanism != kLocalGaussian || clip_norm > 0) return;
+  throw Error(Complaint{
+      .found = "clip_norm is 0 with the mechanism \"gaussian\"",
+      .allowed = "a clip norm > 0",
+      .remedy = "Only \"laplace\" has a claim for messages of any length: one per unit of distance"});
+}
+
 const std::vector<PolicyInfo>& policies() {
   static const std::vector<PolicyInfo> all{
       {"none",
@@ -114,6 +141,9 @@ const std::vector<PolicyInfo>& policies() {
                          "Hides each example: its gradient is clipped, every sum of gradients is noised."),
       info<ClientPolicy>("client",
                          "Hides each client: its message is clipped, the sum of the cohort's is noised."),
+      info<LocalPolicy>(
+          "local",
+          "Hides each client from the server, too: its message is clipped and noised before it leaves."),
   };
   return all;
 }
@@ -128,7 +158,8 @@ PrivacyPolicy make_policy(const std::string& name, const Settings& settings) {
 Unit unit(const PrivacyPolicy& policy) {
   return std::visit(Overload{[](const NoPolicy&) { return Unit::kNothing; },
                              [](const RecordPolicy&) { return Unit::kRecord; },
-                             [](const ClientPolicy&) { return Unit::kClient; }},
+                             [](const ClientPolicy&) { return Unit::kClient; },
+                             [](const LocalPolicy&) { return Unit::kLocal; }},
                     policy);
 }
 

@@ -57,7 +57,24 @@ struct ClientPolicy : Accounting {
   void validate() const;
 };
 
-using PrivacyPolicy = std::variant<NoPolicy, RecordPolicy, ClientPolicy>;
+inline constexpr const char* kLocalGaussian = "gaussian";
+inline constexpr const char* kLocalLaplace = "laplace";
+inline constexpr const char* kLocalRelative = "laplace-relative";
+
+/// Clients are protected against the server, too: what each sends is clipped and noised before it leaves.
+struct LocalPolicy : Accounting {
+  std::string mechanism = kLocalGaussian;
+  double clip_norm = 1;  ///< 0: none, which leaves Laplace noise a claim per unit of distance alone
+  /// Of the Gaussian: deviation over clip norm. Laplace: scale over clip norm, or the scale where nothing is
+  /// clipped. Relative: the expected norm of the noise over that of the message.
+  double noise_multiplier = 1;
+  bool by_tensor = false;  ///< each tensor of the layout is clipped and noised by itself
+
+  static Schema<LocalPolicy> schema();
+  void validate() const;
+};
+
+using PrivacyPolicy = std::variant<NoPolicy, RecordPolicy, ClientPolicy, LocalPolicy>;
 
 /// A policy as experiments name it.
 struct PolicyInfo {
@@ -67,7 +84,7 @@ struct PolicyInfo {
   std::function<PrivacyPolicy(const Settings&)> make;  ///< throws Error when the settings do not fit together
 };
 
-/// "none", "record", "client".
+/// "none", "record", "client", "local".
 const std::vector<PolicyInfo>& policies();
 /// The policy of that name with those settings; an unknown name is a Bug.
 PrivacyPolicy make_policy(const std::string& name, const Settings& settings);

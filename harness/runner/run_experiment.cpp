@@ -71,7 +71,7 @@ std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) 
   if (settings == nullptr) return {};
   results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
   for (const auto& shard : partition) {
-    claim.units += claim.unit == "client" ? 1 : static_cast<std::int64_t>(shard.size());
+    claim.units += claim.unit == "record" ? static_cast<std::int64_t>(shard.size()) : 1;
   }
   const std::string warning = results::delta_warning(claim);
   return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/oracle/exact_oracle.hpp"
+#include "harness/oracle/local_mechanism.hpp"
 #include "harness/oracle/noise_source.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/oracle/record_oracle.hpp"
@@ -211,13 +212,20 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
                                                  const Message& downlink) const {
   LocalResult result;
   Message state = state_of(client);
-  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams_of(round, client));
+  const Streams streams = streams_of(round, client);
+  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
   Client view = client_view(client, round, *oracle, state, result.observed);
-  const Bytes bytes = encode(setup_.algorithm.train(view, downlink));
+  Message message = setup_.algorithm.train(view, downlink);
+  result.accesses = oracle->accesses();
+  if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
+    // What happens on the device stays there; what leaves it is all that is charged.
+    result.accesses = {};
+    randomise(message, *policy, oracle->size(), streams, result.accesses);
+  }
+  const Bytes bytes = encode(message);
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
   result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
   if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
-  result.accesses = oracle->accesses();
   result.examples = oracle->gradient_examples();
   result.canary_scores = oracle->canary_scores();
   result.gradients = oracle->gradients();
@@ -358,11 +366,14 @@ results::RoundRecord Simulation::next_round() {
   record.downlink_bytes = static_cast<std::int64_t>(downlink_bytes.size() * cohort.size());
   std::vector<Message> uplinks;
   Ledger ledger = ledger_;
+  // Observations pass no mechanism on whole messages.
+  const Unit hidden = unit(setup_.policy);
+  const bool may_observe = hidden != Unit::kClient && hidden != Unit::kLocal;
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     record.uplink_bytes += local[index].uplink_bytes;
     record.examples += local[index].examples;
     ledger.record(round, cohort[index], local[index].accesses);
-    if (unit(setup_.policy) != Unit::kClient) observed.add(local[index].observed);
+    if (may_observe) observed.add(local[index].observed);
     uplinks.push_back(std::move(local[index].uplink));
   }
   aggregate(server, std::move(uplinks), ledger);

@@ -24,7 +24,7 @@ bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& p
     return any_event(Ledger::accesses_of(segments), property);
   };
   if (among(ledger.population()) || among(ledger.as_if())) return true;
-  return ledger.unit() == Unit::kRecord &&
+  return charges_each_client(ledger.unit()) &&
          std::any_of(ledger.clients().begin(), ledger.clients().end(),
                      [&](const auto& client) { return among(client.second.segments); });
 }
@@ -51,7 +51,7 @@ std::string first_exact_access(const Ledger& ledger, const std::string& algorith
 
 // All of which the claim is about.
 std::int64_t units_of(const Ledger& ledger) {
-  if (ledger.unit() == Unit::kClient) return static_cast<std::int64_t>(ledger.clients().size());
+  if (ledger.unit() != Unit::kRecord) return static_cast<std::int64_t>(ledger.clients().size());
   std::int64_t examples = 0;
   for (const auto& [client, record] : ledger.clients()) examples += record.examples;
   return examples;
@@ -88,6 +88,8 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.pld = account.pld;
   claim.as_if_rdp = account.as_if_rdp;
   claim.as_if_pld = account.as_if_pld;
+  claim.per_distance = account.per_distance;
+  claim.nominal.assign(account.nominal.begin(), account.nominal.end());
   claim.varied = claim.budget == 0 && ledger.varies();
   claim.made_rdp = claim.made_pld = std::nullopt;
   if (ledger.charges_more()) {

@@ -208,6 +208,17 @@ std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {
   return {1 / std::sqrt(std::pow(both, -2) - std::pow(count, -2)), count};
 }
 
+Event ExpectedLedger::of_messages() const {
+  const std::string mechanism = setting("mechanism", "gaussian");
+  const double noise = number("noise_multiplier"), clip_norm = number("clip_norm");
+  if (mechanism == "gaussian") return Gaussian{noise, Adjacency::kReplaceOne};
+  if (mechanism == "laplace-relative") return ExactAccess{"messages, under noise scaled by their own norm"};
+  if (noise == 0) return ExactAccess{"messages"};
+  // Any two messages lie at most two clip norms apart.
+  if (clip_norm > 0) return Laplace{1, 2 * clip_norm / (noise * clip_norm)};
+  return MetricLaplace{1, noise};
+}
+
 std::int64_t ExpectedLedger::as_if_cohort() const { return integer(section_ + "as_if_cohort", 0); }
 
 SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {

@@ -22,7 +22,7 @@ class ExpectedLedger {
   /// number.
   ExpectedLedger(std::string_view toml, const std::string& file);
 
-  /// "none", "record" or "client".
+  /// "none", "record", "client" or "local".
   const std::string& policy() const { return policy_; }
   /// Whether noise is drawn from random streams. From any other source, a round that was lost cannot be
   /// answered again as it was, so a ledger may hold more than the rounds need.
@@ -60,6 +60,12 @@ class ExpectedLedger {
   SampledGaussian of_clients(std::int64_t clients) const;
   /// The same for the population that rescaled noise stands for; none without one.
   std::optional<SampledGaussian> as_if() const;
+
+  /// What a client's message goes through under the policy "local", the dimension of Laplace noise left at 1:
+  /// what is charged for it, and what is nominal beside it. More than one such message is in a round where
+  /// each tensor is noised by itself.
+  Event of_messages() const;
+  bool by_tensor() const { return setting("by_tensor", "false") == "true"; }
 
   /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;

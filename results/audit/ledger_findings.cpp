@@ -61,7 +61,7 @@ std::vector<ExactFinding> exact_findings(const Ledger& ledger) {
   std::vector<ExactFinding> found;
   if (ledger.unit() == Unit::kNothing) return found;
   find_exact(ledger.population(), std::nullopt, found);
-  if (ledger.unit() != Unit::kRecord) return found;
+  if (!charges_each_client(ledger.unit())) return found;
   for (const auto& [client, record] : ledger.clients()) find_exact(record.segments, client, found);
   return found;
 }

@@ -129,6 +129,45 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
   }
 }
 
+// An event of any dimension in R^1, for the comparison with one whose dimension the experiment does not tell.
+Event on_the_line(Event event) {
+  if (auto* laplace = std::get_if<Laplace>(&event)) laplace->dimension = 1;
+  if (auto* metric = std::get_if<MetricLaplace>(&event)) metric->dimension = 1;
+  return event;
+}
+
+bool same_mechanism(const Event& event, const Event& expected) {
+  const auto numbers = [](const Event& of) -> std::optional<double> {
+    if (const auto* gaussian = std::get_if<Gaussian>(&of)) return gaussian->noise_multiplier;
+    if (const auto* laplace = std::get_if<Laplace>(&of)) return laplace->epsilon;
+    if (const auto* metric = std::get_if<MetricLaplace>(&of)) return metric->scale;
+    return std::nullopt;
+  };
+  if (event.index() != expected.index()) return false;
+  const auto left = numbers(event), right = numbers(expected);
+  if (!left || !right) return event == expected;
+  return nearly_same(*left, *right) && adjacencies({{event, 1}}) == adjacencies({{expected, 1}});
+}
+
+// Under the policy "local": each of a client's rounds is one message, or one for each tensor.
+void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                      Kinds& kinds) {
+  const std::string whose = client_text(client);
+  const Event due = expected.of_messages();
+  const auto* exact = std::get_if<ExactAccess>(&due);
+  for (const Segment& segment : record.segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      if (exact != nullptr && std::holds_alternative<Nominal>(access.event)) continue;
+      count += access.count;
+      kinds.result(same_mechanism(access.event, due), "message", whose, describe(on_the_line(access.event)),
+                   describe(due));
+    }
+    const bool fits = count == 1 || (count > 1 && (expected.by_tensor() || !expected.is_repeatable()));
+    kinds.result(fits, "messages in a round", whose, std::to_string(count), "1");
+  }
+}
+
 // Who took part is a matter of seed, round and cohort alone. `what`: the rounds are of.
 void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
                     const std::vector<std::int64_t>& rounds, const std::string& what, Kinds& kinds) {
@@ -300,6 +339,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
       const bool unknown = std::ranges::binary_search(held_out, client);
       compare_kept(client, record.kept, personal, unknown ? kUnknown : tested, kinds);
     }
+    if (ledger.unit() == Unit::kLocal) compare_messages(client, record, expected, kinds);
     if (ledger.unit() != Unit::kRecord) continue;
     compare_records(client, record, expected, kinds);
     for (const Segment& segment : record.segments) {

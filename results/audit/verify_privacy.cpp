@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -122,6 +123,15 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.claim("epsilon_pld", recorded.pld, claim.pld);
   compare.claim("as_if_epsilon_rdp", recorded.as_if_rdp, claim.as_if_rdp);
   compare.claim("as_if_epsilon_pld", recorded.as_if_pld, claim.as_if_pld);
+  if (recorded.per_distance || claim.per_distance)
+    compare.close("per_distance", recorded.per_distance, claim.per_distance);
+  const auto nominal = [](const PrivacyClaim& of) { return std::map(of.nominal.begin(), of.nominal.end()); };
+  auto known = nominal(recorded);
+  for (const auto& [what, value] : nominal(claim)) {
+    const auto found = known.extract(what);
+    compare.close("nominal " + what, found ? std::optional(found.mapped()) : std::nullopt, value);
+  }
+  for (const auto& [what, value] : known) compare.close("nominal " + what, value, std::nullopt);
   compare.result(recorded.varied == claim.varied, "varied", recorded.varied ? "true" : "false",
                  claim.varied ? "true" : "false");
   compare.claim("made_epsilon_rdp", recorded.made_rdp, claim.made_rdp);

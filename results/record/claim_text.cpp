@@ -17,6 +17,7 @@ std::string rdp_details(const PrivacyClaim& claim) {
 
 std::string unit_text(const PrivacyClaim& claim) {
   std::string text = claim.unit == "record" ? "one example of one client" : "all that one client holds";
+  if (claim.unit == "local") text += ", from the server too";
   if (claim.adjacency == "zero-out")
     text += "; neighbours: one contributes or is zero (zero-out); sizes are public";
   if (claim.adjacency == "add-remove") text += "; neighbours: one more or less (add-remove)";
@@ -46,7 +47,7 @@ std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText nu
 
 std::string delta_warning(const PrivacyClaim& claim) {
   if (claim.units == 0 || claim.settings.delta * static_cast<double>(claim.units) < 1) return {};
-  const char* unit = claim.unit == "client" ? "client" : "example";
+  const char* unit = claim.unit == "record" ? "example" : "client";
   return fmt::format(
       "delta {} is not below 1/{}, one over the number of {}s: it allows to publish one as it is",
       short_number(claim.settings.delta), claim.units, unit);
@@ -74,6 +75,14 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
                                    " by RDP, of what was asked for; epsilon charges for the whole plan,");
     lines.emplace_back(
         "", explained_claim(claim.made_pld) + " by PLD; because data decided how much of it was asked for");
+  }
+  if (claim.per_distance) {
+    lines.emplace_back("distance", short_number(*claim.per_distance) +
+                                       " for each unit of Euclidean distance between messages, which is "
+                                       "metric privacy");
+  }
+  for (const auto& [what, value] : claim.nominal) {
+    lines.emplace_back("nominal", fmt::format("{} {}: {}", what, short_number(value), kNominalNote));
   }
   if (claim.varied) {
     lines.emplace_back("varies",

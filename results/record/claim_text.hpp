@@ -23,6 +23,10 @@ std::string explained_claim(const std::optional<Claim>& claim);
 /// without privacy.
 std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText number = epsilon_text);
 
+/// What is said wherever a nominal number stands.
+inline constexpr const char* kNominalNote =
+    "a paper's own count, summed over rounds; it is not an epsilon and bounds nothing here";
+
 /// A warning where delta is not below one over the units, since then it allows to publish one of them as it
 /// is; or empty.
 std::string delta_warning(const PrivacyClaim& claim);

@@ -1,5 +1,6 @@
 #include "results/record/privacy_claim.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "results/record/record_form.hpp"
@@ -39,7 +40,7 @@ void form_claim(FormReader& form, const char* epsilon, const char* reason, std::
 
 template <typename Form, typename Privacy>
 void form_privacy(Form& form, Privacy& claim) {
-  form.choice("unit", claim.unit, {"record", "client"});
+  form.choice("unit", claim.unit, {"record", "client", "local"});
   form.text("adjacency", claim.adjacency);
   form.fraction("delta", claim.settings.delta);
   form.text("orders", claim.settings.orders);
@@ -53,6 +54,9 @@ void form_privacy(Form& form, Privacy& claim) {
   form_claim(form, "as_if_epsilon_pld", "as_if_pld_unproven", claim.as_if_pld);
   form_claim(form, "made_epsilon_rdp", "made_rdp_unproven", claim.made_rdp);
   form_claim(form, "made_epsilon_pld", "made_pld_unproven", claim.made_pld);
+  if (form.has("per_distance", claim.per_distance))
+    form.amount("per_distance", form.part(claim.per_distance));
+  if (form.has("nominal", claim.nominal)) form.numbers("nominal", claim.nominal);
   form.boolean("varied", claim.varied);
   form.text("exact_access", claim.exact_access);
   form.text("declared_public", claim.declared_public);
@@ -109,6 +113,16 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   }
   claim.assumed = left.assumed || right.assumed;
   claim.varied = left.varied || right.varied;
+  if (right.per_distance)
+    claim.per_distance = std::max(*right.per_distance, left.per_distance.value_or(*right.per_distance));
+  for (const auto& [what, value] : right.nominal) {
+    const auto known = std::ranges::find(claim.nominal, what, &std::pair<std::string, double>::first);
+    if (known == claim.nominal.end()) {
+      claim.nominal.emplace_back(what, value);
+    } else {
+      known->second = std::max(known->second, value);
+    }
+  }
   claim.rdp = worse_of(left.rdp, right.rdp);
   if (claim.rdp != left.rdp) claim.order = right.order;
   claim.pld = worse_of(left.pld, right.pld);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -20,7 +22,7 @@ inline constexpr const char* kStoppedByBudget = "budget";
 /// What a run under a privacy policy may claim, as its summary and its tables state it. Everything but
 /// `unit`, `settings` and `budget` is a result, which exists only once the run is finished.
 struct PrivacyClaim {
-  std::string unit = {};  ///< whose contribution is hidden: "record" or "client"
+  std::string unit = {};  ///< whose contribution is hidden: "record", "client" or "local" (see Unit)
   /// By name; empty where nothing was privatised.
   std::string adjacency = {};
   AccountSettings settings = {};
@@ -34,6 +36,11 @@ struct PrivacyClaim {
   std::optional<Claim> made_rdp =
       {};  ///< of what was asked for alone, where the claim charges for more: see Ledger
   std::optional<Claim> made_pld = {};  ///< present together with `made_rdp`
+  /// What distance 1 between messages costs, where that is all a mechanism claims; of the client that it
+  /// costs most.
+  std::optional<double> per_distance = {};
+  /// What papers call their privacy, summed over accesses, and the largest of any client: no epsilon.
+  std::vector<std::pair<std::string, double>> nominal = {};
   bool varied = false;  ///< whether accesses changed from round to round with neither a bound nor a budget
   std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
   std::string declared_public =

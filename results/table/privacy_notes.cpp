@@ -172,6 +172,13 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
                     "number before it is the run's own",
                     kAsIfMark));
   }
+  if (any([](const PrivacyClaim& claim) { return claim.per_distance.has_value(); })) {
+    notes.emplace_back(
+        "epsilon / distance: what tells apart messages one unit of Euclidean distance apart, summed over "
+        "rounds; it becomes an epsilon only where clipping bounds their distance");
+  }
+  if (any([](const PrivacyClaim& claim) { return !claim.nominal.empty(); }))
+    notes.push_back(fmt::format("nominal: {}", kNominalNote));
   note_audits(rows, names, notes);
   note_neighbours(claims, notes);
   note_delta(claims, names, notes);

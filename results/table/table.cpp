@@ -207,6 +207,26 @@ bool any_private(const Table& table) {
   return any_row(table, [](const Row& row) { return row.privacy.has_value(); });
 }
 
+bool any_per_distance(const Table& table) {
+  return any_row(table, [](const Row& row) { return row.privacy && row.privacy->per_distance; });
+}
+
+std::vector<std::string> nominal_names(const Table& table) {
+  std::set<std::string> names;
+  for (const Row& row : table.rows) {
+    if (!row.privacy) continue;
+    for (const auto& [what, value] : row.privacy->nominal) names.insert(what);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::optional<double> nominal_of(const Row& row, const std::string& what) {
+  if (!row.privacy) return std::nullopt;
+  const auto& known = row.privacy->nominal;
+  const auto found = std::ranges::find(known, what, &std::pair<std::string, double>::first);
+  return found == known.end() ? std::nullopt : std::optional(found->second);
+}
+
 bool any_audited(const Table& table) {
   return any_row(table, [](const Row& row) { return row.epsilon_at_least.has_value(); });
 }

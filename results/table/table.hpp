@@ -135,6 +135,13 @@ std::vector<std::string> attack_scores(const Table& table);
 /// Whether any row claims privacy, so that the table says which and how much.
 bool any_private(const Table& table);
 
+/// Whether any row makes a claim per unit of distance.
+bool any_per_distance(const Table& table);
+
+/// What papers call the privacy of any row, ascending, and what it is of a row; none where it has no such.
+std::vector<std::string> nominal_names(const Table& table);
+std::optional<double> nominal_of(const Row& row, const std::string& what);
+
 /// Whether any row was audited by canaries.
 bool any_audited(const Table& table);
 

@@ -61,6 +61,9 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("as_if_epsilon_pld", epsilon(claim.as_if_pld));
   add("made_epsilon_rdp", epsilon(claim.made_rdp));
   add("made_epsilon_pld", epsilon(claim.made_pld));
+  if (any_per_distance(table)) add_number("epsilon_per_distance", claim.per_distance);
+  for (const std::string& what : nominal_names(table))
+    add_number(fmt::format("nominal {}", what), nominal_of(row, what));
   add("assumed", claim.assumed ? claim.settings.assume : "");
   add("delta", row.privacy ? exact_number(claim.settings.delta) : "");
   add("unit", claim.unit);

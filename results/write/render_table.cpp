@@ -112,6 +112,18 @@ void add_privacy(const Table& table, RowColumns& columns) {
            return result_cell({bound, false}, shown);
          }});
   }
+  if (any_per_distance(table)) {
+    columns.push_back({"epsilon / distance", Align::kPoint, [](const Row& row) -> Cell {
+                         if (!row.privacy || !row.privacy->per_distance) return kNothing;
+                         return number_cell(epsilon_text(*row.privacy->per_distance));
+                       }});
+  }
+  for (const std::string& what : nominal_names(table)) {
+    columns.push_back({fmt::format("nominal {}", what), Align::kPoint, [what](const Row& row) -> Cell {
+                         const std::optional<double> value = nominal_of(row, what);
+                         return value ? number_cell(fmt::format("{:.2f}", *value)) : Cell(kNothing);
+                       }});
+  }
   columns.push_back(
       claim_column("delta", [](const PrivacyClaim& claim) { return short_number(claim.settings.delta); }));
   columns.push_back(claim_column("unit", [](const PrivacyClaim& claim) { return claim.unit; }));

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/accounting/pld.hpp"
 #include "fedarena/accounting/rdp.hpp"
@@ -55,6 +56,80 @@ TEST(Account, AgreesWithThePaper) {
   EXPECT_EQ(result.adjacency, Adjacency::kAddRemove);
   EXPECT_FALSE(result.as_if_rdp);
   EXPECT_FALSE(result.as_if_pld);
+}
+
+// Clients under the policy "local", each of which sent through these mechanisms in round 1.
+Ledger messages(const std::vector<RoundAccesses>& clients) {
+  Ledger ledger(Unit::kLocal);
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    ledger.add_client(static_cast<std::int64_t>(i), 100);
+    if (!clients[i].list().empty()) ledger.record(1, static_cast<std::int64_t>(i), clients[i]);
+  }
+  return ledger;
+}
+
+TEST(Account, OfMessagesIsThatOfTheClientWhoSentMost) {
+  const Event sent = Gaussian{4, Adjacency::kReplaceOne};
+  const Account result = account(messages({times(sent, 3), times(sent, 1), {}}), {});
+  ASSERT_EQ(result.clients.size(), 3U);
+  EXPECT_EQ(result.rdp, result.clients[0].rdp);
+  EXPECT_LT(result.clients[1].rdp.epsilon, result.clients[0].rdp.epsilon);
+  EXPECT_EQ(result.clients[2].rdp.epsilon, 0);
+  EXPECT_EQ(result.adjacency, Adjacency::kReplaceOne);
+  EXPECT_EQ(result.clients[1].rdp, account(messages({times(Gaussian{2}, 1)}), {}).rdp)
+      << "twice as far apart";
+}
+
+// Of a domain bounded by clipping to C, at most 2 C apart, six messages of scale b cost 12 C / b.
+TEST(Account, OfLaplaceOnABoundedDomainIsAtMostTheSumOfPureEpsilons) {
+  const Account result = account(messages({times(Laplace{11, 2 * 0.5 / 10}, 6)}), {.delta = 1e-9});
+  EXPECT_NEAR(*result.rdp.epsilon, 0.6, 1e-12);
+  EXPECT_LE(*result.pld.epsilon, 0.6 * (1 + 2e-3));
+  EXPECT_FALSE(result.per_distance);
+}
+
+TEST(Account, HasNoEpsilonForMetricPrivacyButAClaimPerUnitOfDistance) {
+  const Account result = account(
+      messages({times(MetricLaplace{2, 0.5}, 3),
+                RoundAccesses(
+                    {{MetricLaplace{2, 4}, 1}, {DeclaredPublic{"classes"}, 1}, {Nominal{"n/nu", 0.4}, 6}})}),
+      {});
+  EXPECT_FALSE(result.rdp.epsilon);
+  EXPECT_EQ(result.rdp.unproven, "metric privacy has no epsilon without a distance");
+  EXPECT_EQ(result.pld, result.rdp);
+  EXPECT_DOUBLE_EQ(result.per_distance.value(), 6) << "additive, and the larger one of the clients'";
+  EXPECT_EQ(result.clients.size(), 2U);
+  // n / nu at n = 2, nu = 5, six times: 2.4, as published.
+  EXPECT_NEAR(result.nominal.at("n/nu"), 2.4, 1e-12);
+}
+
+TEST(Account, ClaimsNothingPerDistanceBesideOtherAccesses) {
+  const RoundAccesses metric({{MetricLaplace{2, 0.5}, 1}});
+  EXPECT_EQ(per_distance(metric.list()), 2);
+  for (const Event& other : {Event(ExactAccess{"messages"}), Event(Gaussian{1}), Event(Laplace{1, 1})}) {
+    EXPECT_FALSE(per_distance({{MetricLaplace{2, 0.5}, 1}, {other, 1}})) << describe(other);
+  }
+  EXPECT_FALSE(per_distance({{DeclaredPublic{"classes"}, 1}}));
+  EXPECT_EQ(per_distance({{Composition{{{MetricLaplace{2, 0.5}, 3}}}, 2}}), 12);
+}
+
+TEST(Account, TakesExactAccessesFirstBesideMetricOnes) {
+  const Account result =
+      account(messages({RoundAccesses({{MetricLaplace{2, 1}, 1}, {ExactAccess{"messages"}, 1}})}), {});
+  EXPECT_EQ(result.rdp.epsilon, kInfinity);
+  EXPECT_EQ(result.pld.epsilon, kInfinity);
+  EXPECT_FALSE(result.per_distance);
+}
+
+TEST(Account, KeepsNominalNumbersOutOfEveryEpsilon) {
+  const RoundAccesses plain({{Gaussian{1, Adjacency::kReplaceOne}, 2}});
+  RoundAccesses nominal = plain;
+  nominal.add(Nominal{"label epsilon", 8});
+  const Account with = account(messages({nominal}), {}), without = account(messages({plain}), {});
+  EXPECT_EQ(with.rdp, without.rdp);
+  EXPECT_EQ(with.pld, without.pld);
+  EXPECT_EQ(with.nominal, (std::map<std::string, double>{{"label epsilon", 8}}));
+  EXPECT_EQ(nominal_sums({{Composition{{{Nominal{"label epsilon", 8}, 2}}}, 3}}).at("label epsilon"), 48);
 }
 
 // Whatever was skipped: the PLD claim is the maximum of all of them.

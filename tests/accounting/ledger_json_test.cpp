@@ -39,7 +39,8 @@ std::string refusal_after(const std::function<void(json&)>& change, const Ledger
 json& segment(json& document, std::size_t index = 0) { return document["clients"][0]["segments"][index]; }
 
 TEST(LedgerJson, ReadsBackWhatItWrote) {
-  for (const Ledger& ledger : {Ledger(), sample_ledger(), sample_ledger(Unit::kRecord), full_ledger()}) {
+  for (const Ledger& ledger : {Ledger(), sample_ledger(), sample_ledger(Unit::kRecord),
+                               sample_ledger(Unit::kLocal), full_ledger()}) {
     EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
     EXPECT_EQ(Ledger::from_json(ledger.to_json()).unit(), ledger.unit());
     EXPECT_EQ(Ledger::from_json(ledger.to_json()).to_json(), ledger.to_json());
@@ -119,7 +120,9 @@ TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
        "adjacency": "add-remove", "count": 4},
       {"event": "composition", "count": 5, "parts": [{"event": "laplace", "dimension": 1, "epsilon": 0.3, "count": 2}]}
     ]},
-    {"event": "declared public", "what": "classes", "count": 1}])");
+    {"event": "declared public", "what": "classes", "count": 1},
+    {"event": "metric laplace", "dimension": 11, "scale": 0.1, "count": 1},
+    {"event": "nominal", "what": "n/nu", "value": 2.2, "count": 1}])");
   EXPECT_EQ(document["population"][0]["accesses"], expected);
   EXPECT_EQ(document["population"][0]["participations"], 3);
   EXPECT_EQ(document["population"].size(), 2U);
@@ -269,7 +272,8 @@ TEST(LedgerJson, MissesEveryFieldThatIsGone) {
     const json kept = parent[key];
     parent.erase(key);
     EXPECT_THAT(refusal(document.dump()), HasSubstr(key)) << key;
-    const bool fraction = key == "noise_multiplier" || key == "rate" || key == "epsilon";
+    const bool fraction =
+        key == "noise_multiplier" || key == "rate" || key == "epsilon" || key == "scale" || key == "value";
     for (const json& nonsense : {json(nullptr), json(true), json(-1), json::array({-1}), json(0.5)}) {
       if (nonsense == 0.5 && fraction) continue;
       parent[key] = nonsense;

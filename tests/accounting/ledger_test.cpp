@@ -31,6 +31,8 @@ TEST(Event, IsDescribedInOneLine) {
   EXPECT_EQ(describe(Gaussian{4, Adjacency::kReplaceOne}), "Gaussian (noise multiplier 4, replace-one)");
   EXPECT_EQ(describe(ExactAccess{"label counts"}), "exact access (label counts)");
   EXPECT_EQ(describe(Laplace{11, 2}), "Laplace in R^11 (epsilon 2)");
+  EXPECT_EQ(describe(MetricLaplace{11, 0.5}), "metric Laplace in R^11 (scale 0.5)");
+  EXPECT_EQ(describe(Nominal{"n/nu", 0.4}), "nominal n/nu of 0.4, which is not an epsilon");
   EXPECT_EQ(describe(RandomizedResponse{10, 1}), "10-ary randomised response (epsilon 1)");
   EXPECT_EQ(describe(Composition{{{Gaussian{4}, 3}, {ExactAccess{"loss"}, 1}}}),
             "[3 x Gaussian (noise multiplier 4) and exact access (loss)]");
@@ -105,6 +107,11 @@ TEST(Event, OutsideOfItsDocumentationIsRefusedByName) {
             "a sampled Gaussian without noise multipliers; allowed: at least one");
   EXPECT_EQ(refusal(Laplace{0, 1}), "the dimension of a Laplace mechanism is 0; allowed: an integer >= 1");
   EXPECT_EQ(refusal(Laplace{1, 0}), "the epsilon of a Laplace mechanism is 0; allowed: a finite number > 0");
+  EXPECT_EQ(refusal(MetricLaplace{0, 1}),
+            "the dimension of a metric Laplace mechanism is 0; allowed: an integer >= 1");
+  EXPECT_EQ(refusal(MetricLaplace{1, 0}),
+            "the scale of a metric Laplace mechanism is 0; allowed: a finite number > 0");
+  EXPECT_EQ(refusal(Nominal{"n/nu", kInfinity}), "the nominal n/nu is inf; allowed: a finite number >= 0");
   EXPECT_EQ(refusal(RandomizedResponse{1, 1}),
             "a randomised response has 1 categories; allowed: an integer >= 2");
   EXPECT_EQ(refusal(RandomizedResponse{2, -1}),
@@ -373,6 +380,7 @@ TEST(Ledger, NamesItsUnits) {
   EXPECT_EQ(name(Unit::kNothing), "none");
   EXPECT_EQ(name(Unit::kRecord), "record");
   EXPECT_EQ(name(Unit::kClient), "client");
+  EXPECT_EQ(name(Unit::kLocal), "local");
   EXPECT_EQ(name(Adjacency::kAddRemove), "add-remove");
   EXPECT_EQ(name(Adjacency::kReplaceOne), "replace-one");
   EXPECT_EQ(name(Adjacency::kZeroOut), "zero-out");

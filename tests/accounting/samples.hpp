@@ -36,7 +36,9 @@ inline std::vector<Event> event_of_each_kind() {
           Laplace{3, 0.1},
           RandomizedResponse{10, 2.3},
           Composition{{{poisson, 4}, {Composition{{{Laplace{1, 0.3}, 2}}}, 5}}},
-          DeclaredPublic{"classes"}};
+          DeclaredPublic{"classes"},
+          MetricLaplace{11, 0.1},
+          Nominal{"n/nu", 2.2}};
 }
 
 /// Three clients: one with two segments and a round sat out, one with one, and one that never took part.

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/infinity.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
@@ -238,6 +239,40 @@ TEST_P(PrivateAlgorithm, GivesTheSameBitsForAnyNumberOfWorkers) {
 
 TEST_P(PrivateAlgorithm, ContinuesFromEveryRoundToTheSameBits) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
+    expect_continuation([&] { return run(policy); });
+  }
+}
+
+// Under the policy "local", which noises what leaves a client, an algorithm runs unchanged or is refused with
+// the reason: sets of images and single numbers have no place in the vector that is noised.
+std::vector<PrivacyPolicy> local_policies_to_try() {
+  LocalPolicy laplace, by_tensor;
+  laplace.mechanism = kLocalLaplace;
+  by_tensor.by_tensor = true;
+  return {LocalPolicy(), laplace, by_tensor};
+}
+
+bool sends_models_alone(const std::string& algorithm) {
+  return !sends_synthetic_sets(algorithm) && algorithm != "fednova";
+}
+
+TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
+  for (const PrivacyPolicy& policy : local_policies_to_try()) {
+    const auto training = run(policy);
+    if (!sends_models_alone(GetParam())) {
+      EXPECT_THAT(test::message_of([&] { (*training)->next_round(); }),
+                  ::testing::HasSubstr("under the policy \"local\""));
+      continue;
+    }
+    double last = 0;
+    while (!(*training)->finished()) {
+      const double now = (*training)->next_round().epsilon.value();
+      EXPECT_TRUE(std::isfinite(now));
+      EXPECT_GE(now, last);
+      last = now;
+    }
+    EXPECT_GT(last, 0);
+    EXPECT_EQ(run(policy, 3)->finish()->save(), (*training)->save());
     expect_continuation([&] { return run(policy); });
   }
 }

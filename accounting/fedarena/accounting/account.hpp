@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,10 @@ struct FEDARENA_API Account {
   std::optional<Claim>
       as_if_rdp;  ///< of the population that the run stands for; none when it stands for itself
   std::optional<Claim> as_if_pld;
-  std::vector<ClientAccount> clients;  ///< ascending; one for all (client -1) when clients are the unit
+  /// What distance 1 between neighbours costs: the largest over clients; see per_distance.
+  std::optional<double> per_distance;
+  std::map<std::string, double> nominal;  ///< the largest over clients of each nominal sum
+  std::vector<ClientAccount> clients;     ///< ascending; one for all (client -1) when clients are the unit
 };
 
 /// The accesses as accountants are to read them: changed where `settings.assume` asks for it. Throws Error

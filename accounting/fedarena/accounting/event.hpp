@@ -79,6 +79,23 @@ struct FEDARENA_API DeclaredPublic {
   auto operator<=>(const DeclaredPublic&) const = default;
 };
 
+/// The same noise where nothing bounds how far neighbours lie apart: of density proportional to exp(-||x|| /
+/// scale) in R^n. Whatever gives answers within a distance d of each other is told apart by at most d /
+/// scale, which is no epsilon without a distance (metric privacy; Chatzikokolakis et al., PETS 2013).
+struct FEDARENA_API MetricLaplace {
+  std::int64_t dimension = 1;  ///< n >= 1
+  double scale = 0;            ///< > 0, in the unit of the distance
+  auto operator<=>(const MetricLaplace&) const = default;
+};
+
+/// What a paper calls the privacy of an access, and no accountant can use: it adds nothing to an epsilon and
+/// takes nothing from it, so that what the access tells needs an event of its own.
+struct FEDARENA_API Nominal {
+  std::string what;  ///< "n/nu": as the paper has it
+  double value = 0;  ///< >= 0; summed over accesses, as papers do
+  auto operator<=>(const Nominal&) const = default;
+};
+
 // NOLINTEND(modernize-use-nullptr)
 
 struct Access;
@@ -93,7 +110,7 @@ struct FEDARENA_API Composition {
 /// Something that happened to private data, as a value with an order; its meaning never changes, new kinds
 /// are appended.
 using Event = std::variant<ExactAccess, Gaussian, SampledGaussian, Laplace, RandomizedResponse, Composition,
-                           DeclaredPublic>;
+                           DeclaredPublic, MetricLaplace, Nominal>;
 
 /// Equal events in a row.
 struct FEDARENA_API Access {

@@ -17,6 +17,9 @@ enum class Unit {
   kNothing,  ///< nobody's: the run makes no privacy claim
   kRecord,   ///< one example of one client; clients hold disjoint examples
   kClient,   ///< everything that one client holds
+  /// The same, against the server too: a client's accesses are the messages that leave it; what it does with
+  /// its own examples before, nobody sees, and no ledger lists.
+  kLocal,
 };
 
 /// The accesses of one round, in order, runs of equal events counted.
@@ -102,7 +105,7 @@ class FEDARENA_API Ledger {
   const std::vector<Segment>& population() const { return population_; }
   const std::vector<Segment>& as_if() const { return as_if_; }
   /// All accesses that are charged to one unit of this client, rounds multiplied out: its own when records
-  /// are the unit, the population's when clients are, none when nothing is.
+  /// or its messages are the unit, the population's when clients are, none when nothing is.
   std::vector<Access> charged(std::int64_t client) const;
   /// The same for the population that the simulation stands for; empty when it stands for itself.
   std::vector<Access> charged_as_if() const;
@@ -130,7 +133,9 @@ struct FEDARENA_API Ledger::Past {
   Ledger fewest, most;
 };
 
-/// "none", "record", "client".
+/// "none", "record", "client", "local".
 FEDARENA_API std::string_view name(Unit unit);
+/// Whether each client is charged for its own accesses, instead of all for those of the population.
+constexpr bool charges_each_client(Unit unit) { return unit == Unit::kRecord || unit == Unit::kLocal; }
 
 }  // namespace fedarena

@@ -89,7 +89,11 @@ std::vector<std::string> summaries() {
   tuned.privacy->as_if_pld = Claim{.epsilon = 0.5};
   tuned.algorithm_parameters = {{"lr", "0.1"}};
   tuned.tuning = tuned_by(6);
-  return {to_json_text(tuned), to_json_text(finished("fedavg", 1, 0.5)),
+  Summary metric = finished_privately("fedavg", 1, 0.5);
+  metric.policy = metric.privacy->unit = "local";
+  metric.privacy->per_distance = 0.5;
+  metric.privacy->nominal = {{"n/nu", 2.4}};
+  return {to_json_text(tuned), to_json_text(metric), to_json_text(finished("fedavg", 1, 0.5)),
           to_json_text(unfinished("fedavg", 2, 7))};
 }
 
@@ -118,26 +122,26 @@ std::vector<Target> record_targets() {
   const CanaryScores canaries{
       .kind = "client", .guesses = 2, .scores = {0.5, -1e9, 0}, .in = {true, false, true}};
   const ClientScores scores{4, {{0, 12, 0.75, 0.5}, {2, 7, 1, 0.875}}};
-  return {
-      {.name = "ledger",
-       .read = read_ledger,
-       .seeds = {sample_ledger().to_json(), sample_ledger(Unit::kRecord).to_json(), full_ledger().to_json()},
-       .json = true},
-      {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
-      {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
-      {.name = "clients", .read = read_clients, .seeds = {to_json_text(scores)}, .json = true},
-      {.name = "attack",
-       .read = read_the_attacks,
-       .seeds = {to_json_text(sample_attacks(std::string(64, 'a')))},
-       .json = true},
-      {.name = "canaries", .read = read_canaries, .seeds = {to_json_text(canaries)}, .json = true},
-      {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
-      {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
-      {.name = "synthetic",
-       .read = read_synthetic,
-       .seeds = {to_npy({{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}),
-                 to_npy({{2}, std::vector<std::int64_t>{1, -2}})},
-       .words = {"'<f4'", "'<i8'", "True", "(", ")", "'shape'", "'descr'"}}};
+  return {{.name = "ledger",
+           .read = read_ledger,
+           .seeds = {sample_ledger().to_json(), sample_ledger(Unit::kRecord).to_json(),
+                     sample_ledger(Unit::kLocal).to_json(), full_ledger().to_json()},
+           .json = true},
+          {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
+          {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
+          {.name = "clients", .read = read_clients, .seeds = {to_json_text(scores)}, .json = true},
+          {.name = "attack",
+           .read = read_the_attacks,
+           .seeds = {to_json_text(sample_attacks(std::string(64, 'a')))},
+           .json = true},
+          {.name = "canaries", .read = read_canaries, .seeds = {to_json_text(canaries)}, .json = true},
+          {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
+          {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
+          {.name = "synthetic",
+           .read = read_synthetic,
+           .seeds = {to_npy({{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}),
+                     to_npy({{2}, std::vector<std::int64_t>{1, -2}})},
+           .words = {"'<f4'", "'<i8'", "True", "(", ")", "'shape'", "'descr'"}}};
 }
 
 }  // namespace fedarena::fuzz

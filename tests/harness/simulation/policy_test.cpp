@@ -76,6 +76,49 @@ TEST_F(Policies, OnClientsWriteOneEventARoundForThePopulation) {
   EXPECT_TRUE(std::isfinite(*odometer_reading(simulation.ledger())));
 }
 
+TEST_F(Policies, OnMessagesWriteEachOfThemAndNothingThatStaysWithTheClient) {
+  algorithm.on_train = [](Client& client) { (void)client.oracle.exact_batch(); };
+  algorithm.on_aggregate = [](Server& server, const Uplink& uplink) {
+    EXPECT_EQ(uplink.each().size(), 2U);
+    server.params += uplink.mean(kUpdate, kExamples);
+  };
+  Simulation simulation(setup(messages_hidden()));
+  Ledger expected(Unit::kLocal);
+  for (const auto& [client, record] : simulation.ledger().clients())
+    expected.add_client(client, record.examples);
+  while (!simulation.finished()) {
+    const results::RoundRecord record = simulation.next_round();
+    for (const std::int64_t client : choose_cohort(4, record.round, 4, 2))
+      expected.record(record.round, client, RoundAccesses({{Gaussian{1.2, Adjacency::kReplaceOne}, 1}}));
+    EXPECT_EQ(simulation.ledger(), expected);
+    EXPECT_EQ(record.epsilon, odometer_reading(expected));
+    EXPECT_TRUE(std::isfinite(*record.epsilon));
+  }
+}
+
+// The server, the wire and an attack on the uplink see one and the same noisy message.
+TEST_F(Policies, OnMessagesHideThemFromTheServer) {
+  std::vector<Params> seen;
+  algorithm.on_aggregate = [&](Server&, const Uplink& uplink) {
+    for (const Message& message : uplink.each()) seen.push_back(message[kUpdate]);
+  };
+  LocalPolicy policy = messages_hidden();
+  policy.clip_norm = 1e-9;  // the messages are noise
+  Simulation simulation(setup(policy));
+  const std::int64_t first = choose_cohort(4, 1, 4, 2)[0];
+  const Params attacked = simulation.next_uplink(first).message[kUpdate];
+  simulation.next_round();
+  EXPECT_TRUE(torch::equal(seen.at(0).flat(), attacked.flat()));
+  EXPECT_LT(norm(seen.at(0)), 1e-7);
+  EXPECT_TRUE(seen.at(0).flat().ne(seen.at(1).flat()).all().item<bool>()) << "noise of its own";
+}
+
+TEST_F(Policies, OnMessagesDropWhatPassesNoMechanism) {
+  algorithm.on_train = [](Client& client) { client.observed.add("norm", 1); };
+  Simulation simulation(setup(messages_hidden()));
+  EXPECT_TRUE(simulation.next_round().observed.empty());
+}
+
 TEST_F(Policies, WriteTheCountOfAdaptiveClipping) {
   Simulation simulation(setup(clients_hidden_adaptively()));
   simulation.next_round();

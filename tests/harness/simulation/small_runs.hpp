@@ -146,12 +146,20 @@ inline ClientPolicy clients_hidden_adaptively() {
   return policy;
 }
 
+inline LocalPolicy messages_hidden() {
+  LocalPolicy policy;
+  policy.clip_norm = 0.8;
+  policy.noise_multiplier = 1.2;
+  return policy;
+}
+
 inline std::vector<PrivacyPolicy> private_policies() {
   RecordPolicy fixed_batches = records_hidden();
   fixed_batches.sampling = kWithoutReplacement;
   ClientPolicy fixed_cohorts = clients_hidden();
   fixed_cohorts.sampling = kWithoutReplacement;
-  return {records_hidden(), fixed_batches, clients_hidden(), fixed_cohorts, clients_hidden_adaptively()};
+  return {records_hidden(), fixed_batches, clients_hidden(), fixed_cohorts, clients_hidden_adaptively(),
+          messages_hidden()};
 }
 
 /// Sixty examples on four clients, of whom two are (or are expected to be) in a cohort.

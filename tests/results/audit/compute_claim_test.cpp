@@ -77,6 +77,25 @@ TEST(ComputeClaim, AgreesWithTheAccount) {
   EXPECT_FALSE(claim.assumed);
 }
 
+TEST(ComputeClaim, StatesWhatMessagesClaimPerUnitOfDistanceAndNominally) {
+  Ledger ledger(Unit::kLocal);
+  ledger.add_client(0, 1000);
+  ledger.add_client(3, 500);
+  for (std::int64_t round = 1; round <= 6; ++round)
+    ledger.record(round, 3, accesses({MetricLaplace{2, 4}, Nominal{"n/nu", 0.4}}));
+  ledger.record(1, 0, accesses({MetricLaplace{2, 4}, Nominal{"n/nu", 0.4}}));
+  const PrivacyClaim claim = stated(ledger);
+  EXPECT_EQ(claim.unit, "local");
+  EXPECT_EQ(claim.units, 2) << "clients";
+  EXPECT_FALSE(claim.rdp->epsilon);
+  EXPECT_EQ(claim.rdp->unproven, "metric privacy has no epsilon without a distance");
+  EXPECT_EQ(claim.per_distance, 1.5);
+  ASSERT_EQ(claim.nominal.size(), 1U);
+  EXPECT_NEAR(claim.nominal[0].second, 2.4, 1e-12);
+  ledger.record(7, 0, accesses({ExactAccess{"messages"}}));
+  EXPECT_EQ(stated(ledger).exact_access, "fedavg: messages of client 0, round 7");
+}
+
 TEST(ComputeClaim, IsTheSameWhenStatedAgain) {
   Ledger ledger = record_ledger();
   ledger.record(1, 0, accesses({sampled(0.0256, 1)}));

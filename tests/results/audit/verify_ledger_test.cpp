@@ -62,6 +62,9 @@ class ForgedRun : public testing::Test {
     for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
                              "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
       text += line(name);
+    for (const char* name : {"mechanism", "by_tensor"}) {
+      if (settings.contains(name)) text += line(name);
+    }
     return text;
   }
 
@@ -144,6 +147,50 @@ TEST_F(ForgedRun, IsNotWhatTheExperimentGives) {
   for (std::int64_t round = 1; round <= kRounds; ++round) nothing.record(round, 0, {});
   EXPECT_THAT(differences(toml("none"), nothing),
               ElementsAre("ledger.json: rounds of client 1 and 1 more is 0; recomputed: 4"));
+}
+
+TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
+  const auto with = [&](const Settings& settings, const RoundAccesses& sent) {
+    Ledger ledger(Unit::kLocal);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, sent);
+    }
+    Settings all = {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}};
+    for (const auto& [name, value] : settings) all[name] = value;
+    return differences(toml("local", all), ledger);
+  };
+  const auto differ = [](const std::string& what) {
+    return ElementsAre("ledger.json: message of client 0 and 2 more is " + what);
+  };
+  const Settings laplace = {{"mechanism", "\"laplace\""}, {"clip_norm", "3.0"}};
+  Settings metric = laplace, relative = laplace, by_tensor = laplace;
+  metric["clip_norm"] = "0.0";
+  relative["mechanism"] = "\"laplace-relative\"";
+  by_tensor["by_tensor"] = "true";
+  EXPECT_THAT(with({}, accesses(Gaussian{2, Adjacency::kReplaceOne}, 1)), IsEmpty());
+  EXPECT_THAT(with({}, accesses(Gaussian{3, Adjacency::kReplaceOne}, 1)),
+              differ("Gaussian (noise multiplier 3, replace-one); recomputed: Gaussian (noise multiplier 2, "
+                     "replace-one)"));
+  EXPECT_THAT(
+      with({}, accesses(Gaussian{2}, 1)),
+      differ("Gaussian (noise multiplier 2); recomputed: Gaussian (noise multiplier 2, replace-one)"));
+  EXPECT_THAT(with({}, {}), ElementsAre(HasSubstr("messages in a round of client 0 and 2 more is 0")));
+  EXPECT_THAT(with(laplace, accesses(Laplace{11, 1}, 1)), IsEmpty());
+  EXPECT_THAT(with(laplace, accesses(Laplace{11, 1}, 2)),
+              ElementsAre(HasSubstr("messages in a round of client 0 and 2 more is 2")));
+  EXPECT_THAT(with(by_tensor, accesses(Laplace{11, 1}, 2)), IsEmpty());
+  EXPECT_THAT(with(laplace, accesses(Laplace{11, 0.5}, 1)),
+              differ("Laplace in R^1 (epsilon 0.5); recomputed: Laplace in R^1 (epsilon 1)"));
+  EXPECT_THAT(with(metric, accesses(MetricLaplace{11, 2}, 1)), IsEmpty());
+  EXPECT_THAT(with(metric, accesses(MetricLaplace{11, 20}, 1)),
+              differ("metric Laplace in R^1 (scale 20); recomputed: metric Laplace in R^1 (scale 2)"));
+  const Event exact = ExactAccess{"messages, under noise scaled by their own norm"};
+  EXPECT_THAT(with(relative, RoundAccesses({{exact, 1}, {Nominal{"n/nu", 5.5}, 1}})), IsEmpty());
+  EXPECT_THAT(
+      with(relative, accesses(MetricLaplace{11, 2}, 1)),
+      differ("metric Laplace in R^1 (scale 2); recomputed: exact access (messages, under noise scaled by "
+             "their own norm)"));
 }
 
 // Each setting of the experiment by itself, where the ledger stays as it was.

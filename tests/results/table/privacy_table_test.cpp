@@ -77,6 +77,44 @@ Notes:
 )");
 }
 
+// A mechanism with a claim per unit of distance alone, and one with a number that a paper calls its privacy.
+Table metric_table() {
+  std::vector<Summary> summaries = {finished_privately("a-plain", 1, 0.5)};
+  for (const char* name : {"b-metric", "c-relative"}) {
+    summaries.push_back(changed(finished_privately(name, 1, 0.4), [](PrivacyClaim& claim) {
+      claim.unit = "local";
+      claim.order = 0;
+    }));
+    summaries.back().policy = "local";
+  }
+  PrivacyClaim& metric = *summaries[1].privacy;
+  metric.rdp = metric.pld = unproven("metric privacy has no epsilon without a distance");
+  metric.per_distance = 6;
+  PrivacyClaim& relative = *summaries[2].privacy;
+  relative.rdp = relative.pld = Claim{.epsilon = kInfinity};
+  relative.nominal = {{"n/nu", 2.4}};
+  return table_of(summaries);
+}
+
+TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
+  const std::string text = render_markdown(metric_table());
+  EXPECT_THAT(text, HasSubstr("| epsilon / distance | nominal n/nu |"));
+  EXPECT_THAT(text, HasSubstr("|           unproven |           unproven |"));
+  EXPECT_THAT(text, HasSubstr("|               6.00 |            - |"));
+  EXPECT_THAT(text, HasSubstr("|                  - |         2.40 |"));
+  EXPECT_THAT(text,
+              HasSubstr("b-metric: epsilon (RDP, PLD) is unproven: metric privacy has no epsilon without "
+                        "a distance"));
+  EXPECT_THAT(text,
+              HasSubstr("- epsilon / distance: what tells apart messages one unit of Euclidean distance"));
+  EXPECT_THAT(text, HasSubstr("- nominal: a paper's own count, summed over rounds; it is not an epsilon"));
+  EXPECT_THAT(render_csv(metric_table()), HasSubstr("epsilon_per_distance,nominal n/nu,"));
+  const Json rows = Json::parse(render_json(metric_table()))["rows"];
+  EXPECT_EQ(rows[1]["privacy"]["per_distance"], 6);
+  EXPECT_EQ(rows[2]["privacy"]["nominal"]["n/nu"], 2.4);
+  EXPECT_FALSE(rows[0]["privacy"].contains("nominal"));
+}
+
 TEST(PrivacyTable, SetsItsSignsInLatex) {
   const std::string text = render_latex(privacy_table_sample());
   EXPECT_THAT(text,
