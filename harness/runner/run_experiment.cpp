@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -23,6 +25,7 @@
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/progress/progress.hpp"
+#include "harness/runner/rank_worker.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/runner/stopping.hpp"
@@ -93,6 +96,26 @@ auto of_algorithm(const Work& work) -> decltype(work()) {
   }
 }
 
+// A run of the crew's, where there is one. When it was told to stop, the others are in the middle of
+// something.
+class CrewRun {
+ public:
+  CrewRun(Crew* crew, const std::atomic<bool>& stop, const std::function<std::string()>& describe)
+      : crew_(crew), stop_(stop) {
+    if (crew_ != nullptr) crew_->begin(describe());
+  }
+  ~CrewRun() {
+    if (crew_ != nullptr && !stop_.load()) crew_->end();
+  }
+  CrewRun(const CrewRun&) = delete;
+  CrewRun& operator=(const CrewRun&) = delete;
+  Crew* crew() const { return crew_; }
+
+ private:
+  Crew* crew_;
+  const std::atomic<bool>& stop_;
+};
+
 // Empty where all clients are tested, or none is to be.
 std::string untested_clients(const PartitionedData& dealt) {
   const auto untested =
@@ -116,7 +139,9 @@ class Arena {
         progress_(options.messages,
                   {.cells = static_cast<std::int64_t>(cells.size()),
                    .rounds = rounds_of(cells),
-                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early)}) {}
+                   .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early)}) {
+    if (options.ranks != nullptr) crew_.emplace(*options.ranks, pool_, build_identity(host));
+  }
 
   // False when the user stopped it.
   bool run() {
@@ -320,6 +345,8 @@ class Arena {
       if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
       progress_.client_done(name, done, all);
     };
+    const CrewRun run(crew_ ? &*crew_ : nullptr, stop_, [&] { return describe_for_ranks(cell, inputs_); });
+    setup.crew = run.crew();
     setup.states = {.memory = options_.state_memory,
                     .file = options_.out / cell.folder() / results::kClientStatesFile};
     Simulation simulation(setup);
@@ -360,6 +387,7 @@ class Arena {
   const RunOptions& options_;
   const std::atomic<bool>& stop_;
   WorkPool pool_;
+  std::optional<Crew> crew_;
   Progress progress_;
   SharedInputs inputs_;
   std::map<std::string, Environment> environments_;  // by device

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/loader/plugin_host.hpp"
+#include "harness/ranks/ranks.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 
 namespace fedarena {
@@ -23,6 +24,7 @@ struct RunOptions {
   std::int64_t state_memory = kStateMemory;
   bool resume = false;  ///< continue what is there: finished cells are kept, others go on
   std::FILE* messages = stderr;
+  Ranks* ranks = nullptr;  ///< of which this is rank 0; the others work for it, and no result changes
 };
 
 /// Runs the cells, each recorded in a run directory of its own; data sets, models and workers are shared.

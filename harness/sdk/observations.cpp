@@ -22,7 +22,7 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
-void Observations::add(std::string_view name, double value) {
+void Observations::add(std::string_view name, const Values& values) {
   auto found = values_.find(name);
   if (found == values_.end()) {
     if (!is_name(name)) {
@@ -34,16 +34,12 @@ void Observations::add(std::string_view name, double value) {
     }
     found = values_.emplace(name, Values()).first;
   }
-  found->second.sum += value;
-  ++found->second.count;
+  found->second.sum += values.sum;
+  found->second.count += values.count;
 }
 
 void Observations::add(const Observations& others) {
-  for (const auto& [name, values] : others.values_) {
-    Values& own = values_[name];
-    own.sum += values.sum;
-    own.count += values.count;
-  }
+  for (const auto& [name, values] : others.values_) add(name, values);
 }
 
 }  // namespace fedarena

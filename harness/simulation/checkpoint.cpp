@@ -5,6 +5,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/simulation/checksum.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 namespace {
@@ -18,44 +19,6 @@ constexpr Key<torch::Tensor> kCanaryScores{"canary_scores"};
 struct Header {
   std::uint32_t magic, version;
   std::uint64_t size, checksum;
-};
-
-void put_number(Bytes& bytes, std::uint64_t value) {
-  const auto* raw = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(value));
-}
-
-void put_part(Bytes& bytes, std::span<const std::byte> part) {
-  put_number(bytes, part.size());
-  bytes.insert(bytes.end(), part.begin(), part.end());
-}
-
-// Takes the parts off again; the checksum was right, so that a short read can only be a foreign layout.
-class Parts {
- public:
-  explicit Parts(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, take(sizeof(value)).data(), sizeof(value));
-    return value;
-  }
-  std::span<const std::byte> part() { return take(number()); }
-  std::string text() {
-    const std::span<const std::byte> bytes = part();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  void finish() const {
-    if (!bytes_.empty()) throw Error::of("the checkpoint has {} bytes to spare", bytes_.size());
-  }
-
- private:
-  std::span<const std::byte> take(std::uint64_t size) {
-    if (size > bytes_.size()) throw Error::of("the checkpoint is cut short");
-    const std::span<const std::byte> taken = bytes_.first(size);
-    bytes_ = bytes_.subspan(size);
-    return taken;
-  }
-  std::span<const std::byte> bytes_;
 };
 
 ClientStates::Content client_states_from(Parts& parts) {
@@ -102,9 +65,9 @@ Bytes pack_checkpoint(const Checkpoint& checkpoint) {
     for (const std::uint64_t number : {extent.offset, extent.size, extent.checksum})
       put_number(bytes, number);
   }
-  put_part(bytes, std::as_bytes(std::span(checkpoint.ledger)));
+  put_text(bytes, checkpoint.ledger);
   put_part(bytes, encode(checkpoint.synthetic));
-  put_part(bytes, std::as_bytes(std::span(checkpoint.unpublished)));
+  put_text(bytes, checkpoint.unpublished);
 
   const auto body = std::span<const std::byte>(bytes).subspan(sizeof(Header));
   const Header header{kMagic, kVersion, body.size(), checksum_of(body)};
@@ -125,7 +88,7 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
     throw Error::of("the checkpoint is damaged: its checksum does not match");
   }
   const torch::Device device = model.options().device();
-  Parts parts(body);
+  Parts parts(body, "checkpoint");
   Checkpoint checkpoint;
   checkpoint.round = static_cast<std::int64_t>(parts.number());
   const Message own = decode(parts.part(), model.layout(), device);

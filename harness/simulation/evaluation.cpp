@@ -22,20 +22,37 @@ std::vector<results::ClassCount> counts_of(const ClassCounts& by_class) {
 
 }  // namespace
 
-Score Evaluator::score(const Params& params, const Examples& examples) const {
-  return setting_.engine.evaluate(params, examples.size(), [&](std::int64_t begin, std::int64_t end) {
-    if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    return setting_.reader.read(examples, torch::arange(begin, end, torch::kInt64));
-  });
+std::vector<Evaluator::Piece> Evaluator::pieces() const {
+  std::vector<Piece> pieces;
+  const auto add = [&](Piece::Of of, const Examples& examples) {
+    const std::int64_t size = setting_.engine.micro_batch();
+    for (std::int64_t begin = 0; begin < examples.size(); begin += size)
+      pieces.push_back({.of = of, .begin = begin, .end = std::min(begin + size, examples.size())});
+  };
+  add(Piece::Of::kTest, setting_.dataset.test);
+  add(Piece::Of::kValidation, setting_.dataset.validation);
+  for (const std::int64_t client : tested_clients()) {
+    const auto size = std::ssize((*setting_.client_tests)[static_cast<std::size_t>(client)]);
+    pieces.push_back({.of = Piece::Of::kClient, .end = size, .client = client});
+  }
+  return pieces;
 }
 
-Score Evaluator::sums_of(const Params& params, std::int64_t client) const {
-  const torch::Tensor positions =
-      torch::tensor((*setting_.client_tests)[static_cast<std::size_t>(client)], torch::kInt64);
-  const InputSkew skew = setting_.test_skew ? setting_.test_skew(client) : InputSkew();
+Score Evaluator::score(const Params& params, const Piece& piece) const {
+  torch::Tensor positions;
+  InputSkew skew;
+  if (piece.of == Piece::Of::kClient) {
+    positions =
+        torch::tensor((*setting_.client_tests)[static_cast<std::size_t>(piece.client)], torch::kInt64);
+    if (setting_.test_skew) skew = setting_.test_skew(piece.client);
+  } else {
+    positions = torch::arange(piece.begin, piece.end, torch::kInt64);
+  }
+  const Examples& examples =
+      piece.of == Piece::Of::kValidation ? setting_.dataset.validation : setting_.dataset.test;
   return setting_.engine.evaluate(params, positions.size(0), [&](std::int64_t begin, std::int64_t end) {
     if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    return setting_.reader.read(setting_.dataset.test, positions.slice(0, begin, end), skew);
+    return setting_.reader.read(examples, positions.slice(0, begin, end), skew);
   });
 }
 
@@ -59,49 +76,43 @@ std::vector<std::int64_t> Evaluator::tested_clients() const {
   return tested;
 }
 
-void Evaluator::evaluate(const Params& params, results::RoundRecord& record,
-                         const PersonalModel& personal) const {
-  const Dataset& dataset = setting_.dataset;
-  const bool classes = dataset.classes > 0;
-  const Score sums = score(params, dataset.test);
-  record.test_loss = sums.loss_sum / static_cast<double>(sums.examples);
-  if (classes) {
-    record.test_accuracy = share(sums.correct, sums.examples);
-    record.classes = results::class_metrics(counts_of(sums.by_class));
-  }
-  if (dataset.validation.size() > 0) {
-    const Score held_out = score(params, dataset.validation);
-    record.validation_loss = held_out.loss_sum / static_cast<double>(held_out.examples);
-    if (classes) record.validation_accuracy = share(held_out.correct, held_out.examples);
-  }
-  const std::vector<std::int64_t> tested = tested_clients();
-  std::vector<Score> own_sums(tested.size());
-  setting_.pool.for_each(tested.size(), [&](std::size_t index) {
-    const std::int64_t client = tested[index];
-    own_sums[index] = personal ? sums_of(personal(client), client) : sums_of(params, client);
-  });
-  std::vector<results::ClientScore>& scores = record.client_scores;
+void Evaluator::write(const std::vector<Piece>& pieces, const std::vector<Score>& scores, bool personal,
+                      results::RoundRecord& record) const {
+  const bool classes = setting_.dataset.classes > 0;
+  Score test, validation;
   double loss = 0, accuracy = 0, validating = 0;
-  for (std::size_t index = 0; index < tested.size(); ++index) {
-    const Score& own = own_sums[index];
-    if (!std::ranges::binary_search(setting_.held_out, tested[index])) {
-      scores.push_back(client_score(tested[index], own));
-      continue;
+  for (std::size_t index = 0; index < pieces.size(); ++index) {
+    const Score& score = scores[index];
+    const std::int64_t client = pieces[index].client;
+    if (client < 0) {
+      (pieces[index].of == Piece::Of::kTest ? test : validation) += score;
+    } else if (!std::ranges::binary_search(setting_.held_out, client)) {
+      record.client_scores.push_back(client_score(client, score));
+    } else {
+      loss += score.loss_sum / static_cast<double>(score.examples);
+      if (classes) accuracy += share(score.correct, score.examples);
+      ++validating;
     }
-    loss += own.loss_sum / static_cast<double>(own.examples);
-    if (classes) accuracy += share(own.correct, own.examples);
-    ++validating;
+  }
+  record.test_loss = test.loss_sum / static_cast<double>(test.examples);
+  if (classes) {
+    record.test_accuracy = share(test.correct, test.examples);
+    record.classes = results::class_metrics(counts_of(test.by_class));
+  }
+  if (validation.examples > 0) {
+    record.validation_loss = validation.loss_sum / static_cast<double>(validation.examples);
+    if (classes) record.validation_accuracy = share(validation.correct, validation.examples);
   }
   if (validating > 0) {
     record.validation_loss = loss / validating;
     if (classes) record.validation_accuracy = accuracy / validating;
   }
-  if (scores.empty()) return;
-  record.personal = static_cast<bool>(personal);
+  if (record.client_scores.empty()) return;
+  record.personal = personal;
   if (classes)
-    record.per_client = results::client_metrics(scores);
+    record.per_client = results::client_metrics(record.client_scores);
   else
-    record.client_errors = results::client_errors(scores);
+    record.client_errors = results::client_errors(record.client_scores);
 }
 
 }  // namespace fedarena

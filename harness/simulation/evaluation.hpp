@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "fedarena/base/pool.hpp"
@@ -35,20 +36,27 @@ class Evaluator {
 
   explicit Evaluator(Setting setting) : setting_(std::move(setting)) {}
 
-  /// The model that a client is tested with. Called from several threads, once for each client.
-  using PersonalModel = std::function<Params(std::int64_t client)>;
-
-  /// Writes into the record what the model does on all of them. The test set as a whole is read as it is, a
-  /// client's examples as the client sees them; there the client's own model counts, where there is one.
-  /// Of clients that validate, the validation scores are the means, each client counting alike; the numbers
-  /// of clients are those of the others.
-  void evaluate(const Params& params, results::RoundRecord& record, const PersonalModel& personal = {}) const;
+  /// What is scored by itself: examples [begin, end) of the test or the validation set, or all test examples
+  /// of a client.
+  struct Piece {
+    enum class Of : std::uint8_t { kTest, kValidation, kClient };
+    Of of = Of::kTest;
+    std::int64_t begin = 0, end = 0;
+    std::int64_t client = -1;  ///< kClient
+  };
+  /// All there is to score, in order; micro-batches, so that nothing depends on how they are shared out.
+  std::vector<Piece> pieces() const;
+  /// The test set is read as it is, a client's examples as the client sees them. Called from several threads.
+  Score score(const Params& params, const Piece& piece) const;
+  /// Writes the scores of all pieces into the record. `personal`: clients were tested with models of their
+  /// own. Of clients that validate, the validation scores are the means, each client counting alike; the
+  /// numbers of clients are those of the others.
+  void write(const std::vector<Piece>& pieces, const std::vector<Score>& scores, bool personal,
+             results::RoundRecord& record) const;
   /// The clients that have test examples, ascending; none when clients are not tested.
   std::vector<std::int64_t> tested_clients() const;
 
  private:
-  Score score(const Params& params, const Examples& examples) const;
-  Score sums_of(const Params& params, std::int64_t client) const;
   results::ClientScore client_score(std::int64_t client, const Score& sums) const;
 
   Setting setting_;

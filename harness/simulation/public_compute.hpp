@@ -20,6 +20,8 @@ class PublicCompute final : public Compute {
   void stop_if_interrupted() const override;
   /// How often an algorithm asked itself whether to stop: a sign of loops that the engine does not count.
   std::int64_t own_loops() const { return own_loops_.load(std::memory_order_relaxed); }
+  /// Counts those on another rank.
+  void credit(std::int64_t own_loops) const { own_loops_.fetch_add(own_loops, std::memory_order_relaxed); }
 
  private:
   void check_stop() const;

@@ -189,10 +189,8 @@ std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const
   return std::make_unique<ExactOracle>(shard_setting(client), shard_of(client), streams);
 }
 
-Message Simulation::state_of(std::int64_t client, const PendingStates& pending) const {
-  const auto changed = pending.find(client);
-  const ClientStates::State known = changed == pending.end() ? client_states_.get(client) : changed->second;
-  return known ? decode(*known, setup_.model.layout(), setup_.model.options().device()) : Message();
+Message Simulation::message_from(std::span<const std::byte> bytes) const {
+  return decode(bytes, setup_.model.layout(), setup_.model.options().device());
 }
 
 Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
@@ -209,9 +207,10 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
-                                                 const Message& downlink) const {
+                                                 const Message& downlink,
+                                                 const ClientStates::State& known) const {
   LocalResult result;
-  Message state = state_of(client);
+  Message state = known ? message_from(*known) : Message();
   const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
   Client view = client_view(client, round, *oracle, state, result.observed);
@@ -223,7 +222,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
     randomise(message, *policy, oracle->size(), streams, result.accesses);
   }
   const Bytes bytes = encode(message);
-  result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
+  result.uplink = message_from(bytes);
   result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
   if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
   result.examples = oracle->gradient_examples();
@@ -231,18 +230,6 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   result.gradients = oracle->gradients();
   result.last_batch = oracle->last_batch();
   return result;
-}
-
-std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std::int64_t>& clients,
-                                                           std::int64_t round, const Message& downlink,
-                                                           const std::function<void()>& done) const {
-  std::vector<LocalResult> results(clients.size());
-  setup_.pool.for_each(clients.size(), [&](std::size_t index) {
-    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    results[index] = train_client(clients[index], round, downlink);
-    done();
-  });
-  return results;
 }
 
 PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t round,
@@ -319,7 +306,7 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
     if (!std::ranges::binary_search(cohort, client))
       cohort.insert(std::ranges::upper_bound(cohort, client), client);
   }
-  const Message downlink = decode(next_downlink(), setup_.model.layout(), setup_.model.options().device());
+  const Message downlink = message_from(next_downlink());
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
   const LocalResult& own =
       local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];
@@ -354,7 +341,7 @@ results::RoundRecord Simulation::next_round() {
   Server server = server_view(round, synthetic, observed);
 
   const Bytes downlink_bytes = encode(setup_.algorithm.broadcast(server));
-  const Message downlink = decode(downlink_bytes, setup_.model.layout(), setup_.model.options().device());
+  const Message downlink = message_from(downlink_bytes);
   std::atomic<std::int64_t> done = 0;
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [&] {
     if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
@@ -417,11 +404,11 @@ std::map<std::int64_t, RoundAccesses> Simulation::accesses_to_come(const std::ve
     if (past.empty()) unknown.push_back(client);
     known[client] = last_accesses(past);
   }
-  const Message downlink = decode(next_downlink(), setup_.model.layout(), setup_.model.options().device());
+  const Message downlink = message_from(next_downlink());
   std::vector<RoundAccesses> found(unknown.size());
   setup_.pool.for_each(unknown.size(), [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    found[index] = train_client(unknown[index], round_ + 1, downlink).accesses;
+    found[index] = train_client(unknown[index], round_ + 1, downlink, nullptr).accesses;
   });
   for (std::size_t index = 0; index < unknown.size(); ++index) known[unknown[index]] = found[index];
   return known;
@@ -448,32 +435,6 @@ void Simulation::charge_rest() {
 bool Simulation::repeatable() const {
   const Accounting* accounting = fedarena::accounting(setup_.policy);
   return accounting == nullptr || accounting->noise_source == kStreamNoise;
-}
-
-void Simulation::evaluate(results::RoundRecord& record) { evaluate(record, {}, ledger_); }
-
-// Nothing of a personal model leaves its client, so it is made of the exact examples under every policy.
-void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger) {
-  const std::vector<std::int64_t> tested = evaluator_.tested_clients();
-  if (!setup_.algorithm.personalises() || tested.empty()) return evaluator_.evaluate(params_, record);
-  const std::int64_t next = record.round + 1;
-  Batch unused;
-  Observations unseen;
-  const Server server = server_view(next, unused, unseen);
-  const Message downlink = decode(encode(setup_.algorithm.broadcast(server)), setup_.model.layout(),
-                                  setup_.model.options().device());
-  std::map<std::int64_t, RoundAccesses> kept;
-  for (const std::int64_t client : tested) kept[client];
-  evaluator_.evaluate(params_, record, [&](std::int64_t client) {
-    ExactOracle oracle(shard_setting(client), shard_of(client), streams_of(next, client));
-    Message state = state_of(client, pending);
-    Observations observed;
-    Client view = client_view(client, next, oracle, state, observed);
-    Params personal = setup_.algorithm.personalise(view, downlink);
-    kept.at(client) = oracle.accesses();
-    return personal;
-  });
-  for (const auto& [client, accesses] : kept) ledger.record_kept(record.round, client, accesses);
 }
 
 double Simulation::loss_of_canary(std::size_t canary, const Params& at) const {

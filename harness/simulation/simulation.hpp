@@ -21,6 +21,7 @@
 #include "harness/oracle/canaries.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/ranks/crew.hpp"
 #include "harness/simulation/client_states.hpp"
 #include "harness/simulation/evaluation.hpp"
 #include "harness/simulation/public_compute.hpp"
@@ -54,6 +55,7 @@ struct SimulationSetup {
   FeatureSkew features = {};  ///< how inputs differ from client to client; test examples stay as they are
   CanaryPlan canaries = {};   ///< by which the run audits itself; a control runs the policy without its noise
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
+  Crew* crew = nullptr;  ///< the ranks that share its loops over clients and tests; changes no result
 };
 
 /// What one of `clients` clients sees its examples changed by. `first`: how many examples of other lists come
@@ -67,6 +69,7 @@ class BudgetSpent : public std::exception {
   const char* what() const noexcept override { return "the privacy budget is spent"; }
 };
 
+class Parts;
 class PrivateUplink;
 
 /// What the server receives of a client, and what of that client is in it.
@@ -113,6 +116,10 @@ class Simulation {
   /// canary sends with the change of the model.
   std::vector<double> canary_scores() const;
 
+  /// What this simulation does for the same one on rank 0, which alone goes from round to round: trains
+  /// clients and scores models. The simulation must outlive it.
+  Worker worker();
+
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
   /// What the algorithm trained the last completed round's model on in place of examples (in_pixels).
@@ -157,7 +164,8 @@ class Simulation {
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
   torch::Tensor shard_of(std::int64_t client) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
-  LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
+  LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink,
+                           const ClientStates::State& known) const;
   // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
   std::map<std::int64_t, RoundAccesses> accesses_to_come(const std::vector<std::int64_t>& clients);
   // In the order of `clients`; `done` is called after each, from any thread.
@@ -172,7 +180,22 @@ class Simulation {
   // States of clients that a round in progress has changed, by client.
   using PendingStates = std::map<std::int64_t, ClientStates::State>;
   void evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger);
-  Message state_of(std::int64_t client, const PendingStates& pending = {}) const;
+  // A piece of an evaluation, and what a personal model took from its client's examples.
+  struct Tested {
+    Score score;
+    RoundAccesses kept;
+  };
+  // `next`: the round whose downlink a personal model is made from; nullptr: every piece is scored with
+  // `params`.
+  Tested test(const Evaluator::Piece& piece, const Params& params, std::int64_t next, const Message* downlink,
+              const ClientStates::State& known) const;
+  // Runs a loop here, or shares it with the crew.
+  void run_loop(const SharedLoop& loop) const;
+  Bytes pack_result(const LocalResult& result) const;
+  LocalResult unpack_result(std::span<const std::byte> bytes) const;
+  Handle open_training(Parts& job) const;
+  Handle open_test(Parts& job) const;
+  Message message_from(std::span<const std::byte> bytes) const;
   Client client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
                      Observations& observed) const;
   Params initial_params() const;

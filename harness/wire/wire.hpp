@@ -5,20 +5,18 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "fedarena/message.hpp"
 
+#include "harness/wire/bytes.hpp"
+
 namespace fedarena {
 
-/// A serialised message; its size is what the tables count.
-using Bytes = std::vector<std::byte>;
-
-/// Serialises a message, little-endian: a header of 8 bytes ("FAM1", number of entries), then per entry the
-/// length of its name (1 byte), the name, the kind (1 byte) and the value. Params carry their element type,
-/// count and a fingerprint of their layout (17 bytes) before the numbers; tensors their element type, number
-/// of dimensions (1 byte each) and extents (8 bytes each); scalars take 8 bytes. Tensors may lie on any
-/// device.
+/// Serialises a message, whose size is what the tables count, little-endian: a header of 8 bytes ("FAM1",
+/// number of entries), then per entry the length of its name (1 byte), the name, the kind (1 byte) and the
+/// value. Params carry their element type, count and a fingerprint of their layout (17 bytes) before the
+/// numbers; tensors their element type, number of dimensions (1 byte each) and extents (8 bytes each);
+/// scalars take 8 bytes. Tensors may lie on any device.
 Bytes encode(const Message& message);
 
 /// The message that `bytes` hold. `layout`: of every Params in it. Tensors are put on the CPU, Params on

@@ -2,7 +2,7 @@
 #
 #   component    files
 #   accounting   what accounting_package.cmake says: libfedarena_base and the accountants, which all else builds on
-#   program      bin/fedarena, bin/fedarena-full, lib/libfedarena_sdk.so.*
+#   program      bin/fedarena, bin/fedarena-full, lib/libfedarena_sdk.so.*, lib/libfedarena_mpi.so
 #   plugins      lib/fedarena/plugins/*.so, where the program looks
 #   development  include/fedarena, lib/cmake/fedarena, lib/libfedarena_sdk.so
 include(CMakePackageConfigHelpers)
@@ -21,6 +21,10 @@ set_target_properties(fedarena_sdk PROPERTIES
 install(TARGETS fedarena fedarena_full RUNTIME DESTINATION bin COMPONENT program)
 install(TARGETS fedarena_sdk EXPORT fedarena
   LIBRARY DESTINATION lib COMPONENT program NAMELINK_COMPONENT development)
+
+if(TARGET fedarena_mpi)
+  install(TARGETS fedarena_mpi LIBRARY DESTINATION lib COMPONENT program)
+endif()
 
 # Every plugin of the tree, whatever its folder.
 get_property(plugin_folders DIRECTORY "${PROJECT_SOURCE_DIR}/plugins" PROPERTY SUBDIRECTORIES)

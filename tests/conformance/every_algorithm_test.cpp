@@ -11,6 +11,7 @@
 
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/federations.hpp"
+#include "tests/harness/ranks/threads_as_ranks.hpp"
 #include "tests/infinity.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -43,6 +44,37 @@ INSTANTIATE_TEST_SUITE_P(Registered, EveryAlgorithm, ::testing::ValuesIn(algorit
 TEST(Plugins, AllLoad) {
   for (const PluginReport& report : plugins().reports()) EXPECT_EQ(report.problem, "") << report.library;
   EXPECT_GE(algorithm_names().size(), 3U);
+}
+
+// What ranks share: the loops over clients and over what is tested, personal models among it.
+TEST_P(EveryAlgorithm, GivesTheSameBitsForAnyNumberOfRanks) {
+  TestRunOptions options{.rounds = 2, .cohort_size = 3, .test_clients = true};
+  const auto alone = run(tasks().front(), 16, options);
+  std::vector<results::RoundRecord> expected;
+  while (!(*alone)->finished()) expected.push_back((*alone)->next_round());
+  const test::ThreadsAsRanks ranks(3, [&](Ranks& other) {
+    const WorkPool pool(1, use_one_torch_thread);
+    serve(other, pool, "", [&](const std::string&) {
+      const std::shared_ptr<TestRun> theirs =
+          run(tasks().front(), 16, {.rounds = 2, .cohort_size = 3, .test_clients = true});
+      const auto worker = std::make_shared<const Worker>((*theirs)->worker());
+      return std::shared_ptr<const Worker>(worker.get(), [theirs, worker](const Worker*) {});
+    });
+  });
+  const WorkPool pool(2, use_one_torch_thread);
+  Crew crew(ranks.first(), pool, "");
+  options.crew = &crew;
+  crew.begin("");
+  const auto shared = run(tasks().front(), 16, options);
+  for (const results::RoundRecord& round : expected) {
+    const results::RoundRecord same = (*shared)->next_round();
+    EXPECT_EQ(same.cost, round.cost);
+    EXPECT_EQ(same.uplink_bytes, round.uplink_bytes);
+    EXPECT_EQ(same.test_loss, round.test_loss);
+    EXPECT_EQ(same.client_scores, round.client_scores);
+  }
+  EXPECT_EQ((*shared)->save(), (*alone)->save());
+  crew.end();
 }
 
 TEST_P(EveryAlgorithm, DescribesItself) {

@@ -135,7 +135,8 @@ TestRun::TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, c
                                     if (on_client) on_client();
                                   },
                               .policy = options.policy,
-                              .client_tests = options.test_clients ? &task.partition : nullptr};
+                              .client_tests = options.test_clients ? &task.partition : nullptr,
+                              .crew = options.crew};
   simulation_ = std::make_unique<Simulation>(setup);
 }
 

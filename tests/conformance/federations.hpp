@@ -64,6 +64,7 @@ struct TestRunOptions {
   PrivacyPolicy policy = NoPolicy{};
   /// Whether clients are tested, each on the test examples of the same numbers as its training examples.
   bool test_clients = false;
+  Crew* crew = nullptr;  ///< ranks that share the work
 };
 
 /// A task and options that an algorithm can run in.

@@ -17,9 +17,11 @@
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
+#include "harness/ranks/join.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/dry_run.hpp"
 #include "harness/runner/plan/tune.hpp"
+#include "harness/runner/rank_worker.hpp"
 #include "harness/runner/run_experiment.hpp"
 
 namespace fedarena {
@@ -65,8 +67,29 @@ void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginH
         cells, options.out.string());
 }
 
+// What the command is on every rank but the first, whatever it says there.
+int work(Ranks& ranks, const PluginHost& host, const RunArguments& arguments, const std::atomic<bool>& stop) {
+  try {
+    work_for_rank_0(ranks, host, arguments.workers, stop);
+  } catch (const Interrupted&) {
+    return kInterrupted;  // rank 0 says it
+  }
+  return kSuccess;
+}
+
+void check_jobs(const RunArguments& arguments, const Ranks* ranks) {
+  if (ranks == nullptr || arguments.jobs == 1) return;
+  throw Error(Complaint{.place = {fmt::format("--jobs {}", arguments.jobs)},
+                        .found = fmt::format("{} ranks share one cell after the other", ranks->count()),
+                        .remedy = "Leave it out"});
+}
+
 int run_experiments(const RunArguments& arguments) {
+  const std::atomic<bool>& stop = stop_on_signal();
+  const std::unique_ptr<Ranks> ranks = join_ranks(stop);
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
+  if (ranks && ranks->rank() > 0) return work(*ranks, host, arguments, stop);
+  check_jobs(arguments, ranks.get());
   std::vector<std::string> overrides = arguments.experiment.overrides;
   if (!arguments.device.empty()) overrides.push_back("experiment.device=" + arguments.device);
   const Catalog catalog = make_catalog(host);
@@ -78,7 +101,8 @@ int run_experiments(const RunArguments& arguments) {
                           .found = "only a part of a file with [tuning] is asked for",
                           .remedy = "Leave it out: each algorithm is run with the best of all its trials"});
   std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
-  const RunOptions options = options_of(arguments, points.front().experiment.name);
+  RunOptions options = options_of(arguments, points.front().experiment.name);
+  options.ranks = ranks.get();
   if (arguments.dry_run) {
     if (tuning)
       describe_tuned_run(*tuning, cells.size(), host, options);
@@ -86,7 +110,6 @@ int run_experiments(const RunArguments& arguments) {
       print("{}", describe_run(cells, host, options));
     return kSuccess;
   }
-  const std::atomic<bool>& stop = stop_on_signal();
   std::optional<TunedExperiment> tuned;
   if (tuning) {
     tuned = tune(points.front(), *tuning, host, options, stop);

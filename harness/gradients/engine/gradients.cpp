@@ -206,6 +206,16 @@ ClippedSum GradientEngine::clipped_gradient_sum(const Params& at, double clip_no
   return total;
 }
 
+Score& Score::operator+=(const Score& more) {
+  loss_sum += more.loss_sum;
+  correct += more.correct;
+  examples += more.examples;
+  add(more.by_class.examples, by_class.examples);
+  add(more.by_class.predicted, by_class.predicted);
+  add(more.by_class.correct, by_class.correct);
+  return *this;
+}
+
 Score GradientEngine::evaluate(const Params& at, std::int64_t count, const BatchSource& source) const {
   meter_.add({.evaluations = count});
   Score total;
@@ -224,14 +234,7 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
         }
         return part;
       },
-      [&](Score& part) {
-        total.loss_sum += part.loss_sum;
-        total.correct += part.correct;
-        total.examples += part.examples;
-        add(part.by_class.examples, total.by_class.examples);
-        add(part.by_class.predicted, total.by_class.predicted);
-        add(part.by_class.correct, total.by_class.correct);
-      });
+      [&](Score& part) { total += part; });
   return total;
 }
 

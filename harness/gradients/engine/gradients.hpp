@@ -27,6 +27,8 @@ struct Score {
   std::int64_t correct = 0;  ///< examples whose largest output is their class; 0 for a regression
   std::int64_t examples = 0;
   ClassCounts by_class;  ///< empty when there are no examples
+
+  Score& operator+=(const Score& more);
 };
 
 /// Sum of clipped per-example gradients.
@@ -77,6 +79,8 @@ class GradientEngine {
 
   /// What all calls so far were asked for. A pass that is repeated to save memory counts once.
   Work work() const { return meter_.total(); }
+  /// Counts what was computed elsewhere for the same run.
+  void credit(const Work& work) const { meter_.add(work); }
 
  private:
   using PartGradient = std::function<Params(std::int64_t begin, std::int64_t end)>;

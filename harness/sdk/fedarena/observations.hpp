@@ -22,7 +22,9 @@ class FEDARENA_API Observations {
 
   /// One more value; nan and infinity are values. Names are small letters, digits and single hyphens, begin
   /// with a letter and have at most 40 characters; another one is an Error.
-  void add(std::string_view name, double value);
+  void add(std::string_view name, double value) { add(name, {value, 1}); }
+  /// So many more values at once.
+  void add(std::string_view name, const Values& values);
   /// All of another's values.
   void add(const Observations& others);
 

@@ -1,0 +1,255 @@
+#include "harness/ranks/crew.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/wire/parts.hpp"
+
+namespace fedarena {
+namespace {
+
+// What rank 0 asks for, and how an answer begins.
+enum Request : std::uint64_t { kHello, kBegin, kLoop, kEnd };
+enum Outcome : std::uint64_t { kDone, kFailed, kBroken, kStopped };
+
+// What was thrown, in bytes; called in a handler.
+Bytes pack_exception(const std::string& host) {
+  Bytes bytes;
+  try {
+    throw;
+  } catch (const Interrupted&) {
+    put_number(bytes, kStopped);
+  } catch (const Error& error) {
+    const Complaint& complaint = error.complaint();
+    put_number(bytes, kFailed);
+    put_text(bytes, complaint.place.file);
+    put_number(bytes, static_cast<std::uint64_t>(complaint.place.line));
+    put_number(bytes, static_cast<std::uint64_t>(complaint.place.column));
+    for (const std::string* text :
+         {&complaint.found, &complaint.allowed, &complaint.nearest, &complaint.remedy})
+      put_text(bytes, *text);
+  } catch (const std::exception& error) {
+    put_number(bytes, kBroken);
+    put_text(bytes, fmt::format("{} (on {})", error.what(), host));
+  }
+  return bytes;
+}
+
+std::exception_ptr unpack_exception(Outcome outcome, Parts& parts) {
+  if (outcome == kStopped) return std::make_exception_ptr(Interrupted());
+  if (outcome == kBroken) return std::make_exception_ptr(Bug(parts.text()));
+  Complaint complaint;
+  complaint.place.file = parts.text();
+  complaint.place.line = static_cast<int>(parts.number());
+  complaint.place.column = static_cast<int>(parts.number());
+  for (std::string* text : {&complaint.found, &complaint.allowed, &complaint.nearest, &complaint.remedy})
+    *text = parts.text();
+  return std::make_exception_ptr(Error(std::move(complaint)));
+}
+
+// The first item's exception is the one that counts, as in a loop on one rank.
+class FirstFailure {
+ public:
+  void see(std::size_t index, std::exception_ptr failure) {
+    if (!failure_ || index < index_) {
+      failure_ = std::move(failure);
+      index_ = index;
+    }
+  }
+  bool seen() const { return failure_ != nullptr; }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::exception_ptr failure_;
+  std::size_t index_ = 0;
+};
+
+// What a rank answers to a job: its work, then for each item an outcome and the result.
+Bytes do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::span<const std::byte> job) {
+  const Bytes list = ranks.receive(0);
+  Parts parts(list);
+  std::vector<std::span<const std::byte>> items(parts.number());
+  for (auto& item : items) item = parts.part();
+  std::vector<Bytes> answers(items.size());
+  Handle handle;
+  Bytes unopened;
+  try {
+    if (!items.empty()) handle = worker.open(job);
+  } catch (...) {
+    unopened = pack_exception(ranks.host());
+  }
+  pool.for_each(items.size(), [&](std::size_t index) {
+    if (!handle) {
+      answers[index] = unopened;
+      return;
+    }
+    try {
+      const Bytes result = handle(items[index]);
+      put_number(answers[index], kDone);
+      answers[index].insert(answers[index].end(), result.begin(), result.end());
+    } catch (...) {
+      answers[index] = pack_exception(ranks.host());
+    }
+  });
+  Bytes all;
+  put_part(all, worker.work());
+  for (const Bytes& answer : answers) put_part(all, answer);
+  return all;
+}
+
+Bytes request(Request what) {
+  Bytes bytes;
+  put_number(bytes, what);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> deal(const std::vector<double>& costs,
+                                           const std::vector<double>& speeds) {
+  std::vector<std::size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order,
+                           [&](std::size_t left, std::size_t right) { return costs[left] > costs[right]; });
+  std::vector<std::vector<std::size_t>> dealt(speeds.size());
+  std::vector<double> busy(speeds.size(), 0);
+  for (const std::size_t item : order) {
+    std::size_t best = 0;
+    const auto until = [&](std::size_t rank) { return busy[rank] + costs[item] / speeds[rank]; };
+    for (std::size_t rank = 1; rank < speeds.size(); ++rank) {
+      if (until(rank) < until(best)) best = rank;
+    }
+    busy[best] = until(best);
+    dealt[best].push_back(item);
+  }
+  for (std::vector<std::size_t>& items : dealt) std::ranges::sort(items);
+  return dealt;
+}
+
+Crew::Crew(Ranks& ranks, const WorkPool& pool, const std::string& build) : ranks_(ranks), pool_(pool) {
+  ranks_.broadcast(request(kHello));
+  speeds_.push_back(pool.workers());
+  std::string differing;
+  for (int rank = 1; rank < ranks_.count(); ++rank) {
+    const Bytes answer = ranks_.receive(rank);
+    Parts parts(answer);
+    speeds_.push_back(parts.floating());
+    if (parts.text() != build && differing.empty())
+      differing = fmt::format("rank {} on {} runs another fedarena, or other plugins, than rank 0 on {}",
+                              rank, parts.text(), ranks_.host());
+  }
+  if (differing.empty()) return;
+  throw Error(
+      Complaint{.found = differing,
+                .remedy = "Install the same build on all hosts, or start it from a folder that they share"});
+}
+
+void Crew::begin(const std::string& run) {
+  Bytes bytes = request(kBegin);
+  put_text(bytes, run);
+  ranks_.broadcast(std::move(bytes));
+  FirstFailure failure;
+  for (int rank = 1; rank < ranks_.count(); ++rank) {
+    const Bytes answer = ranks_.receive(rank);
+    Parts parts(answer);
+    const auto outcome = static_cast<Outcome>(parts.number());
+    if (outcome != kDone) failure.see(static_cast<std::size_t>(rank), unpack_exception(outcome, parts));
+  }
+  if (failure.seen()) end();
+  failure.rethrow();
+}
+
+void Crew::end() { ranks_.broadcast(request(kEnd)); }
+
+void Crew::share(const SharedLoop& loop, const std::function<void(std::span<const std::byte>)>& work) {
+  const auto dealt = deal(loop.costs, speeds_);
+  Bytes bytes = request(kLoop);
+  put_part(bytes, loop.job);
+  ranks_.broadcast(std::move(bytes));
+  for (int rank = 1; rank < ranks_.count(); ++rank) {
+    const std::vector<std::size_t>& items = dealt[static_cast<std::size_t>(rank)];
+    Bytes list;
+    put_number(list, items.size());
+    for (const std::size_t index : items) put_part(list, loop.item(index));
+    ranks_.send(rank, list);
+  }
+  FirstFailure failure;
+  const std::vector<std::size_t>& own = dealt.front();
+  std::vector<std::exception_ptr> failures(own.size());
+  pool_.for_each(own.size(), [&](std::size_t index) {
+    try {
+      loop.here(own[index]);
+    } catch (...) {
+      failures[index] = std::current_exception();
+    }
+  });
+  for (std::size_t index = 0; index < own.size(); ++index) {
+    if (failures[index]) failure.see(own[index], failures[index]);
+  }
+  for (int rank = 1; rank < ranks_.count(); ++rank) {
+    const Bytes answer = ranks_.receive(rank);
+    Parts parts(answer);
+    work(parts.part());
+    for (const std::size_t index : dealt[static_cast<std::size_t>(rank)]) {
+      const std::span<const std::byte> answered = parts.part();
+      Parts inner(answered);
+      const auto outcome = static_cast<Outcome>(inner.number());
+      if (outcome != kDone) {
+        failure.see(index, unpack_exception(outcome, inner));
+        continue;
+      }
+      try {
+        loop.there(index, answered.subspan(sizeof(std::uint64_t)));
+      } catch (...) {  // the other ranks' answers are on their way
+        failure.see(index, std::current_exception());
+      }
+    }
+  }
+  failure.rethrow();
+}
+
+void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
+           const std::function<std::shared_ptr<const Worker>(const std::string&)>& make_ready) {
+  std::shared_ptr<const Worker> worker;
+  while (true) {
+    const Bytes asked = ranks.broadcast({});
+    if (asked.empty()) return;
+    Parts parts(asked);
+    Bytes answer;
+    switch (static_cast<Request>(parts.number())) {
+      case kHello:
+        put_double(answer, pool.workers());
+        put_text(answer, build);
+        put_text(answer, ranks.host());
+        ranks.send(0, answer);
+        break;
+      case kBegin:
+        try {
+          worker = make_ready(parts.text());
+          put_number(answer, kDone);
+        } catch (...) {
+          answer = pack_exception(ranks.host());
+        }
+        ranks.send(0, answer);
+        break;
+      case kLoop:
+        ranks.send(0, do_items(ranks, pool, *worker, parts.part()));
+        break;
+      case kEnd:
+        worker.reset();
+        break;
+    }
+  }
+}
+
+}  // namespace fedarena

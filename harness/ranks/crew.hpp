@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fedarena/base/pool.hpp"
+
+#include "harness/ranks/ranks.hpp"
+
+namespace fedarena {
+
+/// Which rank does each item: the most expensive first, each to the rank that would be through with it first
+/// (Graham 1969). `speeds`: of the ranks, such as their workers. In a rank's list, items ascend.
+std::vector<std::vector<std::size_t>> deal(const std::vector<double>& costs,
+                                           const std::vector<double>& speeds);
+
+/// A loop over items that ranks share. What it computes for an item does not depend on the rank.
+struct SharedLoop {
+  Bytes job;                               ///< what all items have in common
+  std::vector<double> costs;               ///< of each item, in any unit
+  std::function<Bytes(std::size_t)> item;  ///< what a worker needs of it
+  std::function<void(std::size_t)> here;   ///< does it on this rank; from any thread
+  std::function<void(std::size_t, std::span<const std::byte>)> there;  ///< takes what a worker made of it
+};
+
+/// Does one item of a job that was opened; from any thread.
+using Handle = std::function<Bytes(std::span<const std::byte> item)>;
+/// What another rank can do for a run.
+struct Worker {
+  std::function<Handle(std::span<const std::byte> job)> open;
+  std::function<Bytes()> work;  ///< what this rank has computed since it was last asked, packed
+};
+
+/// Rank 0 and those that work for it, in one run after the other. Every exchange begins with a broadcast of
+/// rank 0, and an empty one sends the others home: what makes the ranks sends it when it goes.
+class Crew {
+ public:
+  /// `build`: what must be the same everywhere, Error naming the first rank where it is not.
+  Crew(Ranks& ranks, const WorkPool& pool, const std::string& build);
+
+  /// Has the others make ready for a run. Error, that of the first rank which cannot.
+  void begin(const std::string& run);
+  /// Runs the loop on all ranks. Of several items that throw, the exception of the first is thrown again,
+  /// when all ranks are through. `work` takes what each other rank has computed.
+  void share(const SharedLoop& loop, const std::function<void(std::span<const std::byte>)>& work);
+  void end();
+
+  int count() const { return ranks_.count(); }
+
+ private:
+  Ranks& ranks_;
+  const WorkPool& pool_;
+  std::vector<double> speeds_;
+};
+
+/// What every other rank does: works until rank 0 sends it home. `make_ready` is called for every run, and
+/// what it returns lives as long as that run.
+void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
+           const std::function<std::shared_ptr<const Worker>(const std::string& run)>& make_ready);
+
+}  // namespace fedarena

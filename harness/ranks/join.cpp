@@ -1,0 +1,60 @@
+#include "harness/ranks/join.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include <boost/dll/runtime_symbol_info.hpp>
+#include <boost/dll/shared_library.hpp>
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/ranks/mpi_library.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace dll = boost::dll;
+
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
+// How many ranks were started, by what launchers tell their programs: Open MPI's, MPICH's and srun. 1 where
+// nothing did.
+int started_ranks() {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    if (const int size = number_in(variable); size > 0) return size;
+  }
+  // Slurm sets its variables in batch scripts, too, where no rank was started.
+  return std::getenv("PMIX_RANK") == nullptr ? 1 : number_in("SLURM_STEP_NUM_TASKS");
+}
+
+}  // namespace
+
+std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop) {
+  const int started = started_ranks();
+  if (started <= 1) return nullptr;
+  const auto library =
+      dll::program_location().parent_path().parent_path() / "lib" / fmt::format("lib{}.so", kMpiLibrary);
+  boost::dll::fs::error_code failure;
+  // Open MPI's own parts look its symbols up in the program.
+  static auto* const kept = new dll::shared_library(library, failure, dll::load_mode::rtld_global);
+  if (failure || !kept->has(kJoinRanks)) {
+    throw Error(Complaint{
+        .found = fmt::format("{} ranks were started, and this fedarena was built without MPI", started),
+        .remedy = "Install MPI (Debian and Ubuntu: apt-get install libopenmpi-dev openmpi-bin) and build "
+                  "fedarena again, "
+                  "or start it without a launcher"});
+  }
+  std::unique_ptr<Ranks> ranks(kept->get<JoinRanks>(kJoinRanks)(&stop));
+  if (ranks->count() != started) {
+    throw Error(
+        Complaint{.found = fmt::format("{} ranks were started, and MPI knows of {}", started, ranks->count()),
+                  .remedy = "Start fedarena by the launcher of the MPI that it was built with"});
+  }
+  return ranks;
+}
+
+}  // namespace fedarena

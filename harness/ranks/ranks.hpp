@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "harness/wire/bytes.hpp"
+
+namespace fedarena {
+
+/// The processes that share one run, as MPI numbers them: rank 0 serves, the others work for it. Called from
+/// the thread that made it alone. Whatever waits throws Interrupted once the run is to stop.
+class Ranks {
+ public:
+  virtual ~Ranks() = default;
+  virtual int rank() const = 0;
+  /// At least 1.
+  virtual int count() const = 0;
+  /// The machine that this rank runs on.
+  virtual std::string host() const = 0;
+  /// Rank 0's bytes, on every rank.
+  virtual Bytes broadcast(Bytes bytes) = 0;
+  /// Returns when the bytes are on their way.
+  virtual void send(int to, std::span<const std::byte> bytes) = 0;
+  /// The next bytes that this rank was sent from there.
+  virtual Bytes receive(int from) = 0;
+};
+
+}  // namespace fedarena

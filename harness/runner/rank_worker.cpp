@@ -1,0 +1,90 @@
+#include "harness/runner/rank_worker.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/config/grid/grid.hpp"
+#include "harness/config/syntax/document.hpp"
+#include "harness/gradients/engine/gradients.hpp"
+#include "harness/runner/cell_setup.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/record/environment.hpp"
+#include "harness/simulation/simulation.hpp"
+
+namespace fedarena {
+namespace {
+
+void check_same_here(const std::string& what, const std::string& on_rank_0, const std::string& here,
+                     const std::string& host) {
+  if (on_rank_0 == here) return;
+  throw Error(Complaint{.found = fmt::format("the {} on {} are not those of rank 0", what, host),
+                        .remedy = "Give all hosts the same files, in a folder that they share for instance"});
+}
+
+// A cell of rank 0's, made again from its description.
+class ServedCell {
+ public:
+  ServedCell(const std::string& description, const PluginHost& host, const Catalog& catalog,
+             SharedInputs& inputs, const WorkPool& pool, const std::atomic<bool>& stop,
+             const std::string& here) {
+    const nlohmann::json json = nlohmann::json::parse(description);
+    points_ =
+        read_grid(config::parse_document(json.at("experiment").get<std::string>(), "rank 0"), {}, catalog);
+    const PlannedCell cell = plan_cells(points_).front();
+    const Experiment& experiment = points_.front().experiment;
+    check_same_here("examples", json.at("data").get<std::string>(), inputs.data_hash(experiment), here);
+    dealt_ = inputs.dealt(experiment, cell.seed);
+    check_same_here("clients' shares of the examples", json.at("partition").get<std::string>(),
+                    dealt_->card.statistics.index_hash, here);
+    algorithm_ = host.create(cell.algorithm->name, cell.algorithm->settings);
+    simulation_ = std::make_unique<Simulation>(cell_setup(cell, inputs, *dealt_, *algorithm_, pool, stop));
+    worker_ = simulation_->worker();
+  }
+  const Worker& worker() const { return worker_; }
+
+ private:
+  std::vector<GridPoint> points_;
+  std::shared_ptr<const PartitionedData> dealt_;
+  std::unique_ptr<const Algorithm> algorithm_;
+  std::unique_ptr<Simulation> simulation_;
+  Worker worker_;
+};
+
+}  // namespace
+
+std::string build_identity(const PluginHost& host) {
+  const nlohmann::json environment = nlohmann::json::parse(observe_environment(host, 0, "").json);
+  nlohmann::json same;
+  for (const char* key : {"fedarena", "program_sha256", "libtorch", "sdk_abi", "plugins"})
+    same[key] = environment.at(key);
+  return same.dump();
+}
+
+std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs) {
+  const Experiment experiment = cell.experiment();
+  return nlohmann::json{{"experiment", to_toml(experiment)},
+                        {"data", inputs.data_hash(experiment)},
+                        {"partition", inputs.dealt(experiment, cell.seed)->card.statistics.index_hash}}
+      .dump();
+}
+
+void work_for_rank_0(Ranks& ranks, const PluginHost& host, int workers, const std::atomic<bool>& stop) {
+  keep_freed_memory();
+  use_one_torch_thread();
+  const WorkPool pool(workers, use_one_torch_thread);
+  const Catalog catalog = make_catalog(host);
+  SharedInputs inputs;
+  serve(ranks, pool, build_identity(host), [&](const std::string& description) {
+    const auto cell =
+        std::make_shared<const ServedCell>(description, host, catalog, inputs, pool, stop, ranks.host());
+    return std::shared_ptr<const Worker>(cell, &cell->worker());
+  });
+}
+
+}  // namespace fedarena

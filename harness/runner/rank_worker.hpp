@@ -1,0 +1,23 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "harness/loader/plugin_host.hpp"
+#include "harness/ranks/crew.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
+
+namespace fedarena {
+
+/// What every rank must have alike: program, LibTorch and plugins, by their digests.
+std::string build_identity(const PluginHost& host);
+
+/// What another rank needs to make a cell ready: its experiment, and what its data and partition must be.
+std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs);
+
+/// What fedarena does on every rank but the first: works in the cells that rank 0 runs, and writes nothing.
+/// Returns when rank 0 has no more; throws Interrupted once `stop` is set.
+void work_for_rank_0(Ranks& ranks, const PluginHost& host, int workers, const std::atomic<bool>& stop);
+
+}  // namespace fedarena

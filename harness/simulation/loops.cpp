@@ -1,0 +1,285 @@
+// The loops of a round that can be shared with other ranks: over the clients of a cohort, and over what is
+// tested. Rank 0 sends what a client's work depends on; its bytes, its accesses and its numbers come back.
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/exact_oracle.hpp"
+#include "harness/simulation/simulation.hpp"
+#include "harness/wire/parts.hpp"
+
+namespace fedarena {
+namespace {
+
+enum JobKind : std::uint64_t { kTraining, kTest };
+
+constexpr Key<Params> kTestedParams{"params"};
+// A personal model takes some passes over its client's examples; how many, only the algorithm knows.
+constexpr double kPassesOfPersonalModels = 10;
+
+void put_state(Bytes& bytes, const ClientStates::State& state) {
+  put_number(bytes, state ? 1 : 0);
+  if (state) put_part(bytes, *state);
+}
+
+ClientStates::State state_from(Parts& parts) {
+  if (parts.number() == 0) return nullptr;
+  const std::span<const std::byte> bytes = parts.part();
+  return std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+}
+
+// As a ledger writes them, of one client and one round.
+void put_accesses(Bytes& bytes, const RoundAccesses& accesses) {
+  put_number(bytes, accesses.list().size());
+  if (accesses.list().empty()) return;
+  Ledger ledger;
+  ledger.add_client(0, 1);
+  ledger.record(1, 0, accesses);
+  put_text(bytes, ledger.to_json());
+}
+
+RoundAccesses accesses_from(Parts& parts) {
+  if (parts.number() == 0) return {};
+  const Ledger ledger = Ledger::from_json(parts.text());
+  return RoundAccesses(ledger.clients().at(0).segments.front().accesses);
+}
+
+void put_integers(Bytes& bytes, const std::vector<std::int64_t>& values) {
+  put_part(bytes, std::as_bytes(std::span(values)));
+}
+
+template <typename Number>
+std::vector<Number> numbers_from(Parts& parts) {
+  const std::span<const std::byte> bytes = parts.part();
+  std::vector<Number> values(bytes.size() / sizeof(Number));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Number));
+  return values;
+}
+
+Bytes pack_score(const Score& score) {
+  Bytes bytes;
+  put_double(bytes, score.loss_sum);
+  put_number(bytes, static_cast<std::uint64_t>(score.correct));
+  put_number(bytes, static_cast<std::uint64_t>(score.examples));
+  for (const auto* counts : {&score.by_class.examples, &score.by_class.predicted, &score.by_class.correct})
+    put_integers(bytes, *counts);
+  return bytes;
+}
+
+Score score_from(Parts& parts) {
+  Score score;
+  score.loss_sum = parts.floating();
+  score.correct = parts.integer();
+  score.examples = parts.integer();
+  for (auto* counts : {&score.by_class.examples, &score.by_class.predicted, &score.by_class.correct})
+    *counts = numbers_from<std::int64_t>(parts);
+  return score;
+}
+
+}  // namespace
+
+void Simulation::run_loop(const SharedLoop& loop) const {
+  if (setup_.crew == nullptr) {
+    setup_.pool.for_each(loop.costs.size(), loop.here);
+    return;
+  }
+  setup_.crew->share(loop, [&](std::span<const std::byte> work) {
+    Parts parts(work);
+    Work done;
+    done.gradients = parts.integer();
+    done.second_passes = parts.integer();
+    done.evaluations = parts.integer();
+    engine_.credit(done);
+    compute_.credit(parts.integer());
+  });
+}
+
+Bytes Simulation::pack_result(const LocalResult& result) const {
+  Bytes bytes;
+  put_part(bytes, encode(result.uplink));
+  put_state(bytes, result.state);
+  put_accesses(bytes, result.accesses);
+  put_number(bytes, static_cast<std::uint64_t>(result.examples));
+  put_number(bytes, result.observed.values().size());
+  for (const auto& [name, values] : result.observed.values()) {
+    put_text(bytes, name);
+    put_double(bytes, values.sum);
+    put_number(bytes, static_cast<std::uint64_t>(values.count));
+  }
+  put_part(bytes, std::as_bytes(std::span(result.canary_scores)));
+  return bytes;
+}
+
+Simulation::LocalResult Simulation::unpack_result(std::span<const std::byte> bytes) const {
+  LocalResult result;
+  Parts parts(bytes);
+  const std::span<const std::byte> uplink = parts.part();
+  result.uplink = message_from(uplink);
+  result.uplink_bytes = static_cast<std::int64_t>(uplink.size());
+  result.state = state_from(parts);
+  result.accesses = accesses_from(parts);
+  result.examples = parts.integer();
+  for (std::uint64_t left = parts.number(); left > 0; --left) {
+    const std::string name = parts.text();
+    Observations::Values values;
+    values.sum = parts.floating();
+    values.count = parts.integer();
+    result.observed.add(name, values);
+  }
+  result.canary_scores = numbers_from<double>(parts);
+  parts.finish();
+  return result;
+}
+
+std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std::int64_t>& clients,
+                                                           std::int64_t round, const Message& downlink,
+                                                           const std::function<void()>& done) const {
+  std::vector<LocalResult> results(clients.size());
+  SharedLoop loop;
+  for (const std::int64_t client : clients)
+    loop.costs.push_back(1 + static_cast<double>(setup_.partition[static_cast<std::size_t>(client)].size()));
+  loop.here = [&](std::size_t index) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    results[index] = train_client(clients[index], round, downlink, client_states_.get(clients[index]));
+    done();
+  };
+  if (setup_.crew != nullptr) {
+    put_number(loop.job, kTraining);
+    put_number(loop.job, static_cast<std::uint64_t>(round));
+    put_part(loop.job, encode(downlink));
+  }
+  loop.item = [&](std::size_t index) {
+    Bytes bytes;
+    put_number(bytes, static_cast<std::uint64_t>(clients[index]));
+    put_state(bytes, client_states_.get(clients[index]));
+    return bytes;
+  };
+  loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
+    results[index] = unpack_result(bytes);
+    done();
+  };
+  run_loop(loop);
+  return results;
+}
+
+Handle Simulation::open_training(Parts& job) const {
+  const std::int64_t round = job.integer();
+  return [this, round, downlink = message_from(job.part())](std::span<const std::byte> item) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    Parts parts(item);
+    const std::int64_t client = parts.integer();
+    return pack_result(train_client(client, round, downlink, state_from(parts)));
+  };
+}
+
+// Nothing of a personal model leaves its client, so it is made of the exact examples under every policy.
+Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params& params, std::int64_t next,
+                                    const Message* downlink, const ClientStates::State& known) const {
+  if (downlink == nullptr || piece.client < 0) return {evaluator_.score(params, piece), {}};
+  ExactOracle oracle(shard_setting(piece.client), shard_of(piece.client), streams_of(next, piece.client));
+  Message state = known ? message_from(*known) : Message();
+  Observations observed;
+  Client view = client_view(piece.client, next, oracle, state, observed);
+  const Params personal = setup_.algorithm.personalise(view, *downlink);
+  return {evaluator_.score(personal, piece), oracle.accesses()};
+}
+
+void Simulation::evaluate(results::RoundRecord& record) { evaluate(record, {}, ledger_); }
+
+void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger) {
+  const std::vector<Evaluator::Piece> pieces = evaluator_.pieces();
+  const std::int64_t next = record.round + 1;
+  const bool personal = setup_.algorithm.personalises() && !evaluator_.tested_clients().empty();
+  Message downlink;
+  if (personal) {
+    Batch unused;
+    Observations unseen;
+    downlink = message_from(encode(setup_.algorithm.broadcast(server_view(next, unused, unseen))));
+  }
+  const auto state_of = [&](const Evaluator::Piece& piece) -> ClientStates::State {
+    if (!personal || piece.client < 0) return nullptr;
+    const auto changed = pending.find(piece.client);
+    return changed == pending.end() ? client_states_.get(piece.client) : changed->second;
+  };
+  std::vector<Score> scores(pieces.size());
+  std::vector<RoundAccesses> kept(pieces.size());
+  SharedLoop loop;
+  for (const Evaluator::Piece& piece : pieces) {
+    double cost = static_cast<double>(piece.end - piece.begin);
+    if (personal && piece.client >= 0)
+      cost += kPassesOfPersonalModels *
+              static_cast<double>(setup_.partition[static_cast<std::size_t>(piece.client)].size());
+    loop.costs.push_back(cost);
+  }
+  loop.here = [&](std::size_t index) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    Tested tested =
+        test(pieces[index], params_, next, personal ? &downlink : nullptr, state_of(pieces[index]));
+    scores[index] = std::move(tested.score);
+    kept[index] = std::move(tested.kept);
+  };
+  if (setup_.crew != nullptr) {
+    put_number(loop.job, kTest);
+    put_number(loop.job, static_cast<std::uint64_t>(next));
+    put_part(loop.job, encode(Message{{kTestedParams, params_}}));
+    put_number(loop.job, personal ? 1 : 0);
+    if (personal) put_part(loop.job, encode(downlink));
+  }
+  loop.item = [&](std::size_t index) {
+    Bytes bytes;
+    put_number(bytes, index);
+    put_state(bytes, state_of(pieces[index]));
+    return bytes;
+  };
+  loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
+    Parts parts(bytes);
+    scores[index] = score_from(parts);
+    kept[index] = accesses_from(parts);
+  };
+  run_loop(loop);
+  evaluator_.write(pieces, scores, personal, record);
+  if (!personal) return;
+  for (std::size_t index = 0; index < pieces.size(); ++index) {
+    if (pieces[index].client >= 0) ledger.record_kept(record.round, pieces[index].client, kept[index]);
+  }
+}
+
+Handle Simulation::open_test(Parts& job) const {
+  const std::int64_t next = job.integer();
+  const Message tested = message_from(job.part());
+  const bool personal = job.number() != 0;
+  return [this, next, params = tested[kTestedParams], personal,
+          downlink = personal ? message_from(job.part()) : Message(),
+          pieces = evaluator_.pieces()](std::span<const std::byte> item) {
+    if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    Parts parts(item);
+    const Evaluator::Piece& piece = pieces.at(parts.number());
+    const Tested result = test(piece, params, next, personal ? &downlink : nullptr, state_from(parts));
+    Bytes bytes = pack_score(result.score);
+    put_accesses(bytes, result.kept);
+    return bytes;
+  };
+}
+
+Worker Simulation::worker() {
+  const auto open = [this](std::span<const std::byte> job) {
+    Parts parts(job);
+    return parts.number() == kTraining ? open_training(parts) : open_test(parts);
+  };
+  const auto work = [this, before = engine_.work(), loops_before = compute_.own_loops()]() mutable {
+    const Work now = engine_.work();
+    Work done = now;
+    done -= std::exchange(before, now);
+    const std::int64_t loops = compute_.own_loops();
+    Bytes bytes;
+    for (const std::int64_t number :
+         {done.gradients, done.second_passes, done.evaluations, loops - std::exchange(loops_before, loops)})
+      put_number(bytes, static_cast<std::uint64_t>(number));
+    return bytes;
+  };
+  return {.open = open, .work = work};
+}
+
+}  // namespace fedarena

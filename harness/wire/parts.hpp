@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "harness/wire/bytes.hpp"
+
+// Numbers and parts of any length one after the other, little-endian: what several encoded messages and what
+// goes with them are packed in.
+namespace fedarena {
+
+void put_number(Bytes& bytes, std::uint64_t value);
+void put_double(Bytes& bytes, double value);
+/// Its length, then the part.
+void put_part(Bytes& bytes, std::span<const std::byte> part);
+void put_text(Bytes& bytes, std::string_view text);
+
+/// Takes the parts off again, in the same order. Error naming `what` where the bytes are cut short.
+class Parts {
+ public:
+  explicit Parts(std::span<const std::byte> bytes, std::string_view what = "message");
+  std::uint64_t number();
+  std::int64_t integer() { return static_cast<std::int64_t>(number()); }
+  double floating();
+  std::span<const std::byte> part() { return take(number()); }
+  std::string text();
+  /// Error where anything is left.
+  void finish() const;
+
+ private:
+  std::span<const std::byte> take(std::uint64_t size);
+
+  std::span<const std::byte> bytes_;
+  std::string_view what_;
+};
+
+}  // namespace fedarena

@@ -1,0 +1,95 @@
+// Ranks that mpirun starts share the clients of a run, and it stays the same run to the bit.
+#include <filesystem>
+#include <signal.h>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/record/run_directory.hpp"
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+#include "tests/paths.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// More ranks than cores are allowed, and so is root.
+const Start kLauncher{.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                      {"OMPI_MCA_hwloc_base_binding_policy", "none"}},
+                      .program = FEDARENA_MPIEXEC};
+
+CommandLine on_ranks(int ranks, const std::string& command) {
+  return fmt::format("-n {} '{}' {} --workers 1", ranks, (build_folder() / "bin" / "fedarena").string(),
+                     command);
+}
+
+using RanksOfMpi = ScratchTest;
+
+TEST_F(RanksOfMpi, GiveTheSameBits) {
+  SmallExperiment experiment{.partition = "kind = \"dirichlet\"\nclients = 6\nalpha = 0.5",
+                             .cohort = "size = 4",
+                             .evaluation = "per_client = true",
+                             .training = "local_steps = 3\nbatch_size = 40\nrate = 0.05",
+                             .algorithms = {"fedavg", "scaffold", "fine-tune"}};
+  experiment.write_to(scratch);
+  succeed("run small.toml --out alone");
+  for (const int ranks : {1, 2, 3}) {
+    const std::string out = fmt::format("ranks-{}", ranks);
+    const Outcome outcome = succeed(on_ranks(ranks, "run small.toml --out " + out), kLauncher);
+    EXPECT_THAT(outcome.err, HasSubstr("Results are in"));
+    for (const std::string& algorithm : experiment.algorithms) {
+      const std::string cell = algorithm + "-seed-1";
+      expect_same_run(scratch / "alone" / cell, scratch / out / cell);
+    }
+  }
+  succeed("verify ranks-3");
+}
+
+SmallExperiment long_run() {
+  return {.rounds = 1000,
+          .partition = "kind = \"iid\"\nclients = 4",
+          .evaluate_every = 500,
+          .training = "local_steps = 1\nbatch_size = 8\nrate = 0.05",
+          .algorithms = {"scaffold"}};
+}
+
+TEST_F(RanksOfMpi, LeaveARunThatAnyNumberOfRanksResumes) {
+  long_run().write_to(scratch);
+  const fs::path run = scratch / "out/scaffold-seed-1";
+  Program program(scratch, on_ranks(3, "run small.toml --out out"), kLauncher);
+  ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= 3; }));
+  program.send(SIGTERM);
+  const Outcome stopped = program.finish();
+  EXPECT_NE(stopped.exit_code, 0);
+  EXPECT_THAT(stopped.err, HasSubstr("Stopped; all complete rounds are kept."));
+  EXPECT_LT(rounds_on_disk(run), 1000);
+  succeed("run small.toml --out out --resume");
+  succeed("run small.toml --out unbroken");
+  expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
+}
+
+TEST_F(RanksOfMpi, RefuseWhatCannotBeSharedInOneMessage) {
+  long_run().write_to(scratch);
+  const Outcome jobs = call(on_ranks(2, "run small.toml --out out --jobs 2"), kLauncher);
+  EXPECT_EQ(jobs.exit_code, 2);
+  EXPECT_THAT(jobs.err,
+              HasSubstr("fedarena: --jobs 2: 2 ranks share one cell after the other\n  Leave it out\n"));
+  const Outcome missing = call(on_ranks(3, "run missing.toml"), kLauncher);
+  EXPECT_EQ(missing.exit_code, 2);
+  const std::string::size_type first = missing.err.find("missing.toml");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(missing.err.find("missing.toml", first + 1), std::string::npos) << missing.err;
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,129 @@
+// A loop that ranks share gives what one rank gives, and says what went wrong where.
+#include "harness/ranks/crew.hpp"
+
+#include <gmock/gmock.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/wire/parts.hpp"
+#include "tests/harness/ranks/threads_as_ranks.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Deal, GivesTheMostExpensiveItemsFirstToWhoIsThroughFirst) {
+  EXPECT_THAT(deal({1, 4, 2, 3}, {1, 1}), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+  // One rank with three workers: the sums over workers are 3 and 1.
+  EXPECT_THAT(deal({1, 1, 1, 1}, {3, 1}), ElementsAre(ElementsAre(0, 1, 3), ElementsAre(2)));
+  EXPECT_THAT(deal({}, {1, 1}), ElementsAre(ElementsAre(), ElementsAre()));
+}
+
+// Rank 0's loop squares numbers; an item of 13 is an Error, one of 17 a fault of ours.
+double square(double x) {
+  if (x == 13)
+    throw Error(Complaint{.place = {"a.toml", 3, 4}, .found = "13 is unlucky", .remedy = "Take 12"});
+  if (x == 17) throw Bug("17 is broken");
+  return x * x;
+}
+
+std::shared_ptr<const Worker> squaring(const std::string& run) {
+  if (run == "missing") throw Error::of("no data here");
+  Worker worker;
+  worker.open = [](std::span<const std::byte>) {
+    return [](std::span<const std::byte> item) {
+      Bytes result;
+      put_double(result, square(Parts(item).floating()));
+      return result;
+    };
+  };
+  worker.work = [] {
+    Bytes one;
+    put_number(one, 1);
+    return one;
+  };
+  return std::make_shared<const Worker>(std::move(worker));
+}
+
+class Crews : public ::testing::TestWithParam<int> {
+ protected:
+  static void serve_squares(Ranks& ranks) {
+    const WorkPool pool(2);
+    serve(ranks, pool, "build 1", squaring);
+  }
+  static std::vector<double> squares(Crew& crew, const std::vector<double>& numbers, int* works = nullptr) {
+    std::vector<double> results(numbers.size());
+    SharedLoop loop;
+    loop.costs.assign(numbers.size(), 1);
+    loop.item = [&](std::size_t index) {
+      Bytes item;
+      put_double(item, numbers[index]);
+      return item;
+    };
+    loop.here = [&](std::size_t index) { results[index] = square(numbers[index]); };
+    loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
+      results[index] = Parts(bytes).floating();
+    };
+    crew.share(loop, [&](std::span<const std::byte> work) {
+      if (works != nullptr) *works += static_cast<int>(Parts(work).number());
+    });
+    return results;
+  }
+
+  WorkPool pool_{2};
+  test::ThreadsAsRanks ranks_{GetParam(), serve_squares};
+};
+
+class CrewsOfSeveral : public Crews {};
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Crews, ::testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Ranks, CrewsOfSeveral, ::testing::Values(2, 3));
+
+TEST_P(Crews, ShareLoopsOneAfterTheOther) {
+  Crew crew(ranks_.first(), pool_, "build 1");
+  crew.begin("squares");
+  int works = 0;
+  EXPECT_THAT(squares(crew, {1, 2, 3, 4, 5}, &works), ElementsAre(1, 4, 9, 16, 25));
+  EXPECT_THAT(squares(crew, {}, &works), ElementsAre());
+  EXPECT_EQ(works, 2 * (GetParam() - 1));  // each other rank is asked once a loop
+  crew.end();
+  crew.begin("squares");
+  EXPECT_THAT(squares(crew, {6}), ElementsAre(36));
+  crew.end();
+}
+
+TEST_P(Crews, ThrowTheExceptionOfTheFirstItemAndGoOn) {
+  Crew crew(ranks_.first(), pool_, "build 1");
+  crew.begin("squares");
+  // In every place of the list, so on every rank.
+  for (std::size_t place = 0; place < 4; ++place) {
+    std::vector<double> numbers{1, 2, 3, 17};
+    numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(place), 13);
+    if (place == 3) numbers.pop_back();
+    EXPECT_THAT(test::message_of([&] { squares(crew, numbers); }),
+                AllOf(HasSubstr("a.toml:3:4"), HasSubstr("13 is unlucky"), HasSubstr("Take 12")));
+  }
+  EXPECT_THROW(squares(crew, {1, 2, 17, 13}), Bug);
+  EXPECT_THAT(squares(crew, {7, 8}), ElementsAre(49, 64));
+  crew.end();
+}
+
+TEST_P(CrewsOfSeveral, NameTheRankThatIsNotReady) {
+  Crew crew(ranks_.first(), pool_, "build 1");
+  EXPECT_THAT(test::message_of([&] { crew.begin("missing"); }), HasSubstr("no data here"));
+  crew.begin("squares");
+  EXPECT_THAT(squares(crew, {9, 10, 11}), ElementsAre(81, 100, 121));
+  crew.end();
+}
+
+TEST_P(CrewsOfSeveral, RefuseAnotherBuild) {
+  EXPECT_THAT(test::message_of([&] { Crew(ranks_.first(), pool_, "build 2"); }),
+              HasSubstr("rank 1 on host-1 runs another fedarena"));
+}
+
+}  // namespace
+}  // namespace fedarena
