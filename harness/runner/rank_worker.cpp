@@ -1,6 +1,7 @@
 #include "harness/runner/rank_worker.hpp"
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "accounting/json_text.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/syntax/document.hpp"
 #include "harness/gradients/engine/gradients.hpp"
@@ -16,6 +18,7 @@
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 namespace {
@@ -33,15 +36,14 @@ class ServedCell {
   ServedCell(const std::string& description, const PluginHost& host, const Catalog& catalog,
              SharedInputs& inputs, const WorkPool& pool, const std::atomic<bool>& stop,
              const std::string& here) {
-    const nlohmann::json json = nlohmann::json::parse(description);
-    points_ =
-        read_grid(config::parse_document(json.at("experiment").get<std::string>(), "rank 0"), {}, catalog);
+    Parts parts(std::as_bytes(std::span(description)));
+    points_ = read_grid(config::parse_document(parts.text(), "rank 0"), {}, catalog);
     const PlannedCell cell = plan_cells(points_).front();
     const Experiment& experiment = points_.front().experiment;
-    check_same_here("examples", json.at("data").get<std::string>(), inputs.data_hash(experiment), here);
+    check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
     dealt_ = inputs.dealt(experiment, cell.seed);
-    check_same_here("clients' shares of the examples", json.at("partition").get<std::string>(),
-                    dealt_->card.statistics.index_hash, here);
+    check_same_here("clients' shares of the examples", parts.text(), dealt_->card.statistics.index_hash,
+                    here);
     algorithm_ = host.create(cell.algorithm->name, cell.algorithm->settings);
     simulation_ = std::make_unique<Simulation>(cell_setup(cell, inputs, *dealt_, *algorithm_, pool, stop));
     worker_ = simulation_->worker();
@@ -59,7 +61,7 @@ class ServedCell {
 }  // namespace
 
 std::string build_identity(const PluginHost& host) {
-  const nlohmann::json environment = nlohmann::json::parse(observe_environment(host, 0, "").json);
+  const nlohmann::json environment = parse_json<nlohmann::json>(observe_environment(host, 0, "").json);
   nlohmann::json same;
   for (const char* key : {"fedarena", "program_sha256", "libtorch", "sdk_abi", "plugins"})
     same[key] = environment.at(key);
@@ -68,10 +70,11 @@ std::string build_identity(const PluginHost& host) {
 
 std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs) {
   const Experiment experiment = cell.experiment();
-  return nlohmann::json{{"experiment", to_toml(experiment)},
-                        {"data", inputs.data_hash(experiment)},
-                        {"partition", inputs.dealt(experiment, cell.seed)->card.statistics.index_hash}}
-      .dump();
+  Bytes bytes;
+  put_text(bytes, to_toml(experiment));
+  put_text(bytes, inputs.data_hash(experiment));
+  put_text(bytes, inputs.dealt(experiment, cell.seed)->card.statistics.index_hash);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void work_for_rank_0(Ranks& ranks, const PluginHost& host, int workers, const std::atomic<bool>& stop) {

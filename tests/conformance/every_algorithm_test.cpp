@@ -48,30 +48,30 @@ TEST(Plugins, AllLoad) {
 
 // What ranks share: the loops over clients and over what is tested, personal models among it.
 TEST_P(EveryAlgorithm, GivesTheSameBitsForAnyNumberOfRanks) {
-  TestRunOptions options{.rounds = 2, .cohort_size = 3, .test_clients = true};
-  const auto alone = run(tasks().front(), 16, options);
-  std::vector<results::RoundRecord> expected;
-  while (!(*alone)->finished()) expected.push_back((*alone)->next_round());
+  Task task = tasks().front();
+  task.dataset.test = task.dataset.train;
+  const TestRunOptions options{.rounds = 2, .cohort_size = 3, .test_clients = true};
+  const auto alone = run(task, 16, options);
   const test::ThreadsAsRanks ranks(3, [&](Ranks& other) {
     const WorkPool pool(1, use_one_torch_thread);
     serve(other, pool, "", [&](const std::string&) {
-      const std::shared_ptr<TestRun> theirs =
-          run(tasks().front(), 16, {.rounds = 2, .cohort_size = 3, .test_clients = true});
+      const std::shared_ptr<TestRun> theirs = run(task, 16, options);
       const auto worker = std::make_shared<const Worker>((*theirs)->worker());
       return std::shared_ptr<const Worker>(worker.get(), [theirs, worker](const Worker*) {});
     });
   });
   const WorkPool pool(2, use_one_torch_thread);
   Crew crew(ranks.first(), pool, "");
-  options.crew = &crew;
   crew.begin("");
-  const auto shared = run(tasks().front(), 16, options);
-  for (const results::RoundRecord& round : expected) {
-    const results::RoundRecord same = (*shared)->next_round();
-    EXPECT_EQ(same.cost, round.cost);
-    EXPECT_EQ(same.uplink_bytes, round.uplink_bytes);
-    EXPECT_EQ(same.test_loss, round.test_loss);
-    EXPECT_EQ(same.client_scores, round.client_scores);
+  TestRunOptions on_ranks = options;
+  on_ranks.crew = &crew;
+  const auto shared = run(task, 16, on_ranks);
+  while (!(*alone)->finished()) {
+    const results::RoundRecord expected = (*alone)->next_round(), same = (*shared)->next_round();
+    EXPECT_EQ(same.cost, expected.cost);
+    EXPECT_EQ(same.uplink_bytes, expected.uplink_bytes);
+    EXPECT_EQ(same.test_loss, expected.test_loss);
+    EXPECT_EQ(same.client_scores, expected.client_scores);
   }
   EXPECT_EQ((*shared)->save(), (*alone)->save());
   crew.end();

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 TEST(Deal, GivesTheMostExpensiveItemsFirstToWhoIsThroughFirst) {
   EXPECT_THAT(deal({1, 4, 2, 3}, {1, 1}), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
   // One rank with three workers: the sums over workers are 3 and 1.
-  EXPECT_THAT(deal({1, 1, 1, 1}, {3, 1}), ElementsAre(ElementsAre(0, 1, 3), ElementsAre(2)));
+  EXPECT_THAT(deal({1, 1, 1, 1}, {3, 1}), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3)));
   EXPECT_THAT(deal({}, {1, 1}), ElementsAre(ElementsAre(), ElementsAre()));
 }
 

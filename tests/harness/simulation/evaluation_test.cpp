@@ -39,7 +39,10 @@ class Evaluations : public ::testing::Test {
                                .client_tests = client_tests,
                                .test_skew = test_skew});
     results::RoundRecord record;
-    evaluator.evaluate(at, record);
+    const std::vector<Evaluator::Piece> pieces = evaluator.pieces();
+    std::vector<Score> scores;
+    for (const Evaluator::Piece& piece : pieces) scores.push_back(evaluator.score(at, piece));
+    evaluator.write(pieces, scores, false, record);
     return record;
   }
   results::RoundRecord evaluate(const Partition* client_tests) const {
