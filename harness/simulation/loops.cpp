@@ -134,7 +134,7 @@ Simulation::LocalResult Simulation::unpack_result(std::span<const std::byte> byt
 }
 
 std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std::int64_t>& clients,
-                                                           std::int64_t round, const Message& downlink,
+                                                           std::int64_t round, const Downlink& downlink,
                                                            const std::function<void()>& done) const {
   std::vector<LocalResult> results(clients.size());
   SharedLoop loop;
@@ -148,7 +148,7 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
   if (setup_.crew != nullptr) {
     put_number(loop.job, kTraining);
     put_number(loop.job, static_cast<std::uint64_t>(round));
-    put_part(loop.job, encode(downlink));
+    put_part(loop.job, encode(downlink.message));
   }
   loop.item = [&](std::size_t index) {
     Bytes bytes;
@@ -166,7 +166,7 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
 
 Handle Simulation::open_training(Parts& job) const {
   const std::int64_t round = job.integer();
-  return [this, round, downlink = message_from(job.part())](std::span<const std::byte> item) {
+  return [this, round, downlink = opened(job.part())](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const std::int64_t client = parts.integer();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/canaries.hpp"
+#include "harness/oracle/local_mechanism.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/ranks/crew.hpp"
@@ -119,6 +121,9 @@ class Simulation {
   /// What this simulation does for the same one on rank 0, which alone goes from round to round: trains
   /// clients and scores models. The simulation must outlive it.
   Worker worker();
+  /// Of clients with budgets of their own, those who take no further part: who was left out of a round, or
+  /// whose rounds, two or more and all alike, leave too little for another one.
+  const std::set<std::int64_t>& spent() const { return spent_; }
 
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
@@ -164,19 +169,34 @@ class Simulation {
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
   torch::Tensor shard_of(std::int64_t client) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
-  LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink,
+  // What clients receive in the next round.
+  struct Downlink {
+    Message message;
+    Centres centres;  // of the policy "local"
+    std::int64_t bytes = 0;
+  };
+  Downlink opened(std::span<const std::byte> bytes) const;
+  LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
                            const ClientStates::State& known) const;
   // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
   std::map<std::int64_t, RoundAccesses> accesses_to_come(const std::vector<std::int64_t>& clients);
   // In the order of `clients`; `done` is called after each, from any thread.
   std::vector<LocalResult> train_all(const std::vector<std::int64_t>& clients, std::int64_t round,
-                                     const Message& downlink, const std::function<void()>& done) const;
+                                     const Downlink& downlink, const std::function<void()>& done) const;
   PrivateUplink privatised(const ClientPolicy& policy, std::int64_t round,
                            std::vector<Message> uplinks) const;
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
+  // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.
+  void leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
+                       std::set<std::int64_t>& spent) const;
+  // Whether the client's budget pays for those rounds and another one.
+  bool pays(std::int64_t client, const std::vector<Ledger::Segment>& segments,
+            const std::vector<Access>& more) const;
+  bool pays_again(std::int64_t client, const Ledger& ledger) const;
+  std::set<std::int64_t> spent_so_far() const;
   // States of clients that a round in progress has changed, by client.
   using PendingStates = std::map<std::int64_t, ClientStates::State>;
   void evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger);
@@ -216,6 +236,7 @@ class Simulation {
   ClientStates client_states_;
   Ledger ledger_;
   Odometer odometer_;
+  std::set<std::int64_t> spent_;
   double clip_norm_ = 0;  // of the policy "client", where it may adapt
   Batch synthetic_;
   std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far

@@ -8,7 +8,8 @@
 // Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
 // with init = "normal", from N(0, I). A hypothesis that nobody chose stays. The global model, on which the
 // test set as a whole is evaluated, is the hypothesis that most clients of the round chose. Both ways the
-// server reads messages one by one and clients measure losses exactly, so epsilon is infinite.
+// server reads messages one by one and clients measure losses exactly, so that only the policy "local" has an
+// epsilon, and only with k-means, where nobody says what was chosen.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -66,13 +67,15 @@ class Ifca final : public Algorithm {
   Message train(Client& client, const Message& downlink) const override {
     const Hypotheses all = hypotheses_in(downlink);
     const std::size_t choice = best(client, all);
-    for (std::size_t j = 0; j < all.size(); ++j)
-      client.observed.add("hypothesis-" + std::to_string(j), j == choice ? 1 : 0);
     Params trained = train_locally(client, all[choice], config_);
     if (config_.assign == "k-means") return {{kTrained, std::move(trained)}};
     Message uplink = update_message(client, all[choice], trained);
     uplink.put(kChoice, static_cast<std::int64_t>(choice));
     return uplink;
+  }
+
+  std::vector<Params> centres(const Message& downlink) const override {
+    return config_.assign == "k-means" ? hypotheses_in(downlink) : Hypotheses();
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {
@@ -91,6 +94,8 @@ class Ifca final : public Algorithm {
     if (!told) choices = lloyd_choices(old, sent);
     std::vector<std::int64_t> chosen(old.size());
     for (const std::size_t j : choices) ++chosen.at(j);
+    for (std::size_t j = 0; j < old.size(); ++j)
+      server.observed.add("hypothesis-" + std::to_string(j), static_cast<double>(chosen[j]));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());
     for (std::size_t j = 0; j < old.size(); ++j) {
       Params mean = mean_of(j, choices, sent, weights, told ? zeros_like(old[j]) : old[j]);

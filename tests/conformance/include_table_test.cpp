@@ -84,7 +84,7 @@ const std::vector<Library>& libraries() {
        .prefixes = {"torch/", "ATen/", "c10/", "caffe2/"},
        .never = {"accounting", "results", "partitions", "harness/base"}},
       {.name = "toml++", .prefixes = {"toml++/", "toml.hpp"}, .only = {"harness/config"}},
-      {.name = "Boost.DLL", .prefixes = {"boost/dll"}, .only = {"harness/loader"}},
+      {.name = "Boost.DLL", .prefixes = {"boost/dll"}, .only = {"harness/loader", "harness/ranks"}},
       {.name = "fmt", .prefixes = {"fmt/"}},
       {.name = "oneTBB", .prefixes = {"tbb/", "oneapi/"}},
   };
