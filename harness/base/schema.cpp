@@ -1,5 +1,6 @@
 #include "fedarena/base/schema.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/ranges.h>
@@ -29,6 +30,13 @@ std::string to_text(const Value& value) {
                              [](const std::string& text) { return fedarena::quoted(text); },
                              [](const std::vector<std::int64_t>& list) {
                                return fmt::format("[{}]", fmt::join(list, ", "));
+                             },
+                             [](const PerClient& clients) {
+                               std::vector<std::string> texts;
+                               for (const double number : clients.numbers())
+                                 texts.push_back(number_text(number));
+                               return clients.is_list() ? fmt::format("[{}]", fmt::join(texts, ", "))
+                                                        : texts.at(0);
                              }},
                     value);
 }
@@ -36,7 +44,10 @@ std::string to_text(const Value& value) {
 std::string type_name(const Value& value) {
   return std::visit(Overload{[](bool) { return "a boolean"; }, [](std::int64_t) { return "an integer"; },
                              [](double) { return "a number"; }, [](const std::string&) { return "a string"; },
-                             [](const std::vector<std::int64_t>&) { return "a list of integers"; }},
+                             [](const std::vector<std::int64_t>&) { return "a list of integers"; },
+                             [](const PerClient& clients) {
+                               return clients.is_list() ? "a list of numbers" : "a number";
+                             }},
                     value);
 }
 
@@ -72,11 +83,14 @@ std::string Constraint::allowed(const Value& example) const {
     for (const std::string& name : names_) quoted_names.push_back(fedarena::quoted(name));
     return fmt::format("{}", fmt::join(quoted_names, ", "));
   }
-  std::string type = type_name(example);
-  if (has_lowest_ && has_highest_) return fmt::format("{} from {} to {}", type, lowest_, highest_);
-  if (has_lowest_) return fmt::format("{} {} {}", type, lowest_excluded_ ? ">" : ">=", lowest_);
   if (std::holds_alternative<bool>(example)) return "true or false";
-  return type;
+  std::string text = type_name(example);
+  if (has_lowest_ && has_highest_) {
+    text += fmt::format(" from {} to {}", lowest_, highest_);
+  } else if (has_lowest_) {
+    text += fmt::format(" {} {}", lowest_excluded_ ? ">" : ">=", lowest_);
+  }
+  return text + (std::holds_alternative<PerClient>(example) ? ", or a list of them" : "");
 }
 
 bool Constraint::holds_number(double value) const {
@@ -101,15 +115,25 @@ bool Constraint::holds(const Value& value) const {
                    if (!holds_number(static_cast<double>(number))) return false;
                  }
                  return true;
+               },
+               [this](const PerClient& clients) {
+                 return !clients.numbers().empty() &&
+                        std::ranges::all_of(clients.numbers(),
+                                            [this](double number) { return holds_number(number); });
                }},
       value);
 }
 
 Value Field::checked(const Value& value) const {
   Value converted = value;
-  if (std::holds_alternative<double>(fallback) && std::holds_alternative<std::int64_t>(value)) {
-    converted = static_cast<double>(std::get<std::int64_t>(value));
-  }
+  const bool is_number = std::holds_alternative<double>(fallback);
+  const bool is_per_client = std::holds_alternative<PerClient>(fallback);
+  if (const auto* whole = std::get_if<std::int64_t>(&converted); whole && (is_number || is_per_client))
+    converted = static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&converted); number && is_per_client)
+    converted = PerClient(*number);
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&converted); list && is_per_client)
+    converted = PerClient(std::vector<double>(list->begin(), list->end()));
   const auto complain = [&](std::string found) {
     std::string nearest;
     if (const auto* text = std::get_if<std::string>(&value))

@@ -113,6 +113,9 @@ class GuardedAlgorithm final : public Algorithm {
       return message;
     });
   }
+  std::vector<Params> centres(const Message& downlink) const override {
+    return call("centres", [&] { return inner_->centres(downlink); });
+  }
   void aggregate(Server& server, const Uplink& uplink) const override {
     call(fmt::format("aggregate, round {}", server.round), [&] {
       inner_->aggregate(server, uplink);

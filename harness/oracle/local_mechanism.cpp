@@ -1,6 +1,8 @@
 #include "harness/oracle/local_mechanism.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,16 +25,11 @@ namespace {
           "\"none\", or an algorithm that sends models alone"});
 }
 
-// The numbers that leave: flat views into the parameters of the message.
-std::vector<torch::Tensor> parts_of(std::vector<std::pair<std::string, Params>>& vectors, bool by_tensor) {
+// Flat views into parameters, as they are clipped: all of them, or each tensor by itself.
+std::vector<torch::Tensor> parts_of(const Params& params, bool by_tensor) {
+  if (!by_tensor) return {params.flat()};
   std::vector<torch::Tensor> parts;
-  for (auto& [name, params] : vectors) {
-    if (!by_tensor) {
-      parts.push_back(params.flat());
-      continue;
-    }
-    for (std::size_t i = 0; i < params.size(); ++i) parts.push_back(params[i].view({-1}));
-  }
+  for (std::size_t i = 0; i < params.size(); ++i) parts.push_back(params[i].view({-1}));
   return parts;
 }
 
@@ -44,26 +41,38 @@ double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
   return (1 - margin) * (clip_norm / norm);
 }
 
-void release_part(const torch::Tensor& vector, const LocalPolicy& policy, NoiseSource& source,
-                  RoundAccesses& book) {
+// A vector that leaves, and the centre around which it is clipped.
+struct Part {
+  torch::Tensor vector, centre;
+  double spread = 0;
+};
+
+double distance(const torch::Tensor& left, const torch::Tensor& right) { return length_of(left - right); }
+
+// Of a vector that is taken from its centre; `spread`: how far centres may lie apart.
+void release(const torch::Tensor& vector, double spread, const LocalPolicy& policy, NoiseSource& source,
+             RoundAccesses& book) {
   double norm = length_of(vector);
   if (!std::isfinite(norm)) {
     vector.zero_();
     norm = 0;
   }
-  if (policy.clip_norm > 0 && norm > policy.clip_norm) {
-    vector.mul_(clip_factor(norm, policy.clip_norm, vector.scalar_type()));
-    norm = policy.clip_norm;
+  const double clip_norm = policy.clip_norm, z = policy.noise_multiplier;
+  if (clip_norm > 0 && norm > clip_norm) {
+    vector.mul_(clip_factor(norm, clip_norm, vector.scalar_type()));
+    norm = clip_norm;
   }
-  const double z = policy.noise_multiplier;
   const std::int64_t dimension = vector.numel();
+  const double distance = 2 * clip_norm + spread;
   if (policy.mechanism == kLocalGaussian) {
-    GaussianRelease(Gaussian{z, Adjacency::kReplaceOne}, policy.clip_norm, book).noise(vector, source);
+    // The deviation z C, said in units of a norm to which all could be clipped around one point.
+    const double multiplier = spread > 0 ? z * 2 * clip_norm / distance : z;
+    GaussianRelease(Gaussian{multiplier, Adjacency::kReplaceOne}, clip_norm + spread / 2, book)
+        .noise(vector, source);
   } else if (policy.mechanism == kLocalRelative) {
     LaplaceRelease::relative(dimension, z, norm, book).noise(vector, source);
-  } else if (policy.clip_norm > 0) {
-    LaplaceRelease::bounded(dimension, z * policy.clip_norm, 2 * policy.clip_norm, book)
-        .noise(vector, source);
+  } else if (clip_norm > 0) {
+    LaplaceRelease::bounded(dimension, z * clip_norm, distance, book).noise(vector, source);
   } else {
     LaplaceRelease::metric(dimension, z, book).noise(vector, source);
   }
@@ -71,8 +80,46 @@ void release_part(const torch::Tensor& vector, const LocalPolicy& policy, NoiseS
 
 }  // namespace
 
-void randomise(Message& message, const LocalPolicy& policy, std::int64_t examples, const Streams& streams,
-               RoundAccesses& book) {
+Centres::Centres(const std::vector<Params>& points, const Params& params, bool by_tensor) {
+  for (const Params& point : points) {
+    if (point.empty() || point.layout()->fingerprint() != params.layout()->fingerprint() ||
+        point.flat().scalar_type() != params.flat().scalar_type()) {
+      throw Error(Complaint{.found = "the algorithm names a centre that is not of the model's layout and type",
+                            .allowed = "parameters such as it sends to clients"});
+    }
+    if (!std::isfinite(length_of(point.flat()))) {
+      parts_.clear();
+      return;
+    }
+    std::vector<torch::Tensor> parts = parts_of(point, by_tensor);
+    parts_.resize(parts.size());
+    for (std::size_t part = 0; part < parts.size(); ++part) parts_[part].push_back(std::move(parts[part]));
+  }
+  for (const std::vector<torch::Tensor>& centres : parts_) {
+    double& spread = spreads_.emplace_back(0);
+    for (std::size_t i = 0; i < centres.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) spread = std::max(spread, distance(centres[i], centres[j]));
+    }
+  }
+}
+
+torch::Tensor Centres::nearest(const torch::Tensor& vector, std::size_t part) const {
+  if (spreads_.empty()) return {};
+  const std::vector<torch::Tensor>& centres = parts_[part];
+  std::size_t nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; centres.size() > 1 && i < centres.size(); ++i) {
+    const double away = distance(vector, centres[i]);
+    if (away < least) {
+      least = away;
+      nearest = i;
+    }
+  }
+  return centres[nearest];
+}
+
+void randomise(Message& message, const LocalPolicy& policy, const Centres& centres, std::int64_t examples,
+               const Streams& streams, RoundAccesses& book) {
   std::vector<std::pair<std::string, Params>> vectors;
   for (const Message::Entry& entry : message.entries()) {
     if (const auto* params = std::get_if<Params>(&entry.content)) {
@@ -87,17 +134,31 @@ void randomise(Message& message, const LocalPolicy& policy, std::int64_t example
   }
   if (vectors.empty()) return;
   const auto source = make_noise_source(policy.noise_source, streams);
-  const std::vector<torch::Tensor> parts = parts_of(vectors, policy.by_tensor);
-  if (policy.by_tensor || parts.size() == 1) {
-    for (const torch::Tensor& part : parts) release_part(part, policy, *source, book);
-  } else {
-    const torch::Tensor whole = torch::cat(parts);
-    release_part(whole, policy, *source, book);
-    std::int64_t begin = 0;
-    for (const torch::Tensor& part : parts) {
-      part.copy_(whole.narrow(0, begin, part.numel()));
-      begin += part.numel();
+  std::vector<Part> parts;
+  double squares = 0;
+  for (auto& [name, params] : vectors) {
+    const std::vector<torch::Tensor> of_vector = parts_of(params, policy.by_tensor);
+    for (std::size_t i = 0; i < of_vector.size(); ++i) {
+      parts.push_back({of_vector[i], centres.nearest(of_vector[i], i), centres.spread(i)});
+      if (parts.back().centre.defined()) of_vector[i].sub_(parts.back().centre);
+      squares += centres.spread(i) * centres.spread(i);
     }
+  }
+  if (policy.by_tensor || parts.size() == 1) {
+    for (const Part& part : parts) release(part.vector, part.spread, policy, *source, book);
+  } else {
+    std::vector<torch::Tensor> all;
+    for (const Part& part : parts) all.push_back(part.vector);
+    const torch::Tensor whole = torch::cat(all);
+    release(whole, std::sqrt(squares), policy, *source, book);
+    std::int64_t begin = 0;
+    for (const Part& part : parts) {
+      part.vector.copy_(whole.narrow(0, begin, part.vector.numel()));
+      begin += part.vector.numel();
+    }
+  }
+  for (const Part& part : parts) {
+    if (part.centre.defined()) part.vector.add_(part.centre);
   }
   for (auto& [name, params] : vectors) message.put_entry({name, std::move(params)});
 }

@@ -1,25 +1,53 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include <torch/types.h>
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/message.hpp"
+#include "fedarena/params.hpp"
 #include "fedarena/random.hpp"
 
 #include "harness/oracle/policies.hpp"
 
 namespace fedarena {
 
+/// Around what messages are clipped: public points, the same for all clients of a round.
+class Centres {
+ public:
+  /// The origin.
+  Centres() = default;
+  /// What Algorithm::centres() says, cut into tensors where these are clipped one by one. Points that are not
+  /// all finite numbers count as the origin. Error for one that is not of the layout and type of `params`.
+  Centres(const std::vector<Params>& points, const Params& params, bool by_tensor);
+
+  /// How far the nearest centres of two clients may lie apart: the largest distance between two of them, of
+  /// one part.
+  double spread(std::size_t part) const { return spreads_.empty() ? 0 : spreads_[part]; }
+  /// Whether spreads may differ from round to round.
+  bool vary() const { return !spreads_.empty() && parts_.front().size() > 1; }
+  /// The centre nearest to `vector`, an undefined tensor for the origin; of those equally near the first.
+  torch::Tensor nearest(const torch::Tensor& vector, std::size_t part) const;
+
+ private:
+  std::vector<std::vector<torch::Tensor>> parts_;  // [part][centre], flat
+  std::vector<double> spreads_;
+};
+
 /// Clips and noises what a client is to send under the policy "local", and writes the release into the book.
-/// All parameter vectors of the message are one vector: clipped to the norm C around the origin, so that any
-/// two messages lie at most 2 C apart, whatever data they came from (one client's data exchanged for
-/// another's, replace-one). By tensor, each is clipped to C and noised by itself, a release for each. A
-/// message with parts that are not finite numbers becomes noise alone.
+/// All parameter vectors of the message are one vector: each is taken from the centre that is nearest to it,
+/// and what is left is clipped to the norm C. Any two messages then lie at most 2 C and the spread of the
+/// centres apart, whatever data they came from (one client's data exchanged for another's, replace-one). By
+/// tensor, each is clipped to C and noised by itself, a release for each. A message with parts that are not
+/// finite numbers becomes noise alone.
 ///
 /// `examples` of the client are assumed public, and an integer may say how many they are. Any other number,
 /// and any tensor, has no place in that vector: an Error that names it. `streams`: the client's in this
 /// round.
-void randomise(Message& message, const LocalPolicy& policy, std::int64_t examples, const Streams& streams,
-               RoundAccesses& book);
+void randomise(Message& message, const LocalPolicy& policy, const Centres& centres, std::int64_t examples,
+               const Streams& streams, RoundAccesses& book);
 
 }  // namespace fedarena

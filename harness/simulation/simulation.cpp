@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "harness/oracle/exact_oracle.hpp"
-#include "harness/oracle/local_mechanism.hpp"
 #include "harness/oracle/noise_source.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/oracle/record_oracle.hpp"
@@ -209,18 +208,18 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
-                                                 const Message& downlink) const {
+                                                 const Downlink& downlink) const {
   LocalResult result;
   Message state = state_of(client);
   const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
   Client view = client_view(client, round, *oracle, state, result.observed);
-  Message message = setup_.algorithm.train(view, downlink);
+  Message message = setup_.algorithm.train(view, downlink.message);
   result.accesses = oracle->accesses();
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
     // What happens on the device stays there; what leaves it is all that is charged.
     result.accesses = {};
-    randomise(message, *policy, oracle->size(), streams, result.accesses);
+    randomise(message, *policy, downlink.centres, oracle->size(), streams, result.accesses);
   }
   const Bytes bytes = encode(message);
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
@@ -234,7 +233,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
 }
 
 std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std::int64_t>& clients,
-                                                           std::int64_t round, const Message& downlink,
+                                                           std::int64_t round, const Downlink& downlink,
                                                            const std::function<void()>& done) const {
   std::vector<LocalResult> results(clients.size());
   setup_.pool.for_each(clients.size(), [&](std::size_t index) {
@@ -310,6 +309,15 @@ Bytes Simulation::next_downlink() {
   return encode(setup_.algorithm.broadcast(server));
 }
 
+Simulation::Downlink Simulation::opened(const Bytes& bytes) const {
+  Downlink downlink{.message = decode(bytes, setup_.model.layout(), setup_.model.options().device()),
+                    .centres = {},
+                    .bytes = static_cast<std::int64_t>(bytes.size())};
+  if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy))
+    downlink.centres = {setup_.algorithm.centres(downlink.message), params_, policy->by_tensor};
+  return downlink;
+}
+
 SeenUplink Simulation::next_uplink(std::int64_t client) {
   const std::int64_t round = round_ + 1;
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
@@ -319,7 +327,7 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
     if (!std::ranges::binary_search(cohort, client))
       cohort.insert(std::ranges::upper_bound(cohort, client), client);
   }
-  const Message downlink = decode(next_downlink(), setup_.model.layout(), setup_.model.options().device());
+  const Downlink downlink = opened(next_downlink());
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
   const LocalResult& own =
       local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];
@@ -346,15 +354,14 @@ results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
   const std::vector<std::int64_t> cohort = cohort_of(round);
-  check_forecast(round, cohort);
   const CostMeter meter(setup_.model, engine_, compute_);
   Rollback rollback(params_, server_state_, clip_norm_);
   Batch synthetic;
   Observations observed;
   Server server = server_view(round, synthetic, observed);
 
-  const Bytes downlink_bytes = encode(setup_.algorithm.broadcast(server));
-  const Message downlink = decode(downlink_bytes, setup_.model.layout(), setup_.model.options().device());
+  const Downlink downlink = opened(encode(setup_.algorithm.broadcast(server)));
+  if (!downlink.centres.vary()) check_forecast(round, cohort);
   std::atomic<std::int64_t> done = 0;
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [&] {
     if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
@@ -363,7 +370,7 @@ results::RoundRecord Simulation::next_round() {
   results::RoundRecord record;
   record.round = round;
   record.clients = static_cast<std::int64_t>(cohort.size());
-  record.downlink_bytes = static_cast<std::int64_t>(downlink_bytes.size() * cohort.size());
+  record.downlink_bytes = downlink.bytes * static_cast<std::int64_t>(cohort.size());
   std::vector<Message> uplinks;
   Ledger ledger = ledger_;
   // Observations pass no mechanism on whole messages.
@@ -417,7 +424,7 @@ std::map<std::int64_t, RoundAccesses> Simulation::accesses_to_come(const std::ve
     if (past.empty()) unknown.push_back(client);
     known[client] = last_accesses(past);
   }
-  const Message downlink = decode(next_downlink(), setup_.model.layout(), setup_.model.options().device());
+  const Downlink downlink = opened(next_downlink());
   std::vector<RoundAccesses> found(unknown.size());
   setup_.pool.for_each(unknown.size(), [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();

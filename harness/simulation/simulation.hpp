@@ -19,6 +19,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/canaries.hpp"
+#include "harness/oracle/local_mechanism.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
 #include "harness/simulation/client_states.hpp"
@@ -157,12 +158,19 @@ class Simulation {
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
   torch::Tensor shard_of(std::int64_t client) const;
   std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
-  LocalResult train_client(std::int64_t client, std::int64_t round, const Message& downlink) const;
+  // What clients receive in the next round.
+  struct Downlink {
+    Message message;
+    Centres centres;  // of the policy "local"
+    std::int64_t bytes = 0;
+  };
+  Downlink opened(const Bytes& bytes) const;
+  LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink) const;
   // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
   std::map<std::int64_t, RoundAccesses> accesses_to_come(const std::vector<std::int64_t>& clients);
   // In the order of `clients`; `done` is called after each, from any thread.
   std::vector<LocalResult> train_all(const std::vector<std::int64_t>& clients, std::int64_t round,
-                                     const Message& downlink, const std::function<void()>& done) const;
+                                     const Downlink& downlink, const std::function<void()>& done) const;
   PrivateUplink privatised(const ClientPolicy& policy, std::int64_t round,
                            std::vector<Message> uplinks) const;
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.

@@ -8,7 +8,8 @@
 // Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
 // with init = "normal", from N(0, I). A hypothesis that nobody chose stays. The global model, on which the
 // test set as a whole is evaluated, is the hypothesis that most clients of the round chose. Both ways the
-// server reads messages one by one and clients measure losses exactly, so epsilon is infinite.
+// server reads messages one by one and clients measure losses exactly, so that only the policy "local" has an
+// epsilon, and only with k-means, where nobody says what was chosen.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -73,6 +74,10 @@ class Ifca final : public Algorithm {
     Message uplink = update_message(client, all[choice], trained);
     uplink.put(kChoice, static_cast<std::int64_t>(choice));
     return uplink;
+  }
+
+  std::vector<Params> centres(const Message& downlink) const override {
+    return config_.assign == "k-means" ? hypotheses_in(downlink) : Hypotheses();
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {

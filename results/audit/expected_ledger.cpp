@@ -219,6 +219,12 @@ Event ExpectedLedger::of_messages() const {
   return MetricLaplace{1, noise};
 }
 
+bool ExpectedLedger::may_have_centres() const {
+  if (algorithm_ != "ifca") return !accesses(0);
+  const auto assign = settings_.find("algorithms.assign");
+  return assign != settings_.end() && assign->second == "k-means" && integer("algorithms.hypotheses", 2) > 1;
+}
+
 std::int64_t ExpectedLedger::as_if_cohort() const { return integer(section_ + "as_if_cohort", 0); }
 
 SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {

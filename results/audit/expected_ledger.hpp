@@ -66,6 +66,9 @@ class ExpectedLedger {
   /// each tensor is noised by itself.
   Event of_messages() const;
   bool by_tensor() const { return setting("by_tensor", "false") == "true"; }
+  /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
+  /// takes from what of_messages() says.
+  bool may_have_centres() const;
 
   /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;

@@ -1,5 +1,6 @@
 // Algorithms with models of the clients' own on linear regressions, against their papers written out once
 // more on plain vectors: fine-tuning, Ditto, Per-FedAvg, FedMeta and IFCA; and what all of them must do.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -292,6 +293,59 @@ TEST(Ifca, WithOneHypothesisIsFedAvg) {
   const Vector reached =
       trained(task, "ifca", joined(common, {{"hypotheses", 1}}), {.rounds = 4, .cohort_size = 2});
   EXPECT_LE(length(reached - expected), 1e-12 * length(expected));
+}
+
+LocalPolicy laplace_around(double clip_norm, double noise_multiplier) {
+  LocalPolicy policy;
+  policy.mechanism = kLocalLaplace;
+  policy.clip_norm = clip_norm;
+  policy.noise_multiplier = noise_multiplier;
+  return policy;
+}
+
+double spread_of(const std::vector<Vector>& centres) {
+  double spread = 0;
+  for (const Vector& one : centres) {
+    for (const Vector& other : centres) spread = std::max(spread, length(one - other));
+  }
+  return spread;
+}
+
+// Which hypothesis a model was trained from is a secret, so messages of two clients may lie as far apart as
+// the hypotheses of that round do, and two clip norms more.
+TEST(IfcaUnderLocal, ChargesTheSpreadOfEachRoundsHypotheses) {
+  constexpr double kClipNorm = 0.5, kNoise = 4;
+  const QuadraticFederation federation = five_clients();
+  TestRunOptions options = kOptions;
+  options.policy = laplace_around(kClipNorm, kNoise);
+  const Settings settings{{"hypotheses", 3}, {"assign", "k-means"}, {"init", "normal"},
+                          {"local_steps", 4}, {"batch_size", 0},     {"rate", kOuterRate}};
+  TestRun run(federation.task, "ifca", settings, options);
+  for (std::int64_t round = 1; round <= options.rounds; ++round) {
+    const double distance = 2 * kClipNorm + spread_of(hypotheses_of(run, federation.task, 3));
+    run->next_round();
+    for (const std::int64_t client :
+         choose_cohort(options.seed, round, federation.population(), options.cohort_size)) {
+      const Ledger::Segment& last = run->ledger().clients().at(client).segments.back();
+      ASSERT_EQ(last.first_round, round);
+      ASSERT_EQ(last.accesses.size(), 1U);
+      EXPECT_NEAR(std::get<Laplace>(last.accesses[0].event).epsilon, distance / (kClipNorm * kNoise), 1e-9);
+    }
+  }
+  EXPECT_TRUE(run->ledger().varies()) << "the spread is of models that earlier messages made";
+}
+
+TEST(IfcaUnderLocal, ClipsAroundTheHypothesisThatIsNearest) {
+  const QuadraticFederation federation = five_clients();
+  TestRunOptions options = kOptions;
+  options.policy = laplace_around(0.01, 0);
+  TestRun run(federation.task, "ifca",
+              {{"assign", "k-means"}, {"init", "normal"}, {"local_steps", 9}, {"batch_size", 0}}, options);
+  const std::vector<Vector> hypotheses = hypotheses_of(run, federation.task, 2);
+  for (std::int64_t client = 0; client < federation.population(); ++client) {
+    const Vector sent = values_of(run->next_uplink(client).message[Key<Params>{"trained_model"}]);
+    EXPECT_NEAR(std::min(length(sent - hypotheses[0]), length(sent - hypotheses[1])), 0.01, 1e-9);
+  }
 }
 
 // What every algorithm with personal models must do.

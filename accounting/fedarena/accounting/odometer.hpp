@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "fedarena/accounting/account.hpp"
@@ -16,6 +17,8 @@ class FEDARENA_API Odometer {
   explicit Odometer(const AccountSettings& settings);
   /// The run's epsilon so far.
   Claim epsilon(const Ledger& ledger) const;
+  /// One client's epsilon so far.
+  Claim epsilon(const Ledger& ledger, std::int64_t client) const;
 
  private:
   std::shared_ptr<const RdpReader> reader_;

@@ -109,6 +109,10 @@ std::string plain_text(const Value& value) {
                              [](const std::string& text) { return text; },
                              [](const std::vector<std::int64_t>& list) {
                                return fmt::format("[{}]", fmt::join(list, ", "));
+                             },
+                             [](const PerClient& clients) {
+                               const auto text = fmt::format("{}", fmt::join(clients.numbers(), ", "));
+                               return clients.is_list() ? "[" + text + "]" : text;
                              }},
                     value);
 }

@@ -83,20 +83,26 @@ std::vector<ParsedValue> items_of(const toml::array& array, const std::string& f
 ParsedValue written_list(const toml::array& array, const std::string& file, bool with_items) {
   ParsedValue result{.place = place_of(array.source(), file), .value = {}, .kind = {}};
   if (with_items) result.items = items_of(array, file);
-  std::vector<std::int64_t> numbers;
+  std::vector<std::int64_t> integers;
+  std::vector<double> numbers;
   for (const toml::node& node : array) {
-    const auto* number = node.as_integer();
-    if (number == nullptr) {
+    if (!node.is_number()) {
       result.place = place_of(node.source(), file);
       result.kind = "a list with " + kind_of(node) + " in it";
       result.elements.clear();
       return result;
     }
-    numbers.push_back(number->get());
+    if (const auto* integer = node.as_integer()) integers.push_back(integer->get());
+    numbers.push_back(node.is_integer() ? static_cast<double>(integers.back())
+                                        : node.as_floating_point()->get());
     const Place element = place_of(node.source(), file);
     result.elements.emplace_back(element.line, element.column);
   }
-  result.value = std::move(numbers);
+  if (integers.size() == numbers.size()) {
+    result.value = std::move(integers);
+  } else {
+    result.value = PerClient(std::move(numbers));
+  }
   return result;
 }
 

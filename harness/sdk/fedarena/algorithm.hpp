@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fedarena/augmentation.hpp"
 #include "fedarena/base/error.hpp"
@@ -67,6 +68,8 @@ struct FEDARENA_API Client {
   Streams streams;
   /// For curves. Left out under a privacy policy on clients, whose mechanism they do not pass.
   Observations& observed;
+  /// The epsilon that its accesses may cost over the whole run, which is public; 0: no limit.
+  double budget = 0;
 };
 
 /// The server, in one round or before the first (round 0).
@@ -112,6 +115,10 @@ class FEDARENA_API Algorithm {
   virtual Message broadcast(const Server& server) const = 0;
   /// A client's local work; returns what it sends.
   virtual Message train(Client& client, const Message& downlink) const = 0;
+  /// Public points near which the parameters lie that clients send, each of the model's layout; none: the
+  /// origin, as for changes of a model. The policy "local" clips a message around the nearest of them. Which
+  /// one that is, is a secret, so their spread counts as sensitivity.
+  virtual std::vector<Params> centres(const Message& /*downlink*/) const { return {}; }
   /// Turns the cohort's messages into the next global model.
   virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
   /// The most gradients that `train` asks the oracle for in one round, where it may ask for fewer because of

@@ -16,7 +16,10 @@
 namespace fedarena {
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pointwise;
 
 LocalPolicy local_policy(const std::string& mechanism, double clip_norm, double noise_multiplier) {
   LocalPolicy policy;
@@ -32,9 +35,10 @@ struct Sent {
   std::vector<Access> accesses;
 };
 
-Sent sent(Message message, const LocalPolicy& policy, std::int64_t examples = 7) {
+Sent sent(Message message, const LocalPolicy& policy, std::int64_t examples = 7,
+          const Centres& centres = {}) {
   RoundAccesses book;
-  randomise(message, policy, examples, Streams(1, 1, 0), book);
+  randomise(message, policy, centres, examples, Streams(1, 1, 0), book);
   return {std::move(message), book.list()};
 }
 
@@ -127,6 +131,96 @@ TEST(LocalMechanism, RefusesWhatItCannotNoise) {
               HasSubstr("\"labels\", a tensor"));
   EXPECT_THAT(refusal({{kFirst, vector}, {kWeight, std::int64_t{8}}}),
               HasSubstr("\"weight\", an integer that is not the number of the client's examples"));
+}
+
+Centres centres_at(const std::vector<std::vector<double>>& points, bool by_tensor = false) {
+  std::vector<Params> centres;
+  for (const std::vector<double>& point : points) centres.push_back(two_tensors({point[0]}, {point[1]}));
+  return {centres, two_tensors({0}, {0}), by_tensor};
+}
+
+TEST(LocalMechanism, ClipsAroundTheNearestCentre) {
+  const Centres centres = centres_at({{10, 0}, {0, 10}});
+  const auto clipped = [&](double first, double second, bool by_tensor = false) {
+    LocalPolicy policy = local_policy(kLocalGaussian, 1, 0);
+    policy.by_tensor = by_tensor;
+    const Centres cut = by_tensor ? centres_at({{10, 0}, {0, 10}}, true) : centres;
+    return numbers_of(sent({{kFirst, two_tensors({first}, {second})}}, policy, 7, cut).message[kFirst]);
+  };
+  EXPECT_THAT(clipped(13, 4), Pointwise(DoubleNear(1e-8), {10.6, 0.8}));
+  EXPECT_THAT(clipped(3, 14), Pointwise(DoubleNear(1e-8), {0.6, 10.8}));
+  EXPECT_THAT(clipped(9.5, 0.5), ElementsAre(9.5, 0.5)) << "near enough";
+  // Each tensor by itself: 9 is nearest to 10 in the first, 8 to 10 in the second.
+  EXPECT_THAT(clipped(8, 7, true), Pointwise(DoubleNear(1e-8), {9, 9}));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(clipped(nan, 0), ElementsAre(10, 0)) << "the first centre, in place of what is not a number";
+}
+
+// Two clients that are near different centres lie 2 C + 10 sqrt(2) apart.
+TEST(LocalMechanism, ChargesTheSpreadOfTheCentres) {
+  const Message message{{kFirst, two_tensors({9}, {0})}};
+  const std::vector<std::vector<double>> points{{10, 0}, {0, 10}, {9, 1}};
+  const double spread = std::sqrt(200);
+  const auto only = [](const Sent& sent) {
+    EXPECT_EQ(sent.accesses.size(), 1U);
+    return sent.accesses.front().event;
+  };
+  const Event laplace = only(sent(message, local_policy(kLocalLaplace, 3, 10), 7, centres_at(points)));
+  EXPECT_NEAR(std::get<Laplace>(laplace).epsilon, (6 + spread) / 30, 1e-12);
+  const Event gaussian = only(sent(message, local_policy(kLocalGaussian, 3, 2), 7, centres_at(points)));
+  EXPECT_NEAR(std::get<Gaussian>(gaussian).noise_multiplier, 2 * 6 / (6 + spread), 1e-12);
+  EXPECT_EQ(only(sent(message, local_policy(kLocalLaplace, 0, 10), 7, centres_at(points))),
+            Event(MetricLaplace{2, 10}))
+      << "a distance is one between messages, wherever the centres are";
+  // One centre is known to be the nearest.
+  EXPECT_EQ(only(sent(message, local_policy(kLocalGaussian, 3, 2), 7, centres_at({{10, 0}}))),
+            Event(Gaussian{2, Adjacency::kReplaceOne}));
+  // Two vectors may each be near another centre: the spread of pairs.
+  const Message pair{{kFirst, two_tensors({9}, {0})}, {kSecond, two_tensors({0}, {9})}};
+  const Event both = only(sent(pair, local_policy(kLocalLaplace, 3, 10), 7, centres_at(points)));
+  EXPECT_NEAR(std::get<Laplace>(both).epsilon, (6 + std::sqrt(400)) / 30, 1e-12);
+  // By tensor: 10 apart in each.
+  LocalPolicy policy = local_policy(kLocalLaplace, 3, 10);
+  policy.by_tensor = true;
+  EXPECT_EQ(sent(message, policy, 7, centres_at(points, true)).accesses,
+            (std::vector<Access>{{Laplace{1, 16.0 / 30}, 2}}));
+}
+
+// The deviation is z C whatever is charged for it.
+TEST(LocalMechanism, AddsTheSameNoiseAroundCentres) {
+  for (const char* mechanism : {kLocalGaussian, kLocalLaplace}) {
+    const LocalPolicy policy = local_policy(mechanism, 1, 2);
+    const auto noise = [&](const Centres& centres, double at) {
+      return numbers_of(sent({{kFirst, two_tensors({at}, {0})}}, policy, 7, centres).message[kFirst])[0] - at;
+    };
+    EXPECT_NEAR(noise({}, 0), noise(centres_at({{100, 0}, {0, 40}}), 100), 1e-9) << mechanism;
+  }
+}
+
+TEST(LocalMechanism, ScalesRelativeNoiseByTheDistanceToTheNearestCentre) {
+  const auto noise_at = [&](double first) {
+    const Params vector = two_tensors({first}, {0});
+    const Sent noisy =
+        sent({{kFirst, vector}}, local_policy(kLocalRelative, 0, 5), 7, centres_at({{10, 0}, {-50, 0}}));
+    return norm(noisy.message[kFirst] - vector);
+  };
+  EXPECT_EQ(noise_at(10), 0);
+  EXPECT_NEAR(noise_at(13), 3 * noise_at(11), 1e-9);
+  EXPECT_NEAR(noise_at(-49), noise_at(11), 1e-9);
+}
+
+TEST(Centres, AreTheOriginWhereOneIsNotFinite) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Message message{{kFirst, two_tensors({3}, {4})}};
+  const LocalPolicy policy = local_policy(kLocalGaussian, 1, 1);
+  const Sent around = sent(message, policy, 7, centres_at({{10, 0}, {inf, 0}}));
+  EXPECT_EQ(around.accesses, sent(message, policy).accesses);
+  EXPECT_TRUE(same_bits(around.message[kFirst], sent(message, policy).message[kFirst]));
+}
+
+TEST(Centres, MustBeOfTheModelsLayout) {
+  EXPECT_THAT(test::message_of([] { Centres({vector_of({1, 2})}, two_tensors({0}, {0}), false); }),
+              HasSubstr("a centre that is not of the model's layout"));
 }
 
 TEST(LocalPolicy, NeedsAClipNormForGaussianNoise) {

@@ -58,6 +58,9 @@ class ForgedRun : public testing::Test {
                        "\n[evaluation]\n" + line("held_out_clients") + "\n[cohort]\n" + line("size") +
                        "\n[[algorithms]]\n";
     for (const char* name : {"name", "batch_size", "local_epochs", "local_steps"}) text += line(name);
+    for (const char* name : {"assign", "hypotheses"}) {
+      if (settings.contains(name)) text += line(name);
+    }
     text += fmt::format("\n[algorithms.privacy]\npolicy = \"{}\"\n", policy);
     for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
                              "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
@@ -191,6 +194,35 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
       with(relative, accesses(MetricLaplace{11, 2}, 1)),
       differ("metric Laplace in R^1 (scale 2); recomputed: exact access (messages, under noise scaled by "
              "their own norm)"));
+}
+
+// Nobody can recompute how far the centres of a round lay apart: not less than nothing, and the same for all.
+TEST_F(ForgedRun, IsNoticedByMessagesAroundCentres) {
+  const auto with = [&](const std::string& assign, const std::function<double(std::int64_t client)>& noise) {
+    Ledger ledger(Unit::kLocal);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) {
+        const double spread = 1 / static_cast<double>(round);
+        ledger.record(round, client,
+                      accesses(Gaussian{noise(client) / (1 + spread), Adjacency::kReplaceOne}, 1));
+      }
+    }
+    return differences(toml("local", {{"mechanism", "\"gaussian\""},
+                                      {"name", "\"ifca\""},
+                                      {"assign", assign},
+                                      {"hypotheses", "2"}}),
+                       ledger);
+  };
+  EXPECT_THAT(with("\"k-means\"", [](std::int64_t) { return 2; }), IsEmpty());
+  EXPECT_THAT(with("\"clients\"", [](std::int64_t) { return 2; }),
+              ElementsAre(HasSubstr("message of client 0 and 11 more is")));
+  EXPECT_THAT(with("\"k-means\"", [](std::int64_t) { return 5; }),
+              ElementsAre(HasSubstr("message of client 0 and 11 more is Gaussian (noise multiplier 2.5")));
+  EXPECT_THAT(with("\"k-means\"", [](std::int64_t client) { return client == 1 ? 1.5 : 2; }),
+              ElementsAre("ledger.json: message around centres of client 1 and 3 more is Gaussian (noise "
+                          "multiplier 0.75, replace-one); recomputed: Gaussian (noise multiplier 1, "
+                          "replace-one) as of client 0"));
 }
 
 // Each setting of the experiment by itself, where the ledger stays as it was.

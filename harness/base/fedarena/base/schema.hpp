@@ -15,15 +15,35 @@
 
 namespace fedarena {
 
-/// What a setting can hold.
-using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+/// A number for all clients, or a list of numbers that is dealt to them in turn: client c has element c modulo
+/// the length.
+class PerClient {
+ public:
+  PerClient(double all = 0) : numbers_{all} {}  // NOLINT(google-explicit-constructor): it is a number
+  explicit PerClient(std::vector<double> list) : numbers_(std::move(list)), is_list_(true) {}
 
-/// The value as an experiment file writes it: true, 10, 0.1, "text", [1, 2]. Doubles print the shortest text
+  /// The list must not be empty.
+  double of(std::int64_t client) const {
+    return numbers_[static_cast<std::size_t>(client) % numbers_.size()];
+  }
+  bool is_list() const { return is_list_; }
+  const std::vector<double>& numbers() const { return numbers_; }
+  bool operator==(const PerClient&) const = default;
+
+ private:
+  std::vector<double> numbers_;
+  bool is_list_ = false;
+};
+
+/// What a setting can hold.
+using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, PerClient>;
+
+/// The value as an experiment file writes it: true, 10, 0.1, "text", [1, 2], [0.5, 1.0]. Doubles print the shortest text
 /// that reads back to the same bits, always recognisable as a float.
 FEDARENA_API std::string to_text(const Value& value);
 
 /// The name of the value's type in messages: "a boolean", "an integer", "a number", "a string", "a list of
-/// integers".
+/// integers", "a list of numbers".
 FEDARENA_API std::string type_name(const Value& value);
 
 /// Which values of a setting are allowed. Numbers must be finite and no NaN in any case, lists obey it per
@@ -63,7 +83,8 @@ struct FEDARENA_API Field {
   std::function<void(void* config, const Value& value)> store;  ///< stores a value that `checked` returned
   std::function<Value(const void* config)> load = {};           ///< the value that the config holds
 
-  /// The value in the field's type (an integer becomes a number where a number is asked for).
+  /// The value in the field's type (an integer becomes a number where a number is asked for, and a number or
+  /// a list of them becomes one for each client).
   /// Throws Error with found, allowed and nearest name, without a place.
   Value checked(const Value& value) const;
   std::string allowed() const { return constraint.allowed(fallback); }
