@@ -10,7 +10,7 @@ namespace {
 
 bool is_noised(const Access& access) {
   return std::holds_alternative<SampledGaussian>(access.event) ||
-         std::holds_alternative<Gaussian>(access.event);
+         std::holds_alternative<Gaussian>(access.event) || std::holds_alternative<Laplace>(access.event);
 }
 
 // Of a round in which fewer than `most` noised answers were given, the most frequent one is charged for the
