@@ -8,8 +8,6 @@ Odometer::Odometer(const AccountSettings& settings) : reader_(std::make_shared<R
 
 Claim Odometer::epsilon(const Ledger& ledger) const { return reader_->read(ledger).claim; }
 
-Claim Odometer::epsilon(const Ledger& ledger, std::int64_t client) const {
-  return reader_->worth(ledger.charged(client)).claim;
-}
+Claim Odometer::epsilon(const std::vector<Access>& accesses) const { return reader_->worth(accesses).claim; }
 
 }  // namespace fedarena

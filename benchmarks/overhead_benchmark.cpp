@@ -1,6 +1,8 @@
 // What a run costs beyond its gradients: the share of a round with a real model, the time of a client-round
 // when gradients cost nothing, and the memory that rounds leave behind.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <filesystem>
 #include <stdlib.h>
 #include <string>
@@ -11,6 +13,7 @@
 #include "benchmarks/arena.hpp"
 #include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
+#include "harness/simulation/cohort.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena::benchmarks {
@@ -108,7 +111,33 @@ void share_of_a_round(benchmark::State& state) {
 }
 BENCHMARK(share_of_a_round)->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// What a thousand gradient canaries add to rounds of DP-SGD: runs with and without them take turns.
+// Rounds of two simulations in turns; returns the seconds of each, of the first and of the second.
+std::array<std::vector<double>, 2> take_turns(benchmark::State& state, Simulation& first,
+                                              Simulation& second) {
+  first.next_round();
+  second.next_round();
+  std::array<std::vector<double>, 2> seconds;
+  for (auto _ : state) {
+    const bool first_begins = seconds[0].size() % 2 == 0;
+    double plain = first_begins ? seconds_of([&] { first.next_round(); }) : 0;
+    seconds[1].push_back(seconds_of([&] { second.next_round(); }));
+    if (!first_begins) plain = seconds_of([&] { first.next_round(); });
+    seconds[0].push_back(plain);
+    state.SetIterationTime(seconds[1].back());
+  }
+  return seconds;
+}
+
+// By how many percent the rounds of the second simulation take longer, median over turns.
+void report_more(benchmark::State& state, Simulation& plain, Simulation& other) {
+  const auto seconds = take_turns(state, plain, other);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < seconds[0].size(); ++i) ratios.push_back(seconds[1][i] / seconds[0][i]);
+  state.counters["more_percent"] = 100 * (median(ratios) - 1);
+  state.counters["plain_ms"] = 1e3 * median(seconds[0]);
+}
+
+// What a thousand gradient canaries add to rounds of DP-SGD.
 void audit(benchmark::State& state, const Scenario& shape) {
   Scenario scenario = shape;
   scenario.clients = 5;
@@ -118,26 +147,124 @@ void audit(benchmark::State& state, const Scenario& shape) {
       fedavg({{"batch_size", std::int64_t{64}}, {"local_steps", std::int64_t{10}}, {"rate", 0.01}});
   Simulation plain = arena.simulate(*algorithm, RecordPolicy());
   Simulation audited = arena.simulate(*algorithm, RecordPolicy(), {}, {kGradientCanaries, 1000});
-  plain.next_round();
-  audited.next_round();
-  std::vector<double> ratios, without;
-  for (auto _ : state) {
-    const bool plain_first = ratios.size() % 2 == 0;
-    double first = plain_first ? seconds_of([&] { plain.next_round(); }) : 0;
-    const double second = seconds_of([&] { audited.next_round(); });
-    if (!plain_first) first = seconds_of([&] { plain.next_round(); });
-    ratios.push_back(second / first);
-    without.push_back(first);
-    state.SetIterationTime(second);
-  }
-  state.counters["more_percent"] = 100 * (median(ratios) - 1);
-  state.counters["plain_ms"] = 1e3 * median(without);
+  report_more(state, plain, audited);
 }
 BENCHMARK_CAPTURE(audit, convnet, {})->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(audit, logistic, {.model = "logistic", .input_shape = {1, 28, 28}})
     ->Iterations(300)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
+
+// FEMNIST: the network, and clients of about as many examples as its writers have on average.
+const Scenario kFemnist{
+    .model = "femnist-cnn", .input_shape = {1, 28, 28}, .outputs = 62, .clients = 5, .examples = 200};
+const Settings kFemnistTraining{{"batch_size", std::int64_t{20}}, {"rate", 0.01}};
+
+// What clipping and noising each message adds to rounds of FedAvg.
+void local_noise(benchmark::State& state, const char* mechanism) {
+  const Arena arena(kFemnist);
+  const auto algorithm = fedavg(kFemnistTraining);
+  LocalPolicy policy;
+  policy.mechanism = mechanism;
+  Simulation plain = arena.simulate(*algorithm);
+  Simulation noised = arena.simulate(*algorithm, policy);
+  report_more(state, plain, noised);
+}
+BENCHMARK_CAPTURE(local_noise, gaussian, kLocalGaussian)
+    ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(local_noise, laplace, kLocalLaplace)
+    ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+
+// What six further hypotheses of IFCA add to a round on one worker, in forward passes over the same examples.
+void hypotheses(benchmark::State& state) {
+  constexpr std::int64_t kMore = 6;
+  Scenario scenario = kFemnist;
+  scenario.workers = 1;
+  const Arena arena(scenario);
+  const auto with = [&](std::int64_t count) {
+    Settings settings = kFemnistTraining;
+    settings.emplace_back("hypotheses", count);
+    return from_plugin("ifca", settings);
+  };
+  const auto one = with(1), seven = with(1 + kMore);
+  Simulation first = arena.simulate(*one), second = arena.simulate(*seven);
+  const Batch examples = first_examples(arena.dataset().train, arena.reader(), scenario.examples);
+  const GradientEngine engine(arena.model(), arena.pool());
+  const Params at = initial_weights(arena.model());
+  std::vector<double> passes;
+  const auto all_passes = [&] {
+    for (std::int64_t i = 0; i < kMore * scenario.clients; ++i) {
+      engine.evaluate(at, scenario.examples, [&](std::int64_t begin, std::int64_t end) {
+        return Batch{examples.inputs.narrow(0, begin, end - begin),
+                     examples.targets.narrow(0, begin, end - begin)};
+      });
+    }
+  };
+  first.next_round();
+  second.next_round();
+  std::vector<double> ratios;
+  for (auto _ : state) {
+    const double forward = seconds_of(all_passes);
+    const double plain = seconds_of([&] { first.next_round(); });
+    const double more = seconds_of([&] { second.next_round(); });
+    state.SetIterationTime(more);
+    ratios.push_back((more - plain) / forward);
+    passes.push_back(forward);
+  }
+  state.counters["more_over_passes"] = median(ratios);
+  state.counters["passes_ms"] = 1e3 * median(passes);
+}
+BENCHMARK(hypotheses)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+// The server's round of IFCA with k-means: 100 messages of 1.2 million numbers, 7 hypotheses. The messages
+// lie around the hypotheses, as sent models do, so that every client is assigned within three iterations.
+void k_means(benchmark::State& state) {
+  constexpr std::int64_t kHypotheses = 7, kMessages = 100;
+  const Arena arena(kFemnist);
+  const auto algorithm =
+      from_plugin("ifca", {{"hypotheses", kHypotheses}, {"assign", std::string("k-means")}});
+  const GradientEngine engine(arena.model(), arena.pool());
+  const std::atomic<bool> stop = false;
+  const PublicCompute compute(engine, stop);
+  Params params = initial_weights(arena.model());
+  Message memory;
+  Batch synthetic;
+  Observations observed;
+  Server server{.round = 1,
+                .rounds = 1,
+                .population = kMessages,
+                .params = params,
+                .state = memory,
+                .model = arena.model(),
+                .compute = compute,
+                .streams = Streams(1, 1, kServer).for_algorithm(),
+                .synthetic = synthetic,
+                .observed = observed};
+  algorithm->start(server);
+  const std::vector<Params> centres = algorithm->centres(algorithm->broadcast(server));
+  std::vector<Message> messages;
+  Stream draws({.seed = 1});
+  for (std::int64_t i = 0; i < kMessages; ++i) {
+    Params sent = centres[static_cast<std::size_t>(i % kHypotheses)];
+    sent.flat().add_(normal(draws, {sent.flat().numel()}).to(sent.flat().options()), 1e-3);
+    messages.push_back({{Key<Params>{"trained_model"}, std::move(sent)}});
+  }
+  const CohortUplink uplink(std::move(messages));
+  double cpu = 0;
+  for (auto _ : state) {
+    const Message before = memory;
+    const Cost cost = cost_of([&] { algorithm->aggregate(server, uplink); });
+    cpu += cost.cpu;
+    state.SetIterationTime(cost.wall);
+    memory = before;
+  }
+  state.counters["cpu_s"] = benchmark::Counter(cpu, benchmark::Counter::kAvgIterations);
+}
+BENCHMARK(k_means)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 // A thousand clients of twelve examples, one local epoch of FedAvg each.
 void client_round(benchmark::State& state, const Scenario& shape) {

@@ -57,7 +57,7 @@ void release(const torch::Tensor& vector, double spread, const LocalPolicy& poli
     vector.zero_();
     norm = 0;
   }
-  const double clip_norm = policy.clip_norm, z = policy.noise_multiplier;
+  const double clip_norm = policy.clip_norm, z = policy.noise_multiplier.number();
   if (clip_norm > 0 && norm > clip_norm) {
     vector.mul_(clip_factor(norm, clip_norm, vector.scalar_type()));
     norm = clip_norm;
@@ -84,8 +84,9 @@ Centres::Centres(const std::vector<Params>& points, const Params& params, bool b
   for (const Params& point : points) {
     if (point.empty() || point.layout()->fingerprint() != params.layout()->fingerprint() ||
         point.flat().scalar_type() != params.flat().scalar_type()) {
-      throw Error(Complaint{.found = "the algorithm names a centre that is not of the model's layout and type",
-                            .allowed = "parameters such as it sends to clients"});
+      throw Error(
+          Complaint{.found = "the algorithm names a centre that is not of the model's layout and type",
+                    .allowed = "parameters such as it sends to clients"});
     }
     if (!std::isfinite(length_of(point.flat()))) {
       parts_.clear();

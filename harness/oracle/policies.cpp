@@ -13,6 +13,7 @@ namespace {
 const char* const kClipDoc = "clip norm C: the largest Euclidean norm that one unit may contribute";
 const char* const kNoiseDoc =
     "noise multiplier: the standard deviation of the noise on a sum is this times the clip norm";
+const char* const kListDoc = "; of a list, client c has element c modulo the length";
 
 template <typename Policy>
 PolicyInfo info(std::string name, std::string summary) {
@@ -28,7 +29,8 @@ Schema<Accounting> Accounting::schema() {
        Constraint::between(0, 1)},
       {"budget", &Accounting::budget,
        "the most that a run may spend, in epsilon by RDP; it ends before the round that would exceed it; 0: "
-       "no limit",
+       "no limit; of a list, client c has element c modulo the length, and takes no further part once that "
+       "is spent",
        Constraint::at_least(0)},
       {"orders", &Accounting::orders, "orders of the RDP accountant",
        Constraint::one_of({"default", "opacus"})},
@@ -49,6 +51,11 @@ Schema<Accounting> Accounting::schema() {
 }
 
 void Accounting::validate() const {
+  if (budget.is_list() && budget.least() == 0) {
+    throw Error(Complaint{.found = fmt::format("budget is {}", to_text(Value(budget))),
+                          .allowed = "a list of numbers > 0, or one number",
+                          .remedy = "A client without a limit among others is one with a large budget"});
+  }
   if (delta > 0 && delta < 1) return;
   throw Error(Complaint{.found = fmt::format("delta is {}", delta),
                         .allowed = "a number above 0 and below 1; far below 1 over the number of units"});
@@ -57,7 +64,8 @@ void Accounting::validate() const {
 Schema<RecordPolicy> RecordPolicy::schema() {
   return Schema<RecordPolicy>{
       {"clip_norm", &RecordPolicy::clip_norm, kClipDoc, Constraint::positive()},
-      {"noise_multiplier", &RecordPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
+      {"noise_multiplier", &RecordPolicy::noise_multiplier, std::string(kNoiseDoc) + kListDoc,
+       Constraint::at_least(0)},
       {"sampling", &RecordPolicy::sampling, "how each access draws its batch from the client's examples",
        Constraint::one_of({kPoisson, kWithoutReplacement})},
       {"public_classes", &RecordPolicy::public_classes,
@@ -97,6 +105,14 @@ Schema<ClientPolicy> ClientPolicy::schema() {
 
 void ClientPolicy::validate() const {
   Accounting::validate();
+  for (const auto& [key, value] : {std::pair("noise_multiplier", &noise_multiplier), {"budget", &budget}}) {
+    if (!value->is_list()) continue;
+    throw Error(Complaint{
+        .found = fmt::format("{} is {} under the policy \"client\"", key, to_text(Value(*value))),
+        .allowed = "one number",
+        .remedy = "Its noise is on the sum over the cohort, and charged to all clients alike. Lists are for "
+                  "the policies \"record\" and \"local\""});
+  }
   if (as_if_cohort == 0 && as_if_population == 0) return;
   if (as_if_cohort >= 1 && as_if_population >= as_if_cohort) return;
   throw Error(Complaint{
@@ -114,8 +130,11 @@ Schema<LocalPolicy> LocalPolicy::schema() {
        "clip norm C of a client's whole message; 0: none, which leaves laplace a claim per unit of distance",
        Constraint::at_least(0)},
       {"noise_multiplier", &LocalPolicy::noise_multiplier,
-       "gaussian: standard deviation of the noise over the clip norm; laplace: its scale over the clip norm, "
-       "without one the scale itself; laplace-relative: mean norm of the noise over that of the message",
+       std::string(
+           "gaussian: standard deviation of the noise over the clip norm; laplace: its scale over the "
+           "clip norm, without one the scale itself; laplace-relative: mean norm of the noise over "
+           "that of the message") +
+           kListDoc,
        Constraint::at_least(0)},
       {"by_tensor", &LocalPolicy::by_tensor, "clip and noise each tensor of the model by itself"},
   }
@@ -160,6 +179,14 @@ Unit unit(const PrivacyPolicy& policy) {
                              [](const RecordPolicy&) { return Unit::kRecord; },
                              [](const ClientPolicy&) { return Unit::kClient; },
                              [](const LocalPolicy&) { return Unit::kLocal; }},
+                    policy);
+}
+
+bool differs_by_client(const PrivacyPolicy& policy) {
+  return std::visit(Overload{[](const NoPolicy&) { return false; },
+                             [](const auto& chosen) {
+                               return chosen.budget.is_list() || chosen.noise_multiplier.is_list();
+                             }},
                     policy);
 }
 

@@ -18,12 +18,12 @@ inline constexpr const char* kWithoutReplacement = "without-replacement";
 
 /// What every private policy has: how its epsilon is computed, and what it may become.
 struct Accounting : AccountSettings {
-  double budget = 0;
+  PerClient budget = 0;
   std::string noise_source = "stream";
   bool public_label_counts = false;
 
   static Schema<Accounting> schema();
-  /// Throws Error when delta is not strictly between 0 and 1.
+  /// Throws Error when delta is not strictly between 0 and 1, or some clients of a list have no budget.
   void validate() const;
 };
 
@@ -33,7 +33,7 @@ struct NoPolicy {};
 /// Records are protected: the oracle privatises every gradient.
 struct RecordPolicy : Accounting {
   double clip_norm = 1;
-  double noise_multiplier = 1;
+  PerClient noise_multiplier = 1;
   std::string sampling = kPoisson;
   bool public_classes = false;
 
@@ -44,7 +44,7 @@ struct RecordPolicy : Accounting {
 /// privacy; McMahan et al., ICLR 2018).
 struct ClientPolicy : Accounting {
   double clip_norm = 1;
-  double noise_multiplier = 1;
+  PerClient noise_multiplier = 1;  ///< no list: the noise is on the sum of the cohort
   std::string sampling = kPoisson;
   bool adaptive_clipping = false;
   double target_quantile = 0.5;
@@ -67,7 +67,7 @@ struct LocalPolicy : Accounting {
   double clip_norm = 1;  ///< 0: none, which leaves Laplace noise a claim per unit of distance alone
   /// Of the Gaussian: deviation over clip norm. Laplace: scale over clip norm, or the scale where nothing is
   /// clipped. Relative: the expected norm of the noise over that of the message.
-  double noise_multiplier = 1;
+  PerClient noise_multiplier = 1;
   bool by_tensor = false;  ///< each tensor of the layout is clipped and noised by itself
 
   static Schema<LocalPolicy> schema();
@@ -89,7 +89,17 @@ const std::vector<PolicyInfo>& policies();
 /// The policy of that name with those settings; an unknown name is a Bug.
 PrivacyPolicy make_policy(const std::string& name, const Settings& settings);
 
+/// The policy as one client has it, without lists.
+template <typename Policy>
+Policy of_client(Policy policy, std::int64_t client) {
+  policy.noise_multiplier = policy.noise_multiplier.of(client);
+  policy.budget = policy.budget.of(client);
+  return policy;
+}
+
 Unit unit(const PrivacyPolicy& policy);
+/// Whether noise or budgets are lists, so that each client's epsilon is its own.
+bool differs_by_client(const PrivacyPolicy& policy);
 /// The policy's accounting, or nullptr when there is nothing to account.
 const Accounting* accounting(const PrivacyPolicy& policy);
 const Accounting* accounting(PrivacyPolicy&&) = delete;  // it would point into what is gone

@@ -36,7 +36,7 @@ double count_deviation(const ClientPolicy& policy, std::int64_t cohort) {
 }  // namespace
 
 std::vector<double> noise_multipliers(const ClientPolicy& policy, std::int64_t expected_cohort) {
-  const double total = policy.noise_multiplier;
+  const double total = policy.noise_multiplier.number();
   if (!policy.adaptive_clipping) return {total};
   const std::int64_t cohort = policy.as_if_cohort > 0 ? policy.as_if_cohort : expected_cohort;
   const double count = count_deviation(policy, cohort) / kBitNorm;

@@ -61,7 +61,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);
   count_gradient(sample.positions);
-  const GaussianRelease release(event(policy_.sampling, sample.rate, {policy_.noise_multiplier}),
+  const GaussianRelease release(event(policy_.sampling, sample.rate, {policy_.noise_multiplier.number()}),
                                 {policy_.clip_norm}, book());
   Params sum = setting()
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -271,7 +272,8 @@ class Arena {
     summary.parameters = inputs_.model(experiment).layout()->numel();
     const PrivacyPolicy policy = policy_of(entry);
     if (const Accounting* accounting = fedarena::accounting(policy)) {
-      results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget);
+      results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget,
+                            differs_by_client(policy));
       // What the claim holds stands there.
       const std::vector<std::string> claimed = {"delta", "budget", "orders", "conversion", "assume"};
       for (const auto& [name, value] : entry.privacy.settings) {
@@ -297,6 +299,22 @@ class Arena {
       check_as_if(*client, cohort, clients - experiment.held_out_clients(clients));
       noise_multipliers(*client, cohort);
     }
+  }
+
+  // Names the clients that have spent their own budgets since `told`.
+  void say_spent(const std::string& name, const Simulation& simulation, std::set<std::int64_t>& told) {
+    std::vector<std::int64_t> fresh;
+    std::ranges::set_difference(simulation.spent(), told, std::back_inserter(fresh));
+    told = simulation.spent();
+    if (fresh.empty()) return;
+    constexpr std::size_t kMost = 5;
+    const std::size_t more = fresh.size() - std::min(fresh.size(), kMost);
+    const bool one = fresh.size() == 1;
+    fresh.resize(fresh.size() - more);
+    progress_.say(fmt::format(
+        "{}: after round {}, the {} of client{} {}{} {} spent; {} of all clients take no further part", name,
+        simulation.rounds_done(), one ? "budget" : "budgets", one ? "" : "s", fmt::join(fresh, ", "),
+        more > 0 ? fmt::format(" and {} more", more) : "", one ? "is" : "are", told.size()));
   }
 
   // False when the user stopped it, or another cell failed.
@@ -325,6 +343,7 @@ class Arena {
     Simulation simulation(setup);
     record.restore(simulation);
     progress_.begin_cell(name, simulation.rounds_done(), experiment.rounds);
+    std::set<std::int64_t> spent = simulation.spent();
     StoppingRule rule(experiment.stopping);
     for (const results::RoundRecord& round : record.rounds()) rule.see(round);
     try {
@@ -332,14 +351,17 @@ class Arena {
         const results::RoundRecord round = of_algorithm([&] { return simulation.next_round(); });
         record.append(round, simulation);
         progress_.round_done(name, round);
+        say_spent(name, simulation, spent);
         rule.see(round);
       }
     } catch (const Interrupted&) {
       record.interrupt(simulation);
       return false;
     } catch (const BudgetSpent&) {
-      progress_.say(fmt::format("{}: stopped after round {}: the next one would overspend the budget", name,
-                                simulation.rounds_done()));
+      progress_.say(fmt::format("{}: stopped after round {}: {}", name, simulation.rounds_done(),
+                                record.summary().privacy->budget.is_list()
+                                    ? "no client's budget pays for another one"
+                                    : "the next one would overspend the budget"));
     }
     try {
       if (!rule.stopped().empty()) simulation.charge_rest();

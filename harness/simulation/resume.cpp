@@ -58,6 +58,7 @@ std::string Simulation::restore(std::span<const std::byte> bytes) {
   server_state_ = std::move(checkpoint.server_state);
   clip_norm_ = checkpoint.clip_norm;
   ledger_ = std::move(ledger);
+  spent_ = spent_so_far();
   synthetic_ = {};
   if (const Message& synthetic = checkpoint.synthetic; !synthetic.entries().empty()) {
     synthetic_ = {synthetic[kSyntheticInputs], synthetic[kSyntheticTargets]};

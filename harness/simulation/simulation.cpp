@@ -60,7 +60,17 @@ AccountSettings account_settings_of(const PrivacyPolicy& policy) {
 
 bool has_budget(const PrivacyPolicy& policy) {
   const Accounting* accounting = fedarena::accounting(policy);
-  return accounting != nullptr && accounting->budget > 0;
+  return accounting != nullptr && accounting->budget.least() > 0;
+}
+
+bool has_own_budgets(const PrivacyPolicy& policy) {
+  const Accounting* accounting = fedarena::accounting(policy);
+  return accounting != nullptr && accounting->budget.is_list();
+}
+
+double budget_of(const PrivacyPolicy& policy, std::int64_t client) {
+  const Accounting* accounting = fedarena::accounting(policy);
+  return accounting == nullptr ? 0 : accounting->budget.of(client);
 }
 
 // A filter with a fixed budget may let data decide how much is asked for; anything else is charged as
@@ -182,8 +192,8 @@ torch::Tensor Simulation::shard_of(std::int64_t client) const {
 
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
-    return std::make_unique<RecordOracle>(shard_setting(client), shard_of(client), streams, *policy,
-                                          canaries_.of_client(client, streams));
+    return std::make_unique<RecordOracle>(shard_setting(client), shard_of(client), streams,
+                                          of_client(*policy, client), canaries_.of_client(client, streams));
   }
   return std::make_unique<ExactOracle>(shard_setting(client), shard_of(client), streams);
 }
@@ -204,7 +214,8 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
           .model = setup_.model,
           .compute = compute_,
           .streams = streams_of(round, client).for_algorithm(),
-          .observed = observed};
+          .observed = observed,
+          .budget = budget_of(setup_.policy, client)};
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
@@ -219,7 +230,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
     // What happens on the device stays there; what leaves it is all that is charged.
     result.accesses = {};
-    randomise(message, *policy, downlink.centres, oracle->size(), streams, result.accesses);
+    randomise(message, of_client(*policy, client), downlink.centres, oracle->size(), streams,
+              result.accesses);
   }
   const Bytes bytes = encode(message);
   result.uplink = decode(bytes, setup_.model.layout(), setup_.model.options().device());
@@ -272,7 +284,7 @@ void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger&
 // Saves the work of a round that is bound to be withheld: when all rounds so far made the same accesses, so
 // will the next one.
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
-  if (!has_budget(setup_.policy)) return;
+  if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
     return segments.size() == 1 ? &segments.front().accesses : nullptr;
   };
@@ -289,8 +301,8 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
 }
 
 void Simulation::check_budget(const Ledger& ledger) const {
-  if (!has_budget(setup_.policy)) return;
-  const double budget = accounting(setup_.policy)->budget;
+  if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
+  const double budget = accounting(setup_.policy)->budget.number();
   // Written so that what is unproven, or no number, counts as too much.
   const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
   if (epsilon && *epsilon <= budget) return;
@@ -300,6 +312,59 @@ void Simulation::check_budget(const Ledger& ledger) const {
                            budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
       .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
                 "budget"});
+}
+
+bool Simulation::pays(std::int64_t client, const std::vector<Ledger::Segment>& segments,
+                      const std::vector<Access>& more) const {
+  std::vector<Access> accesses = Ledger::accesses_of(segments);
+  accesses.insert(accesses.end(), more.begin(), more.end());
+  // Unproven is too much.
+  const std::optional<double> epsilon = odometer_.epsilon(accesses).epsilon;
+  return epsilon && *epsilon <= budget_of(setup_.policy, client);
+}
+
+bool Simulation::pays_again(std::int64_t client, const Ledger& ledger) const {
+  const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
+  const bool alike = segments.size() == 1 && segments.front().participations > 1;
+  return !alike || pays(client, segments, segments.front().accesses);
+}
+
+std::set<std::int64_t> Simulation::spent_so_far() const {
+  std::set<std::int64_t> spent;
+  if (!has_own_budgets(setup_.policy)) return spent;
+  std::map<std::int64_t, std::int64_t> drawn;
+  for (std::int64_t round = 1; round <= round_; ++round) {
+    for (const std::int64_t client : cohort_of(round)) ++drawn[client];
+  }
+  for (const std::int64_t client : training_) {
+    const std::int64_t took_part = Ledger::participations_of(ledger_.clients().at(client).segments);
+    if (took_part < drawn[client] || !pays_again(client, ledger_)) spent.insert(client);
+  }
+  return spent;
+}
+
+void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
+                                 std::set<std::int64_t>& spent) const {
+  if (!has_own_budgets(setup_.policy)) return;
+  std::vector<std::int64_t> paying;
+  std::vector<LocalResult> answers;
+  for (std::size_t index = 0; index < cohort.size(); ++index) {
+    const std::int64_t client = cohort[index];
+    if (pays(client, ledger_.clients().at(client).segments, local[index].accesses.list())) {
+      paying.push_back(client);
+      answers.push_back(std::move(local[index]));
+    } else {
+      spent.insert(client);
+    }
+  }
+  cohort = std::move(paying);
+  local = std::move(answers);
+  if (spent.size() < training_.size()) return;
+  if (round_ > 0) throw BudgetSpent();
+  throw Error(Complaint{
+      .found = "no client's budget pays for a single round",
+      .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
+                "budgets"});
 }
 
 Bytes Simulation::next_downlink() {
@@ -353,7 +418,10 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
 results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
-  const std::vector<std::int64_t> cohort = cohort_of(round);
+  std::vector<std::int64_t> cohort = cohort_of(round);
+  std::set<std::int64_t> spent = spent_;
+  if (!spent.empty() && spent.size() == training_.size()) throw BudgetSpent();
+  std::erase_if(cohort, [&](std::int64_t client) { return spent.contains(client); });
   const CostMeter meter(setup_.model, engine_, compute_);
   Rollback rollback(params_, server_state_, clip_norm_);
   Batch synthetic;
@@ -366,6 +434,8 @@ results::RoundRecord Simulation::next_round() {
   std::vector<LocalResult> local = train_all(cohort, round, downlink, [&] {
     if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
   });
+
+  leave_out_spent(cohort, local, spent);
 
   results::RoundRecord record;
   record.round = round;
@@ -383,7 +453,8 @@ results::RoundRecord Simulation::next_round() {
     if (may_observe) observed.add(local[index].observed);
     uplinks.push_back(std::move(local[index].uplink));
   }
-  aggregate(server, std::move(uplinks), ledger);
+  // Without anybody who could pay, the model stays.
+  if (!cohort.empty() || !has_own_budgets(setup_.policy)) aggregate(server, std::move(uplinks), ledger);
   if (round == 1 && setup_.tests_tell_label_counts) {
     ledger.record_population(round, RoundAccesses({{label_count_access(setup_.policy), 1}}));
   }
@@ -410,6 +481,10 @@ results::RoundRecord Simulation::next_round() {
     for (std::size_t i = 0; i < scores.size(); ++i)
       gradient_scores_[static_cast<std::size_t>(own[i])] += scores[i];
   }
+  for (const std::int64_t client : cohort) {
+    if (has_own_budgets(setup_.policy) && !pays_again(client, ledger)) spent.insert(client);
+  }
+  spent_ = std::move(spent);
   ledger_ = std::move(ledger);
   synthetic_ = std::move(synthetic);
   round_ = round;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -114,6 +115,10 @@ class Simulation {
   /// canary sends with the change of the model.
   std::vector<double> canary_scores() const;
 
+  /// Of clients with budgets of their own, those who take no further part: who was left out of a round, or
+  /// whose rounds, two or more and all alike, leave too little for another one.
+  const std::set<std::int64_t>& spent() const { return spent_; }
+
   const Params& params() const { return params_; }
   const Ledger& ledger() const { return ledger_; }
   /// What the algorithm trained the last completed round's model on in place of examples (in_pixels).
@@ -177,6 +182,14 @@ class Simulation {
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
+  // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.
+  void leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
+                       std::set<std::int64_t>& spent) const;
+  // Whether the client's budget pays for those rounds and another one.
+  bool pays(std::int64_t client, const std::vector<Ledger::Segment>& segments,
+            const std::vector<Access>& more) const;
+  bool pays_again(std::int64_t client, const Ledger& ledger) const;
+  std::set<std::int64_t> spent_so_far() const;
   // States of clients that a round in progress has changed, by client.
   using PendingStates = std::map<std::int64_t, ClientStates::State>;
   void evaluate(results::RoundRecord& record, const PendingStates& pending, Ledger& ledger);
@@ -201,6 +214,7 @@ class Simulation {
   ClientStates client_states_;
   Ledger ledger_;
   Odometer odometer_;
+  std::set<std::int64_t> spent_;
   double clip_norm_ = 0;  // of the policy "client", where it may adapt
   Batch synthetic_;
   std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far

@@ -67,8 +67,6 @@ class Ifca final : public Algorithm {
   Message train(Client& client, const Message& downlink) const override {
     const Hypotheses all = hypotheses_in(downlink);
     const std::size_t choice = best(client, all);
-    for (std::size_t j = 0; j < all.size(); ++j)
-      client.observed.add("hypothesis-" + std::to_string(j), j == choice ? 1 : 0);
     Params trained = train_locally(client, all[choice], config_);
     if (config_.assign == "k-means") return {{kTrained, std::move(trained)}};
     Message uplink = update_message(client, all[choice], trained);
@@ -96,6 +94,8 @@ class Ifca final : public Algorithm {
     if (!told) choices = lloyd_choices(old, sent);
     std::vector<std::int64_t> chosen(old.size());
     for (const std::size_t j : choices) ++chosen.at(j);
+    for (std::size_t j = 0; j < old.size(); ++j)
+      server.observed.add("hypothesis-" + std::to_string(j), static_cast<double>(chosen[j]));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());
     for (std::size_t j = 0; j < old.size(); ++j) {
       Params mean = mean_of(j, choices, sent, weights, told ? zeros_like(old[j]) : old[j]);

@@ -65,14 +65,27 @@ double order_of(const Account& account) {
   return 0;
 }
 
+// The client with the least epsilon by RDP among those who took part.
+const ClientAccount& least_of(const Account& account, const Ledger& ledger) {
+  const ClientAccount* least = &account.clients.front();
+  bool took_part = false;
+  for (const ClientAccount& client : account.clients) {
+    if (ledger.clients().at(client.client).segments.empty()) continue;
+    if (!took_part || worse(least->rdp, client.rdp) != client.rdp) least = &client;
+    took_part = true;
+  }
+  return *least;
+}
+
 }  // namespace
 
 void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,
-                  double budget) {
+                  const PerClient& budget, bool per_client) {
   summary.policy = policy;
   summary.privacy.reset();
   if (policy == "none") return;
-  summary.privacy = PrivacyClaim{.unit = policy, .settings = settings, .budget = budget};
+  summary.privacy =
+      PrivacyClaim{.unit = policy, .settings = settings, .per_client = per_client, .budget = budget};
 }
 
 void compute_claim(Summary& summary, const Ledger& ledger) {
@@ -90,7 +103,13 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   claim.as_if_pld = account.as_if_pld;
   claim.per_distance = account.per_distance;
   claim.nominal.assign(account.nominal.begin(), account.nominal.end());
-  claim.varied = claim.budget == 0 && ledger.varies();
+  claim.varied = claim.budget.least() == 0 && ledger.varies();
+  claim.least_rdp = claim.least_pld = std::nullopt;
+  if (claim.per_client) {
+    const ClientAccount& least = least_of(account, ledger);
+    claim.least_rdp = least.rdp;
+    claim.least_pld = pld_claim(ledger.charged(least.client), claim.settings);
+  }
   claim.made_rdp = claim.made_pld = std::nullopt;
   if (ledger.charges_more()) {
     const Account made = fedarena::account(ledger.made(), claim.settings);

@@ -9,9 +9,10 @@
 namespace fedarena::results {
 
 /// Puts the policy into the summary of a run that is to begin, with the settings by which its epsilon will be
-/// computed and its budget (0 for none). Under the policy "none" the rest means nothing and is left out.
+/// computed, its budget (0 for none), and whether noise or budgets are lists. Under the policy "none" the
+/// rest means nothing and is left out.
 void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,
-                  double budget);
+                  const PerClient& budget, bool per_client = false);
 
 /// Puts into the summary what the ledger is worth, computed by the settings that the summary holds; changes
 /// nothing under the policy "none". The same ledger gives the same claim, so that a record can be verified.

@@ -57,10 +57,20 @@ bool ExpectedLedger::has_empty_places() const {
   return kind != settings_.end() && kind->second == "mislabelled";
 }
 
-double ExpectedLedger::number(const std::string& name) const {
+double ExpectedLedger::number(const std::string& name, std::int64_t client) const {
   if (name == "noise_multiplier" && is_control()) return 0;
   const std::string text = setting(name, "missing");
-  const std::optional<double> value = parse_number<double>(text);
+  std::optional<double> value = parse_number<double>(text);
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
+    std::vector<std::string_view> elements;
+    for (std::string_view rest = std::string_view(text).substr(1, text.size() - 2);;) {
+      const std::size_t comma = rest.find(", ");
+      elements.push_back(rest.substr(0, comma));
+      if (comma == std::string_view::npos) break;
+      rest.remove_prefix(comma + 2);
+    }
+    value = parse_number<double>(elements[static_cast<std::size_t>(client) % elements.size()]);
+  }
   if (value) return *value;
   throw Error(Complaint{.place = {.file = file_},
                         .found = fmt::format("{}{} is {}", section_, name, text),
@@ -107,7 +117,8 @@ std::vector<std::int64_t> ExpectedLedger::held_out(std::int64_t clients) const {
   const double part = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
   if (!(part > 0) || clients < 2) return {};
   // An edited file may hold any part.
-  const double count = std::clamp(std::round(part * static_cast<double>(clients)), 1.0, static_cast<double>(clients - 1));
+  const double count =
+      std::clamp(std::round(part * static_cast<double>(clients)), 1.0, static_cast<double>(clients - 1));
   return cohort_draws(0).sample_without_replacement(clients, static_cast<std::int64_t>(count));
 }
 
@@ -142,7 +153,9 @@ SampledGaussian ExpectedLedger::event(double rate, std::vector<double> noise_mul
           .adjacency = poisson ? Adjacency::kZeroOut : Adjacency::kReplaceOne};
 }
 
-SampledGaussian ExpectedLedger::of_records() const { return event(1, {number("noise_multiplier")}); }
+SampledGaussian ExpectedLedger::of_records(std::int64_t client) const {
+  return event(1, {number("noise_multiplier", client)});
+}
 
 std::set<double> ExpectedLedger::rates(std::int64_t examples) const {
   if (!settings_.contains("algorithms.batch_size")) return {};
@@ -208,9 +221,9 @@ std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {
   return {1 / std::sqrt(std::pow(both, -2) - std::pow(count, -2)), count};
 }
 
-Event ExpectedLedger::of_messages() const {
+Event ExpectedLedger::of_messages(std::int64_t client) const {
   const std::string mechanism = setting("mechanism", "gaussian");
-  const double noise = number("noise_multiplier"), clip_norm = number("clip_norm");
+  const double noise = number("noise_multiplier", client), clip_norm = number("clip_norm");
   if (mechanism == "gaussian") return Gaussian{noise, Adjacency::kReplaceOne};
   if (mechanism == "laplace-relative") return ExactAccess{"messages, under noise scaled by their own norm"};
   if (noise == 0) return ExactAccess{"messages"};

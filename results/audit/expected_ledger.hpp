@@ -35,6 +35,9 @@ class ExpectedLedger {
   std::int64_t rounds() const { return integer("experiment.rounds", 0); }
   /// Whether a fixed budget of epsilon lets data decide how much is asked for.
   bool has_budget() const { return setting("budget", "0.0") != "0.0"; }
+  /// Whether each client has a budget of its own, and which.
+  bool has_own_budgets() const { return setting("budget", "0.0").starts_with('['); }
+  double budget(std::int64_t client) const { return number("budget", client); }
   /// Of the partition; none where the data decide it.
   std::optional<std::int64_t> clients() const;
   /// Who never trains, of so many clients, ascending.
@@ -42,8 +45,8 @@ class ExpectedLedger {
   /// Who takes part in a round, of so many clients, ascending.
   std::vector<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
 
-  /// Noise multipliers of the policy "record", sampling and adjacency; without the rate.
-  SampledGaussian of_records() const;
+  /// The client's noise multipliers under the policy "record", sampling and adjacency; without the rate.
+  SampledGaussian of_records(std::int64_t client) const;
   /// The rates at which a client with so many examples may be sampled; none where the algorithm has no batch
   /// size, so that any may be.
   std::set<double> rates(std::int64_t examples) const;
@@ -64,7 +67,7 @@ class ExpectedLedger {
   /// What a client's message goes through under the policy "local", the dimension of Laplace noise left at 1:
   /// what is charged for it, and what is nominal beside it. More than one such message is in a round where
   /// each tensor is noised by itself.
-  Event of_messages() const;
+  Event of_messages(std::int64_t client) const;
   bool by_tensor() const { return setting("by_tensor", "false") == "true"; }
   /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
   /// takes from what of_messages() says.
@@ -75,7 +78,8 @@ class ExpectedLedger {
 
  private:
   std::string setting(const std::string& name, const std::string& fallback) const;  // of the policy
-  double number(const std::string& name) const;                                     // of the policy
+  // Of the policy; of a list, the client's.
+  double number(const std::string& name, std::int64_t client = 0) const;
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
   std::int64_t as_if_cohort() const;
   std::int64_t cohort_size(std::int64_t trained) const;

@@ -159,7 +159,12 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
   experiment.text(section + "orders", settings.orders);
   experiment.text(section + "conversion", settings.conversion);
   experiment.text(section + "assume", settings.assume);
-  experiment.number(section + "budget", summary.privacy->budget);
+  const PerClient& budget = summary.privacy->budget;
+  if (budget.is_list()) {
+    experiment.text(section + "budget", to_text(Value(budget)));
+  } else {
+    experiment.number(section + "budget", budget.number());
+  }
 }
 
 }  // namespace

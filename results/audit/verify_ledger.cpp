@@ -1,6 +1,7 @@
 // A ledger against the experiment of its run.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "fedarena/accounting/odometer.hpp"
 
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_ledger.hpp"
@@ -104,7 +107,7 @@ std::string client_text(std::int64_t client) { return fmt::format(" of client {}
 void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                      Kinds& kinds) {
   const std::string whose = client_text(client);
-  const SampledGaussian noised = expected.of_records();
+  const SampledGaussian noised = expected.of_records(client);
   const std::set<double> rates = expected.rates(record.examples);
   const auto due = expected.accesses(record.examples);
   for (const Segment& segment : record.segments) {
@@ -178,7 +181,7 @@ void compare_centred(std::int64_t client, const Segment& segment, std::span<cons
 void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                       Kinds& kinds) {
   const std::string whose = client_text(client);
-  const Event due = expected.of_messages();
+  const Event due = expected.of_messages(client);
   const bool centred = expected.may_have_centres();
   const auto* exact = std::get_if<ExactAccess>(&due);
   for (const Segment& segment : record.segments) {
@@ -186,8 +189,8 @@ void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, c
     for (const Access& access : segment.accesses) {
       if (exact != nullptr && std::holds_alternative<Nominal>(access.event)) continue;
       count += access.count;
-      kinds.result(same_mechanism(access.event, due, centred), "message", whose, describe(on_the_line(access.event)),
-                   describe(due));
+      kinds.result(same_mechanism(access.event, due, centred), "message", whose,
+                   describe(on_the_line(access.event)), describe(due));
     }
     const bool fits = count == 1 || (count > 1 && (expected.by_tensor() || !expected.is_repeatable()));
     kinds.result(fits, "messages in a round", whose, std::to_string(count), "1");
@@ -212,6 +215,51 @@ void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
                  fmt::format("{} of {}", within, where));
   }
 }
+
+// Under budgets of the clients' own, a client takes part until another round would cost more than it has.
+class OwnBudgets {
+ public:
+  OwnBudgets(const ExpectedLedger& expected, const PrivacyClaim& claim)
+      : expected_(expected), odometer_(claim.settings) {}
+
+  // Leaves in `rounds` those in which the client took part: the first.
+  void cut(std::int64_t client, const std::vector<Segment>& segments, std::vector<std::int64_t>& rounds,
+           Kinds& kinds) {
+    const auto drawn = std::ssize(rounds);
+    const std::int64_t took_part = Ledger::participations_of(segments);
+    const std::string whose = client_text(client);
+    const double budget = expected_.budget(client);
+    const std::vector<Access> accesses = Ledger::accesses_of(segments);
+    const double epsilon = epsilon_of(accesses);
+    kinds.result(epsilon <= budget, "epsilon", whose, exact_number(epsilon),
+                 "at most the budget " + exact_number(budget));
+    // What another round would cost is known of rounds that were all alike.
+    double another = std::numeric_limits<double>::infinity();
+    if (segments.size() == 1) {
+      std::vector<Access> more = accesses;
+      more.insert(more.end(), segments.front().accesses.begin(), segments.front().accesses.end());
+      another = epsilon_of(more);
+    }
+    const bool left_out = took_part < drawn;
+    kinds.result(!left_out || another > budget, "rounds", whose, std::to_string(took_part),
+                 fmt::format("{}, because the budget {} pays for another one", drawn, exact_number(budget)));
+    const bool predicted = segments.size() == 1 && took_part > 1 && another > budget;
+    if (left_out || predicted) ++spent_;
+    if (left_out) rounds.resize(static_cast<std::size_t>(took_part));
+  }
+
+  std::int64_t spent() const { return spent_; }
+
+ private:
+  // What is unproven counts as infinite.
+  double epsilon_of(const std::vector<Access>& accesses) const {
+    return odometer_.epsilon(accesses).epsilon.value_or(std::numeric_limits<double>::infinity());
+  }
+
+  const ExpectedLedger& expected_;
+  Odometer odometer_;
+  std::int64_t spent_ = 0;  // clients
+};
 
 // What personal models took: after each round in which clients were tested with them, and exactly, since
 // nothing of it is sent.
@@ -355,12 +403,16 @@ Verification verify_ledger(const std::filesystem::path& path) {
   // Another plugin's clients may send different numbers of vectors.
   const bool alike = expected.is_repeatable() && expected.may_have_centres() && expected.accesses(0);
   ChargedRounds charged;
+  std::optional<OwnBudgets> budgets;
+  if (expected.has_own_budgets() && summary.privacy) budgets.emplace(expected, *summary.privacy);
   std::vector<Draws> draws(static_cast<std::size_t>(last));
   for (const auto& [client, record] : ledger.clients()) {
     // An edited ledger may name any.
     const bool known = client >= 0 && client < clients;
-    const std::vector<std::int64_t> own =
+    std::vector<std::int64_t> own =
         known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
+    if (budgets && known && !std::ranges::binary_search(held_out, client))
+      budgets->cut(client, record.segments, own, kinds);
     compare_rounds(client, record.segments, own, "rounds", kinds);
     if (summary.state == kFinished) {
       // The scores of those that are held out stand nowhere one by one.
@@ -395,6 +447,10 @@ Verification verify_ledger(const std::filesystem::path& path) {
       compare_others(access, expected, " of all clients", kinds);
   }
   kinds.conclude();
+  if (budgets && summary.state == kFinished) {
+    Comparison(verification, path / kSummaryFile)
+        .integer("spent_clients", summary.privacy->spent_clients, budgets->spent());
+  }
   if (ledger.unit() == Unit::kRecord && expected.is_repeatable() && !expected.has_empty_places())
     compare_draws(draws, rounds, Comparison(verification, path / kRoundsFile));
   return verification;

@@ -138,8 +138,11 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.claim("made_epsilon_pld", recorded.made_pld, claim.made_pld);
   compare.text("exact_access", recorded.exact_access, claim.exact_access);
   compare.text("declared_public", recorded.declared_public, claim.declared_public);
-  if (recorded.budget > 0 && claim.rdp && claim.rdp->epsilon) {
-    compare.result(*claim.rdp->epsilon <= recorded.budget, "budget", exact_number(recorded.budget),
+  compare.claim("least_epsilon_rdp", recorded.least_rdp, claim.least_rdp);
+  compare.claim("least_epsilon_pld", recorded.least_pld, claim.least_pld);
+  const double budget = recorded.budget.most();
+  if (budget > 0 && claim.rdp && claim.rdp->epsilon) {
+    compare.result(*claim.rdp->epsilon <= budget, "budget", exact_number(budget),
                    fmt::format("at least the epsilon {}", exact_number(*claim.rdp->epsilon)));
   }
 }

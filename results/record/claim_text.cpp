@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fedarena::results {
 namespace {
@@ -45,6 +46,12 @@ std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText nu
          (claim->as_if_rdp ? ", as if " + both(claim->as_if_rdp, claim->as_if_pld) : "");
 }
 
+std::string budget_text(const PerClient& budget) {
+  std::vector<std::string> texts;
+  for (const double number : budget.numbers()) texts.push_back(short_number(number));
+  return budget.is_list() ? fmt::format("[{}]", fmt::join(texts, ", ")) : texts.front();
+}
+
 std::string delta_warning(const PrivacyClaim& claim) {
   if (claim.units == 0 || claim.settings.delta * static_cast<double>(claim.units) < 1) return {};
   const char* unit = claim.unit == "record" ? "example" : "client";
@@ -65,6 +72,12 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
       {"", explained_claim(claim.pld) + " by PLD"},
       {"delta", short_number(claim.settings.delta)}};
   if (const std::string warning = delta_warning(claim); !warning.empty()) lines.emplace_back("", warning);
+  if (claim.least_rdp) {
+    lines.emplace_back("least", explained_claim(claim.least_rdp) +
+                                    " by RDP, of the client with the least; epsilon is that of the one with "
+                                    "the largest");
+    lines.emplace_back("", explained_claim(claim.least_pld) + " by PLD");
+  }
   if (claim.as_if_rdp) {
     lines.emplace_back("as if", explained_claim(claim.as_if_rdp) +
                                     " by RDP, of the larger population that the noise was rescaled for");
@@ -96,10 +109,12 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
     lines.emplace_back("public",
                        "each client's " + claim.declared_public + ", because the experiment declares it");
   }
-  if (claim.budget > 0) {
-    lines.emplace_back(
-        "budget", short_number(claim.budget) +
-                      (claim.stopped.empty() ? "" : ", which stopped the run before its planned rounds"));
+  if (claim.budget.least() > 0) {
+    std::string text = budget_text(claim.budget);
+    if (claim.budget.is_list())
+      text += fmt::format(", each client its own, which {} clients spent", claim.spent_clients);
+    if (!claim.stopped.empty()) text += ", which stopped the run before its planned rounds";
+    lines.emplace_back("budget", text);
   }
   return lines;
 }

@@ -27,6 +27,9 @@ std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText nu
 inline constexpr const char* kNominalNote =
     "a paper's own count, summed over rounds; it is not an epsilon and bounds nothing here";
 
+/// A budget, or the list of the clients'.
+std::string budget_text(const PerClient& budget);
+
 /// A warning where delta is not below one over the units, since then it allows to publish one of them as it
 /// is; or empty.
 std::string delta_warning(const PrivacyClaim& claim);

@@ -158,6 +158,13 @@ double JsonFields::amount(const std::string& name) {
   return value.get<double>();
 }
 
+PerClient JsonFields::per_client(const std::string& name) {
+  if (!at(name).is_array()) return amount(name);
+  const std::vector<double> list = amounts(name);
+  if (list.empty()) reject(name, "a number from 0, or a list of them");
+  return PerClient(list);
+}
+
 double JsonFields::fraction(const std::string& name) {
   const Json& value = at(name);
   if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/schema.hpp"
 
 namespace fedarena::results {
 
@@ -42,6 +43,8 @@ class JsonFields {
   double number(const std::string& name);
   /// A finite number, not negative.
   double amount(const std::string& name);
+  /// An amount, or a list of at least one.
+  PerClient per_client(const std::string& name);
   /// A fraction in [0, 1].
   double fraction(const std::string& name);
   /// A list of fractions, each of which may be null.

@@ -54,6 +54,12 @@ void form_privacy(Form& form, Privacy& claim) {
   form_claim(form, "as_if_epsilon_pld", "as_if_pld_unproven", claim.as_if_pld);
   form_claim(form, "made_epsilon_rdp", "made_rdp_unproven", claim.made_rdp);
   form_claim(form, "made_epsilon_pld", "made_pld_unproven", claim.made_pld);
+  form.flag("per_client", claim.per_client);
+  if (claim.per_client) {
+    form_claim(form, "least_epsilon_rdp", "least_rdp_unproven", claim.least_rdp);
+    form_claim(form, "least_epsilon_pld", "least_pld_unproven", claim.least_pld);
+    form.integer("spent_clients", claim.spent_clients, 0);
+  }
   if (form.has("per_distance", claim.per_distance))
     form.amount("per_distance", form.part(claim.per_distance));
   if (form.has("nominal", claim.nominal)) form.numbers("nominal", claim.nominal);
@@ -61,7 +67,7 @@ void form_privacy(Form& form, Privacy& claim) {
   form.text("exact_access", claim.exact_access);
   form.text("declared_public", claim.declared_public);
   if (form.has("units", claim.units)) form.integer("units", claim.units, 1);
-  form.amount("budget", claim.budget);
+  form.per_client("budget", claim.budget);
   form.text("stopped", claim.stopped);
 }
 
@@ -77,6 +83,7 @@ void check(const PrivacyClaim& claim, const JsonFields& fields) {
   check_pair("", claim.rdp, claim.pld);
   check_pair("as_if_", claim.as_if_rdp, claim.as_if_pld);
   check_pair("made_", claim.made_rdp, claim.made_pld);
+  check_pair("least_", claim.least_rdp, claim.least_pld);
   const bool has_order = claim.rdp && claim.rdp->epsilon;
   if (claim.order != 0 && !(has_order && claim.order > 1)) {
     fields.reject("order", has_order ? "0 or a number above 1" : "0, because there is no epsilon of RDP");
@@ -123,6 +130,13 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
       known->second = std::max(known->second, value);
     }
   }
+  const bool less =
+      left.least_rdp && right.least_rdp && worse(*left.least_rdp, *right.least_rdp) == *left.least_rdp;
+  if (less) {
+    claim.least_rdp = right.least_rdp;
+    claim.least_pld = right.least_pld;
+  }
+  claim.spent_clients = std::max(left.spent_clients, right.spent_clients);
   claim.rdp = worse_of(left.rdp, right.rdp);
   if (claim.rdp != left.rdp) claim.order = right.order;
   claim.pld = worse_of(left.pld, right.pld);

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "fedarena/accounting/account.hpp"
+#include "fedarena/base/schema.hpp"
 
 namespace fedarena::results {
 
@@ -36,6 +37,11 @@ struct PrivacyClaim {
   std::optional<Claim> made_rdp =
       {};  ///< of what was asked for alone, where the claim charges for more: see Ledger
   std::optional<Claim> made_pld = {};  ///< present together with `made_rdp`
+  bool per_client = false;  ///< whether noise or budgets are lists, so that each client's epsilon is its own
+  std::optional<Claim> least_rdp =
+      {};  ///< then of the client with the least, of those who took part; present together with `rdp`
+  std::optional<Claim> least_pld = {};  ///< of the same client
+  std::int64_t spent_clients = 0;       ///< who took no further part because their own budget was spent
   /// What distance 1 between messages costs, where that is all a mechanism claims; of the client that it
   /// costs most.
   std::optional<double> per_distance = {};
@@ -46,7 +52,7 @@ struct PrivacyClaim {
   std::string declared_public =
       {};                    ///< what the claim takes for public knowledge because the experiment says so
   std::int64_t units = 0;    ///< examples, or clients, that there are; 0 before the run is finished
-  double budget = 0;         ///< the epsilon that the run must not exceed; 0 for none
+  PerClient budget = 0;      ///< the epsilon that the run, or each client, must not exceed; 0 for none
   std::string stopped = {};  ///< kStoppedByBudget or empty
 
   bool operator==(const PrivacyClaim&) const = default;

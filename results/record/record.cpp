@@ -149,7 +149,7 @@ void check_rounds(const Summary& summary, const JsonFields& fields) {
     fields.reject("rounds_done", fmt::format("{}, because the state is finished", summary.rounds));
   }
   if (!finished) fields.reject("stopped", fmt::format("empty, because the state is {}", summary.state));
-  if (summary.privacy->budget == 0) fields.reject("stopped", "empty, because there is no budget");
+  if (summary.privacy->budget.least() == 0) fields.reject("stopped", "empty, because there is no budget");
   if (summary.rounds_done == summary.rounds) fields.reject("stopped", "empty, because no round is missing");
   if (summary.rounds_done == 0) fields.reject("rounds_done", "from 1, because the state is finished");
 }

@@ -30,6 +30,11 @@ class FormWriter {
   /// Numbers of each kind are null where there is none.
   void number(const char* name, std::optional<double> value) { json_[name] = json_number(value); }
   void amount(const char* name, double value) { json_[name] = json_number(value); }
+  /// A number, or a list of them.
+  void per_client(const char* name, const PerClient& value) {
+    if (!value.is_list()) return amount(name, value.number());
+    json_[name] = value.numbers();
+  }
   void fraction(const char* name, std::optional<double> value) { number(name, value); }
   void boolean(const char* name, bool value) { json_[name] = value; }
   /// Absent unless true.
@@ -99,6 +104,7 @@ class FormReader {
     if (!fields_.is_null(name)) value = fields_.number(name);
   }
   void amount(const char* name, double& value) { value = fields_.amount(name); }
+  void per_client(const char* name, PerClient& value) { value = fields_.per_client(name); }
   void fraction(const char* name, double& value) { value = fields_.fraction(name); }
   void fraction(const char* name, std::optional<double>& value) {
     if (!fields_.is_null(name)) value = fields_.fraction(name);

@@ -88,10 +88,22 @@ void note_budget(const std::string& name, const RowRuns& row, const PrivacyClaim
   const auto [least, most] =
       std::ranges::minmax(row.runs, {}, [](const FoundRun* run) { return run->summary->rounds_done; });
   notes.push_back(fmt::format(
-      "{} {}: stopped after {} of {} rounds, because the next one would have overspent the budget "
-      "of epsilon {}",
-      kStoppedMark, name, range_text(least->summary->rounds_done, most->summary->rounds_done),
-      row.summary().rounds, short_number(claim.budget)));
+      "{} {}: stopped after {} of {} rounds, because {}", kStoppedMark, name,
+      range_text(least->summary->rounds_done, most->summary->rounds_done), row.summary().rounds,
+      claim.budget.is_list()
+          ? "no client's budget pays for another one"
+          : "the next one would have overspent the budget of epsilon " + budget_text(claim.budget)));
+}
+
+void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector<std::string>& notes) {
+  if (!claim.least_rdp) return;
+  std::string note = fmt::format(
+      "{}: each client's epsilon is its own; this is the largest, the least is {} (RDP), {} (PLD)", row,
+      claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
+  if (claim.budget.is_list())
+    note += fmt::format("; of the budgets {}, {} clients spent theirs and took no further part",
+                        budget_text(claim.budget), claim.spent_clients);
+  notes.push_back(note);
 }
 
 // Rates and counts of a run follow from sizes, so that neighbours of another size are none.
@@ -160,6 +172,7 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
     note_varied(names[i], *claim, notes);
     note_declared_public(names[i], *claim, notes);
     note_budget(names[i], rows[i], *claim, notes);
+    note_clients(names[i], *claim, notes);
   }
   const auto any = [&](const auto& property) {
     return std::ranges::any_of(claims, [&](const auto& claim) { return claim && property(*claim); });

@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, std::string>> identity(const Summary& summary
   facts.emplace_back("conversion", claim.settings.conversion);
   facts.emplace_back("assume", claim.settings.assume);
   facts.emplace_back("as_if_epsilon_rdp", claim.as_if_rdp ? "an epsilon" : "null");
-  facts.emplace_back("budget", exact_number(claim.budget));
+  facts.emplace_back("budget", to_text(Value(claim.budget)));
   facts.emplace_back("tuning", search_text(summary.tuning));
   const CanaryAudit audit = summary.audit.value_or(CanaryAudit{});
   facts.emplace_back("audit", audit.control ? audit.kind + ", without noise" : audit.kind);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "fedarena/accounting/account.hpp"
 
@@ -17,8 +17,8 @@ class FEDARENA_API Odometer {
   explicit Odometer(const AccountSettings& settings);
   /// The run's epsilon so far.
   Claim epsilon(const Ledger& ledger) const;
-  /// One client's epsilon so far.
-  Claim epsilon(const Ledger& ledger, std::int64_t client) const;
+  /// The epsilon of one unit that was asked for this.
+  Claim epsilon(const std::vector<Access>& accesses) const;
 
  private:
   std::shared_ptr<const RdpReader> reader_;

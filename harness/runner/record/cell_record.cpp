@@ -189,6 +189,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
     summary_.best_round = results::best_over_rounds(evaluated);
   }
   results::compute_claim(summary_, simulation.ledger());
+  if (summary_.privacy) summary_.privacy->spent_clients = std::ssize(simulation.spent());
   write_audit(simulation);
   if (!simulation.finished()) {
     if (stopped.empty()) {

@@ -58,7 +58,12 @@ TEST_F(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
       refusals(scratch, {"run smal.toml", "run .", "run empty.toml", "run key.toml", "run section.toml",
                          "run type.toml", "run twice.toml", with("algorithms.fedavg.name=fedagv"),
                          with("model.name=convent"), with("data.name=glyph"), with("partition.kind=dirichlt"),
-                         with("privacy.policy=recrod"), with("privacy.epsilon=3")}) +
+                         with("privacy.policy=recrod"), with("privacy.epsilon=3"),
+                         with("privacy.policy=client --set privacy.noise_multiplier=[1,2.5]"),
+                         with("privacy.policy=client --set privacy.budget=[1]"),
+                         with("privacy.policy=record --set privacy.budget=[1,0]"),
+                         with("privacy.policy=record --set privacy.noise_multiplier=[]"),
+                         with("training.rate=[0.1,0.2]")}) +
           refusals(
               scratch,
               {with("algorithms.fedavg.privacy.clip_norm=1"), with("algorithms.fedavg.privacy=record"),

@@ -55,29 +55,56 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
   };
   const std::string record = "policy = \"record\"\nnoise_multiplier = 1.5\n";
   const std::string client = "policy = \"client\"\nnoise_multiplier = 2.0\n";
+  const std::string local = "policy = \"local\"\nnoise_multiplier = 4.0\n";
   const std::string fixed = "sampling = \"without-replacement\"\nassume = \"poisson\"\n";
   const std::string fedavg = "name = \"fedavg\"\nweighting = \"uniform\"";
-  run_small(scratch,
-            {.partition = "kind = \"dirichlet\"\nalpha = 0.3\nclients = 5",
-             .cohort = "size = 3",
-             .training = "local_epochs = 1\nbatch_size = 400\nrate = 0.05",
-             .algorithms = {},
-             .more = entry("poisson", "name = \"dp-fedavg\"", record) +
-                     entry("fixed", "name = \"dp-fedavg\"", record + fixed) +
-                     entry("whole", "name = \"dp-fedprox\"\nbatch_size = 0\nlocal_epochs = 2", record) +
-                     entry("system", "name = \"fedavg\"", record + "noise_source = \"system\"") +
-                     entry("one-gradient", "name = \"fedsgd\"", record) +
-                     entry("control", "name = \"scaffold\"\noption = \"I\"\nlocal_steps = 2", record) +
-                     entry("walks",
-                           "name = \"fedlap-dp\"\ntrajectories = 2\nouter_steps = 2\nreal_batches = 1\n"
-                           "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
-                           "augmentation = \"none\"",
-                           record) +
-                     entry("clients", fedavg, client) + entry("clients-fixed", fedavg, client + fixed) +
-                     entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
-                     entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
-                     entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 12 runs, "));
+  run_small(
+      scratch,
+      {.partition = "kind = \"dirichlet\"\nalpha = 0.3\nclients = 5",
+       .cohort = "size = 3",
+       .training = "local_epochs = 1\nbatch_size = 400\nrate = 0.05",
+       .algorithms = {},
+       .more = entry("poisson", "name = \"dp-fedavg\"", record) +
+               entry("fixed", "name = \"dp-fedavg\"", record + fixed) +
+               entry("whole", "name = \"dp-fedprox\"\nbatch_size = 0\nlocal_epochs = 2", record) +
+               entry("system", "name = \"fedavg\"", record + "noise_source = \"system\"") +
+               entry("one-gradient", "name = \"fedsgd\"", record) +
+               entry("control", "name = \"scaffold\"\noption = \"I\"\nlocal_steps = 2", record) +
+               entry("walks",
+                     "name = \"fedlap-dp\"\ntrajectories = 2\nouter_steps = 2\nreal_batches = 1\n"
+                     "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
+                     "augmentation = \"none\"",
+                     record) +
+               entry("clients", fedavg, client) + entry("clients-fixed", fedavg, client + fixed) +
+               entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
+               entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
+               entry("lists", fedavg,
+                     "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
+               entry("messages", fedavg, local) +
+               entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
+               entry("none", fedavg, "policy = \"none\"")});
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 15 runs, "));
+}
+
+TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
+  const std::string policy =
+      "\n[algorithms.privacy]\npolicy = \"local\"\nmechanism = \"laplace\"\nnoise_multiplier = [2.0, 4.0]\n";
+  // A message costs epsilon 1 or 0.5.
+  const Outcome run = run_small(scratch, {.rounds = 5, .more = policy + "budget = [2.0, 1.0, 9.0, 9.0]\n"});
+  EXPECT_THAT(
+      run.out + run.err,
+      HasSubstr(
+          "after round 2, the budgets of clients 0, 1 are spent; 2 of all clients take no further part\n"));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
+  EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out,
+              HasSubstr("budget      [2, 1, 9, 9], each client its own, which 2 clients spent\n"));
+  EXPECT_THAT(succeed("table out").out, HasSubstr("this is the largest, the least is 1 (RDP)"));
+  const fs::path file = scratch / "out/fedavg-seed-1/experiment.toml";
+  std::string text = content_of(file);
+  text.replace(text.find("[2.0, 1.0, 9.0, 9.0]"), 20, "[3.0, 1.0, 9.0, 9.0]");
+  scratch.write(file, text);
+  EXPECT_THAT(call("verify out").out,
+              HasSubstr("rounds of client 0 is 2; recomputed: 5, because the budget 3 pays"));
 }
 
 // A flipped byte in any file, and the file is named, also where it can no longer be read.

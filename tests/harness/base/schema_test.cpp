@@ -198,6 +198,48 @@ TEST(Schema, TakesNoNumberForAnInteger) {
   EXPECT_EQ(message_of({{"steps", 2.0}}), "steps is 2.0 (a number); allowed: an integer from 1 to 100");
 }
 
+struct Dealt {
+  PerClient share = 0.5;
+  static Schema<Dealt> schema() { return {{"share", &Dealt::share, "Of each.", Constraint::positive()}}; }
+};
+
+TEST(PerClient, IsDealtInTurnOrTheSameForAll) {
+  const PerClient list({3, 4, 5}), same = 7;
+  EXPECT_EQ(list.of(1), 4);
+  EXPECT_EQ(list.of(5), 5);
+  EXPECT_EQ(list.least(), 3);
+  EXPECT_EQ(list.most(), 5);
+  EXPECT_EQ(same.of(5), 7);
+  EXPECT_FALSE(same.is_list());
+  EXPECT_NE(same, PerClient({7})) << "a list of one is a list";
+}
+
+// Older experiments keep their texts, and so their cells.
+TEST(PerClient, IsWrittenAsANumberWhereItIsOne) {
+  const auto text_of = [](const Value& value) {
+    return to_text(complete(Dealt::schema().fields(), {{"share", value}}).front().second);
+  };
+  EXPECT_EQ(to_text(Dealt::schema().fields().front().fallback), "0.5");
+  EXPECT_EQ(text_of(2), "2.0");
+  EXPECT_EQ(text_of(0.25), "0.25");
+  EXPECT_EQ(text_of(std::vector<std::int64_t>{1, 2}), "[1.0, 2.0]");
+  EXPECT_EQ(text_of(PerClient({0.5})), "[0.5]");
+  EXPECT_EQ(Dealt::schema().read({{"share", std::vector<std::int64_t>{1, 2}}}).share, PerClient({1, 2}));
+}
+
+TEST(PerClient, ObeysItsConstraintPerElement) {
+  const auto refusal = [](const Value& value) {
+    return test::message_of([&] { Dealt::schema().read({{"share", value}}); });
+  };
+  const std::string allowed = "; allowed: a number > 0, or a list of them";
+  EXPECT_EQ(refusal(PerClient({0.5, 0})), "share is [0.5, 0.0]" + allowed);
+  EXPECT_EQ(refusal(PerClient({0.5, std::nan("")})), "share is [0.5, nan]" + allowed);
+  EXPECT_EQ(refusal(std::vector<std::int64_t>{}), "share is []" + allowed);
+  EXPECT_EQ(refusal(std::string("x")), "share is \"x\" (a string)" + allowed);
+  EXPECT_EQ(message_of({{"rate", PerClient({0.1, 0.2})}}),
+            "rate is [0.1, 0.2] (a list of numbers); allowed: a number > 0");
+}
+
 TEST(Schema, RefusesOtherTypes) {
   EXPECT_EQ(message_of({{"nesterov", 1}}), "nesterov is 1 (an integer); allowed: true or false");
   EXPECT_EQ(message_of({{"rate", std::string("0.1")}}), "rate is \"0.1\" (a string); allowed: a number > 0");

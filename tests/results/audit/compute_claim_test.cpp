@@ -96,6 +96,27 @@ TEST(ComputeClaim, StatesWhatMessagesClaimPerUnitOfDistanceAndNominally) {
   EXPECT_EQ(stated(ledger).exact_access, "fedavg: messages of client 0, round 7");
 }
 
+// Of those who took part: who did not has spent nothing.
+TEST(ComputeClaim, StatesTheLeastEpsilonWhereClientsHaveTheirOwn) {
+  Ledger ledger(Unit::kRecord);
+  for (std::int64_t client = 0; client < 4; ++client) ledger.add_client(client, 100);
+  for (const auto& [client, noise] : {std::pair(0, 2.0), {1, 8.0}, {3, 4.0}})
+    ledger.record(1, client, accesses({sampled(0.1, noise)}));
+  Summary summary = finished("fedavg", 1, 0.5);
+  plan_privacy(summary, "record", kSettings, 0, true);
+  compute_claim(summary, ledger);
+  const PrivacyClaim& claim = *summary.privacy;
+  const Account expected = account(ledger, kSettings);
+  EXPECT_EQ(claim.rdp, expected.clients[0].rdp);
+  EXPECT_EQ(claim.least_rdp, expected.clients[1].rdp);
+  EXPECT_EQ(claim.least_pld, pld_claim(ledger.charged(1), kSettings));
+  ledger.record(2, 1, accesses({ExactAccess{"loss"}}));
+  compute_claim(summary, ledger);
+  EXPECT_EQ(claim.rdp->epsilon, kInfinity);
+  EXPECT_EQ(claim.least_rdp, expected.clients[3].rdp);
+  EXPECT_FALSE(stated(ledger).least_rdp) << "one noise and one budget for all";
+}
+
 TEST(ComputeClaim, IsTheSameWhenStatedAgain) {
   Ledger ledger = record_ledger();
   ledger.record(1, 0, accesses({sampled(0.0256, 1)}));

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ class ForgedRun : public testing::Test {
     for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
                              "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
       text += line(name);
-    for (const char* name : {"mechanism", "by_tensor"}) {
+    for (const char* name : {"mechanism", "by_tensor", "budget"}) {
       if (settings.contains(name)) text += line(name);
     }
     return text;
@@ -112,12 +113,15 @@ class ForgedRun : public testing::Test {
   // What verify_ledger() says of a run with that ledger, without the folder.
   std::vector<std::string> differences(const std::string& toml, const Ledger& ledger,
                                        std::int64_t examples = 20 * (10 + 12 + 2),
-                                       std::int64_t held_out_clients = 0) {
+                                       std::int64_t held_out_clients = 0,
+                                       const std::optional<PrivacyClaim>& claim = {}) {
     const std::filesystem::path path = scratch_ / std::to_string(++runs_);
     Summary summary = unfinished("dp-fedavg", 1, 0);
     summary.rounds = kRounds;
     summary.clients = 3;
     summary.held_out_clients = held_out_clients;
+    if (claim) summary.policy = claim->unit;
+    summary.privacy = claim;
     RunDirectory run = RunDirectory::create(path, toml, "{}", summary);
     for (std::int64_t round = 1; round <= kRounds; ++round) {
       RoundRecord record = round_record(round);
@@ -208,11 +212,10 @@ TEST_F(ForgedRun, IsNoticedByMessagesAroundCentres) {
                       accesses(Gaussian{noise(client) / (1 + spread), Adjacency::kReplaceOne}, 1));
       }
     }
-    return differences(toml("local", {{"mechanism", "\"gaussian\""},
-                                      {"name", "\"ifca\""},
-                                      {"assign", assign},
-                                      {"hypotheses", "2"}}),
-                       ledger);
+    return differences(
+        toml("local",
+             {{"mechanism", "\"gaussian\""}, {"name", "\"ifca\""}, {"assign", assign}, {"hypotheses", "2"}}),
+        ledger);
   };
   EXPECT_THAT(with("\"k-means\"", [](std::int64_t) { return 2; }), IsEmpty());
   EXPECT_THAT(with("\"clients\"", [](std::int64_t) { return 2; }),
@@ -223,6 +226,54 @@ TEST_F(ForgedRun, IsNoticedByMessagesAroundCentres) {
               ElementsAre("ledger.json: message around centres of client 1 and 3 more is Gaussian (noise "
                           "multiplier 0.75, replace-one); recomputed: Gaussian (noise multiplier 1, "
                           "replace-one) as of client 0"));
+}
+
+TEST_F(ForgedRun, IsNoticedByTheNoiseOfEachClient) {
+  const auto with = [&](const std::string& list) {
+    const auto noised = [](std::int64_t client) {
+      std::vector<Access> all = honest(client).list();
+      std::get<SampledGaussian>(all[0].event).noise_multipliers = {client == 1 ? 3.5 : 2};
+      return RoundAccesses(all);
+    };
+    return differences(toml("record", {{"noise_multiplier", list}}), ledger_of_records(noised));
+  };
+  EXPECT_THAT(with("[2.0, 3.5]"), IsEmpty());
+  EXPECT_THAT(with("[2.0, 3.5, 2.0, 9.0]"), IsEmpty());
+  EXPECT_THAT(with("[2.0, 3.6]"),
+              ElementsAre("ledger.json: noise multiplier of client 1 is 3.5; recomputed: 3.6"));
+  EXPECT_THAT(with("[2.5, 3.5]"),
+              ElementsAre("ledger.json: noise multiplier of client 0 and 1 more is 2; recomputed: 2.5"));
+  EXPECT_THROW(with("[2.0, x]"), Error);
+  EXPECT_THROW(with("[]"), Error);
+}
+
+// Every message costs the same, so that a budget is worth a number of rounds.
+TEST_F(ForgedRun, IsNoticedByTheBudgetOfEachClient) {
+  const RoundAccesses message = accesses(Laplace{11, 1}, 1);  // epsilon 1 a round
+  const auto with = [&](const std::string& budgets, const std::vector<std::int64_t>& rounds,
+                        std::int64_t spent) {
+    Ledger ledger(Unit::kLocal);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::size_t client = 0; client < 3; ++client) {
+        if (round <= rounds[client]) ledger.record(round, static_cast<std::int64_t>(client), message);
+      }
+    }
+    const PrivacyClaim claim{
+        .unit = "local", .per_client = true, .spent_clients = spent, .budget = PerClient({1})};
+    return differences(
+        toml("local", {{"mechanism", "\"laplace\""}, {"budget", budgets}, {"noise_multiplier", "2.0"}}),
+        ledger, 0, 0, claim);
+  };
+  EXPECT_THAT(with("[2.0, 3.5]", {2, 3, 2}, 3), IsEmpty());
+  EXPECT_THAT(with("[2.0, 3.5, 9.0]", {2, 3, 4}, 2), IsEmpty());
+  EXPECT_THAT(with("[2.0, 3.5, 9.0]", {3, 3, 4}, 2),
+              Contains("ledger.json: epsilon of client 0 is 3; recomputed: at most the budget 2"));
+  EXPECT_THAT(with("[2.0, 3.5, 9.0]", {2, 2, 4}, 2),
+              Contains("ledger.json: rounds of client 1 is 2; recomputed: 4, because the budget 3.5 pays for "
+                       "another one"));
+  EXPECT_THAT(with("[2.0, 3.5, 9.0]", {2, 3, 4}, 1),
+              ElementsAre("summary.json: spent_clients is 1; recomputed: 2"));
 }
 
 // Each setting of the experiment by itself, where the ledger stays as it was.

@@ -87,6 +87,30 @@ TEST(PrivacyRecord, ComesBackAsItWent) {
   }
 }
 
+Summary with_own_budgets() {
+  Summary summary = finished_privately("fedavg", 1, 0.5);
+  PrivacyClaim& claim = *summary.privacy;
+  claim.per_client = true;
+  claim.least_rdp = Claim{.epsilon = 0.5};
+  claim.least_pld = unproven("no bound");
+  claim.spent_clients = 3;
+  claim.budget = PerClient({1, 2.5});
+  return summary;
+}
+
+TEST(PrivacyRecord, HoldsListsOfBudgets) {
+  const Summary summary = with_own_budgets();
+  const Json json = Json::parse(to_json_text(summary));
+  EXPECT_EQ(json["budget"], Json({1.0, 2.5}));
+  EXPECT_EQ(json["spent_clients"], 3);
+  EXPECT_EQ(parse_summary(json.dump(), ""), summary);
+  EXPECT_THAT(complaint_after({{"budget", Json::array()}}, summary), HasSubstr("field \"budget\""));
+  EXPECT_THAT(complaint_after({{"budget", {1, -2}}}, summary), HasSubstr("field \"budget\""));
+  EXPECT_THAT(complaint_after({{"spent_clients", -1}}, summary), HasSubstr("field \"spent_clients\""));
+  EXPECT_THAT(complaint_after({{"least_epsilon_rdp", nullptr}}, summary),
+              HasSubstr("field \"least_epsilon_pld\""));
+}
+
 TEST(PrivacyRecord, EveryFieldIsThereOrNone) {
   const Json json = Json::parse(to_json_text(finished_privately("fedavg", 1, 0.5)));
   const Json plain = Json::parse(to_json_text(finished("fedavg", 1, 0.5)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -15,8 +16,8 @@
 
 namespace fedarena {
 
-/// A number for all clients, or a list of numbers that is dealt to them in turn: client c has element c modulo
-/// the length.
+/// A number for all clients, or a list of numbers that is dealt to them in turn: client c has element c
+/// modulo the length.
 class PerClient {
  public:
   PerClient(double all = 0) : numbers_{all} {}  // NOLINT(google-explicit-constructor): it is a number
@@ -27,6 +28,10 @@ class PerClient {
     return numbers_[static_cast<std::size_t>(client) % numbers_.size()];
   }
   bool is_list() const { return is_list_; }
+  /// Of what is not a list.
+  double number() const { return numbers_.front(); }
+  double least() const { return *std::min_element(numbers_.begin(), numbers_.end()); }
+  double most() const { return *std::max_element(numbers_.begin(), numbers_.end()); }
   const std::vector<double>& numbers() const { return numbers_; }
   bool operator==(const PerClient&) const = default;
 
@@ -38,8 +43,8 @@ class PerClient {
 /// What a setting can hold.
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, PerClient>;
 
-/// The value as an experiment file writes it: true, 10, 0.1, "text", [1, 2], [0.5, 1.0]. Doubles print the shortest text
-/// that reads back to the same bits, always recognisable as a float.
+/// The value as an experiment file writes it: true, 10, 0.1, "text", [1, 2], [0.5, 1.0]. Doubles print the
+/// shortest text that reads back to the same bits, always recognisable as a float.
 FEDARENA_API std::string to_text(const Value& value);
 
 /// The name of the value's type in messages: "a boolean", "an integer", "a number", "a string", "a list of
