@@ -12,6 +12,7 @@
 // The table. A line NAME stands for a function `DatasetSource NAME_source()` in a file of its own.
 #define FEDARENA_DATASETS(LINE) \
   LINE(glyphs)                  \
+  LINE(linear_mixture)          \
   LINE(mnist)                   \
   LINE(fashion_mnist)           \
   LINE(cifar10)                 \

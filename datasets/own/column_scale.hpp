@@ -7,13 +7,16 @@
 namespace fedarena {
 
 /// How a column of numbers becomes one of mean 0 and deviation 1: (value - mean) / deviation, with both over
-/// the training rows (divisor n). Any finite values will do: squares neither overflow nor vanish.
+/// the training rows (divisor n), or is brought to another unit. Any finite values will do: squares neither
+/// overflow nor vanish.
 class ColumnScale {
  public:
   /// Leaves values as they are.
   ColumnScale() = default;
   /// Of the values in these rows, at least one.
   ColumnScale(std::span<const double> values, std::span<const std::int64_t> rows);
+  /// Divides by a number above 0 that does not depend on the values.
+  explicit ColumnScale(double unit) : deviation_(unit) {}
 
   /// Whether the values differ by no more than rounding explains. Then every value becomes 0, since nothing
   /// can be learned from them about others.

@@ -1,5 +1,6 @@
 // Tables that the user brings: CSV files, for classification or regression.
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -8,6 +9,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "datasets/own/csv_cell.hpp"
+#include "datasets/own/csv_join.hpp"
 #include "datasets/own/csv_parts.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
@@ -18,10 +21,11 @@ namespace {
 struct CsvConfig {
   std::string path, target;
   std::string task = "auto";
-  std::string features, categorical, user;
+  std::string features, categorical, index, index_values, user;
+  std::string join_path, join;
   std::string test_path;
   double test_fraction = 0.2;
-  std::string standardise = "features";
+  std::string standardise = "features", units;
   std::string separator = "auto", decimal = "point";
 
   static Schema<CsvConfig> schema() {
@@ -41,6 +45,13 @@ struct CsvConfig {
          "nothing else."},
         {"categorical", &CsvConfig::categorical,
          "Columns of texts to learn from, separated by commas; each becomes one feature a value, 0 or 1."},
+        {"index", &CsvConfig::index,
+         "A column of texts that becomes one number, 0, 1, 2, ..., in the order of index_values."},
+        {"index_values", &CsvConfig::index_values,
+         "How the texts of index begin, separated by commas; rows of other texts are left out."},
+        {"join_path", &CsvConfig::join_path,
+         "A second table, whose columns are appended to the rows, such as coordinates of places."},
+        {"join", &CsvConfig::join, "The column of both tables by which rows of join_path are found."},
         {"user", &CsvConfig::user, "The column that says whose a row is; empty: nobody knows."},
         {"test_path", &CsvConfig::test_path, "A second file, for testing; empty: a part of the first one."},
         {"test_fraction", &CsvConfig::test_fraction,
@@ -52,6 +63,8 @@ struct CsvConfig {
          "the "
          "features of numbers, a regression's target too, or nothing.",
          Constraint::one_of({"features", "all", "none"})},
+        {"units", &CsvConfig::units,
+         "What columns of numbers are divided by instead of being standardised, such as \"x: 100, y: 0.5\"."},
         {"separator", &CsvConfig::separator,
          "What stands between fields; auto: whichever the first line holds.",
          Constraint::one_of(separators())},
@@ -67,6 +80,7 @@ struct CsvConfig {
   }
 
   CsvRoles roles() const;
+  CsvUnits unit_list() const;
   void validate() const;
 };
 
@@ -91,8 +105,37 @@ CsvRoles CsvConfig::roles() const {
                                          : CsvTask::kClassification,
           .features = listed(features),
           .categorical = listed(categorical),
+          .index = index,
+          .index_values = listed(index_values),
           .user = user,
           .decimal = decimal == "comma" ? ',' : '.'};
+}
+
+CsvUnits CsvConfig::unit_list() const {
+  CsvUnits list;
+  for (const std::string& entry : listed(units)) {
+    const std::size_t colon = std::min(entry.rfind(':'), entry.size());
+    const std::optional<double> unit =
+        number_of(std::string_view(entry).substr(std::min(colon + 1, entry.size())));
+    if (!unit || *unit <= 0)
+      throw Error(Complaint{.found = fmt::format("units holds \"{}\"", entry),
+                            .allowed = "names of columns and numbers > 0, as in \"x: 100, y: 0.5\""});
+    const std::string name(trimmed(std::string_view(entry).substr(0, colon)));
+    if (std::ranges::find(list, name, &CsvUnits::value_type::first) != list.end())
+      throw Error(Complaint{.found = fmt::format("units names the column {} twice", fedarena::quoted(name))});
+    list.emplace_back(name, *unit);
+  }
+  return list;
+}
+
+// Settings that need each other.
+void check_pair(const std::string& one, const std::string& value, const std::string& other,
+                const std::string& other_value) {
+  if (value.empty() == other_value.empty()) return;
+  const bool first = other_value.empty();
+  throw Error(
+      Complaint{.found = fmt::format("{} is given without {}", first ? one : other, first ? other : one),
+                .remedy = "Give both or neither"});
 }
 
 void CsvConfig::validate() const {
@@ -102,13 +145,26 @@ void CsvConfig::validate() const {
   for (std::string& name : listed(categorical)) names.push_back(std::move(name));
   names.push_back(target);
   if (!user.empty()) names.push_back(user);
+  if (!index.empty()) names.push_back(index);
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (std::size_t other = 0; other < i; ++other) {
       if (names[other] == names[i])
         throw Error(Complaint{.found = fmt::format("the column \"{}\" is named twice", names[i]),
-                              .allowed = "one role a column: features, categorical, target or user"});
+                              .allowed = "one role a column: features, categorical, index, target or user"});
     }
   }
+  check_pair("join", join, "join_path", join_path);
+  check_pair("index", index, "index_values", index_values);
+  const std::vector<std::string> values = listed(index_values);
+  for (const std::string& longer : values) {
+    for (const std::string& value : values) {
+      if (&longer == &value || !longer.starts_with(value)) continue;
+      throw Error(Complaint{.found = fmt::format("index_values: {} begins with {}", fedarena::quoted(longer),
+                                                 fedarena::quoted(value)),
+                            .allowed = "values of which none begins as another"});
+    }
+  }
+  unit_list();
 }
 
 // The features of a table: scaled numbers, then a 0 or 1 for every category.
@@ -163,13 +219,18 @@ class Encoder {
 Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   const CsvConfig config = CsvConfig::schema().read(settings);
   CsvTable table(config.roles());
+  std::optional<CsvJoin> join;
+  if (!config.join.empty())
+    join.emplace(CsvFile(find_own("join_path", config.join_path, search_path)), config.join);
   const auto append = [&](const std::string& key, const std::string& path, std::int64_t least) {
     CsvFile file(find_own(key, path, search_path), config.separator == "auto" ? "" : config.separator);
+    if (join) file.join(*join);
     const std::int64_t before = table.rows();
     table.append(file);
     if (table.rows() - before < least)
       throw Error(Complaint{.place = {file.path().string()},
-                            .found = fmt::format("the file has {}", counted(table.rows() - before, "row")),
+                            .found = fmt::format("the file has {}{}", counted(table.rows() - before, "row"),
+                                                 config.index.empty() ? "" : " that index_values takes"),
                             .allowed = fmt::format("at least {}", least)});
     return table.rows();
   };
@@ -182,12 +243,15 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
       second ? split_at(first_rows, table.rows()) : draw_parts(table.rows(), config.test_fraction);
   // Of a drawn part, in_words tells: there is no label to be mended.
   if (second) check_test_classes(table, parts);
-  const CsvScales scales =
-      scale_columns(table, parts, config.standardise != "none", config.standardise == "all");
+  const CsvScales scales = scale_columns(table, parts, config.standardise != "none",
+                                         config.standardise == "all", config.unit_list());
   Dataset dataset;
-  if (table.regression() && config.standardise == "all")
-    dataset.note = fmt::format("the target is standardised; an error of 1 is {:.6g} of \"{}\"",
-                               scales.target.deviation(), config.target);
+  const bool in_unit =
+      std::ranges::find(scales.units, config.target, &CsvUnits::value_type::first) != scales.units.end();
+  if (table.regression() && (in_unit || config.standardise == "all"))
+    dataset.note =
+        fmt::format("{}an error of 1 is {:.6g} of \"{}\"", in_unit ? "" : "the target is standardised; ",
+                    scales.target.deviation(), config.target);
   dataset.taken = in_words(table, parts, scales);
   const Encoder encoder(table, scales);
   // Those who have training examples come first.

@@ -13,6 +13,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_cell.hpp"
+#include "datasets/own/csv_join.hpp"
 #include "datasets/published/published_files.hpp"
 
 namespace fedarena {
@@ -139,13 +140,28 @@ std::size_t CsvFile::find(const std::string& column, const std::string& setting)
                         .nearest = nearest_name(column, header_)});
 }
 
+void CsvFile::join(const CsvJoin& other) {
+  key_ = find(other.key(), "join");
+  for (const std::string& name : other.columns()) {
+    if (std::ranges::find(header_, name) == header_.end()) continue;
+    reject(0, 0, fmt::format("the column {} is in the table of join_path, too", fedarena::quoted(name)),
+           "Rename one");
+  }
+  header_.insert(header_.end(), other.columns().begin(), other.columns().end());
+  joined_ = &other;
+}
+
 bool CsvFile::next(std::vector<CsvField>& fields) {
   if (!read_record(fields)) return false;
-  if (fields.size() != header_.size())
+  const std::size_t own = header_.size() - (joined_ == nullptr ? 0 : joined_->columns().size());
+  if (fields.size() != own)
     reject(fields.front().line, 0,
            fmt::format("the record has {} and the header {}, with a {} between them",
-                       counted(fields.size(), "field"), header_.size(), separator_name_),
+                       counted(fields.size(), "field"), own, separator_name_),
            fmt::format("Put fields that hold a {} in quotes, or set another separator", separator_name_));
+  if (joined_ == nullptr) return true;
+  const CsvField key = fields[key_];
+  for (const std::string& text : joined_->row_of(*this, key)) fields.push_back({text, key.line, key.column});
   return true;
 }
 

@@ -10,6 +10,8 @@
 
 namespace fedarena {
 
+class CsvJoin;
+
 /// A field of a CSV file, without its quotes, and where it begins.
 struct CsvField {
   std::string text;
@@ -37,8 +39,12 @@ class CsvFile {
   /// The position of a column. Throws Error with the columns that there are and the nearest name; `setting`
   /// says who asks for it.
   std::size_t find(const std::string& column, const std::string& setting) const;
+  /// Appends the columns of another table to the header and, from then on, its fields to every record: those
+  /// of the row found by its key, with the place of the key here. `other` must outlive this. Throws Error
+  /// where the key is missing or another column has the same name in both.
+  void join(const CsvJoin& other);
   /// Reads the next record into `fields`; false at the end. Throws Error, with line and column, when it has
-  /// another number of fields than the header, or quotes that do not close.
+  /// another number of fields than the header, quotes that do not close, or a key that the other table lacks.
   bool next(std::vector<CsvField>& fields);
 
  private:
@@ -65,6 +71,8 @@ class CsvFile {
   char separator_ = 0;
   std::string separator_name_;
   std::vector<std::string> header_;
+  const CsvJoin* joined_ = nullptr;
+  std::size_t key_ = 0;  // position of its key
 };
 
 }  // namespace fedarena

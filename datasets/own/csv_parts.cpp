@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,11 +48,34 @@ struct Scaled {
   bool standardised;
   std::string setting;  // with which it would be
   std::string remedy = {};
+  std::optional<double> unit = {};
 };
 
+std::optional<double> unit_of(const CsvUnits& units, const std::string& name) {
+  const auto found = std::ranges::find(units, name, &CsvUnits::value_type::first);
+  return found == units.end() ? std::nullopt : std::optional(found->second);
+}
+
+void check_units(const CsvTable& table, const CsvUnits& units) {
+  std::vector<std::string> columns;
+  for (const NumberColumn& column : table.features()) columns.push_back(column.name());
+  if (table.regression()) columns.push_back(table.numeric_target().name());
+  for (const auto& [name, unit] : units) {
+    if (std::ranges::find(columns, name) != columns.end()) continue;
+    throw Error(
+        Complaint{.found = fmt::format("units names the column {}, which is not one of numbers in use",
+                                       fedarena::quoted(name)),
+                  .allowed = join_names(columns),
+                  .nearest = nearest_name(name, columns)});
+  }
+}
+
 ColumnScale scale_of(const CsvTable& table, const CsvParts& parts, const Scaled& wanted) {
-  const auto& [column, standardised, setting, remedy] = wanted;
-  const ColumnScale scale = standardised ? ColumnScale(column.values(), parts.train) : ColumnScale();
+  const auto& [column, asked, setting, remedy, unit] = wanted;
+  const bool standardised = asked && !unit;
+  const ColumnScale scale = standardised ? ColumnScale(column.values(), parts.train)
+                            : unit       ? ColumnScale(*unit)
+                                         : ColumnScale();
   if (hides_differences(scale, column.values(), parts.train))
     reject(table, column, farthest(column, scale, parts.train),
            "beside which most others can hardly be told apart in single precision",
@@ -96,18 +121,24 @@ CsvParts draw_parts(std::int64_t rows, double test_fraction) {
   return parts;
 }
 
-CsvScales scale_columns(const CsvTable& table, const CsvParts& parts, bool features, bool target) {
+CsvScales scale_columns(const CsvTable& table, const CsvParts& parts, bool features, bool target,
+                        CsvUnits units) {
+  check_units(table, units);
   CsvScales scales;
+  scales.units = std::move(units);
   for (const NumberColumn& column : table.features())
     scales.features.push_back(scale_of(
         table, parts,
-        {column, features, "features", "Mend it, leave the row out, or leave the column out of features"}));
+        {column, features, "features", "Mend it, leave the row out, or leave the column out of features",
+         unit_of(scales.units, column.name())}));
   if (!table.regression()) return scales;
   const NumberColumn& column = table.numeric_target();
   if (ColumnScale(column.values(), parts.train).constant())
     reject(table, column, parts.train.front(), "as in every training row, so that there is nothing to learn",
            "Choose another target");
-  scales.target = scale_of(table, parts, {column, target, "all", "Mend it or leave the row out"});
+  scales.target =
+      scale_of(table, parts,
+               {column, target, "all", "Mend it or leave the row out", unit_of(scales.units, column.name())});
   return scales;
 }
 

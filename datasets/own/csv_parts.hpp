@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/own/column_scale.hpp"
@@ -20,17 +21,23 @@ CsvParts split_at(std::int64_t first, std::int64_t rows);
 /// Draws the test rows, at least one and not all: the same ones for every seed of an experiment.
 CsvParts draw_parts(std::int64_t rows, double test_fraction);
 
+/// What columns are divided by instead of being standardised, by their names.
+using CsvUnits = std::vector<std::pair<std::string, double>>;
+
 /// How the numbers of a table are scaled.
 struct CsvScales {
   std::vector<ColumnScale> features;  ///< by position in CsvTable::features()
   ColumnScale target;                 ///< of a regression
+  CsvUnits units = {};
 };
 
-/// Scales of the features and the target of a regression over the training part, as far as they are wanted.
-/// Throws Error, with a place, where values would leave what single precision can learn from: a value too
-/// large, one that hides the differences between the others, or a test value that is far from all training;
-/// and where a regression's target is the same in all training rows.
-CsvScales scale_columns(const CsvTable& table, const CsvParts& parts, bool features, bool target);
+/// Scales of the features and the target of a regression over the training part, as far as they are wanted;
+/// columns with a unit are divided by it. Throws Error, with a place, where values would leave what single
+/// precision can learn from: a value too large, one that hides the differences between the others, or a test
+/// value that is far from all training; where a regression's target is the same in all training rows, and
+/// where a unit is of a column that is not in use.
+CsvScales scale_columns(const CsvTable& table, const CsvParts& parts, bool features, bool target,
+                        CsvUnits units = {});
 
 /// How often each class occurs in these rows, in the order of their names.
 std::vector<std::int64_t> class_counts(const CsvTable& table, const std::vector<std::int64_t>& rows);

@@ -57,9 +57,12 @@ void CsvTable::append(CsvFile& file) {
     choose_columns(file);
   else
     note_unknown(file);
+  const bool indexed = !roles_.index.empty();
+  const std::size_t index = indexed ? file.find(roles_.index, "index") : kNowhere;
   const std::vector<std::size_t> positions = positions_in(file);
   std::vector<CsvField> fields;
-  while (file.next(fields)) append_row(file, fields, positions);
+  while (file.next(fields))
+    if (!indexed || take_index(fields[index])) append_row(file, fields, positions);
   parts_.push_back({file.path().string(), rows()});
 }
 
@@ -69,8 +72,22 @@ Place CsvTable::place_of(std::int64_t row) const {
 }
 
 bool CsvTable::has_role(const std::string& name) const {
-  return name == roles_.target || name == roles_.user ||
+  return name == roles_.target || name == roles_.user || name == roles_.index ||
          std::ranges::find(roles_.categorical, name) != roles_.categorical.end();
+}
+
+// Writes the index in the place of the text; false where it has none.
+bool CsvTable::take_index(CsvField& field) {
+  const auto value = std::ranges::find_if(
+      roles_.index_values, [&](const std::string& begin) { return trimmed(field.text).starts_with(begin); });
+  if (value == roles_.index_values.end()) {
+    ++left_out_;
+    return false;
+  }
+  const auto position = static_cast<std::size_t>(value - roles_.index_values.begin());
+  ++of_index_[position];
+  field.text = std::to_string(position);
+  return true;
 }
 
 // A column that may be one of numbers is taken for one until the last row.
@@ -85,6 +102,7 @@ void CsvTable::choose_columns(const CsvFile& file) {
       unused_.push_back({name, "not in features"});
   }
   for (const std::string& name : roles_.features) features_.emplace_back(name, roles_.decimal);
+  if (!roles_.index.empty()) features_.emplace_back(roles_.index, roles_.decimal);
   for (const std::string& name : roles_.categorical) categorical_.emplace_back(name);
   numeric_target_ = NumberColumn(roles_.target, roles_.decimal);
   class_target_ = TextColumn(roles_.target);
@@ -135,6 +153,7 @@ void CsvTable::append_row(const CsvFile& file, const std::vector<CsvField>& fiel
 }
 
 void CsvTable::finish() {
+  check_index();
   finish_features();
   for (TextColumn& column : categorical_) {
     check_categories(column, 1, parts_.front().file, "Leave it out of categorical");
@@ -144,6 +163,16 @@ void CsvTable::finish() {
   // Names that people or programs gave themselves may differ in capitals.
   users_.check_names(false);
   finish_target();
+}
+
+void CsvTable::check_index() const {
+  for (std::size_t i = 0; i < of_index_.size(); ++i) {
+    if (of_index_[i] > 0) continue;
+    throw Error(Complaint{
+        .place = {parts_.front().file},
+        .found = fmt::format("no text of the column {} begins with {}, as index_values has it",
+                             fedarena::quoted(roles_.index), fedarena::quoted(roles_.index_values[i]))});
+  }
 }
 
 void CsvTable::finish_features() {

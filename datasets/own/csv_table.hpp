@@ -24,8 +24,12 @@ struct CsvRoles {
   CsvTask task = CsvTask::kUnstated;
   std::vector<std::string> features = {};  ///< numbers; empty: every column that holds them and has no role
   std::vector<std::string> categorical = {};  ///< texts
-  std::string user = {};                      ///< empty: nobody knows
-  char decimal = '.';                         ///< or ','
+  /// Texts that become one number, 0, 1, ...: the position in `index_values` of how the text begins. Rows of
+  /// other texts are left out. Empty: no such column.
+  std::string index = {};
+  std::vector<std::string> index_values = {};  ///< none begins as another one does
+  std::string user = {};                       ///< empty: nobody knows
+  char decimal = '.';                          ///< or ','
 };
 
 /// What the columns with a role hold, row by row, over all files.
@@ -37,14 +41,14 @@ class CsvTable {
     std::string reason;
   };
 
-  explicit CsvTable(CsvRoles roles) : roles_(std::move(roles)) {}
+  explicit CsvTable(CsvRoles roles) : roles_(std::move(roles)), of_index_(roles_.index_values.size()) {}
 
   /// Appends the rows of a file; every file must have the columns of the first one that are used. Throws
   /// Error where a column or a text is missing.
   void append(CsvFile& file);
   /// Decides what columns without a role are; once, after the last file. Throws Error, with line and column,
-  /// on a cell that does not fit its column, and where a column has too few or too many different texts, some
-  /// that hardly differ, or may be classes as well as numbers.
+  /// on a cell that does not fit its column, where no row begins as a value of the index, and where a column
+  /// has too few or too many different texts, some that hardly differ, or may be classes as well as numbers.
   void finish();
 
   std::int64_t rows() const { return static_cast<std::int64_t>(lines_.size()); }
@@ -57,6 +61,9 @@ class CsvTable {
   const TextColumn& class_target() const { return class_target_; }        ///< of a classification
   const TextColumn& users() const { return users_; }  ///< without values where nobody knows
   const std::vector<Unused>& unused() const { return unused_; }
+  const CsvRoles& roles() const { return roles_; }
+  /// Rows that `index_values` leaves out.
+  std::int64_t left_out() const { return left_out_; }
 
  private:
   struct Part {
@@ -70,6 +77,8 @@ class CsvTable {
   void append_row(const CsvFile& file, const std::vector<CsvField>& fields,
                   const std::vector<std::size_t>& positions);
   bool has_role(const std::string& name) const;
+  bool take_index(CsvField& field);
+  void check_index() const;
   void finish_features();
   void finish_target();
 
@@ -81,6 +90,8 @@ class CsvTable {
   NumberColumn numeric_target_{"", '.'};
   TextColumn class_target_, users_;
   std::vector<Unused> unused_;
+  std::int64_t left_out_ = 0;
+  std::vector<std::int64_t> of_index_;  // rows of each of its values
 };
 
 }  // namespace fedarena

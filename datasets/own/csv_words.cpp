@@ -72,6 +72,18 @@ std::string in_words(const CsvTable& table, const CsvParts& parts, const CsvScal
   text += line("True and False as 1 and 0", features_that(table, of_truths));
   text += line("constant in the training rows, hence 0 everywhere",
                features_that(table, [&](std::size_t i) { return scales.features[i].constant(); }));
+  std::vector<std::string> units;
+  for (const auto& [name, unit] : scales.units)
+    units.push_back(fmt::format("{} {:g}", fedarena::quoted(name), unit));
+  text += line("divided by", units);
+  if (const CsvRoles& roles = table.roles(); !roles.index.empty()) {
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < roles.index_values.size(); ++i)
+      values.push_back(fmt::format("{} for {}", i, fedarena::quoted(roles.index_values[i])));
+    text += line(fmt::format("index {} ({} left out)", fedarena::quoted(roles.index),
+                             counted(static_cast<std::size_t>(table.left_out()), "other row")),
+                 values);
+  }
   std::vector<std::string> categorical;
   for (const TextColumn& column : table.categorical()) categorical.push_back(categories(column, parts.train));
   text += line("categorical", categorical);

@@ -70,6 +70,14 @@ TEST(ColumnScale, LeavesValuesAloneUnlessAskedTo) {
   for (const double value : {0.1, -1e308, 5e-324}) EXPECT_EQ(ColumnScale()(value), value);
 }
 
+TEST(ColumnScale, DividesByAUnit) {
+  const ColumnScale scale(0.25);
+  EXPECT_EQ(scale(3), 12);
+  EXPECT_EQ(scale(-0.5), -2);
+  EXPECT_EQ(scale.deviation(), 0.25);
+  EXPECT_FALSE(scale.constant());
+}
+
 TEST(ColumnScale, HidesDifferencesBesideAHugeValueOnly) {
   EXPECT_TRUE(hides({1, 2, 3, 4, 5, 1e200}));
   EXPECT_TRUE(hides({1, 2, 3, 4, 5, -9.96921e36}));

@@ -75,6 +75,84 @@ TEST_F(Csv, ScalesTheTargetOnRequestAndSaysSo) {
   EXPECT_TRUE(torch::equal(raw.train.inputs, torch::tensor({{1.F}, {2.F}, {3.F}, {6.F}})));
 }
 
+TEST_F(Csv, DividesColumnsByTheirUnitsAndSaysSo) {
+  const Dataset read = load_with_test(kSmall, with(kRegression, {{"units", "price: 40, size: 0.5"}}));
+  EXPECT_TRUE(torch::equal(read.train.inputs, torch::tensor({{2.F}, {4.F}, {6.F}, {12.F}})));
+  EXPECT_TRUE(torch::equal(read.train.targets, torch::tensor({{0.25F}, {0.5F}, {0.75F}, {1.5F}})));
+  EXPECT_EQ(read.note, "an error of 1 is 40 of \"price\"");
+  EXPECT_THAT(read.taken, HasSubstr("\n  divided by: \"price\" 40, \"size\" 0.5\n"));
+}
+
+TEST_F(Csv, MakesOneNumberOfTextsAndLeavesOthersOut) {
+  const Dataset read = load_with_test(
+      "price,who,size,colour\n40,zoe,4,green\n50,zoe,4,blue\n",
+      with(kRegression,
+           {{"index", "colour"}, {"index_values", "gr, re"}, {"standardise", "none"}, {"user", "who"}}));
+  EXPECT_TRUE(torch::equal(read.train.inputs, torch::tensor({{1.F, 1.F}, {3.F, 1.F}, {6.F, 0.F}})));
+  EXPECT_TRUE(torch::equal(read.test.inputs, torch::tensor({{4.F, 0.F}})));
+  EXPECT_THAT(read.users, ElementsAre("ann", "eve", "zoe"));
+  EXPECT_THAT(read.taken,
+              HasSubstr("\n  index \"colour\" (2 other rows left out): 0 for \"gr\", 1 for \"re\"\n"));
+}
+
+TEST_F(Csv, JoinsAnotherTableByAColumn) {
+  write("c.csv", "hue;colour;wave\n0; red ;700\n120;green;530\n240;blue;470\n7;grey;0\n");
+  const Dataset read = load_with_test(
+      "price,who,size,colour\n40,zoe,4,blue\n",
+      with(kRegression,
+           {{"join_path", "c.csv"}, {"join", "colour"}, {"features", "wave,size"}, {"standardise", "none"}}));
+  EXPECT_TRUE(torch::equal(read.train.inputs,
+                           torch::tensor({{700.F, 1.F}, {470.F, 2.F}, {700.F, 3.F}, {530.F, 6.F}})));
+  EXPECT_TRUE(torch::equal(read.test.inputs, torch::tensor({{470.F, 4.F}})));
+  EXPECT_THAT(read.taken, HasSubstr("\"hue\" (not in features)"));
+}
+
+TEST_F(Csv, RefusesAJoinThatFindsNothingOrTooMuch) {
+  const Settings join = with(kRegression, {{"join_path", "c.csv"}, {"join", "colour"}});
+  write("c.csv", "colour,wave\nred,700\nbleu,470\ngreen,530\n");
+  EXPECT_EQ(refusal(kSmall, join),
+            "a.csv:3:3: the field of column \"colour\" is \"blue\", which no row of c.csv has; did you mean "
+            "\"bleu\"?\n  Add such a row there, or leave this one out");
+  write("c.csv", "colour,wave\nred,700\nred,470\n");
+  EXPECT_EQ(refusal(kSmall, join), "c.csv:3:1: two rows have \"red\" in the column \"colour\"\n  Remove one");
+  write("c.csv", "colour,size\nred,700\n");
+  EXPECT_EQ(refusal(kSmall, join),
+            "a.csv: the column \"size\" is in the table of join_path, too\n  Rename one");
+  write("c.csv", "color,wave\nred,700\n");
+  EXPECT_THAT(refusal(kSmall, join), HasSubstr("c.csv: there is no column \"colour\", which join names"));
+  write("c.csv", "colour,wave\nred,n/a\nblue,470\ngreen,530\n");
+  EXPECT_THAT(refusal(kSmall, join), HasSubstr("a.csv:2:3: the field of column \"wave\" is \"n/a\""));
+  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"join_path", "d.csv"}, {"join", "colour"}})),
+              HasSubstr("join_path = \"d.csv\" is not there: looked for "));
+}
+
+TEST_F(Csv, RefusesAnIndexOrUnitsThatFitNothing) {
+  const auto indexed = [](const std::string& values) {
+    return with(kRegression, {{"index", "colour"}, {"index_values", values}});
+  };
+  EXPECT_EQ(refusal(kSmall, indexed("red, pink, blue")),
+            "a.csv: no text of the column \"colour\" begins with \"pink\", as index_values has it");
+  EXPECT_EQ(refusal(kSmall, indexed("pink")),
+            "a.csv: the file has 0 rows that index_values takes; allowed: at least 2");
+  EXPECT_EQ(refusal(kSmall, indexed("green, gr")),
+            "index_values: \"green\" begins with \"gr\"; allowed: values of which none begins as another");
+  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"index", "colour"}})),
+            "index is given without index_values\n  Give both or neither");
+  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"join_path", "c.csv"}})),
+            "join_path is given without join\n  Give both or neither");
+  for (const std::string unit : {"size", "size: 0", "size: -1", "size: much", ":"})
+    EXPECT_EQ(
+        refusal(kSmall, with(kRegression, {{"units", unit}})),
+        fmt::format("units holds \"{}\"; allowed: names of columns and numbers > 0, as in \"x: 100, y: 0.5\"",
+                    unit));
+  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"units", "size: 1, size: 2"}})),
+            "units names the column \"size\" twice");
+  EXPECT_EQ(
+      refusal(kSmall, with(kRegression, {{"units", "sizes: 2"}})),
+      "units names the column \"sizes\", which is not one of numbers in use; allowed: size, price; did you "
+      "mean \"size\"?");
+}
+
 TEST_F(Csv, NumbersClassesAsTheirNamesAscend) {
   const Dataset words = load_with_test(kSmall, {{"target", "colour"}, {"features", "price, size"}});
   EXPECT_EQ(words.classes, 3);
@@ -163,8 +241,8 @@ TEST_F(Csv, RefusesAColumnThatIsNotThereWithTheNearest) {
 TEST_F(Csv, RefusesSettingsThatDoNotGoTogether) {
   EXPECT_EQ(refusal(kSmall, {}), "target is \"\"; allowed: the name of a column");
   EXPECT_EQ(refusal(kSmall, {{"target", "price"}, {"user", "price"}}),
-            "the column \"price\" is named twice; allowed: one role a column: features, categorical, target "
-            "or user");
+            "the column \"price\" is named twice; allowed: one role a column: features, categorical, index, "
+            "target or user");
   EXPECT_THAT(message_of([&] {
                 load_dataset("csv", {{"path", "no.csv"}, {"target", "y"}}, {folder_});
               }),

@@ -35,8 +35,9 @@ class WithVariable {
 };
 
 TEST(Registry, KnowsEveryDataSetOnceAndHasASentenceOnIt) {
-  EXPECT_THAT(dataset_names(), UnorderedElementsAre("glyphs", "mnist", "fashion-mnist", "cifar10", "cifar100",
-                                                    "svhn", "femnist", "fed-emnist", "image-folder", "csv"));
+  EXPECT_THAT(dataset_names(),
+              UnorderedElementsAre("glyphs", "linear-mixture", "mnist", "fashion-mnist", "cifar10",
+                                   "cifar100", "svhn", "femnist", "fed-emnist", "image-folder", "csv"));
   for (const auto& name : dataset_names()) EXPECT_THAT(dataset_summary(name), testing::EndsWith("."));
 }
 
@@ -273,6 +274,41 @@ TEST(RealData, HospitalChargesAreARegressionByProvider) {
   EXPECT_NEAR(charges.train.targets.mean().item<double>(), 0, 1e-4);
   EXPECT_NEAR(charges.train.targets.std(0, false).item<double>(), 1, 1e-4);
   EXPECT_TRUE(torch::all(charges.train.inputs.slice(1, 1).sum(1) == 1).item<bool>());
+}
+
+// As experiments/personal/hospital-*.toml have them: one service of four as an index, places by states.
+TEST(RealData, HospitalServicesHaveAnIndexAndThePlaceOfTheirState) {
+  const std::string file = "hospital-charges/ipps_drg100_fy2013.csv.gz";
+  if (!at_hand({file})) return;
+  const Dataset charges =
+      load_dataset("csv",
+                   {{"path", file},
+                    {"target", "Average Total Payments"},
+                    {"task", "regression"},
+                    {"features", "longitude, latitude"},
+                    {"index", "DRG Definition"},
+                    {"index_values", "194, 292, 392, 690"},
+                    {"join_path", (test::source_folder() / "experiments/personal/us-states.csv").string()},
+                    {"join", "Provider State"},
+                    {"user", "Provider Id"},
+                    {"test_fraction", 0.25},
+                    {"standardise", "none"},
+                    {"units", "longitude: 100, latitude: 50, Average Total Payments: 10000"}},
+                   {test_data()});
+  EXPECT_EQ(charges.train.size() + charges.test.size(), 11'339);
+  EXPECT_EQ(charges.users.size(), 3'063U);
+  const auto inputs = torch::cat({charges.train.inputs, charges.test.inputs});
+  ASSERT_EQ(inputs.size(1), 3);
+  const auto index = torch::bincount(inputs.select(1, 2).to(torch::kInt64));
+  EXPECT_TRUE(torch::equal(index, torch::tensor({2'953, 2'802, 2'790, 2'794}, torch::kInt64))) << index;
+  // From Hawaii to Maine, from Hawaii to Alaska, in units.
+  EXPECT_NEAR(inputs.select(1, 0).min().item<double>(), -1.5637, 1e-6);
+  EXPECT_NEAR(inputs.select(1, 0).max().item<double>(), -0.6924, 1e-6);
+  EXPECT_NEAR(inputs.select(1, 1).min().item<double>(), 0.4058, 1e-6);
+  EXPECT_NEAR(inputs.select(1, 1).max().item<double>(), 1.2814, 1e-6);
+  const auto targets = torch::cat({charges.train.targets, charges.test.targets});
+  EXPECT_NEAR(targets.min().item<double>(), 0.358995, 1e-6);
+  EXPECT_NEAR(targets.max().item<double>(), 3.054702, 1e-6);
 }
 
 class AlteredRealData : public ScratchFolder {};

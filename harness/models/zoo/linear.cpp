@@ -3,22 +3,50 @@
 // classification).
 #include <numeric>
 
+#include <ATen/ATen.h>
+
 #include "harness/models/zoo.hpp"
 
 namespace fedarena {
+namespace {
+
+struct LinearConfig {
+  bool bias = true;
+
+  static Schema<LinearConfig> schema() {
+    return {{"bias", &LinearConfig::bias, "whether the map has a constant term; false: it is linear"}};
+  }
+};
+
+// The layer Linear always has a bias.
+Custom linear_map(std::int64_t in, std::int64_t out) {
+  return {.name = "linear",
+          .parameters = {{out, in}},
+          .forward = [](const std::vector<torch::Tensor>& at,
+                        const torch::Tensor& inputs) { return inputs.matmul(at[0].t()); },
+          .output_shape = [out](const Custom::Shape&) { return Custom::Shape{out}; }};
+}
+
+Architecture build_linear(const Settings& settings, const ModelInput& input) {
+  const LinearConfig config = LinearConfig::schema().read(settings);
+  const std::int64_t features =
+      std::accumulate(input.shape.begin(), input.shape.end(), std::int64_t{1}, std::multiplies<>());
+  Architecture model{.input_shape = input.shape,
+                     .outputs = input.outputs,
+                     .layers = {Flatten{}},
+                     .loss = Loss::kSquaredError};
+  if (config.bias)
+    model.layers.push_back(Linear{features, input.outputs});
+  else
+    model.layers.push_back(linear_map(features, input.outputs));
+  return model;
+}
+
+}  // namespace
 
 ModelInfo linear_model() {
-  return {"linear",
-          "one affine map, half the squared error; class labels become one-hot targets",
-          {},
-          [](const Settings& /*settings*/, const ModelInput& input) {
-            const std::int64_t features =
-                std::accumulate(input.shape.begin(), input.shape.end(), std::int64_t{1}, std::multiplies<>());
-            return Architecture{.input_shape = input.shape,
-                                .outputs = input.outputs,
-                                .layers = {Flatten{}, Linear{features, input.outputs}},
-                                .loss = Loss::kSquaredError};
-          }};
+  return {"linear", "one affine map, half the squared error; class labels become one-hot targets",
+          LinearConfig::schema().fields(), build_linear};
 }
 
 }  // namespace fedarena

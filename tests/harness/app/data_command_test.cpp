@@ -113,6 +113,7 @@ TEST_F(DataCommand, VerifySaysWhatIsWrongWithAFile) {
 TEST_F(DataCommand, VerifyTellsAllThatIsThere) {
   EXPECT_EQ(succeed("data verify").out,
             "glyphs: verified: 12000 training and 2000 test examples, 10 classes\n"
+            "linear-mixture: verified: 1000 training and 1000 test examples, a regression, 100 users\n"
             "mnist: not there\nfashion-mnist: not there\ncifar10: not there\ncifar100: not there\n"
             "svhn: not there\nfemnist: not there\nfed-emnist: not there\n");
   for (const char* name : {"train.bin", "test.bin"}) scratch.write(fs::path("data/cifar100") / name, "short");

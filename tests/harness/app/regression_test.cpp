@@ -222,11 +222,13 @@ TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
   EXPECT_EQ(
       refusal("data.user=price"),
       "fedarena: --set data.user=price: the column \"price\" is named twice; allowed: one role a column: "
-      "features, categorical, target or user\n");
+      "features, categorical, index, target or user\n");
   EXPECT_EQ(refusal("data.seed=3"),
             "fedarena: --set data.seed=3: unknown key \"seed\" in [data]; allowed: name, path, target, task, "
             "features, "
-            "categorical, user, test_path, test_fraction, standardise, separator, decimal\n");
+            "categorical, index, index_values, join_path, join, user, test_path, test_fraction, standardise, "
+            "units, "
+            "separator, decimal\n");
   EXPECT_THAT(refusal("data.user=colour"), HasSubstr("is named twice"));
   EXPECT_THAT(
       refusal("experiment.rounds=1"),

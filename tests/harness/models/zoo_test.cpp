@@ -40,6 +40,10 @@ TEST(Zoo, HasTheParameterCountsOfThePapers) {
   EXPECT_EQ(parameters("mlp", kGrey), 199'210);
   EXPECT_EQ(parameters("logistic", kGrey), 7'850);
   EXPECT_EQ(parameters("linear", kRegression), 12);
+  EXPECT_EQ(parameters("linear", kRegression, {{"bias", false}}), 10);
+  EXPECT_EQ(parameters("mlp", {.shape = {3}, .outputs = 1, .regression = true},
+                       {{"hidden", std::vector<std::int64_t>{2}}}),
+            11);  // of hospital charges, Galli et al. 2022
 }
 
 TEST(Zoo, DescribesItsModels) {
@@ -66,6 +70,19 @@ TEST(Zoo, FollowsTheSettings) {
   EXPECT_EQ(parameters("mlp", kFeatures, {{"hidden", std::vector<std::int64_t>{7, 2}}}),
             6 * 7 + 8 * 2 + 3 * 3);
   EXPECT_EQ(parameters("mlp", kFeatures, {{"hidden", std::vector<std::int64_t>{}}}), 6 * 3);
+}
+
+TEST(Zoo, HasALinearMapWithoutBias) {
+  const Architecture map = build_model("linear", {{"bias", false}}, kRegression);
+  const Model model(map, torch::kFloat64);
+  Stream stream({.seed = 3});
+  const Params weights = model.initial(stream);
+  const auto inputs = torch::arange(10, torch::kFloat64).view({2, 5});
+  EXPECT_TRUE(torch::allclose(model.forward(weights, inputs), inputs.matmul(weights[0].t())));
+  EXPECT_EQ(model.forward(weights, torch::zeros({1, 5}, torch::kFloat64)).abs().max().item<double>(), 0);
+  EXPECT_LE(weights[0].abs().max().item<double>(), 1 / std::sqrt(5.0)) << "as the affine map's";
+  expect_true_gradient(map);
+  expect_true_gradient(build_model("linear", {{"bias", false}}, kFeatures));
 }
 
 TEST(Zoo, StartsTheNetworkOfDlgUniformWithinAHalf) {
