@@ -41,7 +41,8 @@ const std::map<std::string, Names>& table() {
       {"harness/loader", {"harness/sdk"}},
       {"harness/oracle", {"harness/sdk", "harness/gradients", "datasets", "accounting"}},
       {"harness/simulation", {"harness/wire", "harness/oracle", "harness/models", "partitions", "results"}},
-      {"harness/runner", {"harness/simulation", "harness/config", "harness/loader"}},
+      {"harness/slurm", {"results"}},
+      {"harness/runner", {"harness/simulation", "harness/config", "harness/loader", "harness/slurm"}},
       {"harness/attack", {"harness/runner"}},
       {"harness/app", {"harness/attack", "results"}},
   };
