@@ -67,9 +67,12 @@ while kill -0 "$run" 2>/dev/null; do wait "$run"; done
 wait "$run"
 status=$?
 if [[ $limit == yes && $status == 130 ]]; then
-  # What cannot complete a round within the limit would be queued for ever.
-  (($(rounds) > before)) && scontrol requeue "$SLURM_JOB_ID" && exit 0
-  echo "The time limit passed without a complete round: submit it again with a longer --time." >&2
+  if (($(rounds) > before)); then
+    # Slurm ends a script that it queues again; one that ends by itself just then may count as done.
+    scontrol requeue "$SLURM_JOB_ID" && sleep 60
+  else  # it would be queued for ever
+    echo "The time limit passed without a complete round: submit it again with a longer --time." >&2
+  fi
 fi
 exit "$status"
 )";

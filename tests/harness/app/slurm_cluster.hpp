@@ -33,7 +33,8 @@ class SlurmCluster {
   bool wait_until(const std::function<bool()>& condition) const;
   /// "PENDING", "RUNNING", ...; of a job that is over, "".
   std::string state(const std::string& job) const;
-  /// Lets a job begin that was queued again, for which Slurm would wait two minutes.
+  /// Lets a job begin soon that was queued again, for which Slurm would wait two minutes. Not in the same
+  /// second: its nodes would take the new start for the one that they just ended.
   void begin_now(const std::string& job) const;
   /// Kills a daemon, "slurmctld", "n1" or "n2"; or begins it again, with what it knew.
   void kill(const std::string& daemon) { daemons_.erase(daemon); }

@@ -176,7 +176,7 @@ TEST_F(Slurm, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
 
   submit(long_cell());
   pause_after(summary_of(run).rounds_done + 3);
-  cluster->ask("scancel --full --signal=KILL " + job);
+  ::kill(process, SIGKILL);
   expect_over(job);
   EXPECT_EQ(claim()["job"], job + "_0") << "a killed job leaves its claim";
   submit(long_cell());
@@ -188,8 +188,10 @@ TEST_F(Slurm, DoesNotNeedTheControllerMeanwhile) {
   cluster->kill("slurmctld");
   EXPECT_THAT(call("list out", cluster->start()).err, HasSubstr("note: Slurm does not answer"));
   go_on();
-  ASSERT_TRUE(cluster->wait_until([&] { return summary_of(run).state == results::kFinished; })) << log();
+  pause_after(rounds_on_disk(run) + 3);
   cluster->begin("slurmctld");
+  ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "RUNNING"; })) << log();
+  go_on();
   expect_result_of_long_cell();
 }
 
