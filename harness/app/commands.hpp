@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 
 /// Each adds its subcommand to the program and sets `action` when it is the one that was called.
 void add_run_command(CLI::App& app, Action& action);
+void add_submit_command(CLI::App& app, Action& action);
 void add_partition_command(CLI::App& app, Action& action);
 void add_attack_command(CLI::App& app, Action& action);
 void add_table_command(CLI::App& app, Action& action);

@@ -49,17 +49,6 @@ bool holds_runs(const fs::path& folder) {
   }
 }
 
-// Those of all folders that hold any, each once.
-std::vector<FoundRun> runs_below(std::vector<fs::path> folders) {
-  // One without any would be an Error, whatever the others hold.
-  if (folders.size() > 1) std::erase_if(folders, [](const fs::path& folder) { return !holds_runs(folder); });
-  try {
-    return find_runs(folders);
-  } catch (const Error&) {  // there is none yet, or none any more
-    return {};
-  }
-}
-
 // Whether a run, or what could not be listed, is there still.
 bool is_there(const FoundRun& run) {
   std::error_code ignored;
@@ -77,6 +66,16 @@ bool is_alive(std::int64_t process) {
 }
 
 }  // namespace
+
+std::vector<FoundRun> runs_below(std::vector<fs::path> folders) {
+  // One without any would be an Error, whatever the others hold.
+  if (folders.size() > 1) std::erase_if(folders, [](const fs::path& folder) { return !holds_runs(folder); });
+  try {
+    return find_runs(folders);
+  } catch (const Error&) {  // there is none yet, or none any more
+    return {};
+  }
+}
 
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                    std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written) {
@@ -102,10 +101,14 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
   cell.epsilon = rounds.back().epsilon;
   cell.round_seconds = seconds / static_cast<double>(rounds.size());
   if (cell.work != Work::kFinished) cell.since_written = since_written;
-  if (cell.work == Work::kRunning) {
-    cell.seconds_left = time_left(*cell.round_seconds, cell.rounds - cell.done, since_written);
-  }
+  if (cell.work == Work::kRunning) set_running(cell);
   return cell;
+}
+
+void set_running(LiveCell& cell) {
+  cell.work = Work::kRunning;
+  if (!cell.round_seconds || !cell.since_written) return;
+  cell.seconds_left = time_left(*cell.round_seconds, cell.rounds - cell.done, *cell.since_written);
 }
 
 LiveRuns::LiveRuns(std::vector<fs::path> folders) : folders_(std::move(folders)) {

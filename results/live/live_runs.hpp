@@ -18,6 +18,7 @@ namespace fedarena::results {
 /// What goes on in a run directory. People look for the first ones first.
 enum class Work {
   kRunning,      ///< a process is at it
+  kQueued,       ///< waits for a machine of a cluster
   kLeft,         ///< recorded as running, but no process of this machine is at it
   kInterrupted,  ///< stopped in order, to be resumed
   kBroken,       ///< cannot be read
@@ -40,13 +41,20 @@ struct LiveCell {
   std::vector<double> curve = {};         ///< accuracy by evaluated round; loss on regression data
   std::optional<double> round_seconds{};  ///< mean over the rounds on disk
   std::optional<double> since_written{};  ///< seconds since the last round; none before it and once finished
+  std::string task = {};                  ///< of a cluster: "5_3 on n1", or why it waits
   std::optional<double> seconds_left{};   ///< an estimate; none unless running and a round is done
 };
+
+/// Says that a process is at the cell, and how long it will take.
+void set_running(LiveCell& cell);
 
 /// What the record of a run says. `held`: whether a process holds the directory; none when that cannot be
 /// told, and the record alone counts. `since_written`: seconds since the rounds were written last.
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                    std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written);
+
+/// As `find_runs`, but folders may hold no run, yet or any more.
+std::vector<FoundRun> runs_below(std::vector<std::filesystem::path> folders);
 
 /// Looks at the run directories of some folders again and again, from another process than the one that
 /// writes them. Takes no lock and changes nothing. Files are read again when they changed.

@@ -34,13 +34,15 @@ std::size_t height(double value, double lowest, double highest) {
 
 using Line = std::vector<std::string>;
 
-constexpr std::array<Work, 5> kWorks = {Work::kRunning, Work::kLeft, Work::kInterrupted, Work::kBroken,
-                                        Work::kFinished};
+constexpr std::array<Work, 6> kWorks = {Work::kRunning,     Work::kQueued, Work::kLeft,
+                                        Work::kInterrupted, Work::kBroken, Work::kFinished};
 
 std::string_view name_of(Work work) {
   switch (work) {
     case Work::kRunning:
       return "running";
+    case Work::kQueued:
+      return "queued";
     case Work::kLeft:
       return "no process";
     case Work::kInterrupted:
@@ -75,8 +77,10 @@ std::string headline(std::span<const LiveCell* const> cells) {
   }
   const std::string time =
       left ? fmt::format("; {} left for those that run", duration_text(*left)) : std::string();
-  return fmt::format("{} begun: {}; {} of {} rounds{}", counted(cells.size(), "cell"), counts(cells), done,
-                     rounds, time);
+  const auto waits = [](const LiveCell* cell) { return cell->work == Work::kQueued && cell->done == 0; };
+  const std::size_t begun = cells.size() - static_cast<std::size_t>(std::ranges::count_if(cells, waits));
+  return fmt::format("{} begun: {}; {} of {} rounds{}", counted(begun, "cell"), counts(cells), done, rounds,
+                     time);
 }
 
 // A name tells the experiment where there are several.
@@ -100,6 +104,7 @@ std::string epsilon_of(const LiveCell& cell) {
 }
 
 std::string time_text(const LiveCell& cell) {
+  if (cell.work == Work::kQueued) return cell.task;
   if (cell.seconds_left) return duration_text(*cell.seconds_left);
   if (!cell.since_written) return "";
   return fmt::format("written {} ago", duration_text(std::max(0.0, *cell.since_written)));

@@ -1,16 +1,10 @@
 #include "results/plot/gnuplot.hpp"
 
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <system_error>
-#include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/child_program.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "results/text/markup.hpp"
@@ -19,66 +13,8 @@
 namespace fedarena::results {
 namespace {
 
-[[noreturn]] void fail(std::string found, std::string remedy = {}) {
-  throw Error(Complaint{
-      .place = {}, .found = std::move(found), .allowed = {}, .nearest = {}, .remedy = std::move(remedy)});
-}
-
-[[noreturn]] void fail(std::string_view what, int code) {
-  fail(fmt::format("gnuplot {}: {}", what, std::generic_category().message(code)));
-}
-
-// A stream of the child. Files rather than pipes, so that neither side ever waits for the other.
-class ChildStream {
- public:
-  ChildStream() : file_(std::tmpfile(), &std::fclose) {
-    if (!file_) fail("needs a temporary file, which cannot be made", errno);
-  }
-  int descriptor() const { return ::fileno(file_.get()); }
-  void write(std::string_view text) const {
-    const std::size_t written = std::fwrite(text.data(), 1, text.size(), file_.get());
-    if (written != text.size() || std::fflush(file_.get()) != 0) {
-      fail("needs a temporary file, which cannot be written", errno);
-    }
-    std::rewind(file_.get());
-  }
-  std::string read() const {
-    std::rewind(file_.get());
-    std::string text;
-    std::array<char, 4096> block{};
-    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file_.get())) {
-      text.append(block.data(), count);
-    }
-    return text;
-  }
-
- private:
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
-
-// Starts it and waits; returns what waitpid() says.
-int spawn(const ChildStream& in, const ChildStream& out, const ChildStream& err) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.descriptor(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.descriptor(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.descriptor(), STDERR_FILENO);
-  // The user's own settings must not change a figure.
-  std::string name = "gnuplot", option = "--default-settings";
-  const std::array<char*, 3> arguments = {name.data(), option.data(), nullptr};
-  pid_t child = 0;
-  const int failure = ::posix_spawnp(&child, name.c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure == ENOENT) {
-    fail("gnuplot, which draws the plots, is not installed",
-         "Install it (Debian and Ubuntu: apt-get install gnuplot-nox), or plot the output of --format json.");
-  }
-  if (failure != 0) fail("cannot be started", failure);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) fail("cannot be waited for", errno);
-  }
-  return status;
+[[noreturn]] void fail(std::string found, std::string remedy) {
+  throw Error(Complaint{.found = std::move(found), .remedy = std::move(remedy)});
 }
 
 }  // namespace
@@ -123,15 +59,17 @@ std::string gnuplot_string(std::string_view text, Terminal terminal) {
 }
 
 std::string run_gnuplot(std::string_view script) {
-  const ChildStream in, out, err;
-  in.write(script);
-  const int status = spawn(in, out, err);
-  std::string picture = out.read();
-  if (status != 0 || picture.empty()) {
-    fail(fmt::format("gnuplot failed: {}", one_line(err.read())),
+  // The user's own settings must not change a figure.
+  const auto gnuplot = call_program({"gnuplot", "--default-settings"}, {.input = script});
+  if (!gnuplot) {
+    fail("gnuplot, which draws the plots, is not installed",
+         "Install it (Debian and Ubuntu: apt-get install gnuplot-nox), or plot the output of --format json.");
+  }
+  if (gnuplot->exit_code != 0 || gnuplot->out.empty()) {
+    fail(fmt::format("gnuplot failed: {}", one_line(gnuplot->err)),
          "It must know the terminals pngcairo and svg; `gnuplot --version` should say 5.2 or newer.");
   }
-  return picture;
+  return gnuplot->out;
 }
 
 }  // namespace fedarena::results

@@ -77,6 +77,15 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
   sync_folder(file.parent_path());
 }
 
+bool create_file(const std::filesystem::path& file, std::string_view bytes) {
+  const Descriptor descriptor(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (!descriptor.open() && errno == EEXIST) return false;
+  if (!descriptor.open()) fail_on_file(file, "cannot be written", errno);
+  if (const int failure = write_durably(descriptor, bytes, 0))
+    fail_on_file(file, "cannot be written", failure);
+  return true;
+}
+
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) {
     fail_on_file(from, fmt::format("cannot be renamed to {}", to.filename().string()), errno);

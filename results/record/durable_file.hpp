@@ -17,6 +17,10 @@ using fedarena::read_whole_file;
 /// there and no regular file (a folder, a device) is an Error.
 void replace_file(const std::filesystem::path& file, std::string_view bytes);
 
+/// Makes a file with these bytes and brings it to disk; false, and nothing changes, where there is something
+/// of that name already. Of several that try at once, on whatever machines, one succeeds.
+bool create_file(const std::filesystem::path& file, std::string_view bytes);
+
 /// Gives a file or folder another name in the same folder and brings that to disk. An Error says why it
 /// cannot.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -60,7 +60,7 @@ bool is_left_by_create(const std::filesystem::directory_entry& entry) {
   const std::string whole = name.ends_with(kPartial) ? name.substr(0, name.size() - kPartial.size()) : name;
   const bool partial = whole != name;
   return whole == kExperimentFile || whole == kEnvironmentFile || whole == kPartitionFile ||
-         (partial && (whole == kRoundsFile || whole == kSummaryFile));
+         whole == kClaimFile || (partial && (whole == kRoundsFile || whole == kSummaryFile));
 }
 
 void check_free(const std::filesystem::path& path) {

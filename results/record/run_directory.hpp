@@ -24,6 +24,8 @@ inline constexpr const char* kClientsFile = "clients.json";
 inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kCheckpointFile = "checkpoint.bin";
 inline constexpr const char* kClientStatesFile = "client-states.bin";
+/// Says which job of Slurm is at the run; no part of its record.
+inline constexpr const char* kClaimFile = "claim.json";
 
 /// The folder that records one run: one algorithm with one seed. Whatever is written is on disk when a call
 /// returns; a call that fails (disk full, no permission) throws one Error and leaves what was there before.

@@ -43,7 +43,8 @@ const std::map<std::string, Names>& table() {
       {"harness/ranks", {"harness/wire"}},
       {"harness/simulation",
        {"harness/ranks", "harness/wire", "harness/oracle", "harness/models", "partitions", "results"}},
-      {"harness/runner", {"harness/simulation", "harness/config", "harness/loader"}},
+      {"harness/slurm", {"results"}},
+      {"harness/runner", {"harness/simulation", "harness/config", "harness/loader", "harness/slurm"}},
       {"harness/attack", {"harness/runner"}},
       {"harness/app", {"harness/attack", "results"}},
   };

@@ -44,8 +44,8 @@ const std::vector<Door>& doors() {
         // Write the program's own sequences.
         "harness/runner/progress/progress_line.cpp", "harness/app/results/watch_command.cpp"}},
       {std::regex(R"(\b(popen|system|exec[lv]p?e?|posix_spawnp?)\()"),
-       "nothing: gnuplot alone is started, and the full program",
-       {"results/plot/gnuplot.cpp", "harness/app/main.cpp"}},
+       "call_program() of fedarena/base/child_program.hpp, which starts no shell",
+       {"harness/base/child_program.cpp", "harness/app/main.cpp"}},
   };
   return all;
 }

@@ -15,6 +15,8 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "harness/app/results/references_file.hpp"
+#include "harness/slurm/submission.hpp"
+#include "results/live/live_runs.hpp"
 #include "results/measures/round_metric.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/table/column_selection.hpp"
@@ -112,7 +114,13 @@ int print_table(const TableArguments& arguments) {
 }
 
 int print_list(const TableArguments& arguments) {
-  print("{}", results::render_list(results::find_runs(arguments.folders)));
+  const auto tasks = slurm::cell_tasks(arguments.folders);
+  if (!tasks) print(stderr, "note: Slurm does not answer, so nothing is told of cells that are queued\n");
+  const bool any_task = tasks && !tasks->empty();
+  // Where all cells are queued, there is no run yet.
+  auto runs = any_task ? results::runs_below(arguments.folders) : results::find_runs(arguments.folders);
+  if (any_task) add_tasks(runs, *tasks);
+  print("{}", results::render_list(runs));
   return kSuccess;
 }
 

@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <filesystem>
 #include <langinfo.h>
 #include <memory>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +23,7 @@
 
 #include "harness/app/commands.hpp"
 #include "harness/app/stop_on_signal.hpp"
+#include "harness/slurm/submission.hpp"
 #include "results/live/live_runs.hpp"
 #include "results/live/live_text.hpp"
 #include "results/record/find_runs.hpp"
@@ -60,14 +64,36 @@ std::string frame(const std::vector<results::LiveCell>& cells, const WatchArgume
   return fmt::format("no run yet in {}\n", fmt::join(names, ", "));
 }
 
-std::vector<results::LiveCell> look(results::LiveRuns& runs) {
-  return runs.look(results::FolderLocks::read(), fs::file_time_type::clock::now());
-}
+// Runs, and what Slurm does with them.
+class Watch {
+ public:
+  explicit Watch(const std::vector<fs::path>& folders) : folders_(folders), runs_(folders) {}
+
+  std::vector<results::LiveCell> look() {
+    // All watchers of a cluster ask one controller. Where it does not answer, its last word counts.
+    constexpr std::chrono::seconds kBetweenQuestions{10};
+    const auto now = std::chrono::steady_clock::now();
+    if (!asked_ || now - *asked_ >= kBetweenQuestions) {
+      if (auto tasks = slurm::cell_tasks(folders_)) tasks_ = std::move(*tasks);
+      asked_ = std::chrono::steady_clock::now();
+    }
+    auto cells = runs_.look(results::FolderLocks::read(), fs::file_time_type::clock::now());
+    if (!tasks_.empty()) add_tasks(cells, tasks_);
+    return cells;
+  }
+  bool any_process_left() const { return runs_.any_process_left(); }
+
+ private:
+  const std::vector<fs::path>& folders_;
+  results::LiveRuns runs_;
+  std::vector<slurm::CellTask> tasks_;
+  std::optional<std::chrono::steady_clock::time_point> asked_;
+};
 
 int print_once(const WatchArguments& arguments) {
-  results::find_runs(arguments.folders);  // says where no run is
-  results::LiveRuns runs(arguments.folders);
-  print("{}", frame(look(runs), arguments, {.letters = letters_of_locale()}));
+  const std::vector<results::LiveCell> cells = Watch(arguments.folders).look();
+  if (cells.empty()) results::find_runs(arguments.folders);  // says where no run is
+  print("{}", frame(cells, arguments, {.letters = letters_of_locale()}));
   return kSuccess;
 }
 
@@ -102,16 +128,16 @@ bool is_over(const std::vector<results::LiveCell>& cells) {
 
 int redraw_until_over(const WatchArguments& arguments) {
   constexpr int kMilliseconds = 1000;
-  results::LiveRuns runs(arguments.folders);
+  Watch watch(arguments.folders);
   const std::atomic<bool>& stop = stop_on_signal();
   std::vector<results::LiveCell> cells;
   bool over = false;
   {
     const SecondScreen screen;
     while (!stop && !over) {
-      cells = look(runs);
+      cells = watch.look();
       SecondScreen::draw(frame(cells, arguments, screen_of(stdout)));
-      over = is_over(cells) && !runs.any_process_left();
+      over = is_over(cells) && !watch.any_process_left();
       if (!over) ::poll(nullptr, 0, kMilliseconds);  // a signal ends it
     }
   }

@@ -35,6 +35,7 @@ struct RunArguments {
   int workers = WorkPool::available_cores();
   std::string device;
   std::vector<std::string> only;
+  std::string stage;
   int jobs = 1;
   double memory = 0;
   double state_memory = static_cast<double>(kStateMemory) / kGiB;
@@ -84,6 +85,22 @@ void check_jobs(const RunArguments& arguments, const Ranks* ranks) {
                         .remedy = "Leave it out"});
 }
 
+// The two stages of a file with [tuning].
+constexpr const char* kTrials = "trials";
+constexpr const char* kCells = "cells";
+
+void check_stage(const RunArguments& arguments, bool tunes) {
+  if (!tunes && !arguments.stage.empty())
+    throw Error(Complaint{.place = {"--stage " + arguments.stage},
+                          .found = "the file has no [tuning], and so no stages",
+                          .remedy = "Leave it out."});
+  if (tunes && arguments.stage.empty() && !arguments.only.empty())
+    throw Error(Complaint{.place = {"--only " + arguments.only.front()},
+                          .found = "only a part of a file with [tuning] is asked for",
+                          .remedy = "Leave it out: each algorithm is run with the best of all its trials; or "
+                                    "run a part of one stage, --stage trials or --stage cells"});
+}
+
 int run_experiments(const RunArguments& arguments) {
   const std::atomic<bool>& stop = stop_on_signal();
   const std::unique_ptr<Ranks> ranks = join_ranks(stop);
@@ -96,25 +113,25 @@ int run_experiments(const RunArguments& arguments) {
   const config::Document file = config::read_document(arguments.experiment.file);
   const std::vector<GridPoint> points = read_grid(file, overrides, catalog, arguments.experiment.profile);
   const auto tuning = read_tuning(file, overrides, catalog, arguments.experiment.profile);
-  if (tuning && !arguments.only.empty())
-    throw Error(Complaint{.place = {"--only " + arguments.only.front()},
-                          .found = "only a part of a file with [tuning] is asked for",
-                          .remedy = "Leave it out: each algorithm is run with the best of all its trials"});
-  std::vector<PlannedCell> cells = plan_cells(points, arguments.only);
+  check_stage(arguments, tuning.has_value());
+  const bool trials_alone = arguments.stage == kTrials;
+  std::vector<PlannedCell> cells = plan_cells(trials_alone ? tuning->points : points, arguments.only);
   RunOptions options = options_of(arguments, points.front().experiment.name);
+  if (trials_alone) options = trial_options(options);
   options.ranks = ranks.get();
   if (arguments.dry_run) {
-    if (tuning)
+    if (tuning && arguments.stage.empty())
       describe_tuned_run(*tuning, cells.size(), host, options);
     else
       print("{}", describe_run(cells, host, options));
     return kSuccess;
   }
   std::optional<TunedExperiment> tuned;
-  if (tuning) {
-    tuned = tune(points.front(), *tuning, host, options, stop);
+  if (tuning && !trials_alone) {
+    tuned = arguments.stage == kCells ? tuned_by_trials(points.front(), *tuning, options)
+                                      : tune(points.front(), *tuning, host, options, stop);
     if (!tuned) return stopped();
-    cells = tuned->cells();
+    cells = tuned->cells(arguments.only);
   }
   if (!run_cells(cells, host, options, stop)) return stopped();
   print(stderr, "Results are in {0}; `fedarena table {0}` prints the table.\n",
@@ -155,6 +172,12 @@ void add_run_command(CLI::App& app, Action& action) {
                    "must fit")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--stage", arguments->stage,
+          "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished")
+      ->type_name("NAME")
+      ->check(one_of({kTrials, kCells}));
   command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
       ->type_name("NAME")
       ->check(one_of({"cpu", "cuda"}));

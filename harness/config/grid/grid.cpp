@@ -6,6 +6,7 @@
 
 #include "harness/config/grid/points.hpp"
 #include "harness/config/sections/reader.hpp"
+#include "harness/config/sections/slurm_section.hpp"
 
 namespace fedarena::config {
 namespace {
@@ -151,6 +152,14 @@ Experiment read_experiment(const config::Document& file, const std::vector<std::
 std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
                                  const Catalog& catalog, const std::optional<std::string>& profile) {
   return config::under_profiles(file, overrides, catalog, profile, config::points_of);
+}
+
+std::vector<std::pair<std::string, std::string>> read_sbatch_options(
+    const config::Document& file, const std::vector<std::string>& overrides, const Catalog& catalog,
+    const std::optional<std::string>& profile) {
+  return config::under_profiles(file, overrides, catalog, profile, [](const config::FileVariant& variant) {
+    return config::sbatch_options(variant.document);
+  });
 }
 
 }  // namespace fedarena

@@ -36,4 +36,9 @@ Experiment read_experiment(const config::Document& file, const std::vector<std::
 std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
                                  const Catalog& catalog, const std::optional<std::string>& profile = {});
 
+/// The options of sbatch that the file's [slurm] gives, as `read_grid` reads the rest; "": without a value.
+std::vector<std::pair<std::string, std::string>> read_sbatch_options(
+    const config::Document& file, const std::vector<std::string>& overrides, const Catalog& catalog,
+    const std::optional<std::string>& profile = {});
+
 }  // namespace fedarena

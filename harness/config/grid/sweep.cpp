@@ -28,6 +28,8 @@ void check_path(const std::string& path, const Place& place) {
     complaint.remedy = "leave it out: every point gets a folder of its own below that of the experiment";
   } else if (path.starts_with(kAlgorithms) && (path.ends_with(".name") || path.ends_with(".label"))) {
     complaint.remedy = "write [[algorithms]] once for each algorithm";
+  } else if (path.starts_with("slurm")) {
+    complaint.remedy = "leave it out: options of sbatch are the same for all cells";
   } else if (path.starts_with("profiles.") || path.starts_with("sweep.")) {
     complaint.allowed = kSweepForm;
   } else {

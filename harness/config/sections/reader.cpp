@@ -7,6 +7,7 @@
 #include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
+#include "harness/config/sections/slurm_section.hpp"
 #include "harness/config/sections/table_reading.hpp"
 #include "harness/config/sections/unknown.hpp"
 
@@ -29,6 +30,7 @@ class Reader {
       if (spec.kind == Kind::kFixed) read_keys(table(spec), spec, specs_, spec.part(experiment_));
       if (spec.kind == Kind::kChoice) read_choice(table(spec), spec);
       if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
+      if (spec.kind == Kind::kSlurm) sbatch_options(document_);
     }
     check_cohort();
     check_evaluation();

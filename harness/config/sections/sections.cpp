@@ -292,6 +292,11 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                         "search, {from = 0.001, to = 1.0, scale = \"log\"}.",
                     .kind = Kind::kTuning,
                     .keys = tuning_keys()});
+  result.push_back({.name = std::string(kSlurm),
+                    .doc = "Options of Slurm's sbatch for fedarena submit, such as account = \"ml\" or mem = "
+                           "\"8G\"; true stands for an option without a value. They change no run.",
+                    .kind = Kind::kSlurm,
+                    .keys = {}});
   result.push_back({.name = std::string(kProfiles),
                     .doc =
                         "Overrides under a name, each \"section.key\" = value with the path in quotes; run "

@@ -21,6 +21,8 @@ inline constexpr std::string_view kSweep = "sweep";
 /// The section of values to choose from for each algorithm, by trials.
 inline constexpr std::string_view kTuning = "tuning";
 
+/// The section of options for the batch system, which changes no run.
+inline constexpr std::string_view kSlurm = "slurm";
 /// The section of canaries.
 inline constexpr std::string_view kAudit = "audit";
 
@@ -57,6 +59,7 @@ struct SectionSpec {
     kAlgorithms,  ///< a list; the first key chooses an algorithm, whose fields are further keys
     kSweep,       ///< lists of values, each under the path of a key
     kTuning,      ///< its keys, and lists or ranges of values, each under the path of a key
+    kSlurm,       ///< any keys that may name an option of sbatch
     kProfiles,    ///< tables of overrides, each under a name
   };
 

@@ -23,6 +23,15 @@ struct ChosenTrial {
   results::Tuning tuning;
 };
 
+void check_finished(const fs::path& trial) {
+  std::error_code ignored;
+  const bool begun = fs::exists(trial / results::kSummaryFile, ignored);
+  if (begun && results::RunDirectory::open(trial).summary().state == results::kFinished) return;
+  throw Error(Complaint{.place = {trial.string()},
+                        .found = "this trial is not finished, and all trials choose together",
+                        .remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});
+}
+
 results::ValidationScore score_of(const results::RunDirectory& run) {
   const std::vector<results::RoundRecord> rounds = run.rounds();
   const auto score = rounds.empty() ? std::nullopt : results::validation_score(rounds.back());
@@ -64,8 +73,8 @@ std::map<std::string, ChosenTrial> choose_trials(const TuningPlan& plan,
 
 }  // namespace
 
-std::vector<PlannedCell> TunedExperiment::cells() const {
-  std::vector<PlannedCell> cells = plan_cells({&point, 1});
+std::vector<PlannedCell> TunedExperiment::cells(const std::vector<std::string>& only) const {
+  std::vector<PlannedCell> cells = plan_cells({&point, 1}, only);
   for (PlannedCell& cell : cells) cell.tuning = tunings.at(cell.algorithm->label);
   return cells;
 }
@@ -86,7 +95,14 @@ std::optional<TunedExperiment> tune(const GridPoint& point, const TuningPlan& pl
   print(options.messages, "Tuning: {} trials of each algorithm ({}, seed {}), in {}\n", plan.trials,
         plan.search, plan.seed, trials.out.string());
   if (!run_cells(plan_cells(plan.points), host, trials, stop)) return std::nullopt;
+  return tuned_by_trials(point, plan, options);
+}
 
+TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, const RunOptions& options) {
+  const RunOptions trials = trial_options(options);
+  const std::vector<PlannedCell> cells = plan_cells(plan.points);
+  for (const PlannedCell& trial : cells) check_finished(trials.out / trial.folder());
+  check_folders(cells, trials.out, true);
   const auto chosen = choose_trials(plan, trials.out);
   TunedExperiment tuned{point, {}};
   for (AlgorithmEntry& entry : tuned.point.experiment.algorithms) {

@@ -19,12 +19,16 @@ struct TunedExperiment {
   GridPoint point;
   std::map<std::string, results::Tuning> tunings;  ///< by label
 
-  /// Its cells, each with what chose its settings. This must outlive them.
-  std::vector<PlannedCell> cells() const;
+  /// Its cells, each with what chose its settings; `only` as of `plan_cells`. This must outlive them.
+  std::vector<PlannedCell> cells(const std::vector<std::string>& only = {}) const;
 };
 
 /// The options that trials run under: those of the experiment, in the folder OUT-tuning beside OUT.
 RunOptions trial_options(RunOptions options);
+
+/// The experiment with the settings that finished trials chose. Throws Error where one is not finished, or is
+/// of another experiment.
+TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, const RunOptions& options);
 
 /// Runs the trials, tells `options.messages` what they took and chose, and returns the experiment with those
 /// settings; nothing when `stop` was set. Throws Error as `run_cells` does, also where the experiment's own

@@ -6,6 +6,7 @@
 #include "harness/simulation/synthetic_batch.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
+#include "results/record/durable_file.hpp"
 
 namespace fedarena {
 namespace {
@@ -43,6 +44,18 @@ results::RoundRecord round_from(const std::string& text) {
   return record;
 }
 
+// The same bytes in another file of that name, if there is one.
+void replace_by_copy(const fs::path& file) {
+  fs::path copy = file;
+  copy += ".partial";
+  std::error_code failure;
+  if (!fs::copy_file(file, copy, fs::copy_options::overwrite_existing, failure)) {
+    if (failure == std::errc::no_such_file_or_directory) return;
+    results::fail_on_file(file, "cannot be copied", failure.value());
+  }
+  results::rename_durably(copy, file);
+}
+
 }  // namespace
 
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
@@ -58,13 +71,25 @@ CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::
     if (finished()) return;
   }
   fs::create_directories(path, ignored);
-  lock_.emplace(path);
+  if (auto claim = slurm::Claim::take(path)) claim_.emplace(std::move(*claim));
+  if (claim_ && claim_->taken_over()) {
+    // Who had it before may be at work still, and find out at its next write. What it writes at any moment
+    // goes into a file of its own.
+    replace_by_copy(path / results::kClientStatesFile);
+  } else {
+    lock_.emplace(path);
+  }
   if (fs::exists(marker, ignored)) {
     open(path, toml);  // again: its last writer may just have ended
   } else {
     directory_ = results::RunDirectory::create(path, toml, environment_json, summary_,
                                                partition ? to_json_text(*partition) : "");
   }
+}
+
+results::RunDirectory& CellRecord::own() {
+  if (claim_) claim_->check();
+  return *directory_;
 }
 
 void CellRecord::open(const fs::path& path, const std::string& toml) {
@@ -91,7 +116,7 @@ void CellRecord::restore(Simulation& simulation) {
   if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
     publish(round_from(unpublished), simulation);
   }
-  directory_->truncate_rounds(simulation.rounds_done());
+  own().truncate_rounds(simulation.rounds_done());
   write_summary(results::kRunning);
 }
 
@@ -108,19 +133,19 @@ void CellRecord::append(const results::RoundRecord& record, Simulation& simulati
 
 void CellRecord::publish(const results::RoundRecord& record, const Simulation& simulation) {
   if (const Batch& synthetic = simulation.synthetic(); synthetic.inputs.defined()) {
-    directory_->synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
+    own().synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
   }
   write_scores(record);
-  directory_->append(record);
+  own().append(record);
   summary_.rounds_done = record.round;
 }
 
-void CellRecord::write_ledger(const Simulation& simulation) const {
-  directory_->write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
+void CellRecord::write_ledger(const Simulation& simulation) {
+  own().write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
 }
 
-void CellRecord::write_scores(const results::RoundRecord& record) const {
-  if (!record.client_scores.empty()) directory_->write_client_scores({record.round, record.client_scores});
+void CellRecord::write_scores(const results::RoundRecord& record) {
+  if (!record.client_scores.empty()) own().write_client_scores({record.round, record.client_scores});
 }
 
 // Not before the end: nothing about canaries may be read while their scores can still change.
@@ -132,7 +157,7 @@ void CellRecord::write_audit(const Simulation& simulation) {
                                      .control = canaries.plan().control,
                                      .scores = simulation.canary_scores(),
                                      .in = canaries.in()};
-  directory_->write_file_atomically(results::kAuditFile, to_json_text(scores));
+  own().write_file_atomically(results::kAuditFile, to_json_text(scores));
   summary_.audit = results::audit_of(scores, *summary_.privacy);
 }
 
@@ -141,8 +166,8 @@ void CellRecord::checkpoint(Simulation& simulation, std::string_view unpublished
   write_ledger(simulation);
   simulation.checkpoint(
       [&](const Bytes& bytes) {
-        directory_->write_file_atomically(results::kCheckpointFile,
-                                          {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        own().write_file_atomically(results::kCheckpointFile,
+                                    {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       },
       unpublished);
   write_summary(summary_.state);
@@ -161,7 +186,7 @@ void CellRecord::evaluate_last_round(Simulation& simulation) {
   simulation.evaluate(last);
   checkpoint(simulation);  // whose ledger now lists what personal models took
   write_scores(last);
-  directory_->replace_last(last);
+  own().replace_last(last);
 }
 
 void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
@@ -210,7 +235,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
 void CellRecord::write_summary(std::string_view state) {
   summary_.state = state;
   summary_.rounds_done = directory_->rounds_recorded();
-  directory_->write_summary(summary_);
+  own().write_summary(summary_);
 }
 
 }  // namespace fedarena

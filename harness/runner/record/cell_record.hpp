@@ -9,6 +9,7 @@
 #include "harness/config/sections/experiment.hpp"
 #include "harness/runner/record/folder_lock.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "harness/slurm/claim.hpp"
 #include "results/record/partition_file.hpp"
 #include "results/record/run_directory.hpp"
 
@@ -19,7 +20,8 @@ class CellRecord {
  public:
   /// Opens or makes the directory. `plan`: the cell's summary as far as it is known before the first round.
   /// Throws Error when the directory holds a run and `resume` is false, or the run of another experiment, and
-  /// when another process is at it. `partition`: its card, written when the directory is made.
+  /// when another process or job is at it; so does whatever writes later, once a job has lost its claim.
+  /// `partition`: its card, written when the directory is made.
   CellRecord(const std::filesystem::path& path, const Experiment& cell, const std::string& environment_json,
              results::Summary plan, bool resume,
              const std::optional<results::RecordedPartition>& partition = std::nullopt);
@@ -43,18 +45,22 @@ class CellRecord {
   void finish(Simulation& simulation, const std::string& stopped = {});
 
  private:
+  // The directory, to write to it.
+  results::RunDirectory& own();
   void open(const std::filesystem::path& path, const std::string& toml);
   void checkpoint(Simulation& simulation, std::string_view unpublished = {});
   void publish(const results::RoundRecord& record, const Simulation& simulation);
-  void write_ledger(const Simulation& simulation) const;
-  void write_scores(const results::RoundRecord& record) const;
+  void write_ledger(const Simulation& simulation);
+  void write_scores(const results::RoundRecord& record);
   void write_audit(const Simulation& simulation);
   void evaluate_last_round(Simulation& simulation);
   void write_summary(std::string_view state);
 
   std::int64_t guesses_ = 0;  // of the audit
   results::Summary summary_;
-  std::optional<FolderLock> lock_;  // none on a finished run, which is only read
+  // None on a finished run, which is only read; a claim in jobs of Slurm alone.
+  std::optional<slurm::Claim> claim_;
+  std::optional<FolderLock> lock_;
   std::optional<results::RunDirectory> directory_;
   std::chrono::steady_clock::time_point due_;  // the next checkpoint
 };

@@ -1,4 +1,5 @@
 // The files of a run directory, one by one. What is taken is written again and read as the same.
+#include "harness/slurm/submission.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/attack_file.hpp"
@@ -97,6 +98,11 @@ std::vector<std::string> summaries() {
           to_json_text(unfinished("fedavg", 2, 7))};
 }
 
+void read_a_submission(std::string_view bytes) {
+  const slurm::Submission submission = slurm::parse_submission(bytes, "submission.json");
+  require(slurm::parse_submission(to_json_text(submission), "again") == submission, "the submission changes");
+}
+
 std::vector<std::string> rounds() {
   RoundRecord plain = round_record(3);
   RoundRecord observed = round_record(3);
@@ -136,6 +142,11 @@ std::vector<Target> record_targets() {
            .json = true},
           {.name = "canaries", .read = read_canaries, .seeds = {to_json_text(canaries)}, .json = true},
           {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
+          {.name = "submission",
+           .read = read_a_submission,
+           .seeds = {to_json_text(slurm::Submission{
+               .job = "5", .experiment = "x", .cells = {{"p=1/a-seed-1", "p=1, a, seed 1", "a", 1, 20}}})},
+           .json = true},
           {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
           {.name = "synthetic",
            .read = read_synthetic,

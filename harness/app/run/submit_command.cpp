@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/child_program.hpp"
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
+#include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/run/experiment_options.hpp"
+#include "harness/config/grid/grid.hpp"
+#include "harness/config/grid/tuning.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/plan/changed_cells.hpp"
+#include "harness/runner/plan/planned_cell.hpp"
+#include "harness/runner/plan/tune.hpp"
+#include "harness/slurm/batch_script.hpp"
+#include "harness/slurm/submission.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExperimentCopy = "experiment.toml";
+constexpr const char* kScript = "job.sh";
+
+struct SubmitArguments {
+  ExperimentOptions experiment;
+  fs::path out;
+  std::string partition, time;
+  int cpus = 0;
+  int array_limit = 0;
+  bool dry_run = false;
+  bool cancel = false;
+};
+
+// A job array: the cells of a file without [tuning], or one of the two stages of one with it.
+struct Stage {
+  fs::path out;
+  std::vector<PlannedCell> cells;  // those that are not finished
+  std::string name = {};           // of --stage
+};
+
+// What a tool of Slurm answers. `words` are its arguments as they are; no shell reads them.
+std::string ask_slurm(const std::vector<std::string>& words) {
+  const auto answer = call_program(words);
+  if (!answer) {
+    throw Error(Complaint{
+        .found = fmt::format("there is no program {} here", words.front()),
+        .remedy = "Install Slurm's commands (Debian and Ubuntu: apt-get install slurm-client), or log in to "
+                  "a machine of the cluster that has them; `fedarena run` needs none."});
+  }
+  if (answer->exit_code == 0) return answer->out;
+  throw Error(Complaint{.found = fmt::format("{} refused: {}", words.front(), one_line(answer->err)),
+                        .remedy = "--dry-run prints the script that it is given."});
+}
+
+std::vector<PlannedCell> unfinished(std::vector<PlannedCell> cells, const fs::path& out) {
+  check_folders(cells, out, true);
+  std::erase_if(cells, [&](const PlannedCell& cell) {
+    std::error_code ignored;
+    const fs::path run = out / cell.folder();
+    return fs::exists(run / results::kSummaryFile, ignored) &&
+           results::RunDirectory::open(run).summary().state == results::kFinished;
+  });
+  return cells;
+}
+
+std::vector<slurm::Task> tasks_of(const fs::path& out) {
+  const auto submission = slurm::read_submission(out);
+  if (!submission) return {};
+  if (auto tasks = slurm::ask_queue({submission->job})) return std::move(*tasks);
+  throw Error(
+      Complaint{.found = fmt::format("squeue does not say whether job {} is over", submission->job),
+                .remedy = "Slurm's controller does not answer, or squeue is missing; try again later."});
+}
+
+slurm::Submission submission_of(const Stage& stage, const std::string& job) {
+  slurm::Submission submission{.job = job, .experiment = {}, .cells = {}};
+  for (const PlannedCell& cell : stage.cells) {
+    const Experiment& experiment = cell.point->experiment;
+    submission.experiment = experiment.name;
+    submission.cells.push_back(
+        {cell.folder().string(), cell.name(), cell.algorithm->label, cell.seed, experiment.rounds});
+  }
+  return submission;
+}
+
+// The program that people call, beside this one.
+std::string program() { return (fs::read_symlink("/proc/self/exe").parent_path() / "fedarena").string(); }
+
+// An experiment file to be submitted.
+class Submitter {
+ public:
+  explicit Submitter(const SubmitArguments& arguments)
+      : arguments_(arguments),
+        host_(load_plugins(arguments.experiment.plugin_path)),
+        catalog_(make_catalog(host_)),
+        file_(config::read_document(arguments.experiment.file)),
+        points_(read_grid(file_, overrides(), catalog_, arguments.experiment.profile)),
+        tuning_(read_tuning(file_, overrides(), catalog_, arguments.experiment.profile)),
+        options_(read_sbatch_options(file_, overrides(), catalog_, arguments.experiment.profile)) {
+    const std::string& name = points_.front().experiment.name;
+    out_ = fs::absolute(arguments.out.empty() ? fs::path("runs") / name : arguments.out).lexically_normal();
+    if (!out_.has_filename()) out_ = out_.parent_path();
+    for (const auto& [option, value] :
+         {std::pair("partition", arguments.partition), std::pair("time", arguments.time)}) {
+      set_option(option, value);
+    }
+    if (arguments.cpus > 0) set_option("cpus-per-task", fmt::format("{}", arguments.cpus));
+  }
+
+  int submit() {
+    const std::vector<Stage> stages = this->stages();
+    if (std::ranges::all_of(stages, [](const Stage& stage) { return stage.cells.empty(); })) {
+      print(stderr, "All cells are finished; `fedarena table {}` prints the table.\n",
+            shell_word(out_.string()));
+      return kSuccess;
+    }
+    if (arguments_.dry_run) {
+      for (const Stage& stage : stages) {
+        if (!stage.cells.empty()) print("{}", batch_script(job_of(stage)));
+      }
+      return kSuccess;
+    }
+    ask_slurm({"sbatch", "--version"});
+    for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
+    fs::create_directories(slurm::slurm_folder(out_));
+    // Later changes of the file must not reach tasks that wait.
+    results::replace_file(copy(), read_whole_file(arguments_.experiment.file));
+    std::string before;
+    for (const Stage& stage : stages) {
+      if (!stage.cells.empty()) before = submit(stage, before);
+    }
+    print(stderr, "Logs are in {}; `fedarena watch {}` shows the cells.\n",
+          slurm::slurm_folder(out_).string(), shell_word(out_.string()));
+    return kSuccess;
+  }
+
+  int cancel() const {
+    for (const fs::path& out : {out_, trials_folder()}) {
+      const std::vector<slurm::Task> tasks = tasks_of(out);
+      if (tasks.empty()) continue;
+      const std::string job = slurm::read_submission(out)->job;
+      ask_slurm({"scancel", job});
+      print("{}\n", job);
+      print(stderr, "Cancelled {} of job {}; `fedarena submit` goes on with them.\n",
+            counted(tasks.size(), "task"), job);
+    }
+    return kSuccess;
+  }
+
+ private:
+  // The command line goes over the file.
+  void set_option(const std::string& option, const std::string& value) {
+    if (value.empty()) return;
+    std::erase_if(options_, [&](const auto& given) { return given.first == option; });
+    options_.emplace_back(option, value);
+  }
+
+  const std::vector<std::string>& overrides() const { return arguments_.experiment.overrides; }
+  fs::path trials_folder() const { return trial_options({.out = out_}).out; }
+  fs::path copy() const { return slurm::slurm_folder(out_) / kExperimentCopy; }
+
+  std::vector<Stage> stages() {
+    if (!tuning_) return {{out_, unfinished(plan_cells(points_), out_)}};
+    std::vector<Stage> stages = {
+        {trials_folder(), unfinished(plan_cells(tuning_->points), trials_folder()), "trials"}};
+    stages.push_back({out_, plan_cells(points_), "cells"});
+    if (!stages.front().cells.empty()) return stages;
+    // Only now their settings are known, and with them which cells are finished.
+    tuned_ = tuned_by_trials(points_.front(), *tuning_, {.out = out_});
+    stages.back().cells = unfinished(tuned_->cells(), out_);
+    return stages;
+  }
+
+  static void refuse_submitted(const fs::path& out) {
+    const std::vector<slurm::Task> tasks = tasks_of(out);
+    if (tasks.empty()) return;
+    throw Error(Complaint{.place = {out.string()},
+                          .found = fmt::format("{} of job {} are queued, run or end just now",
+                                               counted(tasks.size(), "cell"), tasks.front().id),
+                          .remedy = "Wait for them, or stop them with --cancel"});
+  }
+
+  // Submits it to begin after the job before, if there is one; prints and returns its job.
+  std::string submit(const Stage& stage, const std::string& before) const {
+    const fs::path folder = slurm::slurm_folder(stage.out);
+    fs::create_directories(folder);
+    const fs::path script = folder / kScript;
+    results::replace_file(script, batch_script(job_of(stage)));
+    std::vector<std::string> words = {"sbatch", "--parsable"};
+    if (!before.empty()) {
+      words.push_back("--dependency=afterok:" + before);
+      words.emplace_back("--kill-on-invalid-dep=yes");
+    }
+    words.push_back(script.string());
+    const std::string answer = ask_slurm(words);
+    const std::string job = answer.substr(0, answer.find_first_of(";\n"));
+    slurm::write_submission(stage.out, submission_of(stage, job));
+    print("{}\n", job);
+    print(stderr, "Submitted job {}: {}{}.\n", job, counted(stage.cells.size(), "cell"),
+          stage.name == "trials" ? " of tuning" : "");
+    return job;
+  }
+
+  slurm::BatchJob job_of(const Stage& stage) const {
+    slurm::BatchJob job{.name = points_.front().experiment.name,
+                        .cells = {},
+                        .array_limit = arguments_.array_limit,
+                        .out = stage.out,
+                        .folder = fs::current_path(),
+                        .command = {program(), "run", copy().string(), "--out", out_.string(), "--resume"},
+                        .options = options_};
+    for (const PlannedCell& cell : stage.cells) job.cells.push_back(cell.folder().string());
+    const auto add = [&](const std::string& option, const std::string& value) {
+      job.command.insert(job.command.end(), {option, value});
+    };
+    if (arguments_.experiment.profile) add("--profile", *arguments_.experiment.profile);
+    for (const std::string& text : overrides()) add("--set", text);
+    for (const fs::path& path : arguments_.experiment.plugin_path) add("--plugin-path", path.string());
+    if (!stage.name.empty()) add("--stage", stage.name);
+    return job;
+  }
+
+  const SubmitArguments& arguments_;
+  PluginHost host_;
+  Catalog catalog_;
+  config::Document file_;
+  std::vector<GridPoint> points_;
+  std::optional<TuningPlan> tuning_;
+  std::optional<TunedExperiment> tuned_;  // once all trials are finished
+  std::vector<std::pair<std::string, std::string>> options_;
+  fs::path out_;  // absolute
+};
+
+}  // namespace
+
+void add_submit_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "submit", "Queue an experiment file on a cluster: a job array of Slurm, a task a cell.");
+  const auto arguments = std::make_shared<SubmitArguments>();
+  add_experiment_options(*command, arguments->experiment);
+  command->add_option("--out", arguments->out,
+                      "folder for the run directories, which all machines share; default as of run");
+  command
+      ->add_option("--partition", arguments->partition, "partition of the cluster; replaces that of [slurm]")
+      ->type_name("NAME");
+  command
+      ->add_option("--time", arguments->time,
+                   "limit of a task, such as 2:00:00; a cell that reaches it is queued again and goes on")
+      ->type_name("TIME");
+  command->add_option("--cpus", arguments->cpus, "cores, and workers, of a task; by default one")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  command
+      ->add_option("--array-limit", arguments->array_limit, "tasks that run at once; by default any number")
+      ->type_name("K")
+      ->check(whole_number(1, 1'000'000));
+  command->add_flag("--dry-run", arguments->dry_run, "print the batch script; submit and write nothing");
+  command->add_flag("--cancel", arguments->cancel,
+                    "cancel what was submitted last and is not over; complete rounds are kept");
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      Submitter submitter(*arguments);
+      return arguments->cancel ? submitter.cancel() : submitter.submit();
+    };
+  });
+}
+
+}  // namespace fedarena

@@ -1,0 +1,82 @@
+#include "harness/slurm/batch_script.hpp"
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
+
+namespace fedarena::slurm {
+namespace {
+
+// One word of a line #SBATCH: sbatch, like TOML, reads no more than \" and \\ in double quotes.
+std::string directive_word(std::string_view text) {
+  if (one_line(text) == text && printable(text) == text) return fedarena::quoted(text);
+  throw Error(Complaint{.found = fmt::format("{} cannot stand in a batch script", fedarena::quoted(text)),
+                        .allowed = "one line of UTF-8"});
+}
+
+std::string directive(const std::string& name, const std::string& value) {
+  if (value.empty()) return fmt::format("#SBATCH --{}\n", name);
+  return fmt::format("#SBATCH --{}={}\n", name, directive_word(value));
+}
+
+// Where tasks write. In a name, Slurm replaces what begins with %, unless there is a backslash.
+std::string log_pattern(const std::filesystem::path& folder) {
+  std::string pattern;
+  for (const char letter : folder.string()) pattern += letter == '%' ? "%%" : std::string(1, letter);
+  if (pattern.find('\\') == std::string::npos) return pattern + "/%A_%a.log";
+  throw Error(Complaint{.place = {folder.string()},
+                        .found = "Slurm writes no logs into a folder with a backslash in its name",
+                        .remedy = "give another folder with --out"});
+}
+
+}  // namespace
+
+std::filesystem::path slurm_folder(const std::filesystem::path& out) { return out / "slurm"; }
+
+std::string batch_script(const BatchJob& job) {
+  std::string text = "#!/bin/bash\n";
+  text += directive("job-name", job.name);
+  text += directive("array", fmt::format("0-{}{}", job.cells.size() - 1,
+                                         job.array_limit > 0 ? fmt::format("%{}", job.array_limit) : ""));
+  text += directive("chdir", job.folder.string());
+  text += directive("output", log_pattern(slurm_folder(job.out)));
+  text += directive("open-mode", "append");
+  text += directive("requeue", "");
+  text += directive("signal", "B:USR1@120");
+  for (const auto& [name, value] : job.options) text += directive(name, value);
+  text += "\ncells=(\n";
+  for (const std::string& cell : job.cells) text += fmt::format("  {}\n", shell_word(cell));
+  text += fmt::format(R"()
+cell=${{cells[SLURM_ARRAY_TASK_ID]}}
+rounds() {{ cat {}/"$cell"/rounds.jsonl 2>/dev/null | wc -l; }}
+
+# Slurm sends USR1, to this script alone, two minutes before the time limit: the cell then stops at its last round and
+# the task is queued again. TERM goes to all processes, when the task is cancelled or makes room for another: the cell
+# stops by itself, and whether it is queued again is for Slurm to say.
+limit=no
+trap 'limit=yes; kill -TERM "$run"' USR1
+trap : TERM
+before=$(rounds)
+)",
+                      shell_word(job.out.string()));
+  for (const std::string& word : job.command) text += shell_word(word) + " ";
+  text += R"(--workers "${SLURM_CPUS_PER_TASK:-1}" --only "$cell" &
+run=$!
+while kill -0 "$run" 2>/dev/null; do wait "$run"; done
+wait "$run"
+status=$?
+if [[ $limit == yes && $status == 130 ]]; then
+  if (($(rounds) > before)); then
+    # Slurm ends a script that it queues again; one that ends by itself just then may count as done.
+    scontrol requeue "$SLURM_JOB_ID" && sleep 60
+  else  # it would be queued for ever
+    echo "The time limit passed without a complete round: submit it again with a longer --time." >&2
+  fi
+fi
+exit "$status"
+)";
+  return text;
+}
+
+}  // namespace fedarena::slurm

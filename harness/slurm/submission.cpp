@@ -1,0 +1,169 @@
+#include "harness/slurm/submission.hpp"
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "harness/slurm/batch_script.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/text/natural_order.hpp"
+
+namespace fedarena::slurm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kSchema = 1;
+constexpr const char* kSubmissionFile = "submission.json";
+
+fs::path record_of(const fs::path& out) { return slurm_folder(out) / kSubmissionFile; }
+
+// The folders of runs, at and below one, that something was submitted for. What cannot be looked at has none.
+void search(const fs::path& folder, std::vector<fs::path>& found) {
+  std::error_code ignored;
+  if (fs::exists(folder / results::kSummaryFile, ignored)) return;
+  if (fs::exists(record_of(folder), ignored)) found.push_back(folder);
+  for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
+    std::error_code unknown;
+    if (fs::is_directory(at->symlink_status(unknown))) search(at->path(), found);
+  }
+}
+
+fs::path real(const fs::path& path) {
+  std::error_code ignored;
+  return fs::weakly_canonical(path, ignored);
+}
+
+// Adds to `shown` what tasks say of them: `tell` of one that is there, `make` of one that is not.
+template <typename Shown, typename Tell, typename Make>
+void join(std::vector<Shown>& shown, std::span<const CellTask> tasks, const Tell& tell, const Make& make) {
+  std::map<fs::path, std::size_t> places;
+  for (std::size_t i = 0; i < shown.size(); ++i) places.emplace(real(shown[i].path), i);
+  for (const CellTask& task : tasks) {
+    const auto [place, is_new] = places.emplace(real(task.run), shown.size());
+    if (is_new) shown.push_back(make(task));
+    tell(shown[place->second], task.task);
+  }
+  std::ranges::stable_sort(shown, [](const Shown& left, const Shown& right) {
+    return results::natural_less(left.path.generic_string(), right.path.generic_string());
+  });
+}
+
+}  // namespace
+
+std::string to_json_text(const Submission& submission) {
+  results::Json cells = results::Json::array();
+  for (const SubmittedCell& cell : submission.cells) {
+    cells.push_back({{"folder", cell.folder},
+                     {"name", cell.name},
+                     {"label", cell.label},
+                     {"seed", cell.seed},
+                     {"rounds", cell.rounds}});
+  }
+  return results::json_text({{"schema", kSchema},
+                             {"job", submission.job},
+                             {"experiment", submission.experiment},
+                             {"cells", std::move(cells)}},
+                            1) +
+         "\n";
+}
+
+Submission parse_submission(std::string_view text, const std::string& file) {
+  results::JsonFields fields(text, {.file = file});
+  fields.schema(kSchema);
+  Submission submission{.job = fields.text("job"), .experiment = fields.text("experiment"), .cells = {}};
+  if (!is_job_id(submission.job)) fields.reject("job", "the number of a job");
+  for (results::JsonFields& cell : fields.objects("cells")) {
+    submission.cells.push_back({cell.text("folder"), cell.text("name"), cell.text("label"),
+                                cell.integer("seed", 0), cell.integer("rounds", 0)});
+    const fs::path folder = submission.cells.back().folder;
+    if (folder.empty() || folder.is_absolute() || std::ranges::find(folder, "..") != folder.end())
+      cell.reject("folder", "a folder below that of the runs");
+    cell.finish();
+  }
+  fields.finish();
+  return submission;
+}
+
+void write_submission(const fs::path& out, const Submission& submission) {
+  results::replace_file(record_of(out), to_json_text(submission));
+}
+
+std::optional<Submission> read_submission(const fs::path& out) {
+  const fs::path file = record_of(out);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::nullopt;
+  return parse_submission(results::read_whole_file(file), file.string());
+}
+
+std::optional<std::vector<CellTask>> cell_tasks(std::span<const fs::path> folders) {
+  std::vector<fs::path> outs;
+  for (const fs::path& folder : folders) {
+    const fs::path normal = folder.lexically_normal();
+    search(normal.has_filename() ? normal : normal.parent_path(), outs);  // "runs/" is "runs"
+  }
+  std::map<std::string, CellTask> known;  // by the id of the task
+  std::vector<std::string> jobs;
+  for (const fs::path& out : outs) {
+    const Submission submission = *read_submission(out);
+    jobs.push_back(submission.job);
+    for (std::size_t i = 0; i < submission.cells.size(); ++i) {
+      const SubmittedCell& cell = submission.cells[i];
+      known.emplace(fmt::format("{}_{}", submission.job, i),
+                    CellTask{out / cell.folder, submission.experiment, cell, {}});
+    }
+  }
+  const auto queue = ask_queue(jobs);
+  if (!queue) return std::nullopt;
+  std::vector<CellTask> tasks;
+  for (const Task& task : *queue) {
+    const auto found = known.find(task.id);
+    if (found == known.end()) continue;
+    tasks.push_back(found->second);
+    tasks.back().task = task;
+  }
+  return tasks;
+}
+
+void add_tasks(std::vector<results::FoundRun>& runs, std::span<const CellTask> tasks) {
+  join(
+      runs, tasks,
+      [](results::FoundRun& run, const Task& task) {
+        if (!run.summary || run.summary->state == results::kFinished) return;
+        run.summary->state = fmt::format("{} ({})", task.running() ? "running" : "queued", task.text());
+      },
+      [](const CellTask& task) {
+        results::Summary summary;
+        summary.experiment = task.experiment;
+        summary.label = task.cell.label;
+        summary.seed = task.cell.seed;
+        summary.rounds = task.cell.rounds;
+        return results::FoundRun{.path = task.run, .summary = summary, .problem = {}};
+      });
+}
+
+void add_tasks(std::vector<results::LiveCell>& cells, std::span<const CellTask> tasks) {
+  join(
+      cells, tasks,
+      [](results::LiveCell& cell, const Task& task) {
+        if (cell.work == results::Work::kFinished || cell.work == results::Work::kBroken) return;
+        cell.task = task.text();
+        if (task.running()) {
+          set_running(cell);
+        } else {
+          cell.work = results::Work::kQueued;
+        }
+      },
+      [](const CellTask& task) {
+        return results::LiveCell{.path = task.run,
+                                 .work = results::Work::kQueued,
+                                 .experiment = task.experiment,
+                                 .name = task.cell.name,
+                                 .rounds = task.cell.rounds};
+      });
+}
+
+}  // namespace fedarena::slurm

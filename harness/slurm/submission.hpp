@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/slurm/queue.hpp"
+#include "results/live/live_runs.hpp"
+#include "results/record/find_runs.hpp"
+
+namespace fedarena::slurm {
+
+/// A cell that was submitted: what can be told of it before there is a run directory.
+struct SubmittedCell {
+  std::string folder;  ///< below that of the runs
+  std::string name;    ///< "partition.alpha=0.1, fedavg, seed 1"
+  std::string label;
+  std::int64_t seed = 0, rounds = 0;
+  bool operator==(const SubmittedCell&) const = default;
+};
+
+/// The job array that was submitted last for a folder of runs: `slurm/submission.json` below it.
+struct Submission {
+  std::string job;
+  std::string experiment;
+  std::vector<SubmittedCell> cells;  ///< by the number of the task
+  bool operator==(const Submission&) const = default;
+};
+
+std::string to_json_text(const Submission& submission);
+/// Anything but a whole record is an Error that names the file and the field.
+Submission parse_submission(std::string_view text, const std::string& file);
+
+/// Replaces the record below the folder of the runs.
+void write_submission(const std::filesystem::path& out, const Submission& submission);
+/// Nothing where the folder has none. Throws as `parse_submission` does.
+std::optional<Submission> read_submission(const std::filesystem::path& out);
+
+/// A cell that is queued or runs.
+struct CellTask {
+  std::filesystem::path run;  ///< its run directory, which need not exist
+  std::string experiment;
+  SubmittedCell cell;
+  Task task;
+};
+
+/// The cells at work or queued, of all folders of runs at and below these paths. Asks squeue where anything
+/// was submitted; nothing where it does not answer. Throws as `parse_submission` does.
+std::optional<std::vector<CellTask>> cell_tasks(std::span<const std::filesystem::path> folders);
+
+/// Says of runs what Slurm does with them, and adds those that have no run directory yet; in natural order of
+/// their paths.
+void add_tasks(std::vector<results::FoundRun>& runs, std::span<const CellTask> tasks);
+void add_tasks(std::vector<results::LiveCell>& cells, std::span<const CellTask> tasks);
+
+}  // namespace fedarena::slurm

@@ -1,0 +1,244 @@
+// `fedarena submit` on a real cluster of two nodes, and what befalls jobs there. Whatever happens, the bits
+// are those of a local run.
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/harness/app/program.hpp"
+#include "tests/harness/app/slurm_cluster.hpp"
+#include "tests/harness/app/small_experiment.hpp"
+#include "tests/paths.hpp"
+
+namespace fedarena::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// One cell that takes seconds.
+SmallExperiment long_cell() {
+  return {.rounds = 200, .training = "local_steps = 20\nbatch_size = 16\nrate = 0.05"};
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+class Slurm : public ScratchTest {
+ protected:
+  void submit(const SmallExperiment& experiment, const std::string& options = "") {
+    experiment.write_to(scratch);
+    jobs = cluster->ask("fedarena submit small.toml --out out " + options);
+    job = first_line(jobs);
+  }
+  // Submits the long cell, waits until it is at work, and has its process pause, or it might be over too
+  // soon.
+  void begin_long_cell() {
+    submit(long_cell());
+    pause_after(3);
+  }
+  void pause_after(std::int64_t rounds) {
+    ASSERT_TRUE(cluster->wait_until([&] { return rounds_on_disk(run) >= rounds; })) << log();
+    process = claim()["process"].get<pid_t>();
+    ::kill(process, SIGSTOP);
+  }
+  void go_on() const { ::kill(process, SIGCONT); }
+  // Waits until the job was queued again at a checkpoint, and has it begin.
+  void expect_requeued() {
+    ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "PENDING"; })) << log();
+    EXPECT_EQ(summary_of(run).state, results::kInterrupted);
+    EXPECT_LT(summary_of(run).rounds_done, 200);
+    cluster->begin_now(job);
+  }
+  void expect_over(const std::string& id) {
+    EXPECT_TRUE(cluster->wait_until([&] { return cluster->state(id).empty(); }))
+        << cluster->state(id) << log();
+  }
+  void expect_result_of_long_cell() {
+    expect_over(job);
+    EXPECT_EQ(summary_of(run).state, results::kFinished) << log();
+    const Scratch local;
+    run_small(local, long_cell());
+    expect_same_run(run, local / "out/fedavg-seed-1");
+    EXPECT_FALSE(fs::exists(run / "claim.json"));
+    succeed("verify out");
+  }
+  std::string log() const {
+    const fs::path file = scratch / fmt::format("out/slurm/{}_0.log", job);
+    return fs::exists(file) ? content_of(file) : "";
+  }
+  nlohmann::json claim() const { return nlohmann::json::parse(content_of(run / "claim.json")); }
+
+  void SetUp() override {
+    if (!SlurmCluster::installed()) GTEST_SKIP();
+    cluster.emplace(scratch);
+  }
+  void TearDown() override {
+    if (process != 0) go_on();
+  }
+
+  const fs::path run = scratch / "out/fedavg-seed-1";
+  std::optional<SlurmCluster> cluster;
+  std::string jobs;  // as submit prints them
+  std::string job;   // the first one
+  pid_t process = 0;
+};
+
+// The lines of the page's blocks of that language.
+std::vector<std::string> block_of(const std::string& page, const std::string& language) {
+  std::vector<std::string> lines;
+  std::istringstream text(page);
+  bool within = false;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with("```")) {
+      within = line == "```" + language;
+    } else if (within) {
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+// docs/cluster.md, as it says.
+TEST_F(Slurm, MakesTheTableOfALocalRun) {
+  const std::string page = content_of(source_folder() / "docs/cluster.md");
+  scratch.write("grid.toml", fmt::format("{}\n", fmt::join(block_of(page, "toml"), "\n")));
+  std::string answer;
+  for (const std::string& line : block_of(page, "sh")) {
+    if (!line.starts_with("fedarena ")) continue;
+    const std::string command = line.substr(0, line.find(" #"));
+    const bool lists = command.find(" list ") != std::string::npos;
+    if (lists) job = first_line(answer);
+    if (command.find(" table ") != std::string::npos) expect_over(job);
+    answer = cluster->ask(command);
+    if (lists) {
+      EXPECT_THAT(answer, ContainsRegex(job + "_3(:| on)"));
+    }
+  }
+  succeed("run grid.toml --out local");
+  for (const char* cell : {"fedavg-seed-1", "fedavg-seed-2", "fedprox-seed-1", "fedprox-seed-2"})
+    expect_same_run(scratch / "runs/grid" / cell, scratch / "local" / cell);
+}
+
+TEST_F(Slurm, TakesOneSubmissionOfAFolderAtATime) {
+  submit({.seeds = "[1, 2, 3, 4]"}, "--array-limit 1");
+  EXPECT_THAT(cluster->ask("fedarena list out"), HasSubstr(fmt::format("queued ({}_3: ", job)));
+  EXPECT_THAT(refused("submit small.toml --out out", cluster->start()),
+              HasSubstr(fmt::format("of job {}", job)));
+  expect_over(job);
+  EXPECT_THAT(cluster->ask("fedarena list out"), Not(HasSubstr("queued")));
+  EXPECT_THAT(succeed("submit small.toml --out out", cluster->start()).err,
+              HasSubstr("All cells are finished"));
+}
+
+TEST_F(Slurm, RunsTrialsBeforeTheCellsThatTheyTune) {
+  const SmallExperiment tuned{.seeds = "[1, 2]",
+                              .evaluation = "validation_fraction = 0.2\n",
+                              .more = "\n[tuning]\n\"training.rate\" = [1e-9, 0.05]\n"};
+  submit(tuned);
+  const std::string cells = first_line(jobs.substr(job.size() + 1));
+  EXPECT_EQ(cluster->state(cells), "PENDING");
+  EXPECT_THAT(cluster->ask("fedarena list ."), HasSubstr(fmt::format("queued ({}_0: Dependency)", cells)));
+  expect_over(cells);
+  const Scratch local;
+  run_small(local, tuned);
+  for (const char* cell : {"fedavg-seed-1", "fedavg-seed-2"})
+    expect_same_run(scratch / "out" / cell, local / "out" / cell);
+  EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").tuning->chosen.front().second, "0.05");
+}
+
+TEST_F(Slurm, GoesOnAfterItMadeRoomAndAfterItsTimeLimit) {
+  begin_long_cell();
+  cluster->ask("sbatch -p high -N 2 --exclusive -o /dev/null --wrap true");
+  expect_requeued();
+  pause_after(summary_of(run).rounds_done + 3);
+  cluster->ask("scancel --batch --signal=USR1 " + job);  // as two minutes before the limit
+  go_on();
+  expect_requeued();
+  expect_result_of_long_cell();
+}
+
+TEST_F(Slurm, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
+  begin_long_cell();
+  EXPECT_EQ(cluster->ask("fedarena submit small.toml --out out --cancel"), job + "\n");
+  expect_over(job);
+  EXPECT_EQ(summary_of(run).state, results::kInterrupted);
+  EXPECT_FALSE(fs::exists(run / "claim.json"));
+
+  submit(long_cell());
+  pause_after(summary_of(run).rounds_done + 3);
+  ::kill(process, SIGKILL);
+  expect_over(job);
+  EXPECT_EQ(claim()["job"], job + "_0") << "a killed job leaves its claim";
+  submit(long_cell());
+  expect_result_of_long_cell();
+}
+
+TEST_F(Slurm, DoesNotNeedTheControllerMeanwhile) {
+  begin_long_cell();
+  cluster->kill("slurmctld");
+  EXPECT_THAT(call("list out", cluster->start()).err, HasSubstr("note: Slurm does not answer"));
+  go_on();
+  pause_after(rounds_on_disk(run) + 3);
+  cluster->begin("slurmctld");
+  ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "RUNNING"; })) << log();
+  go_on();
+  expect_result_of_long_cell();
+}
+
+// Slurm gives a node up for lost and begins the job elsewhere; the first process lives, and writes.
+TEST_F(Slurm, HasOneOwnerWhereANodeIsLost) {
+  begin_long_cell();
+  const std::string node = first_line(cluster->ask("squeue -h -o %N -j " + job));
+  cluster->kill(node);
+  cluster->ask("scontrol update nodename=" + node + " state=down reason=lost");
+  ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "PENDING"; }));
+  cluster->begin_now(job);
+  ASSERT_TRUE(cluster->wait_until([&] { return claim()["restart"] == 1; })) << log();
+  const pid_t first = process;
+  pause_after(rounds_on_disk(run) + 1);
+  ::kill(first, SIGCONT);
+  ASSERT_TRUE(cluster->wait_until([&] { return ::kill(first, 0) != 0; })) << log();
+  EXPECT_THAT(log(), HasSubstr(fmt::format("this cell belongs to job {}_0 on ", job)));
+  go_on();
+  expect_result_of_long_cell();
+}
+
+TEST(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
+  const Scratch scratch;
+  SmallExperiment{.more = "\n[slurm]\npartition = \"slow\"\naccount = \"a b\"\n"}.write_to(scratch);
+  const std::string script =
+      succeed(scratch, "submit small.toml --dry-run --partition fast --time 1:00:00 --set training.rate=0.1")
+          .out;
+  EXPECT_THAT(script,
+              AllOf(HasSubstr("#SBATCH --account=\"a b\"\n"), HasSubstr("#SBATCH --partition=\"fast\"\n"),
+                    HasSubstr("#SBATCH --time=\"1:00:00\"\n"), Not(HasSubstr("slow")),
+                    HasSubstr("  fedavg-seed-1\n"), HasSubstr("--set 'training.rate=0.1' ")));
+  EXPECT_FALSE(fs::exists(scratch / "runs"));
+  EXPECT_THAT(refused(scratch, "submit small.toml", {.environment = {{"PATH", "/nowhere"}}}),
+              AllOf(HasSubstr("no program sbatch here"), HasSubstr("apt-get install slurm-client")));
+  EXPECT_FALSE(fs::exists(scratch / "runs"));
+  EXPECT_THAT(refused(scratch, "run small.toml --stage cells"), HasSubstr("the file has no [tuning]"));
+}
+
+// Options for the cluster are no part of what a cell is.
+TEST(Submit, LeavesRunsTheSame) {
+  const Scratch scratch;
+  run_small(scratch, {});
+  SmallExperiment{.more = "\n[slurm]\nmem = \"2G\"\n"}.write_to(scratch);
+  const std::string before = content_of(scratch / "out/fedavg-seed-1/seal.json");
+  succeed(scratch, "run small.toml --out out --resume");
+  EXPECT_EQ(content_of(scratch / "out/fedavg-seed-1/seal.json"), before);
+}
+
+}  // namespace
+}  // namespace fedarena::test

@@ -1,0 +1,72 @@
+// What sbatch is given: the script alone, run by bash without Slurm.
+#include "harness/slurm/batch_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedarena/base/child_program.hpp"
+#include "fedarena/base/error.hpp"
+
+#include "tests/message_of.hpp"
+#include "tests/scratch.hpp"
+
+namespace fedarena::slurm {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Everything that a shell or sbatch might read as its own.
+const std::string kHostile = "a b'c\"d\\e$(touch hit)`touch hit`;touch hit #%A";
+
+BatchJob hostile_job(const test::Scratch& scratch) {
+  return {.name = kHostile,
+          .cells = {"fedavg-seed-1", kHostile},
+          .array_limit = 3,
+          .out = scratch / "out % dir",
+          .folder = scratch.path(),
+          .command = {"printf", "<%s>", kHostile},
+          .options = {{"account", kHostile}, {"exclusive", ""}}};
+}
+
+// What bash makes of the script as the task of that number.
+ChildOutcome run_task(const test::Scratch& scratch, const std::string& number) {
+  scratch.write("job.sh", batch_script(hostile_job(scratch)));
+  return call_program(
+             {"env", "-C", scratch.path().string(), "SLURM_ARRAY_TASK_ID=" + number, "bash", "job.sh"})
+      .value_or(ChildOutcome{});
+}
+
+TEST(BatchScript, NamesEachOptionOnALineOfItsOwn) {
+  const test::Scratch scratch;
+  EXPECT_THAT(
+      batch_script(hostile_job(scratch)),
+      AllOf(HasSubstr("#SBATCH --array=\"0-1%3\"\n"), HasSubstr("#SBATCH --exclusive\n"),
+            HasSubstr("#SBATCH --account=\"a b'c\\\"d\\\\e$(touch hit)`touch hit`;touch hit #%A\"\n"),
+            HasSubstr("/out %% dir/slurm/%A_%a.log\"\n"), HasSubstr("#SBATCH --open-mode=\"append\"\n")));
+}
+
+TEST(BatchScript, PassesEveryValueAsOneWordThatNobodyExecutes) {
+  const test::Scratch scratch;
+  const ChildOutcome first = run_task(scratch, "0");
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "<" + kHostile + "><--workers><1><--only><fedavg-seed-1>") << first.err;
+  EXPECT_EQ(run_task(scratch, "1").out, "<" + kHostile + "><--workers><1><--only><" + kHostile + ">");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "hit"));
+}
+
+TEST(BatchScript, RefusesWhatWouldBeAnotherLine) {
+  const test::Scratch scratch;
+  BatchJob job = hostile_job(scratch);
+  job.options = {{"account", "a\n#SBATCH --wrap=x"}};
+  EXPECT_THAT(test::message_of([&] { batch_script(job); }),
+              HasSubstr("\"a\\u000a#SBATCH --wrap=x\" cannot stand in a batch script"));
+  job.options = {};
+  job.out = "/shared/a\\b";
+  EXPECT_THAT(test::message_of([&] { batch_script(job); }),
+              HasSubstr("no logs into a folder with a backslash"));
+}
+
+}  // namespace
+}  // namespace fedarena::slurm

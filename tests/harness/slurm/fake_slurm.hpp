@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tests/scratch.hpp"
+
+namespace fedarena::test {
+
+/// Of the environment; nothing: it is not there.
+using Variables = std::map<std::string, std::optional<std::string>>;
+
+/// Sets variables of the environment, or takes them away, as long as it lives.
+class Environment {
+ public:
+  explicit Environment(const Variables& variables) {
+    for (const auto& [name, value] : variables) {
+      const char* const before = std::getenv(name.c_str());
+      before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
+      set(name, value);
+    }
+  }
+  ~Environment() {
+    for (const auto& [name, value] : before_) set(name, value);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  static void set(const std::string& name, const std::optional<std::string>& value) {
+    if (value) {
+      ::setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      ::unsetenv(name.c_str());
+    }
+  }
+
+  Variables before_;
+};
+
+/// A squeue that does what these lines of sh do, found before every other one.
+class FakeQueue {
+ public:
+  explicit FakeQueue(const std::string& lines)
+      : path_(Variables{{"PATH", scratch_.path().string() + ":" + std::getenv("PATH")}}) {
+    answer(lines);
+  }
+  void answer(const std::string& lines) const {
+    const std::filesystem::path program = scratch_.write("squeue", "#!/bin/sh\n" + lines + "\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  }
+
+ private:
+  Scratch scratch_;
+  Environment path_;
+};
+
+/// The environment of a task of a job array.
+inline Variables task(const std::string& job, const std::string& number,
+                      const std::optional<std::string>& restart = {}) {
+  return {{"SLURM_JOB_ID", "4711"},
+          {"SLURM_ARRAY_JOB_ID", job},
+          {"SLURM_ARRAY_TASK_ID", number},
+          {"SLURM_RESTART_COUNT", restart}};
+}
+
+/// That of a process outside of Slurm.
+inline Variables no_task() {
+  return {{"SLURM_JOB_ID", {}},
+          {"SLURM_ARRAY_JOB_ID", {}},
+          {"SLURM_ARRAY_TASK_ID", {}},
+          {"SLURM_RESTART_COUNT", {}}};
+}
+
+}  // namespace fedarena::test

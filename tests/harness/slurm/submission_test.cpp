@@ -1,0 +1,107 @@
+// What is known of cells that were submitted: the record, squeue's answer, and both in lists.
+#include "harness/slurm/submission.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/live/live_text.hpp"
+#include "results/table/list.hpp"
+#include "tests/harness/slurm/fake_slurm.hpp"
+#include "tests/message_of.hpp"
+
+namespace fedarena::slurm {
+namespace {
+
+using test::FakeQueue;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Submission submission() {
+  return {.job = "5",
+          .experiment = "small",
+          .cells = {{"fedavg-seed-1", "fedavg, seed 1", "fedavg", 1, 20},
+                    {"fedprox-seed-1", "fedprox, seed 1", "fedprox", 1, 20}}};
+}
+
+TEST(Queue, IsReadLineByLine) {
+  const std::vector<Task> tasks = parse_queue(
+      "5_0|RUNNING|n1|None\n5_1|PENDING||Resources\nslurm: hello\n7|COMPLETING|n2|None\n-1|R|n|r\n");
+  ASSERT_EQ(tasks.size(), 3U);
+  EXPECT_EQ(tasks[0].text(), "5_0 on n1");
+  EXPECT_EQ(tasks[1].text(), "5_1: Resources");
+  EXPECT_TRUE(tasks[0].running());
+  EXPECT_FALSE(tasks[1].running() || tasks[2].running());
+}
+
+TEST(Queue, TellsWhatIsOverFromWhatCannotBeTold) {
+  const FakeQueue queue("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1");
+  EXPECT_THAT(ask_queue({"5"}).value(), IsEmpty());
+  queue.answer("echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1");
+  EXPECT_FALSE(ask_queue({"5"}));
+  // The user's own settings would hide what waits.
+  queue.answer("echo \"5|PENDING||${SQUEUE_STATES-all}\"");
+  const test::Environment settings(test::Variables{{"SQUEUE_STATES", "RUNNING"}});
+  EXPECT_EQ(ask_queue({"5"}).value().at(0).reason, "all");
+}
+
+TEST(Submission, ComesBackAsItWasWritten) {
+  const test::Scratch scratch;
+  EXPECT_FALSE(read_submission(scratch.path()));
+  scratch.write("slurm/job.sh", "");
+  write_submission(scratch.path(), submission());
+  EXPECT_EQ(read_submission(scratch.path()), submission());
+}
+
+TEST(Submission, IsRefusedWhereItWouldLeadElsewhere) {
+  const auto refused = [](auto change) {
+    Submission other = submission();
+    change(other);
+    return test::message_of([&] { parse_submission(to_json_text(other), "s.json"); });
+  };
+  EXPECT_THAT(refused([](Submission& other) { other.job = "5 --me"; }), HasSubstr("the number of a job"));
+  for (const char* folder : {"/etc", "../other", ""})
+    EXPECT_THAT(refused([&](Submission& other) { other.cells[0].folder = folder; }), HasSubstr("\"folder\""));
+}
+
+TEST(CellTasks, ShowWhatIsQueuedAndWhatRunsElsewhere) {
+  const test::Scratch scratch;
+  const std::filesystem::path out = scratch / "runs/small";
+  scratch.write("runs/small/slurm/job.sh", "");
+  write_submission(out, submission());
+  const FakeQueue queue("echo '5_0|RUNNING|n1|None'; echo '5_1|PENDING||Resources'");
+  const std::filesystem::path folder = scratch / "runs/";
+  const auto tasks = cell_tasks({&folder, 1});
+  ASSERT_TRUE(tasks);
+
+  // The first has begun, as far as its record says; no process of this machine is at it.
+  results::Summary begun;
+  begun.experiment = "small";
+  begun.label = "fedavg";
+  begun.seed = 1;
+  begun.rounds = 20;
+  begun.rounds_done = 4;
+  begun.state = results::kRunning;
+  std::vector<results::FoundRun> runs = {{.path = out / "fedavg-seed-1", .summary = begun, .problem = {}}};
+  add_tasks(runs, *tasks);
+  EXPECT_THAT(results::render_list(runs),
+              AllOf(HasSubstr("running (5_0 on n1)        4/20"), HasSubstr("queued (5_1: Resources)    0/20")));
+
+  std::vector<results::LiveCell> cells = {results::live_cell(out / "fedavg-seed-1", begun, {}, false, 1)};
+  cells[0].round_seconds = 2;
+  cells[0].since_written = 1;
+  add_tasks(cells, *tasks);
+  EXPECT_EQ(cells[0].work, results::Work::kRunning);
+  EXPECT_TRUE(cells[0].seconds_left);
+  EXPECT_THAT(results::live_text(cells, {}),
+              AllOf(HasSubstr("1 cell begun: 1 running, 1 queued;"), HasSubstr("queued   fedprox, seed 1"),
+                    HasSubstr("5_1: Resources")));
+
+  // A finished one stays so, though its task takes a while to end.
+  runs[0].summary->state = results::kFinished;
+  add_tasks(runs, *tasks);
+  EXPECT_EQ(runs[0].summary->state, results::kFinished);
+}
+
+}  // namespace
+}  // namespace fedarena::slurm
