@@ -163,6 +163,7 @@ struct IfcaReference {
   const QuadraticFederation& federation;
   bool k_means;
   std::vector<Vector> hypotheses = {};
+  std::vector<std::int64_t> chosen = {};  // in the last round, by how many
 
   std::size_t choice(std::size_t k) const {
     std::size_t best = 0;
@@ -213,7 +214,7 @@ struct IfcaReference {
           centres[j] = mean(j, choices, trained, weights, centres[j]);
       }
     }
-    std::vector<std::int64_t> chosen(hypotheses.size());
+    chosen.assign(hypotheses.size(), 0);
     std::size_t most = 0;
     for (const std::size_t j : choices) ++chosen[j];
     for (std::size_t j = 0; j < hypotheses.size(); ++j) {
@@ -253,6 +254,26 @@ TEST_P(Ifca, TrainsEachHypothesisByThoseWhoChoseIt) {
         return reference.round(cohort);
       },
       [&](std::size_t k, const Vector&) { return reference.hypotheses[reference.choice(k)]; });
+}
+
+TEST_P(Ifca, CountsWhoChoseEachHypothesis) {
+  const QuadraticFederation federation = five_clients();
+  TestRun run(federation.task, "ifca",
+              {{"hypotheses", 3},
+               {"assign", GetParam()},
+               {"init", "normal"},
+               {"batch_size", 0},
+               {"local_steps", 4},
+               {"rate", kOuterRate}},
+              kOptions);
+  IfcaReference reference{federation, GetParam() == "k-means"};
+  reference.hypotheses = hypotheses_of(run, federation.task, 3);
+  for (std::int64_t round = 1; round <= kOptions.rounds; ++round) {
+    reference.round(choose_cohort(kOptions.seed, round, federation.population(), kOptions.cohort_size));
+    std::vector<double> counted;
+    for (const auto& [name, value] : run->next_round().observed) counted.push_back(value);
+    EXPECT_EQ(counted, std::vector<double>(reference.chosen.begin(), reference.chosen.end()));
+  }
 }
 
 // Two populations whose true weights are opposite: the published synthetic set-up at small size.
@@ -318,12 +339,13 @@ TEST(IfcaUnderLocal, ChargesTheSpreadOfEachRoundsHypotheses) {
   const QuadraticFederation federation = five_clients();
   TestRunOptions options = kOptions;
   options.policy = laplace_around(kClipNorm, kNoise);
-  const Settings settings{{"hypotheses", 3}, {"assign", "k-means"}, {"init", "normal"},
+  const Settings settings{{"hypotheses", 3},  {"assign", "k-means"}, {"init", "normal"},
                           {"local_steps", 4}, {"batch_size", 0},     {"rate", kOuterRate}};
   TestRun run(federation.task, "ifca", settings, options);
   for (std::int64_t round = 1; round <= options.rounds; ++round) {
     const double distance = 2 * kClipNorm + spread_of(hypotheses_of(run, federation.task, 3));
-    run->next_round();
+    const auto observed = run->next_round().observed;
+    ASSERT_EQ(observed.size(), 3U) << "what the server makes of noised messages needs no protection";
     for (const std::int64_t client :
          choose_cohort(options.seed, round, federation.population(), options.cohort_size)) {
       const Ledger::Segment& last = run->ledger().clients().at(client).segments.back();

@@ -98,7 +98,11 @@ TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
   EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out,
               HasSubstr("budget      [2, 1, 9, 9], each client its own, which 2 clients spent\n"));
-  EXPECT_THAT(succeed("table out").out, HasSubstr("this is the largest, the least is 1 (RDP)"));
+  EXPECT_THAT(succeed("table out").out, HasSubstr("this is the largest, the least is 1.0000 (RDP)"));
+  results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
+  summary.privacy->spent_clients = 1;
+  results::RunDirectory::open(scratch / "out/fedavg-seed-1").write_summary(summary);
+  EXPECT_THAT(call("verify out").out, HasSubstr("summary.json: spent_clients is 1; recomputed: 2"));
   const fs::path file = scratch / "out/fedavg-seed-1/experiment.toml";
   std::string text = content_of(file);
   text.replace(text.find("[2.0, 1.0, 9.0, 9.0]"), 20, "[3.0, 1.0, 9.0, 9.0]");

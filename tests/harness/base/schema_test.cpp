@@ -204,14 +204,14 @@ struct Dealt {
 };
 
 TEST(PerClient, IsDealtInTurnOrTheSameForAll) {
-  const PerClient list({3, 4, 5}), same = 7;
+  const PerClient list(std::vector{3.0, 4.0, 5.0}), same = 7;
   EXPECT_EQ(list.of(1), 4);
   EXPECT_EQ(list.of(5), 5);
   EXPECT_EQ(list.least(), 3);
   EXPECT_EQ(list.most(), 5);
   EXPECT_EQ(same.of(5), 7);
   EXPECT_FALSE(same.is_list());
-  EXPECT_NE(same, PerClient({7})) << "a list of one is a list";
+  EXPECT_NE(same, PerClient(std::vector{7.0})) << "a list of one is a list";
 }
 
 // Older experiments keep their texts, and so their cells.
@@ -223,8 +223,9 @@ TEST(PerClient, IsWrittenAsANumberWhereItIsOne) {
   EXPECT_EQ(text_of(2), "2.0");
   EXPECT_EQ(text_of(0.25), "0.25");
   EXPECT_EQ(text_of(std::vector<std::int64_t>{1, 2}), "[1.0, 2.0]");
-  EXPECT_EQ(text_of(PerClient({0.5})), "[0.5]");
-  EXPECT_EQ(Dealt::schema().read({{"share", std::vector<std::int64_t>{1, 2}}}).share, PerClient({1, 2}));
+  EXPECT_EQ(text_of(PerClient(std::vector{0.5})), "[0.5]");
+  EXPECT_EQ(Dealt::schema().read({{"share", std::vector<std::int64_t>{1, 2}}}).share,
+            PerClient(std::vector{1.0, 2.0}));
 }
 
 TEST(PerClient, ObeysItsConstraintPerElement) {
@@ -232,11 +233,11 @@ TEST(PerClient, ObeysItsConstraintPerElement) {
     return test::message_of([&] { Dealt::schema().read({{"share", value}}); });
   };
   const std::string allowed = "; allowed: a number > 0, or a list of them";
-  EXPECT_EQ(refusal(PerClient({0.5, 0})), "share is [0.5, 0.0]" + allowed);
-  EXPECT_EQ(refusal(PerClient({0.5, std::nan("")})), "share is [0.5, nan]" + allowed);
+  EXPECT_EQ(refusal(PerClient(std::vector{0.5, 0.0})), "share is [0.5, 0.0]" + allowed);
+  EXPECT_EQ(refusal(PerClient(std::vector{0.5, std::nan("")})), "share is [0.5, nan]" + allowed);
   EXPECT_EQ(refusal(std::vector<std::int64_t>{}), "share is []" + allowed);
   EXPECT_EQ(refusal(std::string("x")), "share is \"x\" (a string)" + allowed);
-  EXPECT_EQ(message_of({{"rate", PerClient({0.1, 0.2})}}),
+  EXPECT_EQ(message_of({{"rate", PerClient(std::vector{0.1, 0.2})}}),
             "rate is [0.1, 0.2] (a list of numbers); allowed: a number > 0");
 }
 

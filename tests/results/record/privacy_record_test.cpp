@@ -94,7 +94,7 @@ Summary with_own_budgets() {
   claim.least_rdp = Claim{.epsilon = 0.5};
   claim.least_pld = unproven("no bound");
   claim.spent_clients = 3;
-  claim.budget = PerClient({1, 2.5});
+  claim.budget = PerClient(std::vector{1.0, 2.5});
   return summary;
 }
 

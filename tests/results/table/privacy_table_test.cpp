@@ -1,5 +1,6 @@
 // What tables show about privacy, and what they say beside it.
 
+#include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/table/column_selection.hpp"
 #include "results/write/render.hpp"
@@ -119,7 +120,7 @@ TEST(PrivacyTable, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   const auto row_of = [](double least, std::int64_t spent) {
     Summary summary = stopped_by_budget("own", spent, 0.8);
     summary.privacy->per_client = true;
-    summary.privacy->budget = PerClient({1, 3});
+    summary.privacy->budget = PerClient(std::vector{1.0, 3.0});
     summary.privacy->least_rdp = Claim{.epsilon = least};
     summary.privacy->least_pld = Claim{.epsilon = 0.9 * least};
     summary.privacy->spent_clients = spent;
@@ -127,13 +128,14 @@ TEST(PrivacyTable, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   };
   const std::vector<Summary> summaries = {row_of(0.75, 2), row_of(0.5, 4)};
   const std::string text = render_markdown(table_of(summaries));
-  EXPECT_THAT(text, HasSubstr("own: each client's epsilon is its own; this is the largest, the least is 0.5 "
-                              "(RDP), 0.45 (PLD); of the budgets [1, 3], 4 clients spent theirs"));
+  EXPECT_THAT(text,
+              HasSubstr("own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
+                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients spent theirs"));
   EXPECT_THAT(
       text, HasSubstr("own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
   std::string lines;
   for (const auto& [head, line] : claim_lines(*summaries[0].privacy)) lines += head + ": " + line + "\n";
-  EXPECT_THAT(lines, HasSubstr("least: 0.75 by RDP, of the client with the least"));
+  EXPECT_THAT(lines, HasSubstr("least: 0.7500 by RDP, of the client with the least"));
   EXPECT_THAT(lines, HasSubstr("budget: [1, 3], each client its own, which 2 clients spent, which stopped"));
 }
 
