@@ -36,9 +36,9 @@ Architecture build_linear(const Settings& settings, const ModelInput& input) {
                      .layers = {Flatten{}},
                      .loss = Loss::kSquaredError};
   if (config.bias)
-    model.layers.push_back(Linear{features, input.outputs});
+    model.layers.emplace_back(Linear{features, input.outputs});
   else
-    model.layers.push_back(linear_map(features, input.outputs));
+    model.layers.emplace_back(linear_map(features, input.outputs));
   return model;
 }
 
