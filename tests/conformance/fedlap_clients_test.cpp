@@ -51,7 +51,7 @@ TEST_F(FedLapClients, AskForExactlyTheGradientsOfTheAlgorithm) {
   for (const auto& [client, record] : (*training)->ledger().clients()) {
     const double rate = std::min(1.0, 16 / static_cast<double>(record.examples));
     const std::vector<Access> expected{
-        {SampledGaussian{Sampling::kPoisson, rate, {policy.noise_multiplier}, Adjacency::kZeroOut},
+        {SampledGaussian{Sampling::kPoisson, rate, {policy.noise_multiplier.number()}, Adjacency::kZeroOut},
          3 * 2 * 4}};
     ASSERT_EQ(record.segments.size(), 1U);
     EXPECT_EQ(record.segments[0].accesses, expected) << "client " << client;
