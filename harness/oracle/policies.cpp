@@ -77,7 +77,8 @@ Schema<RecordPolicy> RecordPolicy::schema() {
 Schema<ClientPolicy> ClientPolicy::schema() {
   return Schema<ClientPolicy>{
       {"clip_norm", &ClientPolicy::clip_norm, kClipDoc, Constraint::positive()},
-      {"noise_multiplier", &ClientPolicy::noise_multiplier, kNoiseDoc, Constraint::at_least(0)},
+      {"noise_multiplier", &ClientPolicy::noise_multiplier, std::string(kNoiseDoc) + "; one for all clients",
+       Constraint::at_least(0)},
       {"sampling", &ClientPolicy::sampling, "how each round draws its cohort from the clients",
        Constraint::one_of({kPoisson, kWithoutReplacement})},
       {"adaptive_clipping", &ClientPolicy::adaptive_clipping,

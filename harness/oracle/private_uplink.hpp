@@ -22,7 +22,7 @@ namespace fedarena {
 class PrivateUplink final : public Uplink {
  public:
   struct Setting {
-    const ClientPolicy& policy;
+    ClientPolicy policy;
     double clip_norm = 1;              ///< of this round
     std::int64_t expected_cohort = 1;  ///< what `size` says
     std::int64_t population = 1;

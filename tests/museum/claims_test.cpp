@@ -56,7 +56,7 @@ ClientPolicy policy_with_promised_noise() {
 
 TEST(AsIfNoise, IsReportedBesideWhatTheSimulationSpent) {
   ClientPolicy policy = policy_with_promised_noise();
-  EXPECT_NEAR(policy.noise_multiplier, 0.7138, 1e-4);
+  EXPECT_NEAR(policy.noise_multiplier.number(), 0.7138, 1e-4);
   policy.as_if_cohort = kAsIfCohort;
   policy.as_if_population = kAsIfClients;
   const Account account = account_of(policy);

@@ -116,7 +116,7 @@ TEST(RowsOfATable, HaveNoiseOfTheirOwn) {
 
   const torch::Tensor noise = published(rows[1], kSecret) - first - kSecret;
   const auto weights = static_cast<double>(noise.numel());
-  const double deviation = policy.noise_multiplier * policy.clip_norm / 4;
+  const double deviation = policy.noise_multiplier.number() * policy.clip_norm / 4;
   EXPECT_GT(noise.square().sum().item<double>() / (2 * deviation * deviation),
             weights - kNormalBound * std::sqrt(2 * weights));
 }
