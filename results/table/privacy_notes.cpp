@@ -98,13 +98,13 @@ void note_budget(const std::string& name, const RowRuns& row, const PrivacyClaim
 void note_neighbours(const Claims& claims, std::vector<std::string>& notes) {
   std::set<std::string> units;
   for (const std::optional<PrivacyClaim>& claim : claims) {
-    if (claim && claim->adjacency == name(Adjacency::kZeroOut)) units.insert(claim->unit);
+    if (!claim || claim->adjacency != name(Adjacency::kZeroOut)) continue;
+    units.insert(claim->unit == "local" ? "message of a client" : claim->unit);
   }
   if (units.empty()) return;
   notes.push_back(
       fmt::format("zero-out: neighbours differ in one {} that contributes nothing in one of them; the sizes "
-                  "of shards and the "
-                  "number of clients are public",
+                  "of shards and the number of clients are public",
                   fmt::join(units, " or one ")));
 }
 

@@ -253,7 +253,7 @@ std::vector<PrivacyPolicy> local_policies_to_try() {
 }
 
 bool sends_models_alone(const std::string& algorithm) {
-  return !sends_synthetic_sets(algorithm) && algorithm != "fednova";
+  return !sends_one_by_one(algorithm) && algorithm != "fednova";
 }
 
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {

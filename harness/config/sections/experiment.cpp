@@ -22,6 +22,19 @@ std::string lines(const std::vector<config::Key>& keys, const void* part) {
   return text;
 }
 
+// The text names a cell. Keys that came later are written if one of them is set, so that older cells keep
+// theirs.
+std::string lines(const std::vector<config::Key>& keys, const void* part, const void* defaults) {
+  const bool later = std::ranges::any_of(keys, [&](const config::Key& key) {
+    return key.later && key.field.load(part) != key.field.load(defaults);
+  });
+  std::string text;
+  for (const config::Key& key : keys) {
+    if (later || !key.later) text += line(key.field.name, key.field.load(part));
+  }
+  return text;
+}
+
 std::string lines(const Settings& settings) {
   std::string text;
   for (const auto& [name, value] : settings) text += line(name, value);
@@ -68,13 +81,14 @@ const Value& setting(const Settings& settings, const std::string& name) {
 std::string to_toml(const Experiment& experiment) {
   using Kind = config::SectionSpec::Kind;
   std::string text = "# Every setting of the experiment, defaults included.\n";
-  Experiment source = experiment;
+  Experiment source = experiment, defaults;
   const Catalog nothing;  // names and settings are in the experiment
   for (const config::SectionSpec& spec : config::sections(nothing)) {
     const std::string header = fmt::format("\n{}\n", spec.header());
-    // The text names the cell: without canaries it is that of runs from before there were any.
-    if (spec.name == config::kAudit && experiment.audit.kind == "none") continue;
-    if (spec.kind == Kind::kFixed) text += header + lines(spec.keys, spec.part(source));
+    if (spec.kind == Kind::kFixed) {
+      const std::string written = lines(spec.keys, spec.part(source), spec.part(defaults));
+      if (!written.empty()) text += header + written;
+    }
     if (spec.kind == Kind::kChoice) {
       const auto* choice = static_cast<const Choice*>(spec.part(source));
       text += header + lines(spec.keys, choice) + lines(choice->settings);

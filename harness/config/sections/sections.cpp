@@ -74,7 +74,7 @@ std::vector<Key> cohort_keys() {
 }
 
 std::vector<Key> evaluation_keys() {
-  return keys_of(Schema<Evaluation>{
+  std::vector<Key> keys = keys_of(Schema<Evaluation>{
       {"every", &Evaluation::every, "Rounds between evaluations; the last round is always evaluated.",
        Constraint::at_least(1)},
       {"validation_fraction", &Evaluation::validation_fraction,
@@ -86,6 +86,8 @@ std::vector<Key> evaluation_keys() {
       {"held_out_clients", &Evaluation::held_out_clients,
        "The part of the clients that never train, drawn by the seed, to validate on; needs per_client.",
        Constraint::between(0, 0.9)}});
+  keys.back().later = true;
+  return keys;
 }
 
 std::vector<Key> tuning_keys() {
@@ -129,6 +131,7 @@ std::vector<Key> audit_keys() {
        "find it out.",
        Constraint::one_of({"on", "off"})}});
   keys[2].rule = "an even integer from 0 to the canaries";
+  for (Key& key : keys) key.later = true;
   return keys;
 }
 

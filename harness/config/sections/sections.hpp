@@ -43,7 +43,8 @@ struct Objection {
 struct Key {
   Field field;
   bool required = false;
-  std::string rule = {};                                          ///< what is allowed, beyond the constraint
+  bool later = false;     ///< to_toml leaves it out where it is not set
+  std::string rule = {};  ///< what is allowed, beyond the constraint
   std::optional<Objection> (*objection)(const Value&) = nullptr;  ///< enforces the rule
 
   std::string allowed() const { return rule.empty() ? field.allowed() : rule; }

@@ -178,7 +178,6 @@ fraction = 0.0
 every = 2
 validation_fraction = 0.0
 per_client = false
-held_out_clients = 0.0
 
 [stopping]
 target_accuracy = 0.0

@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 PrivacyPolicy with_budget(PrivacyPolicy policy, double budget) {
   if (auto* records = std::get_if<RecordPolicy>(&policy)) records->budget = budget;
   if (auto* clients = std::get_if<ClientPolicy>(&policy)) clients->budget = budget;
+  if (auto* local = std::get_if<LocalPolicy>(&policy)) local->budget = budget;
   return policy;
 }
 

@@ -99,7 +99,7 @@ Table metric_table() {
 TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
   const std::string text = render_markdown(metric_table());
   EXPECT_THAT(text, HasSubstr("| epsilon / distance | nominal n/nu |"));
-  EXPECT_THAT(text, HasSubstr("|           unproven |           unproven |"));
+  EXPECT_THAT(text, HasSubstr("|      unproven |      unproven |"));
   EXPECT_THAT(text, HasSubstr("|               6.00 |            - |"));
   EXPECT_THAT(text, HasSubstr("|                  - |         2.40 |"));
   EXPECT_THAT(text,
