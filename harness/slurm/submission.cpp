@@ -21,14 +21,15 @@ constexpr const char* kSubmissionFile = "submission.json";
 
 fs::path record_of(const fs::path& out) { return slurm_folder(out) / kSubmissionFile; }
 
-// The folders of runs, at and below one, that something was submitted for. What cannot be looked at has none.
-void search(const fs::path& folder, std::vector<fs::path>& found) {
+// The folders of runs, at and so many levels below one, that something was submitted for. What cannot be
+// looked at has none.
+void search(const fs::path& folder, int levels, std::vector<fs::path>& found) {
   std::error_code ignored;
-  if (fs::exists(folder / results::kSummaryFile, ignored)) return;
   if (fs::exists(record_of(folder), ignored)) found.push_back(folder);
+  if (levels == 0 || fs::exists(folder / results::kSummaryFile, ignored)) return;
   for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored)) {
     std::error_code unknown;
-    if (fs::is_directory(at->symlink_status(unknown))) search(at->path(), found);
+    if (fs::is_directory(at->symlink_status(unknown))) search(at->path(), levels - 1, found);
   }
 }
 
@@ -103,7 +104,7 @@ std::optional<std::vector<CellTask>> cell_tasks(std::span<const fs::path> folder
   std::vector<fs::path> outs;
   for (const fs::path& folder : folders) {
     const fs::path normal = folder.lexically_normal();
-    search(normal.has_filename() ? normal : normal.parent_path(), outs);  // "runs/" is "runs"
+    search(normal.has_filename() ? normal : normal.parent_path(), 2, outs);  // "runs/" is "runs"
   }
   std::map<std::string, CellTask> known;  // by the id of the task
   std::vector<std::string> jobs;

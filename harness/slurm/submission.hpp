@@ -48,8 +48,8 @@ struct CellTask {
   Task task;
 };
 
-/// The cells at work or queued, of all folders of runs at and below these paths. Asks squeue where anything
-/// was submitted; nothing where it does not answer. Throws as `parse_submission` does.
+/// The cells at work or queued, of all folders of runs at and up to two levels below these paths. Asks squeue
+/// where anything was submitted; nothing where it does not answer. Throws as `parse_submission` does.
 std::optional<std::vector<CellTask>> cell_tasks(std::span<const std::filesystem::path> folders);
 
 /// Says of runs what Slurm does with them, and adds those that have no run directory yet; in natural order of

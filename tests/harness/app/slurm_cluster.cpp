@@ -44,6 +44,8 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+std::string user() { return ::getpwuid(::geteuid())->pw_name; }
+
 std::string configuration(const fs::path& folder) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
@@ -76,7 +78,7 @@ SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 )",
-                                 folder.string(), host.data(), ::getpwuid(::geteuid())->pw_name, free_port());
+                                 folder.string(), host.data(), user(), free_port());
   for (const char* node : {"n1", "n2"}) {
     text += fmt::format("NodeName={} NodeHostname={} NodeAddr=127.0.0.1 Port={} CPUs=2\n", node, host.data(),
                         free_port());
@@ -99,43 +101,32 @@ bool SlurmCluster::installed() {
   return true;
 }
 
-SlurmCluster::SlurmCluster(const Scratch& scratch)
-    : scratch_(scratch), configuration_((scratch / "cluster/slurm.conf").string()) {
-  const fs::path folder = scratch / "cluster";
-  for (const char* name : {"munge", "state", "tmp-n1", "tmp-n2"}) fs::create_directories(folder / name);
+SlurmCluster::SlurmCluster() : configuration_((scratch_ / "slurm.conf").string()) {
+  for (const char* name : {"munge", "state", "tmp-n1", "tmp-n2"}) fs::create_directories(scratch_ / name);
   // munged insists that all users could reach its socket.
-  for (const fs::path& way : {scratch.path(), folder, folder / "munge"})
-    fs::permissions(way, fs::perms(0711));
+  for (const fs::path& way : {scratch_.path(), scratch_ / "munge"}) fs::permissions(way, fs::perms(0711));
   std::string key(128, '\0');
   std::random_device random;
   for (char& byte : key) byte = static_cast<char>(random());
-  fs::permissions(scratch.write("cluster/key", key), fs::perms(0600));
-  scratch.write("cluster/slurm.conf", configuration(folder));
+  fs::permissions(scratch_.write("key", key), fs::perms(0600));
+  scratch_.write("slurm.conf", configuration(scratch_.path()));
   for (const char* daemon : {"munged", "slurmctld", "n1", "n2"}) begin(daemon);
-  const bool idle = wait_until([&] {
-    const Outcome outcome =
-        run_program(scratch_, "-h -N -p low -o %T",
-                    {.environment = start().environment, .program = installed_program("sinfo")});
-    return outcome.out == "idle\nidle\n";
-  });
-  if (!idle) throw std::runtime_error("the cluster does not begin: " + content_of(folder / "slurmctld.log"));
+  if (!wait_until([&] { return call("sinfo", "-h -N -p low -o %T").out == "idle\nidle\n"; }))
+    throw std::runtime_error("the cluster does not begin: " + content_of(scratch_ / "slurmctld.log"));
 }
 
 SlurmCluster::~SlurmCluster() {
-  const Start asking = start();
-  run_program(scratch_, "--signal=KILL --full -u " + std::string(::getpwuid(::geteuid())->pw_name),
-              {.environment = asking.environment, .program = installed_program("scancel")});
-  run_program(scratch_, "-u " + std::string(::getpwuid(::geteuid())->pw_name),
-              {.environment = asking.environment, .program = installed_program("scancel")});
-  wait_until([&] {
-    return run_program(scratch_, "-h",
-                       {.environment = asking.environment, .program = installed_program("squeue")})
-        .out.empty();
-  });
+  call("scancel", "-u " + user());
+  wait_until([&] { return call("squeue", "-h").out.empty(); });
+}
+
+Outcome SlurmCluster::call(const std::string& program, const CommandLine& words) const {
+  return run_program(scratch_, words,
+                     {.environment = start().environment, .program = installed_program(program)});
 }
 
 void SlurmCluster::begin(const std::string& daemon) {
-  const std::string folder = (scratch_ / "cluster").string();
+  const std::string folder = scratch_.path().string();
   std::string command = installed_program("slurmd") + " -D -N " + daemon;
   if (daemon == "slurmctld") command = installed_program("slurmctld") + " -D";
   if (daemon == "munged") {
@@ -151,34 +142,32 @@ void SlurmCluster::begin(const std::string& daemon) {
       Start{.environment = start().environment, .program = "/bin/sh"});
 }
 
-std::string SlurmCluster::ask(const CommandLine& command) const {
+std::string SlurmCluster::ask(const Scratch& folder, const CommandLine& command) const {
   std::vector<std::string> words = command.words();
   Start asking = start();
   if (words.front() != "fedarena") asking.program = installed_program(words.front());
   words.erase(words.begin());
-  return succeed(scratch_, CommandLine(words), asking).out;
+  return succeed(folder, CommandLine(words), asking).out;
 }
 
 bool SlurmCluster::wait_until(const std::function<bool()>& condition) const {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return true;
 }
 
 std::string SlurmCluster::state(const std::string& job) const {
-  const Outcome outcome =
-      run_program(scratch_, "-h -o %T -j " + job,
-                  {.environment = start().environment, .program = installed_program("squeue")});
+  const Outcome outcome = call("squeue", "-h -o %T -j " + job);
   // It says so of a job that ended a while ago.
   const bool over = outcome.exit_code == 0 || outcome.err.find("Invalid job id") != std::string::npos;
   return over ? outcome.out.substr(0, outcome.out.find('\n')) : "UNKNOWN";
 }
 
 void SlurmCluster::begin_now(const std::string& job) const {
-  ask("scontrol update jobid=" + job + " StartTime=now+2");
+  ask(scratch_, "scontrol update jobid=" + job + " StartTime=now+2");
 }
 
 }  // namespace fedarena::test

@@ -11,7 +11,7 @@
 namespace fedarena::test {
 
 /// A cluster of two nodes of two cores each, n1 and n2, on this machine: munged, slurmctld and two slurmd as
-/// children of the test, all that is theirs in the scratch folder, by the user who tests. Jobs of the
+/// children of the test, all that is theirs in a scratch folder, by the user who tests. Jobs of the
 /// partition "high" take the place of others.
 class SlurmCluster {
  public:
@@ -19,7 +19,7 @@ class SlurmCluster {
   static bool installed();
 
   /// Starts it and waits until both nodes are idle.
-  explicit SlurmCluster(const Scratch& scratch);
+  SlurmCluster();
   /// Cancels all jobs, and ends all daemons.
   ~SlurmCluster();
   SlurmCluster(const SlurmCluster&) = delete;
@@ -27,8 +27,8 @@ class SlurmCluster {
 
   /// What commands need to find it.
   Start start() const { return {.environment = {{"SLURM_CONF", configuration_}}}; }
-  /// The output of a command of Slurm, or of the program; one that fails ends the test.
-  std::string ask(const CommandLine& command) const;
+  /// The output of a command of Slurm, or of the program, in a folder; one that fails ends the test.
+  std::string ask(const Scratch& folder, const CommandLine& command) const;
   /// Polls until the condition holds; false after a minute.
   bool wait_until(const std::function<bool()>& condition) const;
   /// "PENDING", "RUNNING", ...; of a job that is over, "".
@@ -41,7 +41,9 @@ class SlurmCluster {
   void begin(const std::string& daemon);
 
  private:
-  const Scratch& scratch_;
+  Outcome call(const std::string& program, const CommandLine& words) const;
+
+  const Scratch scratch_;
   std::string configuration_;
   std::map<std::string, std::unique_ptr<Program>> daemons_;
 };
