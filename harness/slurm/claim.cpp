@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <system_error>
@@ -99,6 +100,13 @@ std::optional<Claim> Claim::take(const fs::path& run) {
     throw Error(Complaint{.place = {run.string()},
                           .found = fmt::format("this cell belongs to a later start of {}", name_of(*before)),
                           .remedy = "That one goes on; this process ends."});
+  }
+  if (same_job && before->restart == own->restart && before->host == own->host &&
+      ::kill(static_cast<pid_t>(before->process), 0) == 0) {
+    throw Error(
+        Complaint{.place = {run.string()},
+                  .found = fmt::format("process {} of the same job is running this cell", before->process),
+                  .remedy = "Start the program once in a job, or give each its own cells with --only"});
   }
   if (before && !same_job) refuse_unless_over(*before, file);
   if (!own) {

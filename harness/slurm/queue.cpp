@@ -41,6 +41,7 @@ std::vector<Task> parse_queue(std::string_view text) {
     std::getline(fields, task.state, '|');
     std::getline(fields, task.node, '|');
     std::getline(fields, task.reason);
+    if (task.reason == "None") task.reason.clear();  // not looked at yet, or there is none
     if (is_job_id(task.id) && !task.state.empty()) tasks.push_back(std::move(task));
   }
   return tasks;

@@ -89,6 +89,12 @@ std::vector<slurm::Task> tasks_of(const fs::path& out) {
                 .remedy = "Slurm's controller does not answer, or squeue is missing; try again later."});
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) fail_on_file(folder, "cannot be created", failure.value());
+}
+
 slurm::Submission submission_of(const Stage& stage, const std::string& job) {
   slurm::Submission submission{.job = job, .experiment = {}, .cells = {}};
   for (const PlannedCell& cell : stage.cells) {
@@ -139,7 +145,7 @@ class Submitter {
     }
     ask_slurm({"sbatch", "--version"});
     for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
-    fs::create_directories(slurm::slurm_folder(out_));
+    make_folder(slurm::slurm_folder(out_));
     // Later changes of the file must not reach tasks that wait.
     results::replace_file(copy(), read_whole_file(arguments_.experiment.file));
     std::string before;
@@ -200,7 +206,7 @@ class Submitter {
   // Submits it to begin after the job before, if there is one; prints and returns its job.
   std::string submit(const Stage& stage, const std::string& before) const {
     const fs::path folder = slurm::slurm_folder(stage.out);
-    fs::create_directories(folder);
+    make_folder(folder);
     const fs::path script = folder / kScript;
     results::replace_file(script, batch_script(job_of(stage)));
     std::vector<std::string> words = {"sbatch", "--parsable"};

@@ -127,7 +127,7 @@ TEST_F(Slurm, MakesTheTableOfALocalRun) {
     if (command.find(" table ") != std::string::npos) expect_over(job);
     answer = ask(command);
     if (lists) {
-      EXPECT_THAT(answer, ContainsRegex(job + "_3(:| on)"));
+      EXPECT_THAT(answer, ContainsRegex(job + "_3(:| on|\\))"));
     }
   }
   succeed("run grid.toml --out local");
@@ -137,7 +137,7 @@ TEST_F(Slurm, MakesTheTableOfALocalRun) {
 
 TEST_F(Slurm, TakesOneSubmissionOfAFolderAtATime) {
   submit({.seeds = "[1, 2]"}, "--array-limit 1");
-  EXPECT_THAT(ask("fedarena list out"), HasSubstr(fmt::format("queued ({}_1: ", job)));
+  EXPECT_THAT(ask("fedarena list out"), HasSubstr(fmt::format("queued ({}_1", job)));
   EXPECT_THAT(refused("submit small.toml --out out", cluster->start()),
               HasSubstr(fmt::format("of job {}", job)));
   expect_over(job);
@@ -153,7 +153,7 @@ TEST_F(Slurm, RunsTrialsBeforeTheCellsThatTheyTune) {
   submit(tuned);
   const std::string cells = first_line(jobs.substr(job.size() + 1));
   EXPECT_EQ(cluster->state(cells), "PENDING");
-  EXPECT_THAT(ask("fedarena list ."), HasSubstr(fmt::format("queued ({}_0: Dependency)", cells)));
+  EXPECT_THAT(ask("fedarena list ."), HasSubstr(fmt::format("queued ({}_0", cells)));
   expect_over(cells);
   const Scratch local;
   run_small(local, tuned);

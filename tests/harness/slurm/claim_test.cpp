@@ -104,6 +104,15 @@ TEST_F(ClaimOf5, IsLostToALaterStartOfTheSameJob) {
   EXPECT_THAT(message_of([&] { Claim::take(scratch.path()); }), HasSubstr("a later start of job 5_3"));
 }
 
+// As where a job starts the program several times.
+TEST_F(ClaimOf5, IsNotTakenFromALivingProcessOfTheSameStart) {
+  const Environment slurm(task("5", "3"));
+  const std::optional<Claim> first = Claim::take(scratch.path());
+  EXPECT_THAT(message_of([&] { Claim::take(scratch.path()); }),
+              HasSubstr("of the same job is running this cell"));
+  EXPECT_NO_THROW(first->check());
+}
+
 TEST_F(ClaimOf5, IsNobodysWhereItIsDamaged) {
   scratch.write("claim.json", "{\"job\": \"5_3\"");
   const Environment slurm(task("6", "0"));
