@@ -24,31 +24,28 @@ std::string number_text(double value) {
 }  // namespace
 
 std::string to_text(const Value& value) {
-  return std::visit(Overload{[](bool flag) { return std::string(flag ? "true" : "false"); },
-                             [](std::int64_t number) { return fmt::format("{}", number); },
-                             [](double number) { return number_text(number); },
-                             [](const std::string& text) { return fedarena::quoted(text); },
-                             [](const std::vector<std::int64_t>& list) {
-                               return fmt::format("[{}]", fmt::join(list, ", "));
-                             },
-                             [](const PerClient& clients) {
-                               std::vector<std::string> texts;
-                               for (const double number : clients.numbers())
-                                 texts.push_back(number_text(number));
-                               return clients.is_list() ? fmt::format("[{}]", fmt::join(texts, ", "))
-                                                        : texts.at(0);
-                             }},
-                    value);
+  return std::visit(
+      Overload{
+          [](bool flag) { return std::string(flag ? "true" : "false"); },
+          [](std::int64_t number) { return fmt::format("{}", number); },
+          [](double number) { return number_text(number); },
+          [](const std::string& text) { return fedarena::quoted(text); },
+          [](const std::vector<std::int64_t>& list) { return fmt::format("[{}]", fmt::join(list, ", ")); },
+          [](const PerClient& clients) {
+            std::vector<std::string> texts;
+            for (const double number : clients.numbers()) texts.push_back(number_text(number));
+            return clients.is_list() ? fmt::format("[{}]", fmt::join(texts, ", ")) : texts.at(0);
+          }},
+      value);
 }
 
 std::string type_name(const Value& value) {
-  return std::visit(Overload{[](bool) { return "a boolean"; }, [](std::int64_t) { return "an integer"; },
-                             [](double) { return "a number"; }, [](const std::string&) { return "a string"; },
-                             [](const std::vector<std::int64_t>&) { return "a list of integers"; },
-                             [](const PerClient& clients) {
-                               return clients.is_list() ? "a list of numbers" : "a number";
-                             }},
-                    value);
+  return std::visit(
+      Overload{[](bool) { return "a boolean"; }, [](std::int64_t) { return "an integer"; },
+               [](double) { return "a number"; }, [](const std::string&) { return "a string"; },
+               [](const std::vector<std::int64_t>&) { return "a list of integers"; },
+               [](const PerClient& clients) { return clients.is_list() ? "a list of numbers" : "a number"; }},
+      value);
 }
 
 Constraint Constraint::between(double lowest, double highest) {

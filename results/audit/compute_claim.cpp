@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -80,12 +81,12 @@ const ClientAccount& least_of(const Account& account, const Ledger& ledger) {
 }  // namespace
 
 void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,
-                  const PerClient& budget, bool per_client) {
+                  PerClient budget, bool per_client) {
   summary.policy = policy;
   summary.privacy.reset();
   if (policy == "none") return;
-  summary.privacy =
-      PrivacyClaim{.unit = policy, .settings = settings, .per_client = per_client, .budget = budget};
+  summary.privacy = PrivacyClaim{
+      .unit = policy, .settings = settings, .per_client = per_client, .budget = std::move(budget)};
 }
 
 void compute_claim(Summary& summary, const Ledger& ledger) {

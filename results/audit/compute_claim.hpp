@@ -12,7 +12,7 @@ namespace fedarena::results {
 /// computed, its budget (0 for none), and whether noise or budgets are lists. Under the policy "none" the
 /// rest means nothing and is left out.
 void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,
-                  const PerClient& budget, bool per_client = false);
+                  PerClient budget, bool per_client = false);
 
 /// Puts into the summary what the ledger is worth, computed by the settings that the summary holds; changes
 /// nothing under the policy "none". The same ledger gives the same claim, so that a record can be verified.

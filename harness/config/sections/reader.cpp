@@ -303,7 +303,8 @@ class Reader {
                     "such a canary comes in addition, and a sample of a fixed size has no room for it; the "
                     "kind \"mislabelled\" takes the place of an example"});
     }
-    if (audit.noise == "off" && is("budget", [](const Value& value) { return value != Value(PerClient(0)); })) {
+    if (audit.noise == "off" &&
+        is("budget", [](const Value& value) { return value != Value(PerClient(0)); })) {
       complain({.place = place_of(table, "noise"),
                 .found = "noise is off and there is a budget, which not one round without noise would meet",
                 .remedy = "set budget = 0.0"});

@@ -219,7 +219,9 @@ TEST(Centres, AreTheOriginWhereOneIsNotFinite) {
 }
 
 TEST(Centres, MustBeOfTheModelsLayout) {
-  EXPECT_THAT(test::message_of([] { Centres({vector_of({1, 2})}, two_tensors({0}, {0}), false); }),
+  EXPECT_THAT(test::message_of([] {
+                Centres({vector_of({1, 2})}, two_tensors({0}, {0}), false);
+              }),
               HasSubstr("a centre that is not of the model's layout"));
 }
 
