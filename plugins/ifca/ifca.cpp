@@ -2,14 +2,12 @@
 // 2020, Algorithm 1 with model averaging (arXiv:2006.04088). Each client takes the hypothesis of least loss,
 // trains it, and sends its change and which one it was. With assign = "k-means" it sends the trained model
 // alone, and the server finds out by Lloyd's iterations from the hypotheses: Galli, Biswas, Jung, Cucinotta,
-// Palamidessi, "Group privacy for personalized federated learning", 2022 (arXiv:2206.03396), without its
-// noise.
+// Palamidessi, "Group privacy for personalized federated learning", 2022 (arXiv:2206.03396).
 //
 // Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
 // with init = "normal", from N(0, I). A hypothesis that nobody chose stays. The global model, on which the
-// test set as a whole is evaluated, is the hypothesis that most clients of the round chose. Both ways the
-// server reads messages one by one and clients measure losses exactly, so that only the policy "local" has an
-// epsilon, and only with k-means, where nobody says what was chosen.
+// test set as a whole is evaluated, is the hypothesis that most clients of the round chose. The server reads
+// messages one by one and clients measure exact losses: only "local" has an epsilon, and only with k-means.
 #include <algorithm>
 #include <limits>
 #include <span>

@@ -99,6 +99,15 @@ class Slurm : public ScratchTest {
   pid_t process = 0;
 };
 
+// What may befall a job, which Slurm takes its time to notice.
+class SlurmFaults : public Slurm {
+ protected:
+  void SetUp() override {
+    if (!long_tests()) GTEST_SKIP() << "takes minutes: FEDARENA_LONG_TESTS=1 runs it";
+    Slurm::SetUp();
+  }
+};
+
 // The lines of the page's blocks of that language.
 std::vector<std::string> block_of(const std::string& page, const std::string& language) {
   std::vector<std::string> lines;
@@ -162,7 +171,7 @@ TEST_F(Slurm, RunsTrialsBeforeTheCellsThatTheyTune) {
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").tuning->chosen.front().second, "0.05");
 }
 
-TEST_F(Slurm, GoesOnAfterItMadeRoomAndAfterItsTimeLimit) {
+TEST_F(SlurmFaults, GoesOnAfterItMadeRoomAndAfterItsTimeLimit) {
   begin_long_cell();
   ask("sbatch -p high -N 2 --exclusive -o /dev/null --wrap true");
   expect_requeued();
@@ -173,7 +182,7 @@ TEST_F(Slurm, GoesOnAfterItMadeRoomAndAfterItsTimeLimit) {
   expect_result_of_long_cell();
 }
 
-TEST_F(Slurm, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
+TEST_F(SlurmFaults, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
   begin_long_cell();
   EXPECT_EQ(ask("fedarena submit small.toml --out out --cancel"), job + "\n");
   expect_over(job);
@@ -189,7 +198,7 @@ TEST_F(Slurm, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
   expect_result_of_long_cell();
 }
 
-TEST_F(Slurm, DoesNotNeedTheControllerMeanwhile) {
+TEST_F(SlurmFaults, DoesNotNeedTheControllerMeanwhile) {
   begin_long_cell();
   cluster->kill("slurmctld");
   EXPECT_THAT(call("list out", cluster->start()).err, HasSubstr("note: Slurm does not answer"));
@@ -202,7 +211,7 @@ TEST_F(Slurm, DoesNotNeedTheControllerMeanwhile) {
 }
 
 // Slurm gives a node up for lost and begins the job elsewhere; the first process lives, and writes.
-TEST_F(Slurm, HasOneOwnerWhereANodeIsLost) {
+TEST_F(SlurmFaults, HasOneOwnerWhereANodeIsLost) {
   begin_long_cell();
   const std::string node = first_line(ask("squeue -h -o %N -j " + job));
   cluster->kill(node);
