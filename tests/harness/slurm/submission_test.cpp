@@ -84,8 +84,8 @@ TEST(CellTasks, ShowWhatIsQueuedAndWhatRunsElsewhere) {
   begun.state = results::kRunning;
   std::vector<results::FoundRun> runs = {{.path = out / "fedavg-seed-1", .summary = begun, .problem = {}}};
   add_tasks(runs, *tasks);
-  EXPECT_THAT(results::render_list(runs),
-              AllOf(HasSubstr("running (5_0 on n1)        4/20"), HasSubstr("queued (5_1: Resources)    0/20")));
+  EXPECT_THAT(results::render_list(runs), AllOf(HasSubstr("running (5_0 on n1)        4/20"),
+                                                HasSubstr("queued (5_1: Resources)    0/20")));
 
   std::vector<results::LiveCell> cells = {results::live_cell(out / "fedavg-seed-1", begun, {}, false, 1)};
   cells[0].round_seconds = 2;
