@@ -28,6 +28,7 @@ class ChildStream {
   }
   int descriptor() const { return ::fileno(file_.get()); }
   bool write(std::string_view text) const {
+    if (text.empty()) return true;
     const std::size_t written = std::fwrite(text.data(), 1, text.size(), file_.get());
     if (written != text.size() || std::fflush(file_.get()) != 0) return false;
     std::rewind(file_.get());

@@ -39,14 +39,13 @@ std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop) {
   const auto library =
       dll::program_location().parent_path().parent_path() / "lib" / fmt::format("lib{}.so", kMpiLibrary);
   boost::dll::fs::error_code failure;
-  // Open MPI's own parts look its symbols up in the program.
-  static auto* const kept = new dll::shared_library(library, failure, dll::load_mode::rtld_global);
+  // Open MPI's own parts look its symbols up in the program. The library stays until the end.
+  auto* const kept = new dll::shared_library(library, failure, dll::load_mode::rtld_global);
   if (failure || !kept->has(kJoinRanks)) {
     throw Error(Complaint{
         .found = fmt::format("{} ranks were started, and this fedarena was built without MPI", started),
         .remedy = "Install MPI (Debian and Ubuntu: apt-get install libopenmpi-dev openmpi-bin) and build "
-                  "fedarena again, "
-                  "or start it without a launcher"});
+                  "fedarena again, or start it without a launcher"});
   }
   std::unique_ptr<Ranks> ranks(kept->get<JoinRanks>(kJoinRanks)(&stop));
   if (ranks->count() != started) {
