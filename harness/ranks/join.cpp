@@ -40,14 +40,14 @@ std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop) {
       dll::program_location().parent_path().parent_path() / "lib" / fmt::format("lib{}.so", kMpiLibrary);
   boost::dll::fs::error_code failure;
   // Open MPI's own parts look its symbols up in the program. The library stays until the end.
-  auto* const kept = new dll::shared_library(library, failure, dll::load_mode::rtld_global);
-  if (failure || !kept->has(kJoinRanks)) {
+  static auto* library_in_use = new dll::shared_library(library, failure, dll::load_mode::rtld_global);
+  if (failure || !library_in_use->has(kJoinRanks)) {
     throw Error(Complaint{
         .found = fmt::format("{} ranks were started, and this fedarena was built without MPI", started),
         .remedy = "Install MPI (Debian and Ubuntu: apt-get install libopenmpi-dev openmpi-bin) and build "
                   "fedarena again, or start it without a launcher"});
   }
-  std::unique_ptr<Ranks> ranks(kept->get<JoinRanks>(kJoinRanks)(&stop));
+  std::unique_ptr<Ranks> ranks(library_in_use->get<JoinRanks>(kJoinRanks)(&stop));
   if (ranks->count() != started) {
     throw Error(
         Complaint{.found = fmt::format("{} ranks were started, and MPI knows of {}", started, ranks->count()),
