@@ -197,6 +197,21 @@ const Accounting* accounting(const PrivacyPolicy& policy) {
                     policy);
 }
 
+bool has_budget(const PrivacyPolicy& policy) {
+  const Accounting* settings = accounting(policy);
+  return settings != nullptr && settings->budget.least() > 0;
+}
+
+bool has_own_budgets(const PrivacyPolicy& policy) {
+  const Accounting* settings = accounting(policy);
+  return settings != nullptr && settings->budget.is_list();
+}
+
+double budget_of(const PrivacyPolicy& policy, std::int64_t client) {
+  const Accounting* settings = accounting(policy);
+  return settings == nullptr ? 0 : settings->budget.of(client);
+}
+
 Event label_count_access(const PrivacyPolicy& policy) {
   const Accounting* settings = accounting(policy);
   if (settings != nullptr && settings->public_label_counts) return DeclaredPublic{"label counts"};

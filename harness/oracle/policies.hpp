@@ -104,6 +104,13 @@ bool differs_by_client(const PrivacyPolicy& policy);
 const Accounting* accounting(const PrivacyPolicy& policy);
 const Accounting* accounting(PrivacyPolicy&&) = delete;  // it would point into what is gone
 
+/// Whether there is a limit of what the run, or each client, may spend.
+bool has_budget(const PrivacyPolicy& policy);
+/// Whether each client has a limit of its own.
+bool has_own_budgets(const PrivacyPolicy& policy);
+/// The limit that holds for a client, in epsilon; 0: none.
+double budget_of(const PrivacyPolicy& policy, std::int64_t client);
+
 /// How it is written down that somebody learns how many examples of each class a client holds.
 Event label_count_access(const PrivacyPolicy& policy);
 

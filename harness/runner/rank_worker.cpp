@@ -6,11 +6,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "fedarena/base/error.hpp"
 
-#include "accounting/json_text.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/syntax/document.hpp"
 #include "harness/gradients/engine/gradients.hpp"
@@ -59,14 +57,6 @@ class ServedCell {
 };
 
 }  // namespace
-
-std::string build_identity(const PluginHost& host) {
-  const nlohmann::json environment = parse_json<nlohmann::json>(observe_environment(host, 0, "").json);
-  nlohmann::json same;
-  for (const char* key : {"fedarena", "program_sha256", "libtorch", "sdk_abi", "plugins"})
-    same[key] = environment.at(key);
-  return same.dump();
-}
 
 std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs) {
   const Experiment experiment = cell.experiment();

@@ -10,9 +10,6 @@
 
 namespace fedarena {
 
-/// What every rank must have alike: program, LibTorch and plugins, by their digests.
-std::string build_identity(const PluginHost& host);
-
 /// What another rank needs to make a cell ready: its experiment, and what its data and partition must be.
 std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs);
 

@@ -98,7 +98,7 @@ auto of_algorithm(const Work& work) -> decltype(work()) {
 }
 
 // A run of the crew's, where there is one. When it was told to stop, the others are in the middle of
-// something.
+// something, and the launcher ends them.
 class CrewRun {
  public:
   CrewRun(Crew* crew, const std::atomic<bool>& stop, const std::function<std::string()>& describe)
@@ -106,7 +106,10 @@ class CrewRun {
     if (crew_ != nullptr) crew_->begin(describe());
   }
   ~CrewRun() {
-    if (crew_ != nullptr && !stop_.load()) crew_->end();
+    try {
+      if (crew_ != nullptr && !stop_.load()) crew_->end();
+    } catch (const Interrupted&) {  // at this moment
+    }
   }
   CrewRun(const CrewRun&) = delete;
   CrewRun& operator=(const CrewRun&) = delete;

@@ -241,6 +241,17 @@ class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
 
 INSTANTIATE_TEST_SUITE_P(Registered, PrivateAlgorithm, ::testing::ValuesIn(algorithm_names()), test_name);
 
+void expect_finite_epsilon_that_grows(TestRun& training) {
+  double last = 0;
+  while (!training->finished()) {
+    const double now = training->next_round().epsilon.value();
+    EXPECT_TRUE(std::isfinite(now));
+    EXPECT_GE(now, last);
+    last = now;
+  }
+  EXPECT_GT(last, 0);
+}
+
 // Gradients are all that it takes from clients, means all that it takes from messages.
 TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
@@ -251,14 +262,7 @@ TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
       EXPECT_EQ((*training)->next_round().epsilon, kInfinity);
       continue;
     }
-    double last = 0;
-    while (!(*training)->finished()) {
-      const double now = (*training)->next_round().epsilon.value();
-      EXPECT_TRUE(std::isfinite(now));
-      EXPECT_GE(now, last);
-      last = now;
-    }
-    EXPECT_GT(last, 0);
+    expect_finite_epsilon_that_grows(*training);
     for (const double value : training->values()) ASSERT_TRUE(std::isfinite(value));
   }
 }
@@ -296,14 +300,7 @@ TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
                   ::testing::HasSubstr("under the policy \"local\""));
       continue;
     }
-    double last = 0;
-    while (!(*training)->finished()) {
-      const double now = (*training)->next_round().epsilon.value();
-      EXPECT_TRUE(std::isfinite(now));
-      EXPECT_GE(now, last);
-      last = now;
-    }
-    EXPECT_GT(last, 0);
+    expect_finite_epsilon_that_grows(*training);
     EXPECT_EQ(run(policy, 3)->finish()->save(), (*training)->save());
     expect_continuation([&] { return run(policy); });
   }

@@ -61,10 +61,8 @@ std::filesystem::path PlannedCell::folder() const {
 
 bool PlannedCell::may_end_early() const {
   const PrivacyPolicy policy = make_policy(algorithm->privacy.name, algorithm->privacy.settings);
-  const Accounting* accounting = fedarena::accounting(policy);
   const Stopping& rule = point->experiment.stopping;
-  return (accounting != nullptr && accounting->budget.least() > 0) || rule.target_accuracy > 0 ||
-         rule.patience > 0;
+  return has_budget(policy) || rule.target_accuracy > 0 || rule.patience > 0;
 }
 
 std::string PlannedCell::name() const {

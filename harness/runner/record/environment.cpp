@@ -49,6 +49,20 @@ std::string digest_of(const std::filesystem::path& file) {
   return sha256_of(read_whole_file(file, kAnyNumberOfBytes));
 }
 
+std::string program_digest() { return digest_of("/proc/self/exe"); }
+
+nlohmann::json plugins_of(const PluginHost& host) {
+  nlohmann::json plugins = nlohmann::json::array();
+  for (const PluginReport& report : host.reports()) {
+    if (!report.problem.empty()) continue;
+    plugins.push_back({{"name", report.name},
+                       {"version", report.version},
+                       {"sha256", digest_of(report.library)},
+                       {"algorithms", report.algorithms}});
+  }
+  return plugins;
+}
+
 double measure_gflops() {
   constexpr std::int64_t kSize = 384;
   const torch::Tensor left = torch::ones({kSize, kSize});
@@ -71,18 +85,10 @@ Environment observe_environment(const PluginHost& host, int workers, const std::
   Environment result;
   result.blas = blas_library();
   result.blas_gflops = measure_gflops();
-  nlohmann::json plugins = nlohmann::json::array();
-  for (const PluginReport& report : host.reports()) {
-    if (!report.problem.empty()) continue;
-    plugins.push_back({{"name", report.name},
-                       {"version", report.version},
-                       {"sha256", digest_of(report.library)},
-                       {"algorithms", report.algorithms}});
-  }
   const nlohmann::json document{
       {"fedarena", FEDARENA_VERSION},
       {"commit", FEDARENA_COMMIT},
-      {"program_sha256", digest_of("/proc/self/exe")},
+      {"program_sha256", program_digest()},
       {"compiler", FEDARENA_COMPILER},
       {"libtorch", TORCH_VERSION},
       {"sdk_abi", kPluginAbi},
@@ -93,10 +99,14 @@ Environment observe_environment(const PluginHost& host, int workers, const std::
       {"device", device},
       {"blas", result.blas},
       {"blas_gflops_one_thread", result.blas_gflops},
-      {"plugins", plugins},
+      {"plugins", plugins_of(host)},
   };
   result.json = document.dump(1) + "\n";
   return result;
+}
+
+std::string build_identity(const PluginHost& host) {
+  return fmt::format("{} {} {}", program_digest(), TORCH_VERSION, plugins_of(host).dump());
 }
 
 std::string slow_blas_warning(const Environment& environment) {

@@ -16,6 +16,9 @@ struct Environment {
 /// Looks at machine and build; takes some milliseconds. `workers` and `device` are recorded as given.
 Environment observe_environment(const PluginHost& host, int workers, const std::string& device);
 
+/// What all ranks of a run must have alike: program, LibTorch and plugins, by their digests.
+std::string build_identity(const PluginHost& host);
+
 /// A warning with its remedy when the BLAS is so slow that every figure of speed would mislead; else empty.
 std::string slow_blas_warning(const Environment& environment);
 

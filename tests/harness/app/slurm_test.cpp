@@ -86,7 +86,7 @@ class Slurm : public ScratchTest {
   }
   static void TearDownTestSuite() { cluster.reset(); }
   void SetUp() override {
-    if (!cluster) GTEST_SKIP();
+    if (!cluster) GTEST_SKIP() << "Slurm is not installed: scripts/install-dependencies --with-tests";
   }
   void TearDown() override {
     if (process != 0) go_on();
