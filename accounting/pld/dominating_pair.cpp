@@ -78,16 +78,20 @@ class Collector {
     push(PoissonPair{normal}, count);
   }
   void add_event(const Laplace& event, double count) {
+    if (event.epsilon > kLargestPure) return add_large(event.epsilon, count);
     if (event.dimension == 1) return push(LaplacePair{event.epsilon}, count);
     terms_.any_laplace = true;
     push(ResponsePair{event.epsilon, 2}, count);
   }
   void add_event(const RandomizedResponse& event, double count) {
+    if (event.epsilon > kLargestPure) return add_large(event.epsilon, count);
     push(ResponsePair{event.epsilon, static_cast<double>(event.categories)}, count);
   }
   void add_event(const Composition& event, double count) {
     for (const Access& part : event.parts) add(part, count);
   }
+
+  void add_large(double epsilon, double count) { terms_.added += count * epsilon * (1 + kRounding); }
 
   void add_plain(double sigma, Adjacency adjacency, double count) {
     if (sigma == 0) {

@@ -57,7 +57,13 @@ struct Terms {
   bool two_sided = false;       ///< adding a record and removing one differ
   bool any_fixed_size = false;  ///< a FixedSizePair is among them
   bool any_laplace = false;     ///< so is Laplace noise in R^n, as any mechanism of its epsilon
+  /// The sum of the pure epsilons above `kLargestPure`, which are not in the list: basic composition adds it
+  /// to what the list has (Dwork and Roth 2014, Theorem 3.16).
+  double added = 0;
 };
+
+/// The losses of a larger epsilon have probabilities that no double holds, and its own comes all but surely.
+inline constexpr double kLargestPure = 500;
 
 /// Checks the accesses and finds their pairs. Throws as pld.hpp says.
 Terms terms_of(std::span<const Access> accesses);

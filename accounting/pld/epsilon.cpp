@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "fedarena/accounting/gaussian.hpp"
 #include "fedarena/accounting/pld.hpp"
@@ -79,14 +80,8 @@ pld::Bracket bracket_of(const pld::Terms& terms, double delta, double relative_e
   return bracket;
 }
 
-}  // namespace
-
-PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const PldSettings& settings) {
-  check(settings);
-  if (!(delta == 0 || (delta >= kLeastPldDelta && delta <= 1))) {
-    throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastPldDelta);
-  }
-  const pld::Terms terms = pld::terms_of(accesses);
+// Of terms of which nothing is `added`.
+PldEpsilon epsilon_of(const pld::Terms& terms, double delta, const PldSettings& settings) {
   const auto result = [&](double upper, std::optional<double> lower) {
     // Where both are infinite, the difference is not a number, and the answer is exact.
     const bool wide = !lower || upper - *lower > settings.relative_error * *lower + pld::kEpsilonFloor;
@@ -109,11 +104,26 @@ PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const Pld
   return result(bracket.upper, bracket_of(*attained, delta, settings.relative_error).lower);
 }
 
+}  // namespace
+
+PldEpsilon pld_epsilon(std::span<const Access> accesses, double delta, const PldSettings& settings) {
+  check(settings);
+  if (!(delta == 0 || (delta >= kLeastPldDelta && delta <= 1))) {
+    throw Error::of("delta {}; allowed: 0, or {} to 1", delta, kLeastPldDelta);
+  }
+  pld::Terms terms = pld::terms_of(accesses);
+  const double added = std::exchange(terms.added, 0);
+  PldEpsilon result = epsilon_of(terms, delta, settings);
+  if (added == 0 || delta == 1) return result;
+  return {result.upper + added, std::nullopt, false};
+}
+
 double pld_delta(std::span<const Access> accesses, double epsilon, const PldSettings& settings) {
   check(settings);
   if (!(epsilon >= 0)) throw Error::of("epsilon {}; allowed: 0 or more", epsilon);
-  const pld::Terms terms = pld::terms_of(accesses);
-  if (terms.exact) return 1;
+  pld::Terms terms = pld::terms_of(accesses);
+  epsilon -= std::exchange(terms.added, 0);
+  if (terms.exact || epsilon < 0) return 1;
   if (const auto sigma = plain_sigma(terms)) return gaussian_delta(epsilon, *sigma) * (1 + kClosedForm);
   if (terms.list.empty() || epsilon >= largest_loss(terms, pld::Direction::kRemove)) return 0;
 

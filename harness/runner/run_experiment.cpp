@@ -266,8 +266,10 @@ class Arena {
       if (index != first) others.push_back(cells_[index].name());
     }
     if (!others.empty()) {
-      complaint.remedy += fmt::format("{}{} failed as well: {}.", complaint.remedy.empty() ? "" : " ",
-                                      counted(others.size(), "other cell"), fmt::join(others, "; "));
+      const bool open = !complaint.remedy.empty() && !complaint.remedy.ends_with('.');
+      complaint.remedy +=
+          fmt::format("{}{}{} failed as well: {}.", open ? "." : "", complaint.remedy.empty() ? "" : " ",
+                      counted(others.size(), "other cell"), fmt::join(others, "; "));
     }
     return Error(std::move(complaint));
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "harness/simulation/simulation.hpp"
@@ -16,6 +17,17 @@ RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
 }
 
 }  // namespace
+
+// Before anything is trained: what tests of clients tell costs every client, whatever it does.
+void Simulation::check_label_counts() const {
+  if (!has_budget(setup_.policy) || !setup_.tests_tell_label_counts) return;
+  if (std::holds_alternative<DeclaredPublic>(label_count_access(setup_.policy))) return;
+  throw Error(Complaint{
+      .found = "tests of clients tell how many examples of each class each client holds, an exact access for "
+               "which no budget pays",
+      .remedy =
+          "Set public_label_counts = true if everybody knows them, or leave out per_client or the budget"});
+}
 
 // Saves the work of a round that is bound to be withheld: when all rounds so far made the same accesses, so
 // will the next one.

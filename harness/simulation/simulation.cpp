@@ -298,6 +298,7 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
 results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
+  if (round == 1) check_label_counts();
   std::vector<std::int64_t> cohort = cohort_of(round);
   std::set<std::int64_t> spent = spent_;
   if (!spent.empty() && spent.size() == training_.size()) throw BudgetSpent();

@@ -187,6 +187,7 @@ class Simulation {
                            std::vector<Message> uplinks) const;
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
+  void check_label_counts() const;
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.

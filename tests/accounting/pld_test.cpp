@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fedarena/accounting/gaussian.hpp"
+#include "fedarena/accounting/pure.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
 #include "tests/accounting/reference_files.hpp"
@@ -89,6 +90,24 @@ TEST(Pld, BracketsTheOptimalCompositionOfPureMechanisms) {
   expect_bracket(pure(8, 15), 1e-5, 119.99998994951177, "15 of 8");
   EXPECT_EQ(upper({{Laplace{3, 0.1}, 100}}, 1e-6), upper(pure(0.1, 100), 1e-6)) << "as any mechanism";
   EXPECT_NEAR(pld_epsilon(pure(1, 30), 0).upper, 30, 1e-9);
+}
+
+// Of an epsilon whose losses no double holds, which clipping around distant centres can make of Laplace
+// noise.
+TEST(Pld, AddsPureEpsilonsThatAreTooLargeForADistribution) {
+  const std::vector<Access> rest = {{poisson(0.0256, 1), 3000}};
+  for (const Event& large :
+       {Event(Laplace{1, 6827}), Event(Laplace{7850, 1000}), Event(RandomizedResponse{10, 800})}) {
+    const double epsilon = pure_epsilon(large);
+    EXPECT_NEAR(upper({{large, 4}}, 1e-5), 4 * epsilon, 1e-9 * epsilon);
+    std::vector<Access> both = rest;
+    both.push_back({large, 1});
+    EXPECT_NEAR(upper(both, 1e-5), epsilon + upper(rest, 1e-5), 1e-9 * epsilon);
+    EXPECT_EQ(pld_delta(both, 0.99 * epsilon), 1);
+    EXPECT_LE(pld_delta(both, epsilon + upper(rest, 1e-5)), 1.001e-5);
+  }
+  // Next to the limit nothing jumps.
+  EXPECT_NEAR(upper({{Laplace{5, 499.999}, 3}}, 1e-5), upper({{Laplace{5, 500.001}, 3}}, 1e-5), 0.01);
 }
 
 TEST(Pld, KnowsTheLaplaceMechanismOnTheLineExactly) {

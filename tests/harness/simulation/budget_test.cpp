@@ -148,6 +148,22 @@ TEST_F(Budgets, ThatPayForNoRoundAreAnError) {
   }
 }
 
+// Of one budget, or of each client's own, which say nothing of what the whole population is charged.
+TEST_F(Budgets, PayForNoLabelCountsOfTests) {
+  RecordPolicy each = records_hidden();
+  each.budget = PerClient(std::vector<double>{1e6, 1e7});
+  for (const PrivacyPolicy& policy : {with_budget(records_hidden(), 1e6), PrivacyPolicy(each)}) {
+    SimulationSetup tested = setup(policy);
+    tested.tests_tell_label_counts = true;
+    Simulation simulation(tested);
+    algorithm.trained = 0;
+    EXPECT_THAT(test::message_of([&] { simulation.next_round(); }), HasSubstr("public_label_counts = true"));
+    EXPECT_EQ(algorithm.trained, 0);
+    std::get<RecordPolicy>(tested.policy).public_label_counts = true;
+    EXPECT_NO_THROW(Simulation(tested).next_round());
+  }
+}
+
 TEST_F(Budgets, AreKeptAfterARestart) {
   const PrivacyPolicy policy = clients_hidden_adaptively();
   const double budget = epsilons(policy)[3];
