@@ -88,6 +88,7 @@ class Attacker {
       attacks.non_member_accuracy = accuracy(examples_.non_members);
     }
     for (const std::string& score : setting_.scores) {
+      if (setting_.tell) setting_.tell(score);
       results::MembershipAttack attack = score_by(score);
       attack.score = score;
       if (!measure(attack, attacks)) {

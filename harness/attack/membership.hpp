@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ struct MembershipSetting {
   const std::atomic<bool>& stop;    ///< set on Ctrl-C: attacks then throw Interrupted
   std::vector<std::string> scores;  ///< at least one, known ones
   std::int64_t examples = 0;        ///< members to measure, and as many non-members, at most; 0: no limit
+  std::function<void(const std::string&)> tell = {};  ///< called with each score that begins, unless empty
 };
 
 /// Attacks a run; the same bits for any number of workers. `references`: runs of the same experiment under

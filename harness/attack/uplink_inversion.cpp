@@ -1,6 +1,7 @@
 #include "harness/attack/uplink_inversion.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include <ATen/ATen.h>
@@ -115,8 +116,12 @@ std::vector<InvertedUplink> invert_uplinks(const UplinkInversion& attack,
   check_images(attack.setup.model);
   const Inverter inverter(attack);
   std::vector<InvertedUplink> inverted(clients.size());
+  std::mutex telling;
+  std::size_t done = 0;
   attack.setup.pool.for_each(clients.size(), [&](std::size_t index) {
     inverted[index] = inverter.invert(clients[index], attack.simulation.next_uplink(clients[index]));
+    const std::lock_guard lock(telling);
+    if (attack.tell) attack.tell(++done);
   });
   return inverted;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct UplinkInversion {
   const Settings& hyper_parameters;  ///< of the algorithm: its learning rate is known to the server
   Inversion method = Inversion::kDlg;
   InversionEffort effort = {};
+  /// Called, by one thread at a time, with the number of clients whose uplink is inverted, unless empty.
+  std::function<void(std::size_t done)> tell = {};
 };
 
 /// One example of a client, beside what was made of the client's uplink.

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <set>
 
+#include "fedarena/base/box_muller.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/philox.hpp"
 
 namespace fedarena {
+namespace {
+
+// Normals are made so many pairs at a time, in memory that caches hold.
+constexpr std::size_t kPairs = 256;
+
+}  // namespace
 
 // The name is packed into key and counter without hashing, so different names can never collide; the first
 // counter word numbers the blocks of one stream.
@@ -46,11 +52,12 @@ double Stream::normal() {
     has_spare_ = false;
     return spare_normal_;
   }
-  const double radius = std::sqrt(-2 * std::log1p(-uniform()));  // 1 - u lies in (0, 1]
-  const double angle = 2 * std::numbers::pi * uniform();
-  spare_normal_ = radius * std::sin(angle);
+  const std::array<std::uint64_t, 2> words = {(*this)(), (*this)()};
+  std::array<double, 2> pair{};
+  box_muller(words.data(), 1, pair.data());
+  spare_normal_ = pair[1];
   has_spare_ = true;
-  return radius * std::cos(angle);
+  return pair[0];
 }
 
 double Stream::gamma(double shape) {
@@ -110,12 +117,29 @@ std::vector<std::int64_t> Stream::sample_without_replacement(std::int64_t size, 
   return {chosen.begin(), chosen.end()};
 }
 
-void Stream::fill_normal(std::span<float> values) {
-  for (float& value : values) value = static_cast<float>(normal());
+void Stream::fill_normal(std::span<double> values) {
+  if (has_spare_ && !values.empty()) {
+    values.front() = normal();
+    values = values.subspan(1);
+  }
+  std::array<std::uint64_t, 2 * kPairs> words;
+  while (values.size() >= 2) {
+    const std::size_t pairs = std::min(kPairs, values.size() / 2);
+    for (std::size_t i = 0; i < 2 * pairs; ++i) words[i] = (*this)();
+    box_muller(words.data(), pairs, values.data());
+    values = values.subspan(2 * pairs);
+  }
+  if (!values.empty()) values.front() = normal();
 }
 
-void Stream::fill_normal(std::span<double> values) {
-  for (double& value : values) value = normal();
+void Stream::fill_normal(std::span<float> values) {
+  std::array<double, 2 * kPairs> numbers;
+  while (!values.empty()) {
+    const std::span<double> part(numbers.data(), std::min(numbers.size(), values.size()));
+    fill_normal(part);
+    std::ranges::transform(part, values.begin(), [](double number) { return static_cast<float>(number); });
+    values = values.subspan(part.size());
+  }
 }
 
 }  // namespace fedarena

@@ -1,14 +1,15 @@
 #include "harness/oracle/noise_source.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <numbers>
 #include <sys/random.h>
 #include <utility>
 
+#include "fedarena/base/box_muller.hpp"
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
@@ -29,11 +30,15 @@ class StreamNoise final : public NoiseSource {
 class SystemNoise final : public NoiseSource {
  public:
   void fill_normal(std::span<double> values) override {
-    for (std::size_t i = 0; i < values.size(); i += 2) {
-      const double radius = std::sqrt(-2 * std::log1p(-uniform()));
-      const double angle = 2 * std::numbers::pi * uniform();
-      values[i] = radius * std::cos(angle);
-      if (i + 1 < values.size()) values[i + 1] = radius * std::sin(angle);
+    while (!values.empty()) {
+      if (bits_.size() - used_ < 2) refill();
+      const std::size_t pairs = std::min((values.size() + 1) / 2, (bits_.size() - used_) / 2);
+      std::array<double, std::tuple_size_v<decltype(bits_)>> made;
+      box_muller(&bits_[used_], pairs, made.data());
+      used_ += 2 * pairs;
+      const std::size_t count = std::min(2 * pairs, values.size());
+      std::copy_n(made.begin(), count, values.begin());
+      values = values.subspan(count);
     }
   }
 

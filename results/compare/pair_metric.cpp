@@ -7,7 +7,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/run_directory.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"
 
@@ -30,7 +29,7 @@ PairMetric::PairMetric(const std::optional<RoundMetric>& metric, std::span<const
 
 double PairMetric::of(const FoundRun& run) const {
   if (from_rounds_) {
-    const Reading reading = read_metric(metric_, run.summary->privacy, RunDirectory::open(run.path).rounds());
+    const Reading reading = read_metric(metric_, *run.summary, run.path);
     if (!reading.value) refuse(run, reading.missing);
     return *reading.value;
   }

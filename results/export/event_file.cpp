@@ -120,7 +120,7 @@ std::string event_file(const ExportedRun& run, const Measures& measures) {
   for (const RoundRecord& round : run.rounds) {
     seconds += round.train_seconds + round.evaluation_seconds;
     ProtobufMessage scalars;
-    for (const RoundValue& number : round_values(run.summary, round, measures)) {
+    for (const RoundValue& number : round_values(run, round, measures)) {
       scalars.message(summary::kValue, scalar(number));
     }
     file += event_record(seconds, round.round, scalars);

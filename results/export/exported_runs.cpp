@@ -63,6 +63,12 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
                                .rounds = std::move(rounds)});
     } catch (const Error& error) {
       leave_out(problem_line(error));
+      continue;
+    }
+    try {
+      exported.runs.back().attacks = read_attacks(run.path);
+    } catch (const Error& error) {
+      leave_out(problem_line(error));
     }
   }
   if (exported.runs.empty()) refuse(problems);

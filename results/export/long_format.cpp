@@ -132,7 +132,7 @@ std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures
     if (lines.empty()) lines = as_csv(fields, &Field::name) + ",round,measure,value\n";
     const std::string begin = as_csv(fields, &Field::text);
     for (const RoundRecord& round : run.rounds) {
-      for (const RoundValue& value : round_values(run.summary, round, measures)) {
+      for (const RoundValue& value : round_values(run, round, measures)) {
         lines += fmt::format("{},{},{},{}\n", begin, round.round, value.name, value.text);
       }
     }
@@ -146,7 +146,7 @@ std::string long_json_lines(std::span<const ExportedRun> runs, const Measures& m
   for (const ExportedRun& run : runs) {
     const std::string begin = as_json(fields_of(run, extra));
     for (const RoundRecord& round : run.rounds) {
-      for (const RoundValue& value : round_values(run.summary, round, measures)) {
+      for (const RoundValue& value : round_values(run, round, measures)) {
         const std::string shown = std::isfinite(value.number) ? value.text : json_string(value.text);
         lines += fmt::format(R"({{{}"round":{},"measure":"{}","value":{}}})", begin, round.round, value.name,
                              shown);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "results/measures/catalogue.hpp"
 #include "results/text/number_format.hpp"
 
@@ -28,6 +30,20 @@ std::optional<RecordedNumber> epsilon_of(const std::optional<Claim>& claim) {
   return claim && claim->epsilon ? std::optional<RecordedNumber>(*claim->epsilon) : std::nullopt;
 }
 
+// Of the last model.
+template <typename Wanted>
+void add_attack(const MembershipAttack& attack, const Wanted& wanted, std::vector<RoundValue>& values) {
+  for (const AttackMeasure& measure : attack_measures()) {
+    if (!wanted(measure.field)) continue;
+    const double number = attack.separation.*measure.member;
+    values.push_back({.measure = measure.field,
+                      .group = "attacks",
+                      .name = fmt::format("{}_{}", measure.field, attack.score),
+                      .number = number,
+                      .text = text_of(number)});
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> exported_measures() {
@@ -35,16 +51,20 @@ std::vector<std::string> exported_measures() {
   for (const CatalogueEntry& entry : catalogue()) {
     if (!entry.field.empty()) names.emplace_back(entry.field);
   }
+  for (const AttackMeasure& measure : attack_measures()) names.emplace_back(measure.field);
   return names;
 }
 
-std::vector<RoundValue> round_values(const Summary& summary, const RoundRecord& round,
+std::vector<RoundValue> round_values(const ExportedRun& run, const RoundRecord& round,
                                      const Measures& measures) {
+  const Summary& summary = run.summary;
+  const auto wanted = [&](std::string_view field) {
+    return !field.empty() && (measures.empty() || std::ranges::find(measures, field) != measures.end());
+  };
   const bool last = summary.state == kFinished && round.round == summary.rounds_done;
   std::vector<RoundValue> values;
   for (const CatalogueEntry& entry : catalogue()) {
-    const bool wanted = measures.empty() || std::ranges::find(measures, entry.field) != measures.end();
-    if (entry.field.empty() || !wanted || is_secret(entry.draws, summary.privacy)) continue;
+    if (!wanted(entry.field) || is_secret(entry.draws, summary.privacy)) continue;
     std::optional<RecordedNumber> number;
     if (entry.of_round != nullptr) number = entry.of_round(round);
     if (entry.claim != nullptr && last && summary.privacy) number = epsilon_of(*summary.privacy.*entry.claim);
@@ -52,6 +72,9 @@ std::vector<RoundValue> round_values(const Summary& summary, const RoundRecord& 
     if (entry.each_of_round == nullptr) continue;
     for (const auto& [word, each] : entry.each_of_round(round))
       values.push_back(value_of(entry, each, "_" + word));
+  }
+  if (last && run.attacks) {
+    for (const MembershipAttack& attack : run.attacks->attacks) add_attack(attack, wanted, values);
   }
   return values;
 }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/record/record.hpp"
+#include "results/export/exported_runs.hpp"
 
 namespace fedarena::results {
 
@@ -28,8 +28,8 @@ using Measures = std::vector<std::string>;
 
 /// What a round of that run says, each number once. What the record lacks has no value: an accuracy of a
 /// round that was not evaluated, an epsilon that is not proven. After the last round of a finished run there
-/// are the epsilons that are only computed then.
-std::vector<RoundValue> round_values(const Summary& summary, const RoundRecord& round,
+/// are the epsilons that are only computed then, and what attacks measured.
+std::vector<RoundValue> round_values(const ExportedRun& run, const RoundRecord& round,
                                      const Measures& measures = {});
 
 }  // namespace fedarena::results

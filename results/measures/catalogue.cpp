@@ -229,6 +229,22 @@ std::optional<double> as_double(const Maybe& value) {
 
 std::span<const CatalogueEntry> catalogue() { return kCatalogue; }
 
+std::span<const AttackMeasure> attack_measures() {
+  static constexpr auto kMeasures = std::to_array<AttackMeasure>({
+      {"attack-auc", "attack_auc", "AUC", "Area below the ROC curve of the membership attack",
+       &Separation::auc, kError},
+      {"attack-tpr-1", "attack_tpr_at_1_percent", "TPR at 1 % FPR (%)",
+       "True positive rate at 1 % false positives of the membership attack", &Separation::tpr_at_1_percent,
+       kShare},
+      {"attack-tpr-01", "attack_tpr_at_01_percent", "TPR at 0.1 % FPR (%)",
+       "True positive rate at 0.1 % false positives of the membership attack", &Separation::tpr_at_01_percent,
+       kShare},
+      {"attack-advantage", "attack_advantage", "advantage (%)", "Advantage of the membership attack",
+       &Separation::advantage, kShare},
+  });
+  return kMeasures;
+}
+
 const CatalogueEntry* find_entry(std::string_view name) {
   return name.empty() ? nullptr : find_named(kCatalogue, name, &CatalogueEntry::name);
 }

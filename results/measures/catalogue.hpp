@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "results/record/record.hpp"
+#include "results/statistics/separation.hpp"
 
 namespace fedarena::results {
 
@@ -49,6 +50,17 @@ std::span<const CatalogueEntry> catalogue();
 
 /// The entry that may be asked for under that name; nullptr without any.
 const CatalogueEntry* find_entry(std::string_view name);
+
+/// A number that is known of each attack on the membership of a run's examples, once for each score.
+struct AttackMeasure {
+  std::string_view name;     ///< as the command line has it before the score: "attack-auc"
+  std::string_view field;    ///< as exports and columns for programs have it before the score: "attack_auc"
+  std::string_view heading;  ///< for readers, with its unit
+  std::string_view words;    ///< to begin a legend
+  double Separation::*member;
+  NumberUnit unit;  ///< an AUC is not a share: it is never printed in percent
+};
+std::span<const AttackMeasure> attack_measures();
 
 /// What may be the horizontal axis. Names that quantities have as well mean the same.
 using CurveAxis = CatalogueEntry;

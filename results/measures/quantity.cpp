@@ -58,18 +58,37 @@ std::optional<Quantity> find_quantity(const std::string& name) {
   return Quantity{.entry = entry};
 }
 
+std::vector<std::string> attack_quantity_names() {
+  std::vector<std::string> names;
+  for (const AttackMeasure& measure : attack_measures())
+    names.push_back(fmt::format("{}:SCORE", measure.name));
+  return names;
+}
+
+std::optional<Quantity> find_attack_quantity(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string::npos || colon + 1 == name.size()) return std::nullopt;
+  for (const AttackMeasure& measure : attack_measures()) {
+    if (name.substr(0, colon) == measure.name)
+      return Quantity{.attack = &measure, .score = name.substr(colon + 1)};
+  }
+  return std::nullopt;
+}
+
 Quantity known_quantity(const std::string& name) {
   const std::optional<Quantity> quantity = find_quantity(name);
   if (!quantity) throw Bug(fmt::format("no quantity is called {}", name));
   return *quantity;
 }
 
-Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs) {
+Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs,
+                        const std::vector<std::string>& others) {
   if (const std::optional<Quantity> quantity = find_quantity(name)) return *quantity;
   const std::vector<std::string> observed = observed_names(runs);
   if (std::ranges::binary_search(observed, name)) return Quantity{.observed = name};
   std::vector<std::string> names = quantity_names();
   names.insert(names.end(), observed.begin(), observed.end());
+  names.insert(names.end(), others.begin(), others.end());
   throw Error(Complaint{.found = fmt::format("{}: \"{}\" is unknown", option, name),
                         .allowed = join_names(names),
                         .nearest = nearest_name(name, names)});
@@ -93,14 +112,18 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
 }
 
 std::string name_of(const Quantity& quantity) {
+  if (quantity.attack != nullptr) return fmt::format("{}:{}", quantity.attack->name, quantity.score);
   return quantity.entry == nullptr ? quantity.observed : with_label(quantity.entry->name, quantity);
 }
 
 std::string heading(const Quantity& quantity) {
+  if (quantity.attack != nullptr) return fmt::format("{}, {}", quantity.score, quantity.attack->heading);
   return quantity.entry == nullptr ? quantity.observed : with_label(quantity.entry->heading, quantity);
 }
 
 std::string describe(const Quantity& quantity) {
+  if (quantity.attack != nullptr)
+    return fmt::format("{} by the score {}", quantity.attack->words, quantity.score);
   return quantity.entry == nullptr ? "Observed " + quantity.observed
                                    : with_label(quantity.entry->words, quantity);
 }
@@ -110,6 +133,7 @@ std::string recorded_with(const Quantity& quantity) {
 }
 
 bool is_share(const Quantity& quantity) {
+  if (quantity.attack != nullptr) return quantity.attack->unit == NumberUnit::kShare;
   return quantity.entry != nullptr && quantity.entry->unit == NumberUnit::kShare;
 }
 
@@ -118,6 +142,7 @@ bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& clai
 }
 
 Better better(const Quantity& quantity) {
+  if (quantity.attack != nullptr) return Better::kLess;
   if (quantity.entry == nullptr) return Better::kNeither;
   return is_share(quantity) ? Better::kMore : Better::kLess;
 }

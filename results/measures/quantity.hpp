@@ -17,6 +17,8 @@ struct Quantity {
   const CatalogueEntry* entry = nullptr;  ///< none for what an algorithm observes of itself
   std::int64_t label = 0;                 ///< of "class:K"
   std::string observed = {};              ///< what the algorithm calls it
+  const AttackMeasure* attack = nullptr;  ///< of attacks on the finished run; rounds do not have it
+  std::string score = {};                 ///< of the attack
   bool operator==(const Quantity&) const = default;
 };
 
@@ -32,12 +34,19 @@ std::vector<std::string> measure_names();
 /// The quantity of that name; none where there is none. Observations are not looked for.
 std::optional<Quantity> find_quantity(const std::string& name);
 
+/// What may be asked of attacks, for help, the score left open: "attack-auc:SCORE".
+std::vector<std::string> attack_quantity_names();
+
+/// The quantity of an attack with any score: "attack-auc:loss"; none for other names.
+std::optional<Quantity> find_attack_quantity(const std::string& name);
+
 /// One that exists; otherwise a Bug.
 Quantity known_quantity(const std::string& name);
 
 /// The quantity of that name, or what some round of a finished run observes under it. Otherwise an Error that
-/// begins with the option and lists both.
-Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs);
+/// begins with the option and lists both, and `others`.
+Quantity parse_quantity(std::string_view option, const std::string& name, std::span<const FoundRun> runs,
+                        const std::vector<std::string>& others = {});
 
 /// All names that these rounds observe, ascending.
 std::vector<std::string> observed_names(std::span<const RoundRecord> rounds);
@@ -61,7 +70,7 @@ std::string recorded_with(const Quantity& quantity);
 /// Whether it tells sizes that the privacy of a run keeps secret.
 bool is_secret(const Quantity& quantity, const std::optional<PrivacyClaim>& claim);
 
-/// Whether it is a fraction, of which more is better.
+/// Whether it is a fraction.
 bool is_share(const Quantity& quantity);
 
 Better better(const Quantity& quantity);

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/record/attack_file.hpp"
+#include "results/record/run_directory.hpp"
 #include "results/record/tuning.hpp"
 #include "results/text/number_format.hpp"
 
@@ -131,8 +134,11 @@ RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun
   RoundMetric metric;
   metric.text = text;
   const std::size_t at = text.find('@');
-  metric.quantity = parse_quantity("--metric", text.substr(0, at), runs);
+  const std::string name = text.substr(0, at);
+  const std::optional<Quantity> attack = find_attack_quantity(name);
+  metric.quantity = attack ? *attack : parse_quantity("--metric", name, runs, attack_quantity_names());
   if (at == std::string::npos) return metric;
+  if (attack) reject(fmt::format("--metric {}: attacks are on the last model alone", text), name, {});
   const std::string rest = text.substr(at + 1);
   const std::size_t equals = rest.find('=');
   metric.moment = parse_moment(text, rest.substr(0, equals));
@@ -142,6 +148,31 @@ RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun
   }
   metric.limit = parse_limit(metric.moment, text, equals == std::string::npos ? "" : rest.substr(equals + 1));
   return metric;
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names = quantity_names();
+  const std::vector<std::string> of_attacks = attack_quantity_names();
+  names.insert(names.end(), of_attacks.begin(), of_attacks.end());
+  return names;
+}
+
+Reading read_metric(const RoundMetric& metric, const Summary& summary, const std::filesystem::path& run) {
+  const Quantity& quantity = metric.quantity;
+  if (quantity.attack == nullptr) {
+    if (is_secret(quantity, summary.privacy)) return {.missing = kSecretSizes};  // nothing of which is read
+    return read_metric(metric, summary.privacy, RunDirectory::open(run).rounds());
+  }
+  try {
+    const std::optional<MembershipAttacks> attacks = read_attacks(run);
+    const auto* attack =
+        attacks ? find_named(attacks->attacks, quantity.score, &MembershipAttack::score) : nullptr;
+    if (attack != nullptr)
+      return {.value = attack->separation.*quantity.attack->member, .round = summary.rounds_done};
+  } catch (const Error& error) {
+    return {.missing = problem_line(error)};
+  }
+  return {.missing = fmt::format("no attack with the score {}; fedarena attack makes one", quantity.score)};
 }
 
 Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,

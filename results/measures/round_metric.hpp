@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "results/measures/quantity.hpp"
 
@@ -18,7 +20,7 @@ enum class Moment {
   kBestValidation  ///< the one with the best validation accuracy, without it the smallest validation loss
 };
 
-/// A number that is read from the rounds of a run.
+/// A number that is read from the rounds of a run, or from the attacks on it.
 struct RoundMetric {
   Quantity quantity = known_quantity("accuracy");
   Moment moment = Moment::kLast;
@@ -27,8 +29,12 @@ struct RoundMetric {
 };
 
 /// "accuracy", "worst-client@round=20", "class:3@epsilon=3", "seconds@bytes=1e6", "accuracy@best-validation",
-/// and what finished ones of `runs` observe; anything else is an Error that says what is allowed.
+/// "attack-auc:loss", and what finished ones of `runs` observe; anything else is an Error that says what is
+/// allowed.
 RoundMetric parse_round_metric(const std::string& text, std::span<const FoundRun> runs = {});
+
+/// What it may be of, without what algorithms observe, for help.
+std::vector<std::string> metric_names();
 
 /// What a run says of a metric.
 struct Reading {
@@ -40,6 +46,10 @@ struct Reading {
 /// `rounds`: those of a finished run of that claim.
 Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>& claim,
                     std::span<const RoundRecord> rounds);
+
+/// The same, of the run in that directory: from its rounds, or from its attacks, which are on the model after
+/// the last of them.
+Reading read_metric(const RoundMetric& metric, const Summary& summary, const std::filesystem::path& run);
 
 /// For the head of a column: "macro F1 (%) at round 20".
 std::string heading(const RoundMetric& metric);

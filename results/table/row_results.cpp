@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -28,12 +27,7 @@ Missing read_row(const RoundMetric& metric, Row& row) {
   Missing missing;
   std::vector<double> values;
   for (SeedResult& seed : row.seeds) {
-    if (is_secret(metric.quantity, seed.summary.privacy)) {  // nothing of which is read
-      add(missing, kSecretSizes, seed.seed());
-      continue;
-    }
-    const std::vector<RoundRecord> rounds = RunDirectory::open(seed.path).rounds();
-    const Reading reading = read_metric(metric, seed.summary.privacy, rounds);
+    const Reading reading = read_metric(metric, seed.summary, seed.path);
     seed.metric = reading.value;
     seed.metric_round = reading.round;
     if (reading.value) {

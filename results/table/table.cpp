@@ -240,15 +240,6 @@ std::optional<Spread> Row::clients(const CatalogueEntry* column) const {
   return found == clients_tested.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::span<const AttackMeasure> attack_measures() {
-  static constexpr std::array kMeasures = {
-      AttackMeasure{"attack_auc", "AUC", &Separation::auc, false},
-      AttackMeasure{"attack_tpr_at_1_percent", "TPR at 1 % FPR (%)", &Separation::tpr_at_1_percent, true},
-      AttackMeasure{"attack_tpr_at_01_percent", "TPR at 0.1 % FPR (%)", &Separation::tpr_at_01_percent, true},
-      AttackMeasure{"attack_advantage", "advantage (%)", &Separation::advantage, true}};
-  return kMeasures;
-}
-
 std::optional<Spread> Row::attacked(const std::string& score, const AttackMeasure& what) const {
   std::vector<double> values;
   for (const SeedResult& seed : seeds) {

@@ -39,15 +39,6 @@ struct Result {
   Better better = Better::kMore;
 };
 
-/// A number that tables have of each attack.
-struct AttackMeasure {
-  std::string_view name;     ///< of columns for programs, before the score
-  std::string_view heading;  ///< for readers, with its unit
-  double Separation::*member;
-  bool share;  ///< shown in percent
-};
-std::span<const AttackMeasure> attack_measures();
-
 /// One algorithm entry at one point of a grid over its seeds.
 struct Row : RowKey {
   std::vector<SeedResult> seeds;  ///< at least one, ascending

@@ -104,7 +104,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   }
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : attack_measures())
-      add_spread(fmt::format("{}_{}", measure.name, score), row.attacked(score, measure));
+      add_spread(fmt::format("{}_{}", measure.field, score), row.attacked(score, measure));
   }
   return fields;
 }
@@ -211,7 +211,7 @@ Json json_of(const Row& row, const Table& table) {
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : attack_measures()) {
       if (const auto spread = row.attacked(score, measure))
-        append_spread(json["attacks"][score], measure.name.substr(std::string_view("attack_").size()),
+        append_spread(json["attacks"][score], measure.field.substr(std::string_view("attack_").size()),
                       spread);
     }
   }

@@ -59,11 +59,12 @@ void add_clients(const Table& table, RowColumns& columns) {
 void add_attacks(const Table& table, std::span<const AttackMeasure> measures, RowColumns& columns) {
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : measures) {
-      columns.push_back({fmt::format("{}, {}", score, measure.heading), Align::kPoint,
-                         [=, &measure, shown = table.plus_minus](const Row& row) {
-                           const std::optional<Spread> spread = row.attacked(score, measure);
-                           return spread ? result_cell({*spread, measure.share}, shown) : kNothing;
-                         }});
+      columns.push_back(
+          {fmt::format("{}, {}", score, measure.heading), Align::kPoint,
+           [=, &measure, shown = table.plus_minus](const Row& row) {
+             const std::optional<Spread> spread = row.attacked(score, measure);
+             return spread ? result_cell({*spread, measure.unit == NumberUnit::kShare}, shown) : kNothing;
+           }});
     }
   }
 }

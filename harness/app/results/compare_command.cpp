@@ -53,7 +53,7 @@ results::RoundMetric decisive_metric(const std::string& text, std::span<const re
     throw Error(Complaint{
         .found = fmt::format(
             "--metric: what an algorithm observes of itself (\"{}\") is neither better nor worse", name),
-        .allowed = join_names(results::quantity_names()),
+        .allowed = join_names(results::metric_names()),
         .remedy = "fedarena table and fedarena plot show observations"});
   }
   return results::parse_round_metric(text);
@@ -97,7 +97,7 @@ void add_compare_command(CLI::App& app, Action& action) {
           fmt::format(
               "what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, @best-validation as "
               "in fedarena table; default accuracy, or rmse on regression data",
-              fmt::join(results::quantity_names(), ", ")))
+              fmt::join(results::metric_names(), ", ")))
       ->type_name("NAME[@LIMIT]");
   command
       ->add_option(

@@ -56,7 +56,7 @@ std::set<std::string> names_of_values(const ExportArguments& arguments,
   std::set<std::string> names;
   for (const results::ExportedRun& run : runs) {
     for (const results::RoundRecord& round : run.rounds) {
-      for (results::RoundValue& value : results::round_values(run.summary, round, arguments.measures)) {
+      for (results::RoundValue& value : results::round_values(run, round, arguments.measures)) {
         names.insert(std::move(value.name));
       }
     }

@@ -22,6 +22,7 @@
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/finished_run.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/progress/progress_line.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
@@ -161,11 +162,20 @@ int run_attacks(const AttackArguments& arguments) {
   use_one_torch_thread();
   const WorkPool pool(arguments.workers, use_one_torch_thread);
   results::Json json = results::Json::array();
+  ProgressLine progress(stderr);
+  std::size_t begun = 0;
   const auto attack = [&](const fs::path& path) {
+    const auto tell = [&](const std::string& what) {
+      progress.draw([&](std::size_t room) {
+        return fmt::format("[{}/{}] {}: {}", begun, found.size(), path.string(), what).substr(0, room);
+      });
+    };
+    ++begun;
+    tell("the run is opened");
     const FinishedRun& run = runs.open(path);
     std::string text;
     if (!arguments.inversion.method.empty()) {
-      InversionAnswer answer = invert_run(run, arguments.inversion, host, runs.inputs(), pool);
+      InversionAnswer answer = invert_run(run, arguments.inversion, host, runs.inputs(), pool, tell);
       json.push_back(std::move(answer.json));
       text = std::move(answer.text);
     } else {
@@ -175,11 +185,13 @@ int run_attacks(const AttackArguments& arguments) {
                                                                    {.pool = pool,
                                                                     .stop = stop_on_signal(),
                                                                     .scores = arguments.scores,
-                                                                    .examples = arguments.examples});
+                                                                    .examples = arguments.examples,
+                                                                    .tell = tell});
       write(run, attacks);
       json.push_back(json_of(path, attacks));
       text = text_of(path, attacks);
     }
+    progress.clear();
     if (arguments.format == "text") print("{}", text);
   };
   for (const results::FoundRun& each : found) {
@@ -188,7 +200,7 @@ int run_attacks(const AttackArguments& arguments) {
     } catch (const Error& error) {
       if (found.size() == 1) throw;
       // One run that cannot be attacked must not hide the others.
-      print(stderr, "not attacked: {}\n", results::one_line(error.what()));
+      progress.say("not attacked: " + results::one_line(error.what()));
     }
   }
   if (json.empty()) {

@@ -37,7 +37,8 @@ std::vector<std::int64_t> first_clients(const FinishedRun& run, std::int64_t cou
 }
 
 std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArguments& arguments,
-                                     const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool) {
+                                     const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool,
+                                     const std::function<void(const std::string&)>& tell) {
   const AlgorithmEntry& entry = *run.cell().algorithm;
   const std::unique_ptr<const Algorithm> algorithm = plugins.create(entry.name, entry.settings);
   const SimulationSetup setup =
@@ -48,12 +49,18 @@ std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArgu
         results::RunDirectory::open(run.path()).read_file(results::kCheckpointFile, kAnyNumberOfBytes);
     simulation.restore(std::as_bytes(std::span(bytes)));
   }
-  return invert_uplinks({.simulation = simulation,
-                         .setup = setup,
-                         .hyper_parameters = entry.settings,
-                         .method = arguments.method == "dlg" ? Inversion::kDlg : Inversion::kIdlg,
-                         .effort = arguments.effort},
-                        first_clients(run, arguments.clients));
+  const std::vector<std::int64_t> clients = first_clients(run, arguments.clients);
+  return invert_uplinks(
+      {.simulation = simulation,
+       .setup = setup,
+       .hyper_parameters = entry.settings,
+       .method = arguments.method == "dlg" ? Inversion::kDlg : Inversion::kIdlg,
+       .effort = arguments.effort,
+       .tell =
+           [&](std::size_t done) {
+             tell(fmt::format("{} of {} inverted", done, counted(clients.size(), "client")));
+           }},
+      clients);
 }
 
 fs::path picture_of(const FinishedRun& run, const InversionArguments& arguments) {
@@ -137,8 +144,9 @@ void add_inversion_options(CLI::App& command, InversionArguments& arguments) {
 }
 
 InversionAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
-                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool) {
-  const std::vector<InvertedUplink> uplinks = inverted(run, arguments, plugins, inputs, pool);
+                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool,
+                           const std::function<void(const std::string&)>& tell) {
+  const std::vector<InvertedUplink> uplinks = inverted(run, arguments, plugins, inputs, pool, tell);
   const results::LabelledImages pairs = side_by_side(uplinks);
   const fs::path picture = picture_of(run, arguments);
   results::replace_file(picture, results::to_png(image_grid(pairs, results::default_scale(pairs))));

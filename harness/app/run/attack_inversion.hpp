@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -33,8 +34,10 @@ struct InversionAnswer {
 void add_inversion_options(CLI::App& command, InversionArguments& arguments);
 
 /// Inverts the uplinks of the first clients of a run, in its first round or the one after its last, and
-/// writes the picture. The algorithm comes from `plugins`.
+/// writes the picture. The algorithm comes from `plugins`; `tell` is told how far the work is, by one thread
+/// at a time.
 InversionAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
-                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool);
+                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool,
+                           const std::function<void(const std::string&)>& tell);
 
 }  // namespace fedarena

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "fedarena/base/run_vectorised.hpp"
+
 /// Loops over contiguous numbers for the kernels: the same operations in the same order, and so the same
 /// bits, on every vector unit.
 namespace fedarena::kernels {
@@ -14,38 +16,6 @@ namespace fedarena::kernels {
 constexpr std::int64_t kLanes = 16;
 /// Numbers that are summed in the tensor's own type before the sum goes on in double.
 constexpr std::int64_t kChunk = 1024;
-
-#if defined(__x86_64__) && defined(__GNUC__)
-inline bool has_avx2() {
-  static const bool kHas = __builtin_cpu_supports("avx2") != 0;
-  return kHas;
-}
-inline bool has_avx512() {
-  static const bool kHas = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-  return kHas;
-}
-
-template <typename Body>
-[[gnu::target("avx2"), gnu::flatten]] void run_with_avx2(const Body& body) {
-  body();
-}
-template <typename Body>
-[[gnu::target("avx512f,avx512vl"), gnu::flatten]] void run_with_avx512(const Body& body) {
-  body();
-}
-#endif
-
-/// Runs body(), compiled again for AVX2 and for AVX-512 where the processor has them. Wider registers change
-/// no bit: contraction to fused multiply-adds is off, and sums have lanes of their own. `body` is a loop over
-/// raw pointers; what it calls should be inline.
-template <typename Body>
-void run_vectorised(const Body& body) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (has_avx512()) return run_with_avx512(body);
-  if (has_avx2()) return run_with_avx2(body);
-#endif
-  body();
-}
 
 /// A register's worth of numbers; compilers cut it up where registers are smaller, with the same bits.
 inline constexpr std::int64_t kVectorBytes = 32;

@@ -60,6 +60,7 @@ class Program {
   /// Collects output until the condition holds; false when the program ended, or a minute went by, before.
   bool wait_until(const std::function<bool()>& condition);
   void send(int signal) const;
+  pid_t pid() const { return child_; }
   /// Waits for the end; a program that takes two minutes is killed, which the outcome's signal tells.
   Outcome finish();
   /// What it wrote to stderr so far.

@@ -1,7 +1,12 @@
 // Ranks that mpirun starts share the clients of a run, and it stays the same run to the bit.
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <signal.h>
+#include <sstream>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,13 +68,41 @@ SmallExperiment long_run() {
           .algorithms = {"scaffold"}};
 }
 
-TEST_F(RanksOfMpi, LeaveARunThatAnyNumberOfRanksResumes) {
+// The ranks that a launcher has started on this machine, in the order of their process numbers.
+std::vector<pid_t> children_of(pid_t launcher) {
+  std::vector<pid_t> children;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t end = stat.rfind(')');  // the program's name may hold anything
+    if (end == std::string::npos || end + 3 >= stat.size()) continue;
+    std::istringstream fields(stat.substr(end + 3));  // behind ") S"
+    pid_t parent = 0;
+    if (fields >> parent && parent == launcher) children.push_back(std::stoi(name));
+  }
+  std::ranges::sort(children);
+  return children;
+}
+
+// How a run of three ranks is broken off.
+struct Break {
+  std::string name;
+  std::function<void(const Program&)> off;
+};
+
+class BrokenRanks : public ScratchTest, public testing::WithParamInterface<Break> {};
+
+TEST_P(BrokenRanks, LeaveARunThatAnyNumberOfRanksResumes) {
   long_run().write_to(scratch);
   const fs::path run = scratch / "out/scaffold-seed-1";
   Program program(scratch, on_ranks(3, "run small.toml --out out"), kLauncher);
   ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= 3; }));
-  program.send(SIGTERM);
+  GetParam().off(program);
   const Outcome stopped = program.finish();
+  EXPECT_EQ(stopped.signal, 0);
   EXPECT_NE(stopped.exit_code, 0);
   EXPECT_THAT(stopped.err, HasSubstr("Stopped; all complete rounds are kept."));
   EXPECT_LT(rounds_on_disk(run), 1000);
@@ -77,6 +110,18 @@ TEST_F(RanksOfMpi, LeaveARunThatAnyNumberOfRanksResumes) {
   succeed("run small.toml --out unbroken");
   expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
 }
+
+void kill_last_rank(const Program& program) {
+  const std::vector<pid_t> ranks = children_of(program.pid());
+  ASSERT_EQ(ranks.size(), 3U);
+  ASSERT_EQ(kill(ranks.back(), SIGKILL), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(RanksOfMpi, BrokenRanks,
+                         testing::Values(Break{"Terminated",
+                                               [](const Program& program) { program.send(SIGTERM); }},
+                                         Break{"OneRankKilled", kill_last_rank}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_F(RanksOfMpi, RefuseWhatCannotBeSharedInOneMessage) {
   long_run().write_to(scratch);

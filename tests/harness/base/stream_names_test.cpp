@@ -75,13 +75,14 @@ TEST(StreamName, GivesTheRecordedDraws) {
   for (const std::uint64_t expected : {57U, 348U, 709U, 137U}) EXPECT_EQ(integers.below(1000), expected);
 }
 
-// Within four units in the last place: the C library may round logarithms and sines differently.
 TEST(StreamName, GivesTheRecordedNumbers) {
   EXPECT_EQ(Stream(kName).uniform(), 0.057832466716171926);
   Stream normals(kName);
-  for (const double expected : {-0.20045250304609649, 0.2810038032966371, 1.0205150022695995}) {
-    EXPECT_DOUBLE_EQ(normals.normal(), expected);
+  for (const double expected :
+       {-0.20045250304609644, 0.2810038032966371, 1.0205150022695995, 1.1963228416238696}) {
+    EXPECT_EQ(normals.normal(), expected);
   }
+  // Within four units in the last place: the C library may round logarithms and powers differently.
   Stream gammas(kName);
   EXPECT_DOUBLE_EQ(gammas.gamma(0.1), 0.13749722675445708);
   EXPECT_DOUBLE_EQ(gammas.gamma(1), 0.92343286795485879);

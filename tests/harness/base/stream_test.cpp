@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "fedarena/base/box_muller.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/base/statistical_bounds.hpp"
@@ -144,16 +146,47 @@ TEST(Normal, SuccessiveValuesAreIndependent) {
   EXPECT_LT(std::abs(of_squares / std::sqrt(4.0 * kPairs)), kNormalBound);
 }
 
+// The C library's functions are within one unit of the truth. Words near both ends of both intervals, and
+// near the quadrants' borders, are where logarithms and sines lose digits.
+TEST(Normal, IsThatOfTheCLibraryToThreeUnitsInTheLastPlace) {
+  constexpr std::size_t kWords = 200'000;
+  Stream stream = stream_number(10);
+  std::vector<std::uint64_t> words;
+  for (const std::uint64_t edge : {0ULL, 1ULL << 11, 1ULL << 61, 1ULL << 62, 1ULL << 63, 3ULL << 62, ~0ULL}) {
+    for (const std::uint64_t other : {0ULL, 1ULL << 11, 1ULL << 62, 1ULL << 63, 3ULL << 62, ~0ULL})
+      words.insert(words.end(), {edge - (1ULL << 11), other, edge, other, other, edge + (1ULL << 11)});
+  }
+  while (words.size() < kWords) words.push_back(stream());
+  std::vector<double> normals(words.size());
+  box_muller(words.data(), words.size() / 2, normals.data());
+  const auto unit = [](std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; };
+  const auto check = [](double found, double expected) {
+    const double last_place = std::nextafter(std::abs(expected), 100) - std::abs(expected);
+    EXPECT_LE(std::abs(found - expected), 3 * last_place) << expected;
+  };
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const double radius = std::sqrt(-2 * std::log1p(-unit(words[i])));
+    const double angle = 2 * std::numbers::pi * unit(words[i + 1]);
+    check(normals[i], radius * std::cos(angle));
+    check(normals[i + 1], radius * std::sin(angle));
+  }
+}
+
 TEST(Normal, FillsSpansInOrder) {
-  std::vector<double> doubles(5);
-  std::vector<float> floats(5);
-  stream_number(9).fill_normal(std::span<double>(doubles));
-  stream_number(9).fill_normal(std::span<float>(floats));
-  Stream stream = stream_number(9);
-  for (std::size_t i = 0; i < 5; ++i) {
-    const double expected = stream.normal();
-    EXPECT_EQ(doubles[i], expected);
-    EXPECT_EQ(floats[i], static_cast<float>(expected));
+  for (const std::size_t size : {1U, 5U, 1029U}) {
+    std::vector<double> doubles(size);
+    std::vector<float> floats(size);
+    Stream of_doubles = stream_number(9), of_floats = stream_number(9), stream = stream_number(9);
+    // What is left of a pair is the first of the next span.
+    for (int span = 0; span < 2; ++span) {
+      of_doubles.fill_normal(std::span<double>(doubles));
+      of_floats.fill_normal(std::span<float>(floats));
+      for (std::size_t i = 0; i < size; ++i) {
+        const double expected = stream.normal();
+        EXPECT_EQ(doubles[i], expected);
+        EXPECT_EQ(floats[i], static_cast<float>(expected));
+      }
+    }
   }
 }
 

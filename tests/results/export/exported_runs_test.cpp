@@ -2,6 +2,7 @@
 
 #include "results/record/run_directory.hpp"
 #include "tests/matchers.hpp"
+#include "tests/results/record/attack_sample.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::results {
@@ -49,6 +50,20 @@ TEST(ExportedRuns, HaveAllRoundsAlsoOfUnfinishedRuns) {
   EXPECT_EQ(exported.runs[1].rounds, std::vector{round_record(1)});
   EXPECT_EQ(exported.runs[1].summary.state, kInterrupted);
   EXPECT_THAT(exported.notes, ElementsAre("1 of 2 runs is not finished: exported as far as they are"));
+}
+
+TEST(ExportedRuns, HaveTheirAttacksAndAreKeptWhereThoseAreDamaged) {
+  const Scratch folder;
+  make_run(folder / "good");
+  make_run(folder / "bad");
+  const RunDirectory good = RunDirectory::open(folder / "good");
+  write_attacks(good, sample_attacks(good));
+  put(folder / "bad/attack.json", "{");
+  const ExportedRuns exported = read_exported_runs(std::vector{folder.path()});
+  ASSERT_EQ(exported.runs.size(), 2U);
+  EXPECT_EQ(exported.runs[0].attacks, std::nullopt);
+  EXPECT_EQ(exported.runs[1].attacks, sample_attacks(good));
+  EXPECT_THAT(exported.notes, ElementsAre(HasSubstr("bad/attack.json")));
 }
 
 TEST(ExportedRuns, DoNotHoldBrokenOnesAndSayWhich) {

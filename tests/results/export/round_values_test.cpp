@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 
+#include "results/text/number_format.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/export/sample_run.hpp"
+#include "tests/results/record/attack_sample.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -17,9 +19,9 @@ using ::testing::Pair;
 
 using Texts = std::map<std::string, std::string>;
 
-Texts texts(const Summary& summary, const RoundRecord& round, const Measures& measures = {}) {
+Texts texts(const ExportedRun& run, const RoundRecord& round, const Measures& measures = {}) {
   Texts found;
-  for (const RoundValue& value : round_values(summary, round, measures)) {
+  for (const RoundValue& value : round_values(run, round, measures)) {
     EXPECT_TRUE(found.emplace(value.name, value.text).second) << value.name << " occurs twice";
   }
   return found;
@@ -42,7 +44,7 @@ TEST(RoundValues, HoldEveryNumberOfARound) {
   ExportedRun run = private_run();
   run.summary.privacy->adjacency = "replace-one";
   EXPECT_THAT(
-      texts(run.summary, full_record()),
+      texts(run, full_record()),
       ElementsAre(Pair("class_accuracy_0", "0.5"), Pair("class_accuracy_2", "1"),
                   Pair("client_accuracy_mean", "0.6"), Pair("client_accuracy_std", "0.2"),
                   Pair("client_accuracy_worst", "0.1"), Pair("client_macro_f1_mean", "0.55"),
@@ -56,30 +58,33 @@ TEST(RoundValues, HoldEveryNumberOfARound) {
 }
 
 TEST(RoundValues, KeepSizesOfSecretSamplesBack) {
-  const auto names = [](const Summary& summary) {
+  ExportedRun run = private_run();
+  const auto names = [&] {
     std::set<std::string> found;
-    for (const RoundValue& value : round_values(summary, full_record())) found.insert(value.name);
+    for (const RoundValue& value : round_values(run, full_record())) found.insert(value.name);
     return found;
   };
-  Summary summary = private_run().summary;
+  Summary& summary = run.summary;
   summary.privacy->adjacency = "replace-one";
-  std::set<std::string> all = names(summary);
+  std::set<std::string> all = names();
   for (const char* counts : {"examples", "gradients", "operations"}) EXPECT_EQ(all.erase(counts), 1U);
   summary.privacy->adjacency = "zero-out";
-  EXPECT_EQ(names(summary), all);
+  EXPECT_EQ(names(), all);
   // Those of cohorts are drawn under the policy "client"; nobody has asked yet how.
   summary.privacy->unit = "client";
   summary.privacy->adjacency.clear();
   summary.privacy->rdp = summary.privacy->pld = std::nullopt;
   for (const char* counts : {"clients", "uplink_bytes", "downlink_bytes"}) EXPECT_EQ(all.erase(counts), 1U);
   all.erase("epsilon_pld");
-  EXPECT_EQ(names(summary), all);
+  EXPECT_EQ(names(), all);
 }
 
 TEST(RoundValues, AreListedAndOfAGroup) {
   const std::vector<std::string> listed = exported_measures();
   EXPECT_EQ(std::set(listed.begin(), listed.end()).size(), listed.size());
-  for (const RoundValue& value : round_values(private_run().summary, full_record())) {
+  ExportedRun run = private_run();
+  run.attacks = sample_attacks("");
+  for (const RoundValue& value : round_values(run, full_record())) {
     EXPECT_THAT(listed, Contains(value.measure));
     EXPECT_FALSE(value.group.empty()) << value.name;
     EXPECT_TRUE(value.name.starts_with(value.measure));
@@ -88,7 +93,7 @@ TEST(RoundValues, AreListedAndOfAGroup) {
 
 TEST(RoundValues, LeaveOutWhatTheRecordLacks) {
   const ExportedRun run = sample_run();
-  EXPECT_THAT(texts(run.summary, run.rounds[0]),
+  EXPECT_THAT(texts(run, run.rounds[0]),
               ElementsAre(Key("clients"), Key("downlink_bytes"), Key("evaluation_seconds"), Key("examples"),
                           Key("gradients"), Key("operations"), Key("operations_at_least"),
                           Key("train_seconds"), Key("uplink_bytes")));
@@ -98,23 +103,36 @@ TEST(RoundValues, HoldTheErrorOfARegressionAndNoAccuracy) {
   RoundRecord round = round_record(1);
   round.test_accuracy = std::nullopt;
   round.test_loss = 2;
-  const Texts found = texts(sample_run().summary, round);
+  const Texts found = texts(sample_run(), round);
   EXPECT_THAT(found, Contains(Pair("rmse", "2")));
   EXPECT_THAT(found, Not(Contains(Key("test_accuracy"))));
-  EXPECT_THAT(texts(sample_run().summary, round_record(1)), Not(Contains(Key("rmse"))));
+  EXPECT_THAT(texts(sample_run(), round_record(1)), Not(Contains(Key("rmse"))));
 }
 
 TEST(RoundValues, HaveTheEpsilonsOfTheEndOnlyThere) {
   ExportedRun run = private_run();
   run.summary.privacy->as_if_rdp = Claim{.epsilon = INFINITY};
   run.summary.privacy->as_if_pld = unproven("nobody knows");
-  EXPECT_THAT(texts(run.summary, run.rounds[0]), Not(Contains(Key("epsilon_pld"))));
-  const Texts last = texts(run.summary, run.rounds[1]);
+  EXPECT_THAT(texts(run, run.rounds[0]), Not(Contains(Key("epsilon_pld"))));
+  const Texts last = texts(run, run.rounds[1]);
   EXPECT_THAT(last, Contains(Pair("epsilon_pld", "2.5")));
   EXPECT_THAT(last, Contains(Pair("as_if_epsilon_rdp", "inf")));
   EXPECT_THAT(last, Not(Contains(Key("as_if_epsilon_pld"))));
   run.summary.state = kRunning;
-  EXPECT_THAT(texts(run.summary, run.rounds[1]), Not(Contains(Key("epsilon_pld"))));
+  EXPECT_THAT(texts(run, run.rounds[1]), Not(Contains(Key("epsilon_pld"))));
+}
+
+TEST(RoundValues, HaveWhatAttacksMeasuredAfterTheLastRoundAlone) {
+  ExportedRun run = sample_run();
+  run.attacks = sample_attacks("");
+  EXPECT_THAT(texts(run, run.rounds[0]), Not(Contains(Key("attack_auc_loss"))));
+  const Separation& loss = run.attacks->attacks[0].separation;
+  const Texts last = texts(run, run.rounds[1]);
+  EXPECT_THAT(last, Contains(Pair("attack_auc_loss", exact_number(loss.auc))));
+  EXPECT_THAT(last, Contains(Pair("attack_advantage_loss", exact_number(loss.advantage))));
+  EXPECT_THAT(last, Contains(Key("attack_tpr_at_1_percent_rmia")));
+  EXPECT_THAT(texts(run, run.rounds[1], {"attack_auc"}),
+              ElementsAre(Key("attack_auc_loss"), Key("attack_auc_rmia")));
 }
 
 TEST(RoundValues, ReadBackToTheSameDouble) {
@@ -122,7 +140,7 @@ TEST(RoundValues, ReadBackToTheSameDouble) {
   for (const double number :
        {0.1 + 0.2, 1.0 / 3, 5e-324, std::numeric_limits<double>::max(), 1e22, 123456.789}) {
     round.test_loss = number;
-    const std::string text = texts(sample_run().summary, round).at("test_loss");
+    const std::string text = texts(sample_run(), round).at("test_loss");
     double read = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), read);
     EXPECT_EQ(end, text.data() + text.size());
@@ -133,13 +151,13 @@ TEST(RoundValues, ReadBackToTheSameDouble) {
 TEST(RoundValues, SpellWhatIsNoFiniteNumber) {
   RoundRecord round = round_record(1);
   round.test_loss = std::nan("");
-  EXPECT_EQ(texts(sample_run().summary, round).at("test_loss"), "nan");
+  EXPECT_EQ(texts(sample_run(), round).at("test_loss"), "nan");
   round.test_loss = -INFINITY;
-  EXPECT_EQ(texts(sample_run().summary, round).at("test_loss"), "-inf");
+  EXPECT_EQ(texts(sample_run(), round).at("test_loss"), "-inf");
 }
 
 TEST(RoundValues, AreThoseThatAreWanted) {
-  EXPECT_THAT(texts(private_run().summary, full_record(), {"class_accuracy", "clients"}),
+  EXPECT_THAT(texts(private_run(), full_record(), {"class_accuracy", "clients"}),
               ElementsAre(Key("class_accuracy_0"), Key("class_accuracy_2"), Key("clients")));
 }
 

@@ -77,7 +77,7 @@ TEST(EventFile, IsReadBackByTensorBoard) {
   std::size_t expected = 0;
   std::size_t found = 0;
   for (const RoundRecord& round : exported.rounds) {
-    expected += round_values(exported.summary, round).size();
+    expected += round_values(exported, round).size();
   }
   for (const Json& points : scalars) found += points.size();
   EXPECT_EQ(found, expected);

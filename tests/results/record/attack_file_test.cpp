@@ -5,6 +5,7 @@
 #include "results/audit/comparison.hpp"
 #include "results/record/seal.hpp"
 #include "results/table/table.hpp"
+#include "results/write/render.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
 #include "tests/results/samples.hpp"
@@ -51,6 +52,25 @@ TEST_F(AttackFile, OfAnotherRunIsRefused) {
   write_attacks(other, attacks_);
   EXPECT_THAT(message_of([&] { read_attacks(other.path()); }),
               HasSubstr("b/attack.json: is about another run"));
+}
+
+TEST_F(AttackFile, GivesATableItsMetric) {
+  write_attacks(run_, attacks_);
+  const auto auc = [&](const char* metric) {
+    return make_table(find_runs(std::vector{scratch_ / "a"}), parse_round_metric(metric));
+  };
+  const Table table = auc("attack-auc:loss");
+  EXPECT_EQ(table.rows[0].result->spread.mean, attacks_.attacks[0].separation.auc);
+  EXPECT_EQ(table.rows[0].result->better, Better::kLess);
+  EXPECT_FALSE(table.rows[0].result->share);
+  EXPECT_THAT(render_markdown(table), HasSubstr("| loss, AUC |"));
+  EXPECT_THAT(auc("attack-tpr-1:rmia").rows[0].result->share, true);
+  EXPECT_THAT(auc("attack-auc:learned").notes,
+              Contains("fedavg: attack-auc:learned has no value, because seed 3 has no attack with the score "
+                       "learned; fedarena attack makes one"));
+  EXPECT_THAT(message_of([] { parse_round_metric("attack-auc:loss@round=1"); }),
+              HasSubstr("attacks are on the last model alone"));
+  EXPECT_THAT(message_of([] { parse_round_metric("attack-auc"); }), HasSubstr("attack-auc:SCORE"));
 }
 
 TEST_F(AttackFile, ThatIsDamagedIsNotedUnderATableAndHidesNoRow) {
