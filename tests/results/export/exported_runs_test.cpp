@@ -63,7 +63,7 @@ TEST(ExportedRuns, HaveTheirAttacksAndAreKeptWhereThoseAreDamaged) {
   ASSERT_EQ(exported.runs.size(), 2U);
   EXPECT_EQ(exported.runs[0].attacks, std::nullopt);
   EXPECT_EQ(exported.runs[1].attacks, sample_attacks(good));
-  EXPECT_THAT(exported.notes, ElementsAre(HasSubstr("bad/attack.json")));
+  EXPECT_THAT(exported.notes, ElementsAre(HasSubstr("bad: attack.json")));
 }
 
 TEST(ExportedRuns, DoNotHoldBrokenOnesAndSayWhich) {

@@ -104,7 +104,8 @@ TEST(RoundMetric, MayBeWhatAnAlgorithmObserves) {
   EXPECT_EQ(of("radius@round=3").value, 1.5);
   EXPECT_EQ(of("radius@round=9").missing, "no radius in the rounds");
   EXPECT_THAT(message_of([&] { parse_round_metric("radus", runs); }),
-              HasSubstr("seconds, radius, walk; did you mean \"radius\"?"));
+              HasSubstr("seconds, radius, walk, attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, "
+                        "attack-advantage:SCORE; did you mean \"radius\"?"));
   EXPECT_THAT(message_of([&] { parse_round_metric("radius"); }),
               HasSubstr("--metric: \"radius\" is unknown"));
 }
@@ -175,7 +176,9 @@ TEST(RoundMetric, IsRefusedWithTheNearestName) {
       "--metric: \"acuracy\" is unknown; allowed: accuracy, loss, rmse, macro-f1, worst-class, "
       "validation-accuracy, client-accuracy, worst-client, client-macro-f1, client-rmse, worst-client-rmse, "
       "class:K, bmta, bmt-f1, bytes, "
-      "total-uplink, total-downlink, examples, gradients, operations, seconds; did you mean \"accuracy\"?");
+      "total-uplink, total-downlink, examples, gradients, operations, seconds"
+      ", attack-auc:SCORE, attack-tpr-1:SCORE, attack-tpr-01:SCORE, attack-advantage:SCORE; did you mean "
+      "\"accuracy\"?");
   for (const char* text : {"class:", "class:-1", "class:x", "class:1x", "epsilon", "round"})
     EXPECT_THAT(refused(text), HasSubstr("is unknown; allowed: accuracy")) << text;
   EXPECT_EQ(refused("accuracy@rounds=3"),
