@@ -6,7 +6,7 @@
 namespace fedarena {
 
 ExactOracle::ExactOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
-    : MeteredOracle(setting, std::move(positions)), shuffles_(streams(Purpose::kBatches)) {}
+    : MeteredOracle(setting, std::move(positions), streams), shuffles_(streams(Purpose::kBatches)) {}
 
 torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
   if (batch_size == 0) return positions();
@@ -22,7 +22,7 @@ torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
 
 Params ExactOracle::gradient(const Params& at, const Query& query) {
   check(query);
-  book().add(ExactAccess{"gradient"});
+  note(ExactAccess{"gradient"});
   if (size() == 0) return zeros_like(at);
   const torch::Tensor batch = next_batch(query.batch_size);
   count_gradient(batch);
