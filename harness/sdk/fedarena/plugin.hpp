@@ -18,7 +18,7 @@ class Registry;
 
 /// Number of the binary interface between program and plugins; grows with every incompatible change of an SDK
 /// header.
-inline constexpr std::uint32_t kPluginAbi = 8;
+inline constexpr std::uint32_t kPluginAbi = 9;
 
 /// What a table, a paper and `fedarena plugins NAME` say of an algorithm.
 struct FEDARENA_API Description {
@@ -28,6 +28,8 @@ struct FEDARENA_API Description {
   std::string uplink;    ///< what a client sends, such as "model update, number of examples"
   /// The privacy policy without which experiments may not run it, such as "record"; empty: any.
   std::string requires_policy = {};
+  /// Whether it reads Server::proxy: experiments may not run it without a section [proxy].
+  bool requires_proxy = false;
 };
 
 /// An algorithm that a plugin offers.
