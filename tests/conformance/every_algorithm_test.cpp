@@ -327,7 +327,8 @@ std::vector<PrivacyPolicy> local_policies_to_try() {
 }
 
 bool sends_models_alone(const std::string& algorithm) {
-  return !sends_one_by_one(algorithm) && algorithm != "fednova";
+  const bool sends_images = plugins().info(algorithm).description.uplink.starts_with("synthetic images");
+  return !sends_images && algorithm != "fednova" && algorithm != "ifca";
 }
 
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
@@ -366,6 +367,8 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fedmeta"), 90);
   EXPECT_LE(lines_of("perfedavg"), 115);
   EXPECT_LE(lines_of("ifca"), 150);
+  EXPECT_LE(lines_of("feddf"), 130);
+  EXPECT_LE(lines_of("dense"), 150);
 }
 
 }  // namespace
