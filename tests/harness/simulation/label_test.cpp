@@ -337,11 +337,11 @@ TEST_F(LabelRuns, AreRefusedBeforeTrainingWhereTheyCannotBe) {
   partition.push_back({partition.back().back()});
   partition[3].pop_back();
   EXPECT_THAT(refusal(setup(labels_hidden(2))), HasSubstr("holds 1 example, which two stages cannot halve"));
-  EXPECT_EQ(refusal(setup(labels_hidden())), "");
+  EXPECT_NO_THROW(Simulation{setup(labels_hidden())});
   SimulationSetup held_out = setup(labels_hidden(2));
   held_out.held_out = {4};
   held_out.cohort_size = 4;
-  EXPECT_EQ(refusal(held_out), "");
+  EXPECT_NO_THROW(Simulation{held_out});
   dataset.classes = 0;
   EXPECT_THAT(refusal(setup(labels_hidden())), HasSubstr("the data are a regression"));
 }
