@@ -15,13 +15,14 @@
 #include <vector>
 
 #include <fedarena/algorithm.hpp>
+#include <fedarena/k_means.hpp>
 #include <fedarena/model_averaging.hpp>
-
-#include "clusters.hpp"
 
 namespace {
 
 using namespace fedarena;
+
+using Hypotheses = std::vector<Params>;
 
 constexpr Key<Params> kTrained{"trained_model"};
 constexpr Key<std::int64_t> kChoice{"hypothesis"};
@@ -81,22 +82,25 @@ class Ifca final : public Algorithm {
     const std::span<const Message> messages = uplink.each();
     if (messages.empty()) return;
     const bool told = config_.assign == "clients";
-    std::vector<Params> sent;
+    std::vector<torch::Tensor> vectors;
     std::vector<double> weights;
     Choices choices;
     for (const Message& message : messages) {
-      sent.push_back(told ? message[kUpdate] : message[kTrained]);
+      vectors.push_back((told ? message[kUpdate] : message[kTrained]).flat());
       weights.push_back(told && config_.by_examples() ? static_cast<double>(message[kExamples]) : 1);
       if (told) choices.push_back(static_cast<std::size_t>(message[kChoice]));
     }
-    if (!told) choices = lloyd_choices(old, sent);
+    const torch::Tensor sent = torch::stack(vectors), before = matrix_of(old);
+    if (!told) choices = lloyd(sent, before).choices;
     std::vector<std::int64_t> chosen(old.size());
     for (const std::size_t j : choices) ++chosen.at(j);
     for (std::size_t j = 0; j < old.size(); ++j)
       server.observed.add("hypothesis-" + std::to_string(j), static_cast<double>(chosen[j]));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());
+    const torch::Tensor means =
+        cluster_means(sent, choices, weights, told ? torch::zeros_like(before) : before);
     for (std::size_t j = 0; j < old.size(); ++j) {
-      Params mean = mean_of(j, choices, sent, weights, told ? zeros_like(old[j]) : old[j]);
+      Params mean(old[j].layout(), means[static_cast<std::int64_t>(j)].clone());
       if (told) mean = old[j] + config_.server_rate * std::move(mean);
       if (j == most) server.params = mean;
       put(server.state, static_cast<std::int64_t>(j), std::move(mean));
@@ -114,6 +118,12 @@ class Ifca final : public Algorithm {
   static std::string name_of(std::int64_t hypothesis) { return "hypothesis_" + std::to_string(hypothesis); }
   static void put(Message& message, std::int64_t hypothesis, Params params) {
     message.put_entry({name_of(hypothesis), std::move(params)});
+  }
+
+  static torch::Tensor matrix_of(const Hypotheses& all) {
+    std::vector<torch::Tensor> rows;
+    for (const Params& one : all) rows.push_back(one.flat());
+    return torch::stack(rows);
   }
 
   Hypotheses hypotheses_in(const Message& message) const {
