@@ -179,7 +179,8 @@ std::vector<Access> Ledger::charged(std::int64_t client) const {
     case Unit::kNothing:
       return {};
     case Unit::kRecord:
-    case Unit::kLocal: {
+    case Unit::kLocal:
+    case Unit::kLabel: {
       FEDARENA_CHECK(clients_.contains(client), ==, true);
       std::vector<Segment> segments = clients_.at(client).segments;
       for (Segment& segment : segments)
@@ -226,6 +227,8 @@ std::string_view name(Unit unit) {
       return "client";
     case Unit::kLocal:
       return "local";
+    case Unit::kLabel:
+      return "label";
   }
   throw Bug("a unit of protection that is none");
 }

@@ -22,11 +22,12 @@ using nlohmann::json;
 constexpr int kSchema = 3;
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
+constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
 // More accesses than any run makes, and few enough for exact sums in 64 bits.
 constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
 constexpr std::int64_t kMostRounds = 1'000'000;
 
-constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient, Unit::kLocal};
+constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient, Unit::kLocal, Unit::kLabel};
 constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne, Adjacency::kZeroOut};
 constexpr std::array kSamplings{Sampling::kPoisson, Sampling::kWithoutReplacement};
 
@@ -42,6 +43,8 @@ class Fields {
   Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
     if (!object.is_object()) throw Error::of("{} is {}; allowed: an object", what_, shown(object));
   }
+
+  bool has(const std::string& key) const { return object_.contains(key); }
 
   const json& at(const std::string& key) {
     known_.push_back(key);
@@ -150,7 +153,9 @@ json to_json(const Access& access) {
                 {"event", "metric laplace"}, {"dimension", metric.dimension}, {"scale", metric.scale}};
           },
           [](const Nominal& nominal) {
-            return json{{"event", "nominal"}, {"what", nominal.what}, {"value", nominal.value}};
+            json object{{"event", "nominal"}, {"what", nominal.what}, {"value", nominal.value}};
+            if (nominal.largest) object["combined"] = kLargest;
+            return object;
           }},
       access.event);
   object["count"] = access.count;
@@ -184,7 +189,12 @@ Event event_from(Fields& fields, int depth) {
   if (kind == "metric laplace") {
     return MetricLaplace{fields.integer("dimension", 1), fields.number("scale")};
   }
-  if (kind == "nominal") return Nominal{fields.text("what"), fields.number("value")};
+  if (kind == "nominal") {
+    const bool largest = fields.has("combined");
+    if (largest && fields.text("combined") != kLargest)
+      throw Error::of("\"combined\" is \"{}\"; allowed: \"{}\"", fields.text("combined"), kLargest);
+    return Nominal{fields.text("what"), fields.number("value"), largest};
+  }
   if (kind == "composition") {
     if (depth == kDeepest) throw Error::of("compositions lie more than {} deep in each other", kDeepest);
     return Composition{accesses_from(fields.list("parts"), depth + 1)};

@@ -1,5 +1,7 @@
 #include "fedarena/accounting/metric.hpp"
 
+#include <algorithm>
+
 #include "accounting/checks.hpp"
 
 namespace fedarena {
@@ -26,8 +28,10 @@ double metric_sum(const std::vector<Access>& accesses) {
 void add_nominal(const std::vector<Access>& accesses, double times, std::map<std::string, double>& sums) {
   for (const Access& access : accesses) {
     const double count = times * static_cast<double>(access.count);
-    if (const auto* nominal = std::get_if<Nominal>(&access.event))
-      sums[nominal->what] += count * nominal->value;
+    if (const auto* nominal = std::get_if<Nominal>(&access.event)) {
+      double& sum = sums[nominal->what];
+      sum = nominal->largest ? std::max(sum, nominal->value) : sum + count * nominal->value;
+    }
     if (const auto* parts = std::get_if<Composition>(&access.event)) add_nominal(parts->parts, count, sums);
   }
 }

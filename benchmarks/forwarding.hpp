@@ -20,6 +20,10 @@ class ForwardingOracle : public Oracle {
   torch::Tensor label_counts() override { return inner_.label_counts(); }
   torch::Tensor held_classes() override { return inner_.held_classes(); }
   Batch exact_batch() override { return inner_.exact_batch(); }
+  torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
+                                    double epsilon) override {
+    return inner_.randomised_response(labels, prior, epsilon);
+  }
   std::int64_t size() const override { return inner_.size(); }
 
  protected:

@@ -6,7 +6,7 @@
 namespace fedarena {
 
 ExactOracle::ExactOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
-    : MeteredOracle(setting, std::move(positions)), shuffles_(streams(Purpose::kBatches)) {}
+    : MeteredOracle(setting, std::move(positions), streams), shuffles_(streams(Purpose::kBatches)) {}
 
 torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
   if (batch_size == 0) return positions();

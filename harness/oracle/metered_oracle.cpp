@@ -4,10 +4,18 @@
 
 #include <fmt/ranges.h>
 
-namespace fedarena {
+#include "harness/oracle/response_mechanism.hpp"
 
-MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions)
-    : setting_(setting), positions_(std::move(positions)), held_(positions_) {}
+namespace fedarena {
+namespace {
+
+// Of a client's noise streams in a round; number 0 noises its gradients, or its message.
+constexpr std::uint64_t kResponseStream = 1;
+
+}  // namespace
+
+MeteredOracle::MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams)
+    : setting_(setting), positions_(std::move(positions)), held_(positions_), streams_(streams) {}
 
 const std::vector<double>& MeteredOracle::canary_scores() const {
   static const std::vector<double> kNone;
@@ -64,6 +72,14 @@ torch::Tensor MeteredOracle::held_classes() {
 Batch MeteredOracle::exact_batch() {
   accesses_.add(ExactAccess{"examples"});
   return setting_.reader.read(setting_.examples, held_, setting_.skew);
+}
+
+torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
+                                                 double epsilon) {
+  if (setting_.classes == 0) throw Error::of("a regression has no labels that randomised response answers");
+  const auto release = ResponseRelease::of_synthetic(setting_.classes, epsilon, accesses_);
+  if (!responses_) responses_ = make_noise_source(setting_.noise_source, streams_, kResponseStream);
+  return release.answers(labels, prior, *responses_);
 }
 
 }  // namespace fedarena

@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
+#include "harness/oracle/noise_source.hpp"
 
 namespace fedarena {
 
@@ -26,7 +29,8 @@ class MeteredOracle : public Oracle {
     const GradientEngine& engine;
     const std::atomic<bool>& stop;  ///< set on Ctrl-C; gradients then throw Interrupted
     std::int64_t classes;
-    InputSkew skew = {};  ///< of the one client that this oracle is for
+    InputSkew skew = {};                      ///< of the one client that this oracle is for
+    std::string noise_source = kStreamNoise;  ///< of randomised responses
   };
 
   virtual ~MeteredOracle() = default;
@@ -36,6 +40,8 @@ class MeteredOracle : public Oracle {
   torch::Tensor label_counts() override;
   torch::Tensor held_classes() override;
   Batch exact_batch() override;
+  torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
+                                    double epsilon) override;
   std::int64_t size() const override { return positions_.size(0); }
 
   const RoundAccesses& accesses() const { return accesses_; }
@@ -50,7 +56,7 @@ class MeteredOracle : public Oracle {
 
  protected:
   /// `positions`: int64 [n], the shard within setting.examples; n may be 0.
-  MeteredOracle(const Setting& setting, torch::Tensor positions);
+  MeteredOracle(const Setting& setting, torch::Tensor positions, const Streams& streams);
 
   const Setting& setting() const { return setting_; }
   const torch::Tensor& positions() const { return positions_; }
@@ -76,6 +82,8 @@ class MeteredOracle : public Oracle {
  private:
   Setting setting_;
   torch::Tensor positions_, held_;
+  Streams streams_;
+  std::unique_ptr<NoiseSource> responses_;  // nullptr before the first
   RoundAccesses accesses_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;
   torch::Tensor last_batch_;

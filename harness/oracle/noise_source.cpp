@@ -19,6 +19,7 @@ class StreamNoise final : public NoiseSource {
   explicit StreamNoise(Stream stream) : stream_(std::move(stream)) {}
   void fill_normal(std::span<double> values) override { stream_.fill_normal(values); }
   double gamma(double shape) override { return stream_.gamma(shape); }
+  double uniform() override { return stream_.uniform(); }
 
  private:
   Stream stream_;
@@ -48,12 +49,12 @@ class SystemNoise final : public NoiseSource {
     }
   }
 
- private:
-  double uniform() {
+  double uniform() override {
     if (used_ == bits_.size()) refill();
     return static_cast<double>(bits_[used_++] >> 11) * 0x1p-53;
   }
 
+ private:
   void refill() {
     auto* bytes = reinterpret_cast<unsigned char*>(bits_.data());
     std::size_t filled = 0;

@@ -16,6 +16,8 @@ class NoiseSource {
   virtual void fill_normal(std::span<double> values) = 0;
   /// Gamma(shape, 1), shape >= 1.
   virtual double gamma(double shape) = 0;
+  /// Uniform in [0, 1), a multiple of 2^-53.
+  virtual double uniform() = 0;
 };
 
 /// The names that experiments use: "stream" is one of our named random streams, reproducible and known to

@@ -11,7 +11,7 @@ namespace fedarena {
 
 RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, const Streams& streams,
                            const RecordPolicy& policy, ClientCanaries canaries)
-    : MeteredOracle(setting, std::move(positions)),
+    : MeteredOracle(setting, std::move(positions), streams),
       policy_(policy),
       canaries_(std::move(canaries)),
       samples_(streams(Purpose::kBatches)),

@@ -56,6 +56,11 @@ class CountingOracle final : public Oracle {
     calls_.emplace_back("examples");
     return inner_.exact_batch();
   }
+  torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
+                                    double epsilon) override {
+    calls_.emplace_back("synthetic labels");
+    return inner_.randomised_response(labels, prior, epsilon);
+  }
   std::int64_t size() const override { return inner_.size(); }
 
  private:

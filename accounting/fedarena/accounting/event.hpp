@@ -92,7 +92,10 @@ struct FEDARENA_API MetricLaplace {
 /// takes nothing from it, so that what the access tells needs an event of its own.
 struct FEDARENA_API Nominal {
   std::string what;  ///< "n/nu": as the paper has it
-  double value = 0;  ///< >= 0; summed over accesses, as papers do
+  double value = 0;  ///< >= 0
+  /// Whether the largest counts of several accesses, each of which is about other data (parallel
+  /// composition), instead of their sum.
+  bool largest = false;
   auto operator<=>(const Nominal&) const = default;
 };
 

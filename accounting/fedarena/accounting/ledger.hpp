@@ -20,6 +20,7 @@ enum class Unit {
   /// The same, against the server too: a client's accesses are the messages that leave it; what it does with
   /// its own examples before, nobody sees, and no ledger lists.
   kLocal,
+  kLabel,  ///< the label of one example of one client; inputs and who holds them are public
 };
 
 /// The accesses of one round, in order, runs of equal events counted.
@@ -133,9 +134,11 @@ struct FEDARENA_API Ledger::Past {
   Ledger fewest, most;
 };
 
-/// "none", "record", "client", "local".
+/// "none", "record", "client", "local", "label".
 FEDARENA_API std::string_view name(Unit unit);
 /// Whether each client is charged for its own accesses, instead of all for those of the population.
-constexpr bool charges_each_client(Unit unit) { return unit == Unit::kRecord || unit == Unit::kLocal; }
+constexpr bool charges_each_client(Unit unit) {
+  return unit == Unit::kRecord || unit == Unit::kLocal || unit == Unit::kLabel;
+}
 
 }  // namespace fedarena

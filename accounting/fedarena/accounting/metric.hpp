@@ -16,7 +16,8 @@ namespace fedarena {
 /// makes an epsilon of it alone.
 FEDARENA_API std::optional<double> per_distance(const std::vector<Access>& accesses);
 
-/// What papers call the privacy of these accesses: of each name the sum of its values.
+/// What papers call the privacy of these accesses: of each name the sum of its values, or
+/// the largest where each access is about other data.
 FEDARENA_API std::map<std::string, double> nominal_sums(const std::vector<Access>& accesses);
 
 /// What accountants answer to a metric access.

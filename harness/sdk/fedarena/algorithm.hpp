@@ -49,6 +49,14 @@ class FEDARENA_API Oracle {
   /// All raw examples. An exact access: under a privacy policy on records it makes this client's epsilon
   /// infinite.
   virtual Batch exact_batch() = 0;
+  /// Randomised response to labels that are no example's own, such as those of synthetic images (int64 [n]):
+  /// int64 [n], each answered under its row of `prior` ([n, classes], rows sum to 1; RRWithPrior, Ghazi et
+  /// al., NeurIPS 2021) or, where that is undefined, by plain k-ary response. `epsilon` is what papers then
+  /// call label privacy, which the ledger keeps apart from every epsilon: whatever images made from raw
+  /// examples tell of them, their labels do not hide it. Error for a regression, labels that are not classes,
+  /// rows that are not distributions and an epsilon outside (0, 64].
+  virtual torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
+                                            double epsilon) = 0;
   /// Examples in the shard, which the ledger lists as assumed public.
   virtual std::int64_t size() const = 0;
 

@@ -34,6 +34,9 @@ class NoData final : public Oracle {
   torch::Tensor label_counts() override { return {}; }
   torch::Tensor held_classes() override { return {}; }
   Batch exact_batch() override { return {}; }
+  torch::Tensor randomised_response(const torch::Tensor&, const torch::Tensor&, double) override {
+    return {};
+  }
   std::int64_t size() const override { return 0; }
 };
 

@@ -39,6 +39,12 @@ class OpenShard final : public Oracle {
     accesses.emplace_back("examples");
     return examples_;
   }
+  /// The labels themselves.
+  torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& /*prior*/,
+                                    double /*epsilon*/) override {
+    accesses.emplace_back("synthetic labels");
+    return labels.clone();
+  }
   std::int64_t size() const override { return examples_.size(); }
 
   std::vector<std::string> accesses;
