@@ -49,6 +49,14 @@ class TimedCompute final : public Compute {
     split_.matching += seconds_of([&] { result = inner_.input_gradient(at, batch, slope); });
     return result;
   }
+  std::unique_ptr<Compute> on(const Model& model) const override { return inner_.on(model); }
+  torch::Tensor outputs(const Params& at, const torch::Tensor& inputs) const override {
+    return inner_.outputs(at, inputs);
+  }
+  OutputGradient output_gradient(const Params& at, const torch::Tensor& inputs,
+                                 const torch::Tensor& slopes) const override {
+    return inner_.output_gradient(at, inputs, slopes);
+  }
   void stop_if_interrupted() const override { inner_.stop_if_interrupted(); }
 
  private:

@@ -27,7 +27,7 @@ void add(Sha256& digest, const torch::Tensor& tensor) {
 
 }  // namespace
 
-std::string data_hash(const Dataset& dataset) {
+std::string data_hash(const Dataset& dataset, const torch::Tensor& proxy) {
   Sha256 digest;
   add(digest, fmt::format("{} classes", dataset.classes));
   for (const Examples* part : {&dataset.train, &dataset.test, &dataset.validation}) {
@@ -38,6 +38,7 @@ std::string data_hash(const Dataset& dataset) {
                 part->users.size() * sizeof(std::int64_t)});
   }
   for (const std::string& user : dataset.users) add(digest, user);
+  if (proxy.defined()) add(digest, proxy);
   return digest.text();
 }
 

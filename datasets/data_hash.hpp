@@ -8,7 +8,7 @@ namespace fedarena {
 
 /// The SHA-256 of the examples of all parts, in order: inputs and targets with their shapes and types, and
 /// whose each example is. Data sets of equal hashes train and test the same, whatever files they were read
-/// from.
-std::string data_hash(const Dataset& dataset);
+/// from. `proxy`: inputs that are used beside them; undefined where there are none.
+std::string data_hash(const Dataset& dataset, const torch::Tensor& proxy = {});
 
 }  // namespace fedarena

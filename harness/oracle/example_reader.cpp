@@ -57,6 +57,11 @@ torch::Tensor ExampleReader::noise(at::IntArrayRef shape, const torch::Tensor& p
   return scale_.defined() ? noise.mul_(255 * scale_) : noise;
 }
 
+torch::Tensor ExampleReader::pixel_range() const {
+  if (!scale_.defined()) return {};
+  return torch::stack({shift_.flatten(), (255 * scale_ + shift_).flatten()});
+}
+
 torch::Tensor ExampleReader::pixels(const torch::Tensor& inputs) const {
   torch::Tensor pixels = inputs.detach();
   // (x - shift) / scale is in shades of 255.

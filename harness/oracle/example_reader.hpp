@@ -26,6 +26,8 @@ class ExampleReader {
   /// The inverse for inputs: pixels in units of the data set scaled to [0, 1], which they may leave; inputs
   /// that are used as they are come back unchanged. A copy: float32 on the CPU, contiguous.
   torch::Tensor pixels(const torch::Tensor& inputs) const;
+  /// What the shades 0 and 255 become: [2, channels]; undefined when inputs are used as they are.
+  torch::Tensor pixel_range() const;
 
  private:
   // Noise on inputs of that shape, in the units of what read() returns.

@@ -33,7 +33,8 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .held_out = held_out_clients(experiment, cell.seed, std::ssize(dealt.partition)),
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
-          .canaries = canary_plan(experiment)};
+          .canaries = canary_plan(experiment),
+          .proxy = inputs.proxy(experiment)};
 }
 
 }  // namespace fedarena

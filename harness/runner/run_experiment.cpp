@@ -201,7 +201,7 @@ class Arena {
         say_once(slow_blas_warning(environment));
       }
       say_once(dataset.taken);
-      if (!dataset.note.empty()) say_once("note: " + dataset.note);
+      if (const std::string note = data_note(experiment, dataset); !note.empty()) say_once("note: " + note);
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       say_once(untested_clients(*dealt));
@@ -287,7 +287,7 @@ class Arena {
     summary.label = entry.label;
     summary.algorithm = entry.name;
     summary.dataset = describe_data(experiment);
-    summary.dataset_note = inputs_.dataset(experiment).note;
+    summary.dataset_note = data_note(experiment, inputs_.dataset(experiment));
     summary.data_hash = inputs_.data_hash(experiment);
     summary.partition = partition_text(experiment.partition);
     summary.partition_id = dealt.card.id;

@@ -230,7 +230,9 @@ torch::Tensor Model::forward(const Params& at, const torch::Tensor& inputs) cons
 
 torch::Tensor Model::losses(const torch::Tensor& outputs, const torch::Tensor& targets) const {
   if (architecture_.loss == Loss::kCrossEntropy) {
-    return -torch::log_softmax(outputs, 1).gather(1, targets.unsqueeze(1)).squeeze(1);
+    const torch::Tensor log_shares = torch::log_softmax(outputs, 1);
+    if (targets.is_floating_point()) return -(targets * log_shares).sum(1);
+    return -log_shares.gather(1, targets.unsqueeze(1)).squeeze(1);
   }
   const bool labels = !targets.is_floating_point();
   const torch::Tensor wanted =

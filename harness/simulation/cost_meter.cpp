@@ -7,16 +7,16 @@ CostMeter::CostMeter(const Model& model, const GradientEngine& engine, const Pub
       engine_(engine),
       compute_(compute),
       work_before_(engine.work()),
-      own_loops_before_(compute.own_loops()) {}
+      elsewhere_before_(compute.elsewhere()) {}
 
 results::Cost CostMeter::cost() const {
   Work work = engine_.work();
   work -= work_before_;
-  const std::int64_t second_pass = operations_.input_gradient - operations_.gradient;
-  return {.gradients = work.gradients,
-          .operations = work.gradients * operations_.gradient + work.second_passes * second_pass +
-                        work.evaluations * operations_.forward,
-          .at_least = compute_.own_loops() > own_loops_before_};
+  const PublicCompute::Elsewhere elsewhere = compute_.elsewhere();
+  return {
+      .gradients = work.gradients + elsewhere.gradients - elsewhere_before_.gradients,
+      .operations = operations_of(work, operations_) + elsewhere.operations - elsewhere_before_.operations,
+      .at_least = elsewhere.own_loops > elsewhere_before_.own_loops};
 }
 
 }  // namespace fedarena

@@ -7,7 +7,8 @@
 
 namespace fedarena {
 
-/// What a round takes to compute: all that passes through the engine between its construction and `cost()`.
+/// What a round takes to compute: all that passes through the engine, or through those of other networks,
+/// between its construction and `cost()`.
 /// Floating-point operations follow from the model and the numbers of examples, whatever the passes do to
 /// save some of them. Clipping, noise, optimisers and aggregation do not count.
 class CostMeter {
@@ -21,7 +22,7 @@ class CostMeter {
   const GradientEngine& engine_;
   const PublicCompute& compute_;
   Work work_before_;
-  std::int64_t own_loops_before_;
+  PublicCompute::Elsewhere elsewhere_before_;
 };
 
 }  // namespace fedarena

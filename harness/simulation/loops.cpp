@@ -92,7 +92,11 @@ void Simulation::run_loop(const SharedLoop& loop) const {
     done.second_passes = parts.integer();
     done.evaluations = parts.integer();
     engine_.credit(done);
-    compute_.credit(parts.integer());
+    PublicCompute::Elsewhere elsewhere;
+    elsewhere.own_loops = parts.integer();
+    elsewhere.gradients = parts.integer();
+    elsewhere.operations = parts.integer();
+    compute_.credit(elsewhere);
   });
 }
 
@@ -268,14 +272,16 @@ Worker Simulation::worker() {
     Parts parts(job);
     return parts.number() == kTraining ? open_training(parts) : open_test(parts);
   };
-  const auto work = [this, before = engine_.work(), loops_before = compute_.own_loops()]() mutable {
+  const auto work = [this, before = engine_.work(), elsewhere_before = compute_.elsewhere()]() mutable {
     const Work now = engine_.work();
     Work done = now;
     done -= std::exchange(before, now);
-    const std::int64_t loops = compute_.own_loops();
+    const PublicCompute::Elsewhere total = compute_.elsewhere();
+    const PublicCompute::Elsewhere old = std::exchange(elsewhere_before, total);
     Bytes bytes;
     for (const std::int64_t number :
-         {done.gradients, done.second_passes, done.evaluations, loops - std::exchange(loops_before, loops)})
+         {done.gradients, done.second_passes, done.evaluations, total.own_loops - old.own_loops,
+          total.gradients - old.gradients, total.operations - old.operations})
       put_number(bytes, static_cast<std::uint64_t>(number));
     return bytes;
   };

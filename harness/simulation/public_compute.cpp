@@ -1,11 +1,35 @@
 #include "harness/simulation/public_compute.hpp"
 
+#include <utility>
+
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
 
+std::int64_t operations_of(const Work& work, const Operations& operations) {
+  const std::int64_t second_pass = operations.input_gradient - operations.gradient;
+  return work.gradients * operations.gradient + work.second_passes * second_pass +
+         work.evaluations * operations.forward;
+}
+
+PublicCompute::PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop)
+    : engine_(engine), stop_(stop), counters_(std::make_shared<Counters>()) {}
+
+PublicCompute::PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin)
+    : own_engine_(std::move(engine)),
+      engine_(*own_engine_),
+      operations_(count_operations(engine_.model().architecture())),
+      stop_(origin.stop_),
+      counters_(origin.counters_) {}
+
+std::unique_ptr<Compute> PublicCompute::on(const Model& model) const {
+  auto engine = std::make_unique<const GradientEngine>(model, engine_.pool());
+  return std::unique_ptr<Compute>(new PublicCompute(std::move(engine), *this));
+}
+
 Params PublicCompute::gradient(const Params& at, const Batch& batch) const {
   check_stop();
+  count({.gradients = batch.size()});
   return engine_.mean_gradient(at, batch.size(), [&](std::int64_t begin, std::int64_t end) {
     return Batch{batch.inputs.narrow(0, begin, end - begin), batch.targets.narrow(0, begin, end - begin)};
   });
@@ -13,16 +37,47 @@ Params PublicCompute::gradient(const Params& at, const Batch& batch) const {
 
 torch::Tensor PublicCompute::input_gradient(const Params& at, const Batch& batch, const Slope& slope) const {
   check_stop();
+  count({.gradients = batch.size(), .second_passes = batch.size()});
   return engine_.input_gradient(at, batch, slope);
 }
 
-void PublicCompute::stop_if_interrupted() const {
-  own_loops_.fetch_add(1, std::memory_order_relaxed);
+torch::Tensor PublicCompute::outputs(const Params& at, const torch::Tensor& inputs) const {
   check_stop();
+  count({.evaluations = inputs.size(0)});
+  return engine_.outputs(at, inputs);
+}
+
+Compute::OutputGradient PublicCompute::output_gradient(const Params& at, const torch::Tensor& inputs,
+                                                       const torch::Tensor& slopes) const {
+  check_stop();
+  count({.gradients = inputs.size(0)});
+  return engine_.output_gradient(at, inputs, slopes);
+}
+
+void PublicCompute::stop_if_interrupted() const {
+  counters_->own_loops.fetch_add(1, std::memory_order_relaxed);
+  check_stop();
+}
+
+PublicCompute::Elsewhere PublicCompute::elsewhere() const {
+  return {.own_loops = counters_->own_loops.load(std::memory_order_relaxed),
+          .gradients = counters_->gradients.load(std::memory_order_relaxed),
+          .operations = counters_->operations.load(std::memory_order_relaxed)};
+}
+
+void PublicCompute::credit(const Elsewhere& more) const {
+  counters_->own_loops.fetch_add(more.own_loops, std::memory_order_relaxed);
+  counters_->gradients.fetch_add(more.gradients, std::memory_order_relaxed);
+  counters_->operations.fetch_add(more.operations, std::memory_order_relaxed);
 }
 
 void PublicCompute::check_stop() const {
   if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+}
+
+// The run's own engine counts for itself.
+void PublicCompute::count(const Work& work) const {
+  if (own_engine_) credit({.gradients = work.gradients, .operations = operations_of(work, operations_)});
 }
 
 }  // namespace fedarena

@@ -2,33 +2,57 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "fedarena/compute.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
+#include "harness/models/operations.hpp"
 
 namespace fedarena {
+
+/// Floating-point operations of what an engine was asked for, each example's as `operations` says.
+std::int64_t operations_of(const Work& work, const Operations& operations);
 
 /// What clients and server compute on public or synthetic data in a run; throws Interrupted once it is to
 /// stop.
 class PublicCompute final : public Compute {
  public:
-  PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop) : engine_(engine), stop_(stop) {}
+  /// What the engine does not count, of all objects that came from one by `on`.
+  struct Elsewhere {
+    /// How often an algorithm asked itself whether to stop: a sign of loops that nobody counts.
+    std::int64_t own_loops = 0;
+    /// Examples' gradients of other networks, and their floating-point operations.
+    std::int64_t gradients = 0, operations = 0;
+  };
 
+  PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop);
+
+  std::unique_ptr<Compute> on(const Model& model) const override;
   Params gradient(const Params& at, const Batch& batch) const override;
   torch::Tensor input_gradient(const Params& at, const Batch& batch, const Slope& slope) const override;
+  torch::Tensor outputs(const Params& at, const torch::Tensor& inputs) const override;
+  OutputGradient output_gradient(const Params& at, const torch::Tensor& inputs,
+                                 const torch::Tensor& slopes) const override;
   void stop_if_interrupted() const override;
-  /// How often an algorithm asked itself whether to stop: a sign of loops that the engine does not count.
-  std::int64_t own_loops() const { return own_loops_.load(std::memory_order_relaxed); }
-  /// Counts those on another rank.
-  void credit(std::int64_t own_loops) const { own_loops_.fetch_add(own_loops, std::memory_order_relaxed); }
+
+  Elsewhere elsewhere() const;
+  /// Counts what was done on another rank.
+  void credit(const Elsewhere& more) const;
 
  private:
+  struct Counters {
+    std::atomic<std::int64_t> own_loops = 0, gradients = 0, operations = 0;
+  };
+  PublicCompute(std::unique_ptr<const GradientEngine> engine, const PublicCompute& origin);
   void check_stop() const;
+  void count(const Work& work) const;
 
+  std::unique_ptr<const GradientEngine> own_engine_;  // of another network than the run's
   const GradientEngine& engine_;
+  Operations operations_;
   const std::atomic<bool>& stop_;
-  mutable std::atomic<std::int64_t> own_loops_ = 0;
+  std::shared_ptr<Counters> counters_;
 };
 
 }  // namespace fedarena

@@ -142,7 +142,9 @@ Server Simulation::server_view(std::int64_t round, Batch& synthetic, Observation
           .compute = compute_,
           .streams = streams_of(round, kServer).for_algorithm(),
           .synthetic = synthetic,
-          .observed = observed};
+          .observed = observed,
+          .proxy = setup_.proxy,
+          .pixel_range = reader_.pixel_range()};
 }
 
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {

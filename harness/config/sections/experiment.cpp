@@ -68,6 +68,27 @@ std::int64_t Experiment::cohort_size(std::int64_t clients) const {
   return cohort.size == 0 ? clients : cohort.size;
 }
 
+std::vector<CatalogEntry> proxies_among(const std::vector<CatalogEntry>& datasets) {
+  struct Limit {
+    std::int64_t examples = 0;
+  };
+  const std::vector<Field> limit = Schema<Limit>{
+      {kProxyLimit, &Limit::examples, "How many examples are taken, from the first; 0: all.",
+       Constraint::at_least(0)}}.fields();
+  std::vector<CatalogEntry> result{{.name = std::string(kNoProxy), .summary = "None.", .fields = {}}};
+  for (CatalogEntry entry : datasets) {
+    entry.fields.push_back(limit.front());
+    if (entry.check) {
+      entry.check = [check = entry.check](Settings settings) {
+        std::erase_if(settings, [](const auto& setting) { return setting.first == kProxyLimit; });
+        check(settings);
+      };
+    }
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
 const CatalogEntry* find_entry(const std::vector<CatalogEntry>& entries, const std::string& name) {
   return find_named(entries, name, &CatalogEntry::name);
 }
@@ -91,7 +112,8 @@ std::string to_toml(const Experiment& experiment) {
     }
     if (spec.kind == Kind::kChoice) {
       const auto* choice = static_cast<const Choice*>(spec.part(source));
-      text += header + lines(spec.keys, choice) + lines(choice->settings);
+      const std::string written = lines(spec.keys, choice, spec.part(defaults));
+      if (!written.empty()) text += header + written + lines(choice->settings);
     }
     // [training] has gone into the algorithms.
     if (spec.kind == Kind::kAlgorithms) {

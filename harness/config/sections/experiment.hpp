@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fedarena/base/schema.hpp"
@@ -16,6 +17,8 @@ struct CatalogEntry {
   std::vector<Field> fields;  ///< its settings
   /// Of an algorithm: the policy without which experiments may not list it; empty: any.
   std::string requires_policy = {};
+  /// Of an algorithm: whether experiments may not list it without proxy data.
+  bool requires_proxy = false;
   /// Rules that span settings, where there are any: takes all of them, checked one by one, and throws an
   /// Error without a place. The place of the section is added.
   std::function<void(const Settings&)> check = {};
@@ -24,11 +27,21 @@ struct CatalogEntry {
 /// Everything that an experiment can choose from; whoever knows the registries fills it.
 struct Catalog {
   std::vector<CatalogEntry> datasets;
+  std::vector<CatalogEntry> proxies;     ///< "none", and the data sets, with a limit each
   std::vector<CatalogEntry> partitions;  ///< each has the field "clients", an integer
   std::vector<CatalogEntry> models;
   std::vector<CatalogEntry> algorithms;
   std::vector<CatalogEntry> policies;  ///< among them "none", without fields
 };
+
+/// In the place of a data set: there are no proxy data.
+inline constexpr std::string_view kNoProxy = "none";
+/// The setting of proxy data beside those of the data set: how many examples are taken, from the first; 0:
+/// all.
+inline constexpr const char* kProxyLimit = "limit";
+
+/// What [proxy] can choose from: none, or a data set.
+std::vector<CatalogEntry> proxies_among(const std::vector<CatalogEntry>& datasets);
 
 /// The entry of that name, or nullptr.
 const CatalogEntry* find_entry(const std::vector<CatalogEntry>& entries, const std::string& name);
@@ -90,7 +103,9 @@ struct Experiment {
   std::int64_t rounds = 0;
   std::string device = "cpu";     ///< "cpu" or "cuda"
   std::string dtype = "float32";  ///< "float32" or "float64"
-  Choice data, partition, model;
+  Choice data;
+  Choice proxy = {std::string(kNoProxy), {}};  ///< public data without labels, for the server
+  Choice partition, model;
   Cohort cohort;
   Evaluation evaluation;
   Stopping stopping;

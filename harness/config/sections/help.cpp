@@ -80,7 +80,10 @@ std::string experiment_help(const Catalog& catalog) {
       "means.\n"
       "On the command line, --set section.key=value, --set algorithms.LABEL.key=value and\n"
       "--set algorithms.LABEL.privacy.key=value replace what a file says.\n";
-  for (const SectionSpec& spec : config::sections(catalog)) text += section_help(spec);
+  for (const SectionSpec& spec : config::sections(catalog)) {
+    const bool as_in_data = spec.entries == &catalog.proxies;
+    text += as_in_data ? keys_help(spec) : section_help(spec);
+  }
   return text;
 }
 

@@ -111,6 +111,7 @@ class Reader {
     for (const SectionSpec& own : spec.own) read_own(section.tables, own);
     for (std::size_t index = 0; index < section.tables.size(); ++index) {
       check_required_policy(experiment_.algorithms[index], section.tables[index], spec);
+      check_required_proxy(experiment_, experiment_.algorithms[index], section.tables[index], spec);
     }
   }
 

@@ -148,6 +148,14 @@ std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
   return keys;
 }
 
+std::vector<Key> proxy_keys(const std::vector<CatalogEntry>& proxies) {
+  auto keys = choice_keys("name", "The data set.", proxies);
+  keys[0].required = false;
+  keys[0].later = true;
+  keys[0].field.fallback = std::string(kNoProxy);
+  return keys;
+}
+
 std::vector<Key> policy_keys(const std::vector<CatalogEntry>& policies) {
   auto keys = choice_keys("policy", "What stands between an algorithm and the examples.", policies);
   keys[0].required = false;
@@ -230,6 +238,14 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
                     .keys = choice_keys("name", "The data set.", catalog.datasets),
                     .part = [](Experiment& experiment) { return &experiment.data; },
                     .entries = &catalog.datasets});
+  result.push_back({.name = "proxy",
+                    .doc = "Public data of the server's own, without labels: training examples of a data set "
+                           "whose inputs have the shape of the run's. Its settings, as in [data], and limit "
+                           "(integer, default 0): how many are taken, from the first; 0: all.",
+                    .kind = Kind::kChoice,
+                    .keys = proxy_keys(catalog.proxies),
+                    .part = [](Experiment& experiment) { return &experiment.proxy; },
+                    .entries = &catalog.proxies});
   result.push_back({.name = "partition",
                     .doc = "How the examples are dealt to the clients.",
                     .kind = Kind::kChoice,

@@ -217,4 +217,14 @@ void check_required_policy(const AlgorithmEntry& entry, const Table& table, cons
   complain(std::move(complaint));
 }
 
+void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
+                          const SectionSpec& algorithms) {
+  if (!find_entry(*algorithms.entries, entry.name)->requires_proxy || experiment.proxy.name != kNoProxy)
+    return;
+  complain({.place = table.find("name")->written.place,
+            .found = fmt::format("{} requires public data without labels, and there are none",
+                                 in_quotes(entry.name)),
+            .remedy = "write [proxy] with the name of a data set whose inputs have the shape of the run's"});
+}
+
 }  // namespace fedarena::config

@@ -50,5 +50,8 @@ void check_shared_overrides(const Table& shared_table, const Choice& shared, con
 
 /// Throws Error, at the algorithm's name, when it requires another policy than the one that it runs under.
 void check_required_policy(const AlgorithmEntry& entry, const Table& table, const SectionSpec& algorithms);
+/// Throws Error, at the algorithm's name, when it requires proxy data and there are none.
+void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
+                          const SectionSpec& algorithms);
 
 }  // namespace fedarena::config

@@ -14,6 +14,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/gradients/engine/input_gradient.hpp"
+#include "harness/gradients/engine/outputs.hpp"
 #include "harness/gradients/engine/per_example.hpp"
 
 namespace fedarena {
@@ -238,15 +239,53 @@ Score GradientEngine::evaluate(const Params& at, std::int64_t count, const Batch
   return total;
 }
 
+// Calls `work` with every micro-batch of [0, count), on any thread, in any order.
+void GradientEngine::for_each_part(std::int64_t count, const PartWork& work) const {
+  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
+  pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
+    const std::int64_t begin = static_cast<std::int64_t>(index) * size;
+    work(begin, std::min(count, begin + size));
+  });
+}
+
 torch::Tensor GradientEngine::number_of_each(std::int64_t count, const BatchSource& source,
                                              const PartNumbers& numbers) const {
   torch::Tensor all = torch::empty({count}, torch::kFloat64);
-  const std::int64_t size = balanced_micro_batch(count, micro_batch_);
-  pool_.for_each(static_cast<std::size_t>((count + size - 1) / size), [&](std::size_t index) {
-    const std::int64_t begin = static_cast<std::int64_t>(index) * size, end = std::min(count, begin + size);
+  for_each_part(count, [&](std::int64_t begin, std::int64_t end) {
     all.narrow(0, begin, end - begin).copy_(numbers(source(begin, end)));
   });
   return all;
+}
+
+torch::Tensor GradientEngine::outputs(const Params& at, const torch::Tensor& inputs) const {
+  meter_.add({.evaluations = inputs.size(0)});
+  const Weights weights(model_, at);
+  torch::Tensor all = torch::empty({inputs.size(0), model_.num_classes()}, model_.options());
+  for_each_part(inputs.size(0), [&](std::int64_t begin, std::int64_t end) {
+    all.narrow(0, begin, end - begin).copy_(outputs_by_rules(weights, inputs.narrow(0, begin, end - begin)));
+  });
+  return all;
+}
+
+Compute::OutputGradient GradientEngine::output_gradient(const Params& at, const torch::Tensor& inputs,
+                                                        const torch::Tensor& slopes) const {
+  using OutputGradient = Compute::OutputGradient;
+  const std::int64_t count = inputs.size(0);
+  FEDARENA_CHECK(count, >=, 1);
+  FEDARENA_CHECK(slopes.size(0), ==, count);
+  meter_.add({.gradients = count});
+  const Weights weights(model_, at);
+  OutputGradient total{zeros_like(at), torch::empty_like(inputs)};
+  for_each_micro_batch<OutputGradient>(
+      pool_, count, balanced_micro_batch(count, micro_batch_),
+      [&](std::int64_t begin, std::int64_t end) {
+        OutputGradient part = output_gradient_by_rules(weights, inputs.narrow(0, begin, end - begin),
+                                                       slopes.narrow(0, begin, end - begin));
+        total.inputs.narrow(0, begin, end - begin).copy_(part.inputs);
+        return part;
+      },
+      [&](OutputGradient& part) { total.parameters += part.parameters; });
+  return total;
 }
 
 torch::Tensor GradientEngine::losses(const Params& at, std::int64_t count, const BatchSource& source) const {

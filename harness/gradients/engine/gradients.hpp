@@ -68,6 +68,11 @@ class GradientEngine {
   /// lose. What the sum of contributions loses is not covered. Error when the model has a BatchNorm layer.
   ClippedSum clipped_gradient_sum(const Params& at, double clip_norm, std::int64_t count,
                                   const BatchSource& source) const;
+  /// Outputs for inputs [n, input shape...]: [n, outputs].
+  torch::Tensor outputs(const Params& at, const torch::Tensor& inputs) const;
+  /// Gradients of <slopes, outputs(at, inputs)> in parameters and inputs, `slopes` held fixed; n >= 1.
+  Compute::OutputGradient output_gradient(const Params& at, const torch::Tensor& inputs,
+                                          const torch::Tensor& slopes) const;
   /// Loss and top-1 over examples [0, count).
   Score evaluate(const Params& at, std::int64_t count, const BatchSource& source) const;
   /// The loss of each of the examples [0, count): float64 [count] on the CPU.
@@ -77,6 +82,8 @@ class GradientEngine {
   /// model has a BatchNorm layer.
   torch::Tensor gradient_norms(const Params& at, std::int64_t count, const BatchSource& source) const;
 
+  const Model& model() const { return model_; }
+  const WorkPool& pool() const { return pool_; }
   /// What all calls so far were asked for. A pass that is repeated to save memory counts once.
   Work work() const { return meter_.total(); }
   /// Counts what was computed elsewhere for the same run.
@@ -85,6 +92,8 @@ class GradientEngine {
  private:
   using PartGradient = std::function<Params(std::int64_t begin, std::int64_t end)>;
   using PartNumbers = std::function<torch::Tensor(const Batch& part)>;
+  using PartWork = std::function<void(std::int64_t begin, std::int64_t end)>;
+  void for_each_part(std::int64_t count, const PartWork& work) const;
   torch::Tensor number_of_each(std::int64_t count, const BatchSource& source,
                                const PartNumbers& numbers) const;
   Params fold_means(const Params& at, std::int64_t count, const PartGradient& gradient) const;

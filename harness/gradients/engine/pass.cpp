@@ -33,12 +33,18 @@ bool has_rules(const Model& model) {
 }
 
 void Pass::run(const Batch& batch, Trace* trace) {
-  torch::Tensor value = batch.inputs.contiguous();
+  torch::Tensor deltas = loss_deltas(forward(batch.inputs, trace), batch.targets);
+  if (want_ == Want::kSum) deltas = deltas / static_cast<double>(batch.size());  // of the mean
+  backward(deltas, /*to_inputs=*/false, trace);
+}
+
+torch::Tensor Pass::forward(const torch::Tensor& inputs, Trace* trace) {
+  torch::Tensor value = inputs.contiguous();
   const std::span<const Layer> all = weights_.model().architecture().layers;
   std::span<const Layer> rest = all;
   while (!rest.empty()) {
     const std::span<const Layer> layers =
-        rest.first(layers_of_next_rule(rest, batch.size(), trace != nullptr));
+        rest.first(layers_of_next_rule(rest, inputs.size(0), trace != nullptr));
     const LayerWeights& weights = weights_.of(all.size() - rest.size());
     rest = rest.subspan(layers.size());
     steps_.push_back({make_rule(layers, weights, value, want_), weights.first, weights.end});
@@ -46,15 +52,18 @@ void Pass::run(const Batch& batch, Trace* trace) {
     value = steps_.back().rule->forward(value).contiguous();
   }
   if (trace != nullptr) trace->outputs = value;
-  torch::Tensor deltas = loss_deltas(value, batch.targets);
-  if (want_ == Want::kSum) deltas = deltas / static_cast<double>(batch.size());  // of the mean
+  return value;
+}
+
+torch::Tensor Pass::backward(torch::Tensor deltas, bool to_inputs, Trace* trace) {
   for (std::size_t index = steps_.size(); index-- > 0;) {
-    const bool wanted = steps_[index].first > 0;
+    const bool wanted = to_inputs || steps_[index].first > 0;
     deltas = deltas.contiguous();
     if (trace != nullptr) trace->steps[index].deltas = deltas;
     deltas = steps_[index].rule->backward(deltas, wanted);
     if (!deltas.defined()) break;
   }
+  return deltas;
 }
 
 Lengths Pass::lengths(std::int64_t examples) const {

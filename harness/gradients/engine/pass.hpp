@@ -43,6 +43,10 @@ class Pass {
   /// Leaves every rule with its gradients: of the mean loss under Want::kSum, of each example's own loss
   /// otherwise. Fills `trace`, where there is one.
   void run(const Batch& batch, Trace* trace = nullptr);
+  /// The first half, which returns the outputs, and the second, from gradients in the outputs to those in the
+  /// inputs. The latter are undefined unless `to_inputs`, or where inputs are indices.
+  torch::Tensor forward(const torch::Tensor& inputs, Trace* trace = nullptr);
+  torch::Tensor backward(torch::Tensor deltas, bool to_inputs, Trace* trace = nullptr);
 
   Lengths lengths(std::int64_t examples) const;
   void add_sum(std::span<const double> factors, const Params& sum) const;

@@ -16,6 +16,7 @@ Catalog make_catalog(const PluginHost& host) {
          .fields = dataset_fields(name),
          .check = [name](const Settings& settings) { check_dataset(name, settings); }});
   }
+  catalog.proxies = proxies_among(catalog.datasets);
   for (const std::string& kind : partition_names()) {
     catalog.partitions.push_back(
         {.name = kind,
@@ -30,13 +31,15 @@ Catalog make_catalog(const PluginHost& host) {
     catalog.algorithms.push_back({.name = algorithm.name,
                                   .summary = algorithm.description.summary,
                                   .fields = algorithm.fields,
-                                  .requires_policy = algorithm.description.requires_policy});
+                                  .requires_policy = algorithm.description.requires_policy,
+                                  .requires_proxy = algorithm.description.requires_proxy});
   }
   for (const PolicyInfo& policy : policies()) {
     catalog.policies.push_back({.name = policy.name,
                                 .summary = policy.summary,
                                 .fields = policy.fields,
                                 .requires_policy = {},
+                                .requires_proxy = false,
                                 .check = [make = policy.make](const Settings& settings) { make(settings); }});
   }
   return catalog;

@@ -156,7 +156,8 @@ class DryRun {
                            .seed = static_cast<std::uint64_t>(cell.seed),
                            .rounds = experiment.rounds,
                            .cohort_size = cohort,
-                           .policy = make_policy(entry.privacy.name, entry.privacy.settings)});
+                           .policy = make_policy(entry.privacy.name, entry.privacy.settings),
+                           .proxy = inputs_.proxy(experiment)});
     return simulation.next_downlink().size();
   }
 

@@ -12,6 +12,7 @@
 #include "datasets/hold_out.hpp"
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
+#include "harness/oracle/example_reader.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "partitions/feature_skew.hpp"
 #include "partitions/test_shares.hpp"
@@ -60,6 +61,60 @@ Dataset load(const Experiment& experiment) {
     hold_out(dataset, experiment.evaluation.validation_fraction);
   }
   return dataset;
+}
+
+bool has_proxy(const Experiment& experiment) { return experiment.proxy.name != kNoProxy; }
+
+// The data set of the proxy, without the limit.
+Choice proxy_source(const Experiment& experiment) {
+  Choice source = experiment.proxy;
+  std::erase_if(source.settings, [](const auto& setting) { return setting.first == kProxyLimit; });
+  return source;
+}
+
+std::int64_t proxy_limit(const Experiment& experiment) {
+  return std::get<std::int64_t>(setting(experiment.proxy.settings, kProxyLimit));
+}
+
+// "fashion-mnist (limit = 100)".
+std::string describe_proxy(const Experiment& experiment) {
+  const Choice source = proxy_source(experiment);
+  std::string text = describe_dataset(source.name, source.settings);
+  if (proxy_limit(experiment) == 0) return text;
+  const std::string limit = fmt::format("{} = {}", kProxyLimit, proxy_limit(experiment));
+  if (!text.ends_with(')')) return fmt::format("{} ({})", text, limit);
+  text.pop_back();
+  return fmt::format("{}, {})", text, limit);
+}
+
+std::string proxy_key(const Experiment& experiment) { return choice_text(experiment.proxy); }
+
+torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data) {
+  const Choice source = proxy_source(experiment);
+  const torch::Tensor all = load_dataset(source.name, source.settings, default_search_path()).train.inputs;
+  const auto same_kind = [](const torch::Tensor& left, const torch::Tensor& right) {
+    return left.sizes().slice(1) == right.sizes().slice(1) &&
+           left.is_floating_point() == right.is_floating_point();
+  };
+  if (!same_kind(all, data.train.inputs)) {
+    const auto text = [](const torch::Tensor& inputs) {
+      return fmt::format("[{}] of {}", fmt::join(inputs.sizes().slice(1), ", "),
+                         inputs.is_floating_point() ? "numbers" : "pixels");
+    };
+    throw Error(Complaint{
+        .found = fmt::format("[proxy] \"{}\" has inputs {}, but those of the data set \"{}\" are {}",
+                             source.name, text(all), data.name, text(data.train.inputs)),
+        .remedy = "choose a proxy whose inputs have the same shape, such as fashion-mnist for mnist or "
+                  "cifar100 for cifar10"});
+  }
+  const std::int64_t limit = proxy_limit(experiment);
+  if (limit > all.size(0)) {
+    throw Error(Complaint{.found = fmt::format("[proxy] limit = {}, but \"{}\" has {} training examples",
+                                               limit, source.name, all.size(0)),
+                          .allowed = fmt::format("at most {}, or 0 for all", all.size(0))});
+  }
+  const std::int64_t count = limit == 0 ? all.size(0) : limit;
+  return all.narrow(0, 0, count).clone();  // lets go of the rest
 }
 
 // What has no meaning without classes is refused, not left out.
@@ -114,19 +169,26 @@ std::string choice_text(const Choice& choice) {
 
 std::string describe_data(const Experiment& experiment) {
   std::string text = describe_dataset(experiment.data.name, experiment.data.settings);
-  std::vector<std::string> held_out;
+  std::vector<std::string> additions;
   for (const auto& [key, part] : {std::pair("validation_fraction", experiment.evaluation.validation_fraction),
                                   std::pair("held_out_clients", experiment.evaluation.held_out_clients)}) {
-    if (part > 0) held_out.push_back(fmt::format("{} = {}", key, to_text(part)));
+    if (part > 0) additions.push_back(fmt::format("{} = {}", key, to_text(part)));
   }
-  if (held_out.empty()) return text;
+  if (has_proxy(experiment)) additions.push_back("proxy = " + describe_proxy(experiment));
+  if (additions.empty()) return text;
   if (text.ends_with(')')) {
     text.pop_back();
     text += ", ";
   } else {
     text += " (";
   }
-  return text + fmt::format("{})", fmt::join(held_out, ", "));
+  return text + fmt::format("{})", fmt::join(additions, ", "));
+}
+
+std::string data_note(const Experiment& experiment, const Dataset& dataset) {
+  if (!has_proxy(experiment)) return dataset.note;
+  return fmt::format("{}{}the server also has {}, without labels, which counts as public", dataset.note,
+                     dataset.note.empty() ? "" : "; ", describe_proxy(experiment));
 }
 
 const Dataset& SharedInputs::dataset(const Experiment& experiment) {
@@ -139,9 +201,32 @@ const Dataset& SharedInputs::dataset(const Experiment& experiment) {
 
 const std::string& SharedInputs::data_hash(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
-  std::string& hash = data_hashes_[data_key(experiment)];
-  if (hash.empty()) hash = fedarena::data_hash(dataset(experiment));
+  std::string& hash = data_hashes_[data_key(experiment) + "\n" + proxy_key(experiment)];
+  if (hash.empty()) hash = fedarena::data_hash(dataset(experiment), stored_proxy(experiment));
   return hash;
+}
+
+torch::Tensor SharedInputs::stored_proxy(const Experiment& experiment) {
+  if (!has_proxy(experiment)) return {};
+  const Dataset& data = dataset(experiment);
+  torch::Tensor& inputs = stored_proxies_[data_key(experiment) + "\n" + proxy_key(experiment)];
+  if (!inputs.defined()) inputs = load_proxy(experiment, data);
+  return inputs;
+}
+
+torch::Tensor SharedInputs::proxy(const Experiment& experiment) {
+  const std::lock_guard lock(mutex_);
+  const torch::Tensor stored = stored_proxy(experiment);
+  if (!stored.defined()) return {};
+  torch::Tensor& inputs = proxies_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), proxy_key(experiment),
+                                               experiment.device, experiment.dtype)];
+  if (!inputs.defined()) {
+    const std::int64_t count = stored.size(0);
+    const Examples examples{.inputs = stored, .targets = torch::zeros({count}, torch::kInt64)};
+    const ExampleReader reader(dataset(experiment), tensor_options(experiment));
+    inputs = reader.read(examples, torch::arange(count, torch::kInt64)).inputs;
+  }
+  return inputs;
 }
 
 const Model& SharedInputs::model(const Experiment& experiment) {
@@ -193,6 +278,9 @@ std::int64_t SharedInputs::data_bytes() const {
     if (dataset == nullptr) continue;
     for (const Examples* part : {&dataset->train, &dataset->test, &dataset->validation})
       bytes += bytes_of(*part);
+  }
+  for (const auto* proxies : {&stored_proxies_, &proxies_}) {
+    for (const auto& [key, inputs] : *proxies) bytes += bytes_of({inputs, {}});
   }
   return bytes;
 }

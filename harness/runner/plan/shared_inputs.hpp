@@ -31,7 +31,10 @@ class SharedInputs {
  public:
   /// With the validation examples that the experiment holds out. Throws Error when it is not there.
   const Dataset& dataset(const Experiment& experiment);
-  /// Its `data_hash`.
+  /// The server's public inputs as the model takes them, as many as the experiment asks for; undefined where
+  /// there are none. Throws Error when they are not there or do not fit the data set.
+  torch::Tensor proxy(const Experiment& experiment);
+  /// The data set's `data_hash`; with proxy data a hash of both.
   const std::string& data_hash(const Experiment& experiment);
   /// Throws Error when it does not fit the data, or its device is not there.
   const Model& model(const Experiment& experiment);
@@ -41,17 +44,25 @@ class SharedInputs {
   std::int64_t data_bytes() const;
 
  private:
+  torch::Tensor stored_proxy(const Experiment& experiment);
+
   std::recursive_mutex mutex_;
   std::map<std::string, std::unique_ptr<const Dataset>> datasets_;
+  std::map<std::string, torch::Tensor> stored_proxies_,
+      proxies_;  // as they are in files, as models take them
   std::map<std::string, std::string> data_hashes_;
   std::map<std::string, std::unique_ptr<const Model>> models_;
   std::map<std::string, std::weak_ptr<const PartitionedData>> dealt_;
   std::deque<std::shared_ptr<const PartitionedData>> recent_;
 };
 
-/// The data set with the settings that are not defaults, and what is held out of it: rows of a table that
-/// differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction = 0.1)".
+/// The data set with the settings that are not defaults, what is held out of it, and proxy data: rows of a
+/// table that differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction =
+/// 0.1)", "mnist (proxy = fashion-mnist (limit = 100))".
 std::string describe_data(const Experiment& experiment);
+
+/// One sentence for tables on what the data are: the data set's own note, and that there are proxy data.
+std::string data_note(const Experiment& experiment, const Dataset& dataset);
 
 /// "classes (clients = 5, classes_per_client = 2)".
 std::string choice_text(const Choice& choice);

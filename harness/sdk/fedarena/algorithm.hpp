@@ -1,7 +1,8 @@
 /// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks of
 /// methods that send models (`local_training.hpp`, `model_averaging.hpp`) and of those that send synthetic
 /// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `image_descent.hpp`, `class_batches.hpp`, `matching.hpp`,
-/// `condensation.hpp`); no other header of ours.
+/// `condensation.hpp`), of those that teach one model by others (`distillation.hpp`), and for networks of
+/// their own `adam.hpp` and `custom_layers.hpp`; no other header of ours.
 #pragma once
 
 #include <cstdint>
@@ -94,6 +95,12 @@ struct FEDARENA_API Server {
   /// in the run directory. Empty (undefined tensors) unless `aggregate` sets it; nothing else rests on it.
   Batch& synthetic;
   Observations& observed;  ///< for curves, in the same record as those of the cohort
+  /// Public inputs without labels, [n, input shape...], as the model takes the run's own; undefined unless
+  /// the experiment has a section [proxy].
+  torch::Tensor proxy = {};
+  /// What black and white pixels are as inputs, one row each: [2, channels]; undefined where inputs are not
+  /// images of known pixels.
+  torch::Tensor pixel_range = {};
 };
 
 /// The cohort's messages, decoded from the wire, in the order of client numbers.

@@ -71,7 +71,7 @@ using Layer = std::variant<Conv2d, GroupNorm, Relu, AveragePool, MaxPool, Flatte
 
 /// What training minimises; both are means over the batch.
 enum class Loss {
-  kCrossEntropy,  ///< of softmax(outputs) and class labels
+  kCrossEntropy,  ///< of softmax(outputs) q and class labels or probabilities p: -sum p log q
   kSquaredError,  ///< half the squared distance of outputs and targets; class labels become one-hot vectors
 };
 

@@ -15,8 +15,10 @@ namespace fedarena {
 
 /// Examples that a model can work on.
 struct FEDARENA_API Batch {
-  torch::Tensor inputs;   ///< [n, input shape...], in the model's floating type
-  torch::Tensor targets;  ///< int64 [n] class labels, or floating [n, outputs]
+  torch::Tensor inputs;  ///< [n, input shape...], in the model's floating type
+  /// int64 [n] class labels, or floating [n, outputs]: class probabilities, each row of which sums to one, or
+  /// targets of a regression.
+  torch::Tensor targets;
   std::int64_t size() const { return inputs.size(0); }
   /// The examples at those positions (int64 [k]).
   Batch select(const torch::Tensor& positions) const;

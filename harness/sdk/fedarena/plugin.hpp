@@ -28,6 +28,8 @@ struct FEDARENA_API Description {
   std::string uplink;    ///< what a client sends, such as "model update, number of examples"
   /// The privacy policy without which experiments may not run it, such as "record"; empty: any.
   std::string requires_policy = {};
+  /// Whether it reads Server::proxy: experiments may not run it without a section [proxy].
+  bool requires_proxy = false;
 };
 
 /// An algorithm that a plugin offers.

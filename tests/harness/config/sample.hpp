@@ -83,16 +83,23 @@ inline Catalog sample_catalog() {
   };
   const auto crowd =
       Schema<Crowd>{{"clip_norm", &Crowd::clip_norm, "Longest message.", Constraint::positive()}};
+  const std::vector<CatalogEntry> datasets = {{"glyphs", "Drawn letters.", {}},
+                                              {"cifar10", "Photographs.", {}}};
   return {
-      .datasets = {{"glyphs", "Drawn letters.", {}}, {"cifar10", "Photographs.", {}}},
+      .datasets = datasets,
+      .proxies = proxies_among(datasets),
       .partitions = {{"classes", "A few classes each.", sizes.fields()},
                      {"dirichlet", "Class shares by Dirichlet.", alpha.fields()}},
       .models = {{"convnet", "Three blocks of convolutions.", width.fields()}, {"linear", "One layer.", {}}},
       .algorithms = {{"fedavg", "Federated averaging.", rates.fields()},
                      {"fedprox", "Averaging with a proximal term.", proximal.fields()},
-                     {"dp-fedavg", "Averaging of noised models.", rates.fields(), "record"}},
+                     {"dp-fedavg", "Averaging of noised models.", rates.fields(), "record"},
+                     {.name = "feddf",
+                      .summary = "Averaging, then distillation.",
+                      .fields = rates.fields(),
+                      .requires_proxy = true}},
       .policies = {{"none", "Nothing.", {}},
-                   {"record", "Noise on records.", noise.fields(), "",
+                   {"record", "Noise on records.", noise.fields(), "", false,
                     [noise](const Settings& settings) { noise.read(settings); }},
                    {"client", "Noise on clients.", crowd.fields()}}};
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "fedarena/custom_layers.hpp"
 #include "fedarena/layers.hpp"
 #include "fedarena/matching.hpp"
 #include "fedarena/model.hpp"
@@ -49,6 +50,10 @@ const std::vector<Architecture>& small_models() {
        .layers = {Conv2d{1, 4, 3, 1}, GroupNorm{4, 4}, Relu{}, AveragePool{2}, Conv2d{4, 4, 3, 1},
                   GroupNorm{1, 4}, Relu{}, AveragePool{3}, Flatten{}, Linear{4, 3}}},
       {.input_shape = {3, 2, 2}, .outputs = 2, .layers = {BatchNorm{3}, Flatten{}, Linear{12, 2}}},
+      {.input_shape = {6},
+       .outputs = 3,
+       .layers = {Linear{6, 4}, reshape({1, 2, 2}), leaky_relu(0.2), upsample(2), Conv2d{1, 1, 3, 0}, tanh(),
+                  Flatten{}, sigmoid(), Linear{4, 3}}},
       {.input_shape = {3}, .outputs = 2, .layers = {doubling(), Linear{6, 2}}},
   };
   return all;
@@ -70,6 +75,46 @@ TEST(Gradient, IsTheMeanOverExamples) {
   for (std::int64_t i = 0; i < 4; ++i)
     mean.add_scaled(0.25, model.gradient(at, batch.select(torch::tensor({i}))));
   EXPECT_LE(norm(mean - model.gradient(at, batch)), 1e-14 * norm(mean));
+}
+
+TEST(Gradient, OfClassProbabilitiesAgreesWithFiniteDifferences) {
+  const Model model(small_models()[2], torch::kFloat64);
+  Batch batch = random_batch(model, 3);
+  batch.targets = torch::softmax(random_batch(model, 3, 7).inputs.narrow(1, 0, 3), 1);
+  const Params at = random_params(model);
+  const torch::Tensor expected =
+      central_differences(at.flat(), [&] { return model.loss(at, batch).item<double>(); });
+  EXPECT_LE(largest_difference(model.gradient(at, batch).flat(), expected), 1e-7);
+}
+
+// q = (1/2, 1/4, 1/4), whose logarithms are -1, -2 and -2 in base two.
+TEST(Loss, OfClassProbabilitiesIsTheirCrossEntropy) {
+  const Model model({.input_shape = {3}, .outputs = 3, .layers = {Linear{3, 3}}}, torch::kFloat64);
+  const torch::Tensor outputs = torch::tensor({{0.5, 0.25, 0.25}}, torch::kFloat64).log();
+  const torch::Tensor targets = torch::tensor({{0.5, 0.375, 0.125}}, torch::kFloat64);
+  EXPECT_NEAR(model.losses(outputs, targets).item<double>(), 1.5 * std::log(2.0), 1e-15);
+}
+
+TEST(Loss, OfCertainClassesIsThatOfLabels) {
+  const Model model(small_models()[2], torch::kFloat32);
+  const Batch hard = random_batch(model, 9);
+  const Batch soft{hard.inputs, torch::one_hot(hard.targets, 3).to(torch::kFloat32)};
+  const Params at = random_params(model);
+  const torch::Tensor outputs = model.forward(at, hard.inputs);
+  EXPECT_TRUE(model.losses(outputs, soft.targets).equal(model.losses(outputs, hard.targets)));
+  EXPECT_TRUE(model.gradient(at, soft).flat().equal(model.gradient(at, hard).flat()));
+}
+
+TEST(CustomLayers, AreWhatTheirNamesSay) {
+  const torch::Tensor x = torch::tensor({{{{-2., 0.}, {1., 3.}}}}, torch::kFloat64);
+  EXPECT_TRUE(leaky_relu(0.25).forward({}, x).equal(torch::tensor({{{{-0.5, 0.}, {1., 3.}}}}, x.options())));
+  const torch::Tensor larger = upsample(2).forward({}, x);
+  EXPECT_TRUE(larger.equal(x.repeat_interleave(2, 2).repeat_interleave(2, 3)));
+  EXPECT_EQ(upsample(2).output_shape({1, 2, 2}), (Custom::Shape{1, 4, 4}));
+  EXPECT_NEAR(sigmoid().forward({}, x)[0][0][1][0].item<double>(), 1 / (1 + std::exp(-1.0)), 1e-15);
+  EXPECT_NEAR(tanh().forward({}, x)[0][0][1][0].item<double>(), std::tanh(1.0), 1e-15);
+  EXPECT_TRUE(reshape({4}).forward({}, x).equal(x.flatten(1)));
+  EXPECT_EQ(reshape({4}).forward({}, x.narrow(0, 0, 0)).sizes(), (torch::IntArrayRef{0, 4}));
 }
 
 TEST(Gradient, IsTakenEvenWhereGradientsAreSwitchedOff) {

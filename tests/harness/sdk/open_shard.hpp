@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,11 +58,17 @@ class OpenShard final : public Oracle {
 };
 
 /// For algorithms that compute nothing on synthetic data.
-class NoCompute final : public Compute {
+class NoCompute : public Compute {
  public:
+  std::unique_ptr<Compute> on(const Model&) const override { return std::make_unique<NoCompute>(); }
   Params gradient(const Params& at, const Batch&) const override { return zeros_like(at); }
   torch::Tensor input_gradient(const Params&, const Batch& batch, const Slope&) const override {
     return torch::zeros_like(batch.inputs);
+  }
+  torch::Tensor outputs(const Params&, const torch::Tensor& inputs) const override { return inputs; }
+  OutputGradient output_gradient(const Params& at, const torch::Tensor& inputs,
+                                 const torch::Tensor&) const override {
+    return {zeros_like(at), torch::zeros_like(inputs)};
   }
   void stop_if_interrupted() const override {}
 };

@@ -138,7 +138,7 @@ TEST(ImageDescent, IsSgdWithMomentum) {
 }
 
 // Gradients of all ones: a step of that rate moves by rate * sqrt(numbers).
-class Ones final : public Compute {
+class Ones final : public NoCompute {
  public:
   Params gradient(const Params& at, const Batch& batch) const override {
     sizes.push_back(batch.size());
@@ -146,10 +146,6 @@ class Ones final : public Compute {
     ones.flat().fill_(1);
     return ones;
   }
-  torch::Tensor input_gradient(const Params&, const Batch& batch, const Slope&) const override {
-    return batch.inputs;
-  }
-  void stop_if_interrupted() const override {}
   mutable std::vector<std::int64_t> sizes;
 };
 

@@ -133,6 +133,26 @@ TEST_F(Costs, OfInputGradientsHaveASecondPass) {
   EXPECT_EQ(next(), (results::Cost{12, 12 * kInputGradient, false}));
 }
 
+// 2 inputs and one output: 4 operations forward, 8 with the gradient.
+TEST_F(Costs, OfOtherNetworksAreTheirOwn) {
+  const Model other({.input_shape = {2}, .outputs = 1, .layers = {Linear{2, 1}}}, torch::kFloat32);
+  algorithm.on_train = [&](Client& client, Params&) {
+    const std::unique_ptr<Compute> compute = client.compute.on(other);
+    const Params at = zeros_like(Params::zeros(other.layout(), other.options()));
+    (void)compute->outputs(at, torch::ones({5, 2}));
+    (void)compute->on(other)->output_gradient(at, torch::ones({7, 2}), torch::ones({7, 1}));
+    (void)compute->gradient(at, {torch::ones({2, 2}), torch::zeros({2}, torch::kInt64)});
+  };
+  EXPECT_EQ(next(), (results::Cost{27, 3 * (5 * 4 + 9 * 8), false}));
+}
+
+TEST_F(Costs, OfOutputsAreForwardPasses) {
+  algorithm.on_train = [](Client& client, Params& at) {
+    (void)client.compute.outputs(at, torch::ones({4, 3}, client.model.options()));
+  };
+  EXPECT_EQ(next(), (results::Cost{0, 12 * kForward, false}));
+}
+
 TEST_F(Costs, OfLoopsThatNobodyCountsAreAtLeastTheRest) {
   algorithm.on_train = [](Client& client, Params& at) {
     (void)client.oracle.gradient(at, {.batch_size = 1});
