@@ -320,6 +320,8 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fedavg"), 60);
   EXPECT_LE(lines_of("fedprox"), 70);
   EXPECT_LE(lines_of("fedsgd"), 60);
+  EXPECT_LE(lines_of("fedgm"), 150);
+  EXPECT_LE(lines_of("fedd3"), 100);
   EXPECT_LE(lines_of("fednova"), 110);
   EXPECT_LE(lines_of("fedopt"), 170);  // four algorithms
   EXPECT_LE(lines_of("scaffold"), 110);

@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include <torch/types.h>
-
 #include "fedarena/base/export.hpp"
 #include "fedarena/model.hpp"
 #include "fedarena/params.hpp"
@@ -16,9 +14,5 @@ FEDARENA_API Model feature_model(const Model& model, std::string_view algorithm)
 
 /// The weights of a `feature_model` in those of its model; a view of them, not a copy.
 FEDARENA_API Params feature_weights(const Model& features, const Params& at);
-
-/// The features of so many inputs, [n, features], without a graph, in parts that stay in the cache.
-FEDARENA_API torch::Tensor features_of(const Model& features, const Params& weights,
-                                       const torch::Tensor& inputs);
 
 }  // namespace fedarena
