@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
@@ -76,16 +77,24 @@ Clusters lloyd(const torch::Tensor& points, torch::Tensor centres, int most_iter
 
 torch::Tensor cluster_means(const torch::Tensor& points, const Choices& choices,
                             const std::vector<double>& weights, const torch::Tensor& otherwise) {
-  std::vector<double> sums(static_cast<std::size_t>(otherwise.size(0)));
-  for (std::size_t i = 0; i < choices.size(); ++i) sums[choices[i]] += weights[i];
-  torch::Tensor means = otherwise.clone();
-  for (std::size_t j = 0; j < sums.size(); ++j) {
-    if (sums[j] > 0) means[static_cast<std::int64_t>(j)].zero_();
-  }
+  const auto clusters = static_cast<std::size_t>(otherwise.size(0));
+  std::vector<std::vector<std::int64_t>> members(clusters);
+  std::vector<std::vector<double>> shares(clusters);
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    const std::size_t j = choices[i];
-    if (!(sums[j] > 0)) continue;
-    means[static_cast<std::int64_t>(j)].add_(points[static_cast<std::int64_t>(i)], weights[i] / sums[j]);
+    members[choices[i]].push_back(static_cast<std::int64_t>(i));
+    shares[choices[i]].push_back(weights[i]);
+  }
+  torch::Tensor means = otherwise.clone();
+  for (std::size_t j = 0; j < clusters; ++j) {
+    const double sum = std::accumulate(shares[j].begin(), shares[j].end(), 0.0);
+    if (!(sum > 0)) continue;
+    const torch::Tensor share = torch::tensor(shares[j], torch::kFloat64).div(sum).to(points.options());
+    const torch::Tensor rows = torch::tensor(members[j], torch::kInt64).to(points.device());
+    for (std::int64_t begin = 0; begin < points.size(1); begin += kBlock) {
+      const std::int64_t length = std::min(kBlock, points.size(1) - begin);
+      const torch::Tensor own = points.narrow(1, begin, length).index_select(0, rows);
+      means[static_cast<std::int64_t>(j)].narrow(0, begin, length).copy_(share.matmul(own));
+    }
   }
   return means;
 }
