@@ -22,7 +22,7 @@ torch::Tensor ExactOracle::next_batch(std::int64_t batch_size) {
 
 Params ExactOracle::gradient(const Params& at, const Query& query) {
   check(query);
-  book().add(ExactAccess{"gradient"});
+  note(ExactAccess{"gradient"});
   if (size() == 0) return zeros_like(at);
   const torch::Tensor batch = next_batch(query.batch_size);
   count_gradient(batch);

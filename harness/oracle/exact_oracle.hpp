@@ -5,8 +5,9 @@
 namespace fedarena {
 
 /// Exact gradients: for the policy "none", and for "client", where what leaves the client is privatised
-/// instead. The shard is shuffled once an epoch and dealt in batches, the last of which may be short. An
-/// empty shard has zero gradients.
+/// instead; for "label", whose oracles hold randomised labels, they are exact about these. The shard is
+/// shuffled once an epoch and dealt in batches, the last of which may be short. An empty shard has zero
+/// gradients.
 class ExactOracle final : public MeteredOracle {
  public:
   ExactOracle(const Setting& setting, torch::Tensor positions, const Streams& streams);

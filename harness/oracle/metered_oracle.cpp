@@ -49,20 +49,20 @@ std::int64_t MeteredOracle::steps_per_epoch(std::int64_t batch_size) const {
 }
 
 double MeteredOracle::loss(const Params& at) {
-  accesses_.add(ExactAccess{"loss"});
+  note(ExactAccess{"loss"});
   if (held_.size(0) == 0) return 0;
   const Score sums = setting_.engine.evaluate(at, held_.size(0), source(held_));
   return sums.loss_sum / static_cast<double>(sums.examples);
 }
 
 torch::Tensor MeteredOracle::label_counts() {
-  accesses_.add(label_count_access());
+  note(label_count_access());
   if (setting_.classes == 0) throw Error::of("a regression has no label counts");
   return setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
 }
 
 torch::Tensor MeteredOracle::held_classes() {
-  accesses_.add(class_access());
+  note(class_access());
   if (setting_.classes == 0) throw Error::of("a regression has no classes");
   const torch::Tensor counts =
       setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
@@ -70,7 +70,7 @@ torch::Tensor MeteredOracle::held_classes() {
 }
 
 Batch MeteredOracle::exact_batch() {
-  accesses_.add(ExactAccess{"examples"});
+  note(ExactAccess{"examples"});
   return setting_.reader.read(setting_.examples, held_, setting_.skew);
 }
 

@@ -31,6 +31,9 @@ class MeteredOracle : public Oracle {
     std::int64_t classes;
     InputSkew skew = {};                      ///< of the one client that this oracle is for
     std::string noise_source = kStreamNoise;  ///< of randomised responses
+    /// Whether targets are randomised responses, which are paid for: whatever is computed from them is
+    /// post-processing, and costs no more.
+    bool released_labels = false;
   };
 
   virtual ~MeteredOracle() = default;
@@ -64,6 +67,10 @@ class MeteredOracle : public Oracle {
   const torch::Tensor& held() const { return held_; }
   void hold(torch::Tensor positions) { held_ = std::move(positions); }
   RoundAccesses& book() { return accesses_; }
+  /// Writes down an access to examples with their targets.
+  void note(const Event& access) {
+    if (!setting_.released_labels) accesses_.add(access);
+  }
   /// Of the examples at those positions.
   void count_gradient(const torch::Tensor& batch) {
     gradient_examples_ += batch.size(0);

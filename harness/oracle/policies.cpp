@@ -6,6 +6,7 @@
 #include "fedarena/base/overload.hpp"
 
 #include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/response_mechanism.hpp"
 
 namespace fedarena {
 namespace {
@@ -151,6 +152,63 @@ void LocalPolicy::validate() const {
       .remedy = "Only \"laplace\" has a claim for messages of any length: one per unit of distance"});
 }
 
+Schema<LabelPolicy> LabelPolicy::schema() {
+  return Schema<LabelPolicy>{
+      {"epsilon", &LabelPolicy::epsilon,
+       "of the one randomised response to each training example's label, at most 64; what the run costs is "
+       "what the ledger has of it",
+       Constraint::positive()},
+      {"stages", &LabelPolicy::stages,
+       "1: all labels are randomised alike; 2: half of them, then the other half under the predictions of "
+       "the "
+       "model that the first half trained",
+       Constraint::between(1, 2)},
+      {"first_rounds", &LabelPolicy::first_rounds,
+       "two stages: so many rounds are trained on the first half alone", Constraint::at_least(0)},
+  }
+      .extends(Accounting::schema());
+}
+
+void LabelPolicy::validate() const {
+  Accounting::validate();
+  if (epsilon > kLargestLabelEpsilon) {
+    throw Error(Complaint{.found = fmt::format("epsilon is {}", epsilon),
+                          .allowed = fmt::format("0 < epsilon <= {}", kLargestLabelEpsilon),
+                          .remedy = "Far below that, randomised response hardly changes a label"});
+  }
+  if (budget.is_list() || budget.number() > 0) {
+    throw Error(Complaint{
+        .found = fmt::format("budget is {} under the policy \"label\"", to_text(Value(budget))),
+        .allowed = "0",
+        .remedy = "Labels are randomised once, before the first round: what they cost is epsilon, however "
+                  "long a run trains on them"});
+  }
+  if ((stages == 2) == (first_rounds > 0)) return;
+  throw Error(Complaint{.found = fmt::format("stages is {} and first_rounds is {}", stages, first_rounds),
+                        .allowed = "one stage and 0 first_rounds, or two stages and at least 1"});
+}
+
+void LabelPolicy::check(std::int64_t classes, std::int64_t rounds, std::int64_t smallest_shard) const {
+  if (classes == 0) {
+    throw Error(Complaint{.found = "the policy \"label\" randomises class labels, and the data are a "
+                                   "regression",
+                          .remedy = "Choose data with classes, or another policy"});
+  }
+  if (stages == 1) return;
+  if (first_rounds >= rounds) {
+    throw Error(
+        Complaint{.found = fmt::format("first_rounds is {}, and the run has {} rounds", first_rounds, rounds),
+                  .allowed = fmt::format("fewer than {}", rounds),
+                  .remedy = "The second stage needs rounds of its own"});
+  }
+  if (smallest_shard < 2) {
+    throw Error(Complaint{
+        .found = fmt::format("a client holds {} example, which two stages cannot halve", smallest_shard),
+        .allowed = "at least 2 for each client",
+        .remedy = "Deal the data to fewer clients, or set stages = 1"});
+  }
+}
+
 const std::vector<PolicyInfo>& policies() {
   static const std::vector<PolicyInfo> all{
       {"none",
@@ -164,6 +222,9 @@ const std::vector<PolicyInfo>& policies() {
       info<LocalPolicy>(
           "local",
           "Hides each client from the server, too: its message is clipped and noised before it leaves."),
+      info<LabelPolicy>("label",
+                        "Hides each example's label, inputs being public: it is randomised once, before any "
+                        "training."),
   };
   return all;
 }
@@ -179,12 +240,13 @@ Unit unit(const PrivacyPolicy& policy) {
   return std::visit(Overload{[](const NoPolicy&) { return Unit::kNothing; },
                              [](const RecordPolicy&) { return Unit::kRecord; },
                              [](const ClientPolicy&) { return Unit::kClient; },
-                             [](const LocalPolicy&) { return Unit::kLocal; }},
+                             [](const LocalPolicy&) { return Unit::kLocal; },
+                             [](const LabelPolicy&) { return Unit::kLabel; }},
                     policy);
 }
 
 bool differs_by_client(const PrivacyPolicy& policy) {
-  return std::visit(Overload{[](const NoPolicy&) { return false; },
+  return std::visit(Overload{[](const NoPolicy&) { return false; }, [](const LabelPolicy&) { return false; },
                              [](const auto& chosen) {
                                return chosen.budget.is_list() || chosen.noise_multiplier.is_list();
                              }},

@@ -74,7 +74,24 @@ struct LocalPolicy : Accounting {
   void validate() const;
 };
 
-using PrivacyPolicy = std::variant<NoPolicy, RecordPolicy, ClientPolicy, LocalPolicy>;
+/// Labels are protected: inputs, and who holds them, are public. Every training example's label is replaced
+/// once by a randomised response, and algorithms see nothing else of it (LP-1ST; with two stages LP-2ST:
+/// Ghazi et al., "Deep Learning with Label Differential Privacy", NeurIPS 2021, Algorithm 3).
+struct LabelPolicy : Accounting {
+  double epsilon = 1;
+  /// 2: until first_rounds rounds are done, a client holds one half of its examples. Then the labels of the
+  /// other half are answered under the global model's prediction as prior, and it holds both.
+  std::int64_t stages = 1;
+  std::int64_t first_rounds = 0;
+
+  static Schema<LabelPolicy> schema();
+  void validate() const;
+  /// Throws Error where the run has no labels, fewer rounds than the stages need or, with two of them, a
+  /// client with too few examples for halves. `classes`: 0 for a regression.
+  void check(std::int64_t classes, std::int64_t rounds, std::int64_t smallest_shard) const;
+};
+
+using PrivacyPolicy = std::variant<NoPolicy, RecordPolicy, ClientPolicy, LocalPolicy, LabelPolicy>;
 
 /// A policy as experiments name it.
 struct PolicyInfo {
@@ -84,7 +101,7 @@ struct PolicyInfo {
   std::function<PrivacyPolicy(const Settings&)> make;  ///< throws Error when the settings do not fit together
 };
 
-/// "none", "record", "client", "local".
+/// "none", "record", "client", "local", "label".
 const std::vector<PolicyInfo>& policies();
 /// The policy of that name with those settings; an unknown name is a Bug.
 PrivacyPolicy make_policy(const std::string& name, const Settings& settings);

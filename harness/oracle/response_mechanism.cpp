@@ -10,6 +10,7 @@ namespace fedarena {
 namespace {
 
 constexpr double kPriorTolerance = 1e-3;  // of a softmax in single precision, and more
+constexpr double kRounding = 1e-14;       // of sums and quotients that are equal but for it
 
 void check_epsilon(double epsilon) {
   if (epsilon > 0 && epsilon <= kLargestLabelEpsilon) return;
@@ -80,7 +81,7 @@ ResponseLaw ResponseLaw::with_prior(std::span<const double> prior, double epsilo
   for (std::size_t k = 1; k <= classes.size(); ++k) {
     sum += prior[static_cast<std::size_t>(classes[k - 1])];
     const double right = stays(epsilon, k) * sum;
-    if (right > best) {
+    if (right > best * (1 + kRounding)) {
       best = right;
       best_k = k;
     }

@@ -7,6 +7,7 @@
 #include <torch/types.h>
 
 #include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/metric.hpp"
 
 #include "harness/oracle/noise_source.hpp"
 
@@ -14,9 +15,6 @@ namespace fedarena {
 
 /// Above this the random numbers have too few bits to draw the rare answers that the claim rests on.
 inline constexpr double kLargestLabelEpsilon = 64;
-
-/// What the ledger calls the label privacy that papers claim where nobody's labels are released.
-inline constexpr const char* kSyntheticLabels = "label epsilon of synthetic images";
 
 /// Randomised response of one label (Warner 1965; Ghazi et al., "Deep Learning with Label Differential
 /// Privacy", NeurIPS 2021, Algorithms 1 and 2): answers are among `candidates`. A label in there stays with

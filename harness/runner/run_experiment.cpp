@@ -75,7 +75,8 @@ std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) 
   if (settings == nullptr) return {};
   results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
   for (const auto& shard : partition) {
-    claim.units += claim.unit == "record" ? static_cast<std::int64_t>(shard.size()) : 1;
+    const bool of_examples = claim.unit == "record" || claim.unit == "label";
+    claim.units += of_examples ? std::ssize(shard) : 1;
   }
   const std::string warning = results::delta_warning(claim);
   return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
@@ -206,6 +207,7 @@ class Arena {
       const auto clients = static_cast<std::int64_t>(dealt->partition.size());
       say_once(untested_clients(*dealt));
       check_policy(*cell.algorithm, experiment, model, clients);
+      check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
       const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                           dataset.train, dataset.classes, model.layout()->numel());
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
@@ -329,6 +331,20 @@ class Arena {
       check_as_if(*client, cohort, clients - experiment.held_out_clients(clients));
       noise_multipliers(*client, cohort);
     }
+  }
+
+  static void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std::int64_t seed,
+                           const Dataset& dataset, const Partition& partition) {
+    const PrivacyPolicy policy = policy_of(entry);
+    const auto* labels = std::get_if<LabelPolicy>(&policy);
+    if (labels == nullptr) return;
+    const std::vector<std::int64_t> held_out = held_out_clients(experiment, seed, std::ssize(partition));
+    std::int64_t smallest = dataset.train.size();
+    for (std::int64_t client = 0; client < std::ssize(partition); ++client) {
+      if (!std::ranges::binary_search(held_out, client))
+        smallest = std::min(smallest, std::ssize(partition[static_cast<std::size_t>(client)]));
+    }
+    labels->check(dataset.classes, experiment.rounds, smallest);
   }
 
   // Names the clients that have spent their own budgets since `told`.

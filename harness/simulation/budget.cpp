@@ -146,7 +146,8 @@ void Simulation::charge_rest() {
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
     for (const std::int64_t client : cohort_of(round)) ledger_.record(round, client, to_come.at(client));
-    if (!ledger_.population().empty()) ledger_.record_population(round, population);
+    // Of other units it holds what all are charged for once.
+    if (ledger_.unit() == Unit::kClient) ledger_.record_population(round, population);
     if (!ledger_.as_if().empty()) ledger_.record_as_if(round, as_if);
   }
 }

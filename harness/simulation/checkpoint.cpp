@@ -15,6 +15,7 @@ constexpr std::uint32_t kVersion = 4;
 constexpr Key<Params> kParams{"params"};
 constexpr Key<double> kClipNorm{"clip_norm"};
 constexpr Key<torch::Tensor> kCanaryScores{"canary_scores"};
+constexpr Key<torch::Tensor> kRandomisedLabels{"labels"};
 
 struct Header {
   std::uint32_t magic, version;
@@ -52,6 +53,7 @@ Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   Message own{{kParams, checkpoint.params}, {kClipNorm, checkpoint.clip_norm}};
   if (!checkpoint.canary_scores.empty())
     own.put(kCanaryScores, torch::tensor(checkpoint.canary_scores, torch::kFloat64));
+  if (checkpoint.labels.defined()) own.put(kRandomisedLabels, checkpoint.labels.to(torch::kInt32));
   put_part(bytes, encode(own));
   put_part(bytes, encode(checkpoint.server_state));
   put_number(bytes, held.size());
@@ -99,6 +101,8 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
       const torch::Tensor scores = own[kCanaryScores].to(torch::kCPU, torch::kFloat64).flatten().contiguous();
       checkpoint.canary_scores.assign(scores.data_ptr<double>(), scores.data_ptr<double>() + scores.numel());
     }
+    if (own.contains(kRandomisedLabels.name))
+      checkpoint.labels = own[kRandomisedLabels].to(torch::kCPU, torch::kInt64).flatten().contiguous();
   } catch (const Bug& missing) {  // a checksum says nothing of who wrote it
     throw Error::of("this is not a checkpoint of fedarena: {}", missing.what());
   }

@@ -23,6 +23,7 @@ struct Checkpoint {
   Message synthetic = {};        ///< what `Simulation::synthetic` says, where the round cannot be run again
   std::string unpublished = {};  ///< what the round still has to write down elsewhere; the writer's own
   std::vector<double> canary_scores = {};  ///< of gradient canaries
+  torch::Tensor labels = {};               ///< of all examples, where they were randomised; int64 [n]
 };
 
 /// As bytes: "FACP", version 4, length and checksum (64-bit FNV-1a) of the rest, then each part with its

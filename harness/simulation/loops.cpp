@@ -16,6 +16,7 @@ namespace {
 enum JobKind : std::uint64_t { kTraining, kTest };
 
 constexpr Key<Params> kTestedParams{"params"};
+constexpr Key<torch::Tensor> kLabels{"labels"};
 // A personal model takes some passes over its client's examples; how many, only the algorithm knows.
 constexpr double kPassesOfPersonalModels = 10;
 
@@ -153,6 +154,8 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     put_number(loop.job, kTraining);
     put_number(loop.job, static_cast<std::uint64_t>(round));
     put_part(loop.job, encode(downlink.message));
+    // No rank but the first keeps them: they may be drawn from where nobody can draw them again.
+    if (responses_) put_part(loop.job, encode(Message{{kLabels, train_.targets}}));
   }
   loop.item = [&](std::size_t index) {
     Bytes bytes;
@@ -168,9 +171,11 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
   return results;
 }
 
-Handle Simulation::open_training(Parts& job) const {
+Handle Simulation::open_training(Parts& job) {
   const std::int64_t round = job.integer();
-  return [this, round, downlink = opened(job.part())](std::span<const std::byte> item) {
+  Downlink downlink = opened(job.part());
+  if (responses_) train_.targets = message_from(job.part())[kLabels];
+  return [this, round, downlink = std::move(downlink)](std::span<const std::byte> item) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const std::int64_t client = parts.integer();
@@ -182,7 +187,15 @@ Handle Simulation::open_training(Parts& job) const {
 Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params& params, std::int64_t next,
                                     const Message* downlink, const ClientStates::State& known) const {
   if (downlink == nullptr || piece.client < 0) return {evaluator_.score(params, piece), {}};
-  ExactOracle oracle(shard_setting(piece.client), shard_of(piece.client), streams_of(next, piece.client));
+  const MeteredOracle::Setting shard = shard_setting(piece.client);
+  const MeteredOracle::Setting exact{responses_ ? setup_.dataset.train : train_,
+                                     shard.reader,
+                                     shard.model,
+                                     shard.engine,
+                                     shard.stop,
+                                     shard.classes,
+                                     shard.skew};
+  ExactOracle oracle(exact, shard_of(piece.client), streams_of(next, piece.client));
   Message state = known ? message_from(*known) : Message();
   Observations observed;
   Client view = client_view(piece.client, next, oracle, state, observed);

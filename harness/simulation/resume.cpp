@@ -28,7 +28,8 @@ Bytes Simulation::save(std::string_view unpublished) const {
                           .ledger = ledger_.to_json(),
                           .synthetic = std::move(synthetic),
                           .unpublished = std::string(unpublished),
-                          .canary_scores = gradient_scores_});
+                          .canary_scores = gradient_scores_,
+                          .labels = responses_ ? train_.targets : torch::Tensor()});
 }
 
 void Simulation::checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished) {
@@ -51,8 +52,13 @@ std::string Simulation::restore(std::span<const std::byte> bytes) {
     throw Error::of("the checkpoint has scores of {} canaries, this run has {} canaries",
                     checkpoint.canary_scores.size(), gradient_scores_.size());
   }
+  const bool whole =
+      checkpoint.labels.defined() && checkpoint.labels.numel() == train_.size() &&
+      checkpoint.labels.ge(-1).logical_and(checkpoint.labels.lt(setup_.dataset.classes)).all().item<bool>();
+  if (responses_ && !whole) throw Error::of("the checkpoint does not have the randomised labels of this run");
   client_states_.restore(std::move(checkpoint.client_states));
   gradient_scores_ = std::move(checkpoint.canary_scores);
+  if (responses_) train_.targets = std::move(checkpoint.labels);
   round_ = checkpoint.round;
   params_ = std::move(checkpoint.params);
   server_state_ = std::move(checkpoint.server_state);

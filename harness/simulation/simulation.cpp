@@ -124,6 +124,7 @@ Simulation::Simulation(const SimulationSetup& setup)
   Observations unseen;
   Server server = server_view(0, unused, unseen);
   setup_.algorithm.start(server);
+  randomise_labels();
 }
 
 Params Simulation::initial_params() const {
@@ -165,6 +166,9 @@ InputSkew Simulation::skew_of(std::int64_t client, std::int64_t first) const {
 MeteredOracle::Setting Simulation::shard_setting(std::int64_t client) const {
   MeteredOracle::Setting setting = oracle_setting_;
   setting.skew = skew_of(client, 0);
+  if (const Accounting* accounting = fedarena::accounting(setup_.policy))
+    setting.noise_source = accounting->noise_source;
+  setting.released_labels = responses_.has_value();
   return setting;
 }
 
@@ -172,12 +176,16 @@ torch::Tensor Simulation::shard_of(std::int64_t client) const {
   return torch::tensor(setup_.partition[static_cast<std::size_t>(client)], torch::kInt64);
 }
 
-std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, const Streams& streams) const {
+std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::int64_t round,
+                                                      const Streams& streams) const {
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
     return std::make_unique<RecordOracle>(shard_setting(client), shard_of(client), streams,
                                           of_client(*policy, client), canaries_.of_client(client, streams));
   }
-  return std::make_unique<ExactOracle>(shard_setting(client), shard_of(client), streams);
+  const auto* labels = std::get_if<LabelPolicy>(&setup_.policy);
+  const bool half = labels != nullptr && round <= labels->first_rounds;
+  return std::make_unique<ExactOracle>(shard_setting(client),
+                                       half ? halves_of(client).first : shard_of(client), streams);
 }
 
 Message Simulation::message_from(std::span<const std::byte> bytes) const {
@@ -204,7 +212,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   LocalResult result;
   Message state = known ? message_from(*known) : Message();
   const Streams streams = streams_of(round, client);
-  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, streams);
+  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams);
   Client view = client_view(client, round, *oracle, state, result.observed);
   Message message = setup_.algorithm.train(view, downlink.message);
   result.accesses = oracle->accesses();
@@ -280,7 +288,7 @@ SeenUplink Simulation::next_uplink(std::int64_t client) {
       local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];
   SeenUplink seen{.message = own.uplink, .gradients = own.gradients, .examples = {}};
   if (own.last_batch.defined()) {
-    seen.examples = reader_.read(setup_.dataset.train, own.last_batch, skew_of(client, 0));
+    seen.examples = reader_.read(train_, own.last_batch, skew_of(client, 0));
   }
   if (policy == nullptr) return seen;
   std::vector<Message> uplinks;
@@ -338,11 +346,14 @@ results::RoundRecord Simulation::next_round() {
   }
   // Without anybody who could pay, the model stays.
   if (!cohort.empty() || !has_own_budgets(setup_.policy)) aggregate(server, std::move(uplinks), ledger);
-  if (round == 1 && setup_.tests_tell_label_counts) {
-    ledger.record_population(round, RoundAccesses({{label_count_access(setup_.policy), 1}}));
+  if (round == 1) {
+    RoundAccesses accesses = response_accesses_;
+    if (setup_.tests_tell_label_counts) accesses.add(label_count_access(setup_.policy));
+    if (!accesses.list().empty()) ledger.record_population(round, accesses);
   }
   synthetic = in_pixels(synthetic, reader_, setup_.model);
   check_budget(ledger);
+  const torch::Tensor labels = labels_after(round);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
   record.observed = observed_means(observed);
   record.cost = meter.cost();
@@ -367,6 +378,7 @@ results::RoundRecord Simulation::next_round() {
   for (const std::int64_t client : cohort) {
     if (has_own_budgets(setup_.policy) && !pays_again(client, ledger)) spent.insert(client);
   }
+  if (labels.defined()) train_.targets = labels;
   spent_ = std::move(spent);
   ledger_ = std::move(ledger);
   synthetic_ = std::move(synthetic);

@@ -6,10 +6,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
@@ -23,6 +25,7 @@
 #include "harness/oracle/local_mechanism.hpp"
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/oracle/response_mechanism.hpp"
 #include "harness/ranks/crew.hpp"
 #include "harness/simulation/client_states.hpp"
 #include "harness/simulation/evaluation.hpp"
@@ -169,7 +172,18 @@ class Simulation {
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
   torch::Tensor shard_of(std::int64_t client) const;
-  std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, const Streams& streams) const;
+  std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, std::int64_t round,
+                                            const Streams& streams) const;
+  // Of the policy "label": draws what everybody sees of labels from the first round on.
+  void randomise_labels();
+  // The labels from the next stage on; undefined where none begins after that round.
+  torch::Tensor labels_after(std::int64_t round) const;
+  // Of each of those examples, [n, classes], which clients predict with the global model.
+  torch::Tensor label_priors(const std::vector<std::pair<std::int64_t, torch::Tensor>>& shards) const;
+  void release_labels(std::int64_t client, const torch::Tensor& positions, const torch::Tensor& prior,
+                      std::uint64_t stage, torch::Tensor& labels) const;
+  // Where the halves of a client's examples lie, int64.
+  std::pair<torch::Tensor, torch::Tensor> halves_of(std::int64_t client) const;
   // What clients receive in the next round.
   struct Downlink {
     Message message;
@@ -215,7 +229,7 @@ class Simulation {
   void run_loop(const SharedLoop& loop) const;
   Bytes pack_result(const LocalResult& result) const;
   LocalResult unpack_result(std::span<const std::byte> bytes) const;
-  Handle open_training(Parts& job) const;
+  Handle open_training(Parts& job);
   Handle open_test(Parts& job) const;
   Message message_from(std::span<const std::byte> bytes) const;
   Client client_view(std::int64_t client, std::int64_t round, MeteredOracle& oracle, Message& state,
@@ -226,7 +240,7 @@ class Simulation {
   SimulationSetup setup_;
   std::vector<std::int64_t> training_;  // the clients that are not held out
   Canaries canaries_;
-  Examples train_;  // as clients hold it: canaries may have other labels
+  Examples train_;  // as clients hold it: canaries may have other labels, and all under the policy "label"
   ExampleReader reader_;
   GradientEngine engine_;
   Evaluator evaluator_;
@@ -242,6 +256,9 @@ class Simulation {
   double clip_norm_ = 0;  // of the policy "client", where it may adapt
   Batch synthetic_;
   std::vector<double> gradient_scores_;  // of the canaries, over the rounds so far
+  // Of the policy "label", and what it cost to release each label once.
+  std::optional<ResponseRelease> responses_;
+  RoundAccesses response_accesses_;
 };
 
 }  // namespace fedarena

@@ -52,7 +52,8 @@ std::string first_exact_access(const Ledger& ledger, const std::string& algorith
 
 // All of which the claim is about.
 std::int64_t units_of(const Ledger& ledger) {
-  if (ledger.unit() != Unit::kRecord) return static_cast<std::int64_t>(ledger.clients().size());
+  if (ledger.unit() != Unit::kRecord && ledger.unit() != Unit::kLabel)
+    return static_cast<std::int64_t>(ledger.clients().size());
   std::int64_t examples = 0;
   for (const auto& [client, record] : ledger.clients()) examples += record.examples;
   return examples;

@@ -238,6 +238,12 @@ bool ExpectedLedger::may_have_centres() const {
   return assign != settings_.end() && assign->second == "k-means" && integer("algorithms.hypotheses", 2) > 1;
 }
 
+RandomizedResponse ExpectedLedger::of_labels(std::int64_t classes) const {
+  // Under a prior, the worst that it may choose: two classes.
+  const bool under_prior = setting("stages", "1") == "2";
+  return {under_prior ? 2 : classes == 0 ? 0 : std::max<std::int64_t>(classes, 2), number("epsilon")};
+}
+
 std::int64_t ExpectedLedger::as_if_cohort() const { return integer(section_ + "as_if_cohort", 0); }
 
 SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {

@@ -22,7 +22,7 @@ class ExpectedLedger {
   /// number.
   ExpectedLedger(std::string_view toml, const std::string& file);
 
-  /// "none", "record", "client" or "local".
+  /// "none", "record", "client", "local" or "label".
   const std::string& policy() const { return policy_; }
   /// Whether noise is drawn from random streams. From any other source, a round that was lost cannot be
   /// answered again as it was, so a ledger may hold more than the rounds need.
@@ -72,6 +72,10 @@ class ExpectedLedger {
   /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
   /// takes from what of_messages() says.
   bool may_have_centres() const;
+
+  /// What all labels went through at once under the policy "label"; `classes`: 0 where nobody knows how many,
+  /// which the event's categories then are not compared with.
+  RandomizedResponse of_labels(std::int64_t classes) const;
 
   /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;

@@ -90,6 +90,7 @@ void compare_event(const SampledGaussian& event, const SampledGaussian& expected
 // the experiment says so.
 void compare_others(const Access& access, const ExpectedLedger& expected, const std::string& whose,
                     Kinds& kinds) {
+  if (std::holds_alternative<Nominal>(access.event)) return;  // which no epsilon reads
   if (const auto* open = std::get_if<DeclaredPublic>(&access.event)) {
     kinds.result(expected.declares_public(open->what), "public " + open->what, whose, "declared",
                  "not declared");
@@ -300,6 +301,32 @@ void compare_population(const std::vector<Segment>& segments, const std::optiona
   }
 }
 
+// Under the policy "label": each label is released once, to everybody, before the first round; what is made
+// of the answers later is no access. Where a crash lost them, they were drawn again, and are charged again.
+void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes,
+                    Kinds& kinds) {
+  const RandomizedResponse due = expected.of_labels(classes);
+  std::int64_t count = 0;
+  for (const Access& access : Ledger::accesses_of(ledger.population())) {
+    const auto* response = std::get_if<RandomizedResponse>(&access.event);
+    if (response == nullptr) {
+      compare_others(access, expected, " of all clients", kinds);
+      continue;
+    }
+    count += access.count;
+    const bool same =
+        response->epsilon == due.epsilon && (due.categories == 0 || response->categories == due.categories);
+    kinds.result(same, "release of labels", "", describe(access.event), describe(due));
+  }
+  const bool fits = count == 1 || (count > 1 && !expected.is_repeatable());
+  kinds.result(fits || ledger.population().empty(), "releases of labels", "", std::to_string(count), "1");
+  for (const auto& [client, record] : ledger.clients()) {
+    kinds.result(!ledger.population().empty() || record.segments.empty(), "releases of labels", "", "0", "1");
+    for (const Access& access : Ledger::accesses_of(record.segments))
+      compare_others(access, expected, client_text(client), kinds);
+  }
+}
+
 // How many examples a round's gradients were taken of, by the ledger: the mean and the variance.
 struct Draws {
   double mean = 0, variance = 0;
@@ -442,6 +469,10 @@ Verification verify_ledger(const std::filesystem::path& path) {
   if (ledger.unit() == Unit::kClient) {
     compare_population(ledger.population(), expected.of_clients(clients), expected, "", kinds);
     compare_population(ledger.as_if(), expected.as_if(), expected, " as if", kinds);
+  } else if (ledger.unit() == Unit::kLabel) {
+    const std::optional<RecordedPartition> card = read_partition(run);
+    const bool counted = card && !card->class_counts.empty();
+    compare_labels(ledger, expected, counted ? std::ssize(card->class_counts.front()) : 0, kinds);
   } else {
     for (const Access& access : Ledger::accesses_of(ledger.population()))
       compare_others(access, expected, " of all clients", kinds);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/accounting/metric.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -17,6 +19,7 @@ std::string rdp_details(const PrivacyClaim& claim) {
 }
 
 std::string unit_text(const PrivacyClaim& claim) {
+  if (claim.unit == "label") return fmt::format("the label of one example; neighbours: {}", kLabelNeighbours);
   std::string text = claim.unit == "record" ? "one example of one client" : "all that one client holds";
   if (claim.unit == "local") text += ", from the server too";
   if (claim.adjacency == "zero-out")
@@ -54,7 +57,7 @@ std::string budget_text(const PerClient& budget) {
 
 std::string delta_warning(const PrivacyClaim& claim) {
   if (claim.units == 0 || claim.settings.delta * static_cast<double>(claim.units) < 1) return {};
-  const char* unit = claim.unit == "record" ? "example" : "client";
+  const char* unit = claim.unit == "record" ? "example" : claim.unit == "label" ? "label" : "client";
   return fmt::format(
       "delta {} is not below 1/{}, one over the number of {}s: it allows to publish one as it is",
       short_number(claim.settings.delta), claim.units, unit);
@@ -96,6 +99,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   }
   for (const auto& [what, value] : claim.nominal) {
     lines.emplace_back("nominal", fmt::format("{} {}: {}", what, short_number(value), kNominalNote));
+    if (what == kSyntheticLabels) lines.emplace_back("", kSyntheticLabelsNote);
   }
   if (claim.varied) {
     lines.emplace_back("varies",

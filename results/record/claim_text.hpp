@@ -25,7 +25,16 @@ std::string claims_text(const std::optional<PrivacyClaim>& claim, EpsilonText nu
 
 /// What is said wherever a nominal number stands.
 inline constexpr const char* kNominalNote =
-    "a paper's own count, summed over rounds; it is not an epsilon and bounds nothing here";
+    "a paper's own count over all rounds; it is not an epsilon and bounds nothing here";
+
+/// What a reader must know of the unit "label".
+inline constexpr const char* kLabelNeighbours =
+    "one example's label exchanged for another; inputs, and who holds them, are public";
+
+/// What is said beside the nominal epsilon of synthetic labels.
+inline constexpr const char* kSyntheticLabelsNote =
+    "synthetic images are made from raw examples: randomised labels beside them hide neither these examples "
+    "nor their labels";
 
 /// A budget, or the list of the clients'.
 std::string budget_text(const PerClient& budget);

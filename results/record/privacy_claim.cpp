@@ -40,7 +40,7 @@ void form_claim(FormReader& form, const char* epsilon, const char* reason, std::
 
 template <typename Form, typename Privacy>
 void form_privacy(Form& form, Privacy& claim) {
-  form.choice("unit", claim.unit, {"record", "client", "local"});
+  form.choice("unit", claim.unit, {"record", "client", "local", "label"});
   form.text("adjacency", claim.adjacency);
   form.fraction("delta", claim.settings.delta);
   form.text("orders", claim.settings.orders);

@@ -23,7 +23,7 @@ inline constexpr const char* kStoppedByBudget = "budget";
 /// What a run under a privacy policy may claim, as its summary and its tables state it. Everything but
 /// `unit`, `settings` and `budget` is a result, which exists only once the run is finished.
 struct PrivacyClaim {
-  std::string unit = {};  ///< whose contribution is hidden: "record", "client" or "local" (see Unit)
+  std::string unit = {};  ///< whose contribution is hidden: "record", "client", "local" or "label" (see Unit)
   /// By name; empty where nothing was privatised.
   std::string adjacency = {};
   AccountSettings settings = {};

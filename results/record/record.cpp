@@ -92,7 +92,7 @@ void form_summary(Form& form, Run& run) {
   form.choice("state", run.state, {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
   form.fraction("final_test_accuracy", run.final_test_accuracy);
   form.number("final_test_loss", run.final_test_loss);
-  form.choice("policy", run.policy, {"none", "record", "client", "local"});
+  form.choice("policy", run.policy, {"none", "record", "client", "local", "label"});
   if (run.policy != "none") form.privacy(run.privacy);
   if (form.has("policy_settings", run.policy_settings)) form.texts("policy_settings", run.policy_settings);
   form.integer("uplink_bytes", run.uplink_bytes, 0);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/accounting/metric.hpp"
+
 #include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -120,6 +122,17 @@ void note_neighbours(const Claims& claims, std::vector<std::string>& notes) {
                   fmt::join(units, " or one ")));
 }
 
+bool has_synthetic_labels(const PrivacyClaim& claim) {
+  return std::ranges::any_of(claim.nominal,
+                             [](const auto& nominal) { return nominal.first == kSyntheticLabels; });
+}
+
+void note_labels(const Claims& claims, std::vector<std::string>& notes) {
+  const bool any =
+      std::ranges::any_of(claims, [](const auto& claim) { return claim && claim->unit == "label"; });
+  if (any) notes.push_back(fmt::format("unit label: neighbours are {}", kLabelNeighbours));
+}
+
 // Epsilons say the same only of the same delta, unit and adjacency.
 void note_comparison(const Claims& claims, std::vector<std::string>& notes) {
   std::set<double> deltas;
@@ -192,8 +205,11 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
   }
   if (any([](const PrivacyClaim& claim) { return !claim.nominal.empty(); }))
     notes.push_back(fmt::format("nominal: {}", kNominalNote));
+  if (any([](const PrivacyClaim& claim) { return has_synthetic_labels(claim); }))
+    notes.push_back(fmt::format("{}: {}", kSyntheticLabels, kSyntheticLabelsNote));
   note_audits(rows, names, notes);
   note_neighbours(claims, notes);
+  note_labels(claims, notes);
   note_delta(claims, names, notes);
   note_comparison(claims, notes);
   return notes;

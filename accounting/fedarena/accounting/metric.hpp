@@ -20,6 +20,9 @@ FEDARENA_API std::optional<double> per_distance(const std::vector<Access>& acces
 /// the largest where each access is about other data.
 FEDARENA_API std::map<std::string, double> nominal_sums(const std::vector<Access>& accesses);
 
+/// What papers call the privacy of randomised labels that no example has.
+inline constexpr const char* kSyntheticLabels = "label epsilon of synthetic images";
+
 /// What accountants answer to a metric access.
 inline constexpr const char* kNoDistance = "metric privacy has no epsilon without a distance";
 

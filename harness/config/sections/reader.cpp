@@ -285,8 +285,10 @@ class Reader {
                                      in_quotes(audit.kind), in_quotes(algorithm.label),
                                      in_quotes(algorithm.privacy.name)),
                 .allowed = fmt::format("the policy {}", in_quotes(needed)),
-                .remedy = needed == "record" ? R"(canaries of the kind "client" audit the policy "client")"
-                                             : R"(the other kinds audit the policy "record")"});
+                .remedy = algorithm.privacy.name == "label"
+                              ? R"(under "label" inputs are public: whether a canary is in is not a secret)"
+                          : needed == "record" ? R"(canaries of the kind "client" audit the policy "client")"
+                                               : R"(the other kinds audit the policy "record")"});
     }
     const auto is = [&](const char* name, const auto& property) {
       return std::ranges::any_of(algorithm.privacy.settings, [&](const auto& setting) {

@@ -278,9 +278,9 @@ TEST_F(Policies, NoiseEveryCellByItself) {
     EXPECT_TRUE(torch::equal(params_of(noisy, 1), one));
     EXPECT_TRUE(params_of(noisy, 2).ne(one).all().item<bool>());
     PrivacyPolicy silent = noisy;  // all else is common to the cells
-    std::visit(
-        Overload{[](NoPolicy&) {}, [](auto& policy) { policy.noise_multiplier = 0, policy.clip_norm = 1e9; }},
-        silent);
+    std::visit(Overload{[](NoPolicy&) {}, [](LabelPolicy&) {},
+                        [](auto& policy) { policy.noise_multiplier = 0, policy.clip_norm = 1e9; }},
+               silent);
     EXPECT_TRUE(torch::equal(params_of(silent, 1), params_of(silent, 2)));
   }
 }

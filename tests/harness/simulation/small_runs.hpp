@@ -162,6 +162,15 @@ inline std::vector<PrivacyPolicy> private_policies() {
           messages_hidden()};
 }
 
+/// Two stages where there are rounds for the first.
+inline LabelPolicy labels_hidden(std::int64_t first_rounds = 0) {
+  LabelPolicy policy;
+  policy.epsilon = 1.2;
+  policy.stages = first_rounds > 0 ? 2 : 1;
+  policy.first_rounds = first_rounds;
+  return policy;
+}
+
 /// Sixty examples on four clients, of whom two are (or are expected to be) in a cohort.
 class PrivateRuns : public SmallRuns<ScriptedSgd> {
  protected:

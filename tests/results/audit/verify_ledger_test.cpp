@@ -67,7 +67,7 @@ class ForgedRun : public testing::Test {
     for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
                              "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
       text += line(name);
-    for (const char* name : {"mechanism", "by_tensor", "budget"}) {
+    for (const char* name : {"mechanism", "by_tensor", "budget", "epsilon", "stages"}) {
       if (settings.contains(name)) text += line(name);
     }
     return text;
@@ -199,6 +199,37 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
       with(relative, accesses(MetricLaplace{11, 2}, 1)),
       differ("metric Laplace in R^1 (scale 2); recomputed: exact access (messages, under noise scaled by "
              "their own norm)"));
+}
+
+TEST_F(ForgedRun, IsNoticedByTheReleaseOfItsLabels) {
+  const auto with = [&](const Settings& settings, const std::vector<Access>& released,
+                        const RoundAccesses& of_a_client = {}) {
+    Ledger ledger(Unit::kLabel);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, of_a_client);
+    }
+    if (!released.empty()) ledger.record_population(1, RoundAccesses(released));
+    Settings all = {{"epsilon", "1.5"}, {"stages", "1"}};
+    for (const auto& [name, value] : settings) all[name] = value;
+    return differences(toml("label", all), ledger);
+  };
+  const Event release = RandomizedResponse{10, 1.5};
+  EXPECT_THAT(with({}, {{release, 1}}), IsEmpty());
+  EXPECT_THAT(with({}, {{release, 1}}, accesses(Nominal{"label epsilon of synthetic images", 1, true}, 2)),
+              IsEmpty());
+  EXPECT_THAT(with({{"stages", "2"}}, {{RandomizedResponse{2, 1.5}, 1}}), IsEmpty());
+  EXPECT_THAT(with({{"stages", "2"}}, {{release, 1}}),
+              ElementsAre("ledger.json: release of labels is 10-ary randomised response (epsilon 1.5); "
+                          "recomputed: 2-ary randomised response (epsilon 1.5)"));
+  EXPECT_THAT(with({}, {{RandomizedResponse{10, 0.5}, 1}}), ElementsAre(HasSubstr("release of labels is")));
+  EXPECT_THAT(with({}, {}), ElementsAre(HasSubstr("releases of labels and 3 more is 0; recomputed: 1")));
+  EXPECT_THAT(with({}, {{release, 2}}), ElementsAre(HasSubstr("releases of labels is 2; recomputed: 1")));
+  EXPECT_THAT(with({{"noise_source", "\"system\""}}, {{release, 2}}), IsEmpty());
+  EXPECT_THAT(with({}, {{release, 1}}, accesses(gaussian(1), 1)),
+              ElementsAre(HasSubstr("access of client 0 and 2 more is")));
+  EXPECT_THAT(with({}, {{release, 1}, {DeclaredPublic{"label counts"}, 1}}),
+              ElementsAre(HasSubstr("public label counts of all clients is declared")));
 }
 
 // Nobody can recompute how far the centres of a round lay apart: not less than nothing, and the same for all.

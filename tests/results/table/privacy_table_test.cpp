@@ -108,12 +108,33 @@ TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
                         "a distance"));
   EXPECT_THAT(text,
               HasSubstr("- epsilon / distance: what tells apart messages one unit of Euclidean distance"));
-  EXPECT_THAT(text, HasSubstr("- nominal: a paper's own count, summed over rounds; it is not an epsilon"));
+  EXPECT_THAT(text, HasSubstr("- nominal: a paper's own count over all rounds; it is not an epsilon"));
   EXPECT_THAT(render_csv(metric_table()), HasSubstr("epsilon_per_distance,nominal n/nu,"));
   const Json rows = Json::parse(render_json(metric_table()))["rows"];
   EXPECT_EQ(rows[1]["privacy"]["per_distance"], 6);
   EXPECT_EQ(rows[2]["privacy"]["nominal"]["n/nu"], 2.4);
   EXPECT_FALSE(rows[0]["privacy"].contains("nominal"));
+}
+
+TEST(PrivacyTable, SaysWhatThePrivacyOfLabelsLeavesOpen) {
+  Summary honest = changed(finished_privately("honest", 1, 0.5), [](PrivacyClaim& claim) {
+    claim.unit = "label";
+    claim.adjacency = "";
+  });
+  honest.policy = "label";
+  Summary published = finished_privately("published", 1, 0.5);
+  published.privacy->nominal = {{"label epsilon of synthetic images", 1}};
+  const std::string text = render_markdown(table_of({honest, published}));
+  EXPECT_THAT(text,
+              HasSubstr("- unit label: neighbours are one example's label exchanged for another; inputs, "
+                        "and who holds them, are public"));
+  EXPECT_THAT(text, HasSubstr("- label epsilon of synthetic images: synthetic images are made from raw"));
+  EXPECT_THAT(text, HasSubstr("- rows differ in unit"));
+  EXPECT_THAT(render_markdown(table_of({finished_privately("other", 1, 0.5)})), Not(HasSubstr("label")));
+  const auto lines = claim_lines(*honest.privacy);
+  EXPECT_EQ(lines.front().second,
+            "the label of one example; neighbours: one example's label exchanged for "
+            "another; inputs, and who holds them, are public");
 }
 
 TEST(PrivacyTable, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
