@@ -223,7 +223,8 @@ std::vector<PrivacyPolicy> policies_to_try() {
 class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<TestRun> run(const PrivacyPolicy& policy, int workers = 1) const {
-    const Settings settings = declared_by(GetParam(), {{"batch_size", 16},
+    const Settings settings = declared_by(GetParam(), {{"local_epochs", 1},
+                                                       {"batch_size", 16},
                                                        {"rate", 0.1},
                                                        {"weighting", "uniform"},
                                                        {"classes", "all"},
