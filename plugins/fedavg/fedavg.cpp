@@ -4,7 +4,8 @@
 // Differs from the paper: clients send the change of the model instead of the model, so that a server
 // learning rate can scale it (1, the default, is the paper's average); weighting = "uniform" averages clients
 // alike. dp-fedavg is the same where policy "record" clips and noises every gradient, as DP-SGD does: Abadi,
-// Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang, CCS 2016, Algorithm 1 (arXiv:1607.00133).
+// Chu, Goodfellow, McMahan, Mironov, Talwar, Zhang, CCS 2016, Algorithm 1 (arXiv:1607.00133). ldp-fedavg is
+// the same where policy "local" clips and noises what each client sends.
 #include <fedarena/algorithm.hpp>
 #include <fedarena/model_averaging.hpp>
 
@@ -42,8 +43,12 @@ FEDARENA_PLUGIN("fedavg", "1.0.0") {
                           .downlink = "model",
                           .uplink = "model update, number of examples"};
   registry.add<FedAvg>("fedavg", description);
+  Description local = description;
+  local.summary = "FedAvg with clients that noise what they send.";
+  local.requires_policy = "local";
   description.summary = "FedAvg by DP-SGD: clipped, noised gradients of examples.";
   description.citation += "; Abadi et al., CCS 2016, arXiv:1607.00133";
   description.requires_policy = "record";
   registry.add<FedAvg>("dp-fedavg", description);
+  registry.add<FedAvg>("ldp-fedavg", local);
 }

@@ -253,7 +253,8 @@ bool refuses(const std::string& algorithm, const PrivacyPolicy& policy) {
 class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<TestRun> run(const PrivacyPolicy& policy, int workers = 1) const {
-    const Settings settings = declared_by(GetParam(), {{"batch_size", 16},
+    const Settings settings = declared_by(GetParam(), {{"local_epochs", 1},
+                                                       {"batch_size", 16},
                                                        {"rate", 0.1},
                                                        {"weighting", "uniform"},
                                                        {"classes", "all"},
@@ -327,7 +328,8 @@ std::vector<PrivacyPolicy> local_policies_to_try() {
 }
 
 bool sends_models_alone(const std::string& algorithm) {
-  return !sends_one_by_one(algorithm) && algorithm != "fednova";
+  const bool sends_images = plugins().info(algorithm).description.uplink.starts_with("synthetic images");
+  return !sends_images && algorithm != "fednova" && algorithm != "ifca";
 }
 
 TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
@@ -368,6 +370,8 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fedmeta"), 90);
   EXPECT_LE(lines_of("perfedavg"), 115);
   EXPECT_LE(lines_of("ifca"), 150);
+  EXPECT_LE(lines_of("feddf"), 130);
+  EXPECT_LE(lines_of("dense"), 150);
 }
 
 }  // namespace

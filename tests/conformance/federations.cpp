@@ -9,6 +9,7 @@
 #include "fedarena/base/stream.hpp"
 
 #include "harness/models/zoo.hpp"
+#include "harness/oracle/example_reader.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
@@ -35,10 +36,11 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm) {
 }
 
 Settings declared_by(const std::string& algorithm, const Settings& wanted) {
-  const Settings little_work{{"images_per_class", 3}, {"trajectories", 1},  {"initialisations", 2},
-                             {"outer_steps", 2},      {"model_epochs", 2},  {"iterations", 2},
-                             {"real_batches", 2},     {"image_updates", 2}, {"server_epochs", 8},
-                             {"image_rate", 1.0}};
+  const Settings little_work{
+      {"images_per_class", 3}, {"trajectories", 1}, {"initialisations", 2},      {"outer_steps", 2},
+      {"model_epochs", 2},     {"iterations", 2},   {"real_batches", 2},         {"image_updates", 2},
+      {"server_epochs", 8},    {"image_rate", 1.0}, {"distillation_steps", 30},  {"generator_steps", 3},
+      {"generator_width", 4},  {"noise_size", 8},   {"synthetic_batch_size", 64}};
   Settings declared;
   for (const Settings* settings : {&little_work, &wanted}) {
     for (const auto& setting : *settings) {
@@ -49,7 +51,8 @@ Settings declared_by(const std::string& algorithm, const Settings& wanted) {
 }
 
 bool sends_one_by_one(const std::string& algorithm) {
-  return algorithm == "ifca" || plugins().info(algorithm).description.uplink.starts_with("synthetic images");
+  return algorithm == "ifca" || algorithm == "feddf" || algorithm == "dense" ||
+         plugins().info(algorithm).description.uplink.starts_with("synthetic images");
 }
 
 bool accesses_exactly(const std::string& algorithm) {
@@ -58,7 +61,7 @@ bool accesses_exactly(const std::string& algorithm) {
 }
 
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
-  static const std::set<std::string> kOneShot{"dsc", "fedd3", "fedgm", "psg"};
+  static const std::set<std::string> kOneShot{"dense", "dsc", "fedd3", "fedgm", "psg"};
   if (kOneShot.contains(algorithm)) options.rounds = 1;
   if (algorithm != "dsc") return {std::move(task), options};
   Partition together(1);
@@ -81,6 +84,7 @@ Task regression_task(const torch::Tensor& inputs, const torch::Tensor& targets, 
   task.dataset.train = task.dataset.test = {inputs, targets};
   const ModelInput input{.shape = {inputs.size(1)}, .outputs = targets.size(1), .regression = true};
   task.model = std::make_shared<Model>(build_model("linear", {}, input), torch::kFloat64);
+  task.proxy = inputs;
   return task;
 }
 
@@ -116,6 +120,7 @@ Task image_task(const std::string& model, const Settings& settings) {
   task.dataset.deviation = {0.2};
   const ModelInput input{.shape = {1, kSide, kSide}, .outputs = kClasses, .regression = false};
   task.model = std::make_shared<Model>(build_model(model, settings, input), torch::kFloat32);
+  task.proxy = ExampleReader(task.dataset, torch::kFloat32).read(draw(150), torch::arange(150)).inputs;
   return task;
 }
 
@@ -139,6 +144,7 @@ TestRun::TestRun(const Task& task, std::unique_ptr<const Algorithm> algorithm, c
                                   },
                               .policy = options.policy,
                               .client_tests = options.test_clients ? &task.partition : nullptr,
+                              .proxy = task.proxy,
                               .crew = options.crew};
   simulation_ = std::make_unique<Simulation>(setup);
 }

@@ -45,6 +45,7 @@ struct Task {
   Dataset dataset;
   Partition partition;
   std::shared_ptr<const Model> model;
+  torch::Tensor proxy = {};  ///< as the model takes it
 };
 
 /// A linear regression in double precision on these rows, which are also its test examples.
