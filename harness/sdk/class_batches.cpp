@@ -36,14 +36,14 @@ Batch ClassBatches::draw(std::int64_t label) {
   return examples_.select(own.index_select(0, drawn));
 }
 
-torch::Tensor slope_by_class(const ClassMatching& how, const Batch& set, ClassBatches& examples,
+torch::Tensor slope_by_class(const ClassMatching& how, const Batch& set, const ClassExamples& examples,
                              Stream& augmentations, const ClassSlope& slope) {
   torch::Tensor result = torch::zeros_like(set.inputs);
   std::int64_t count = 0;
   for (std::int64_t first = 0; first < set.size(); first += count) {
     const auto label = set.targets[first].item<std::int64_t>();
     count = set.targets.eq(label).sum().item<std::int64_t>();
-    const Batch real = examples.draw(label);
+    const Batch real = examples(label);
     const Augmentation augmentation = Augmentation::draw(how.augmentation, augmentations);
     if (real.size() == 0) continue;
     const torch::Tensor images = set.inputs.narrow(0, first, count);

@@ -1,6 +1,7 @@
 #include "fedarena/condensation.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "fedarena/synthetic_sets.hpp"
@@ -52,26 +53,34 @@ class SetTrainer {
 
 }  // namespace
 
+Schema<UnionTraining> UnionTraining::schema() {
+  const Constraint count = Constraint::between(1, 1'000'000);
+  return {
+      {"rate", &UnionTraining::rate, "learning rate of the models that train on images",
+       Constraint::positive()},
+      {"set_batch_size", &UnionTraining::set_batch_size, "synthetic images in a batch that models train on",
+       count},
+      {"server_epochs", &UnionTraining::server_epochs,
+       "passes of the server's model over the images; the second half at a tenth of the rate", count},
+      {"server_momentum", &UnionTraining::server_momentum, "momentum of the server's model",
+       Constraint::between(0, 1)},
+      {"server_weight_decay", &UnionTraining::server_weight_decay, "weight decay of the server's model",
+       Constraint::at_least(0)},
+  };
+}
+
 Schema<Condensation> Condensation::schema() {
   const Constraint count = Constraint::between(1, 1'000'000);
-  const Constraint share = Constraint::between(0, 1);
-  return {
+  return Schema<Condensation>{
       {"initialisations", &Condensation::initialisations,
        "K: random models that the images are matched on, in turn", count},
       {"outer_steps", &Condensation::outer_steps,
        "T: points on the way of each model, at which images take steps", count},
       {"model_epochs", &Condensation::model_epochs, "passes of the model over the images from point to point",
        Constraint::between(0, 1'000'000)},
-      {"rate", &Condensation::rate, "learning rate of the models", Constraint::positive()},
-      {"set_batch_size", &Condensation::set_batch_size, "synthetic images in a batch that models train on",
-       count},
-      {"momentum", &Condensation::momentum, "momentum of the client's models", share},
-      {"server_epochs", &Condensation::server_epochs,
-       "passes of the server's model over the images; the second half at a tenth of the rate", count},
-      {"server_momentum", &Condensation::server_momentum, "momentum of the server's model", share},
-      {"server_weight_decay", &Condensation::server_weight_decay, "weight decay of the server's model",
-       Constraint::at_least(0)},
-  };
+      {"momentum", &Condensation::momentum, "momentum of the client's models", Constraint::between(0, 1)},
+  }
+      .extends(UnionTraining::schema());
 }
 
 void condense(const Condensation& config, const std::string& augmentation, Client& client, const Batch& set,
@@ -93,11 +102,8 @@ void condense(const Condensation& config, const std::string& augmentation, Clien
   }
 }
 
-void train_on_union(const Condensation& config, const std::string& augmentation, Server& server,
-                    const Uplink& uplink) {
-  const std::vector<Batch> sets = decode_sets(uplink, server.model.options());
-  if (sets.empty()) return;
-  server.synthetic = union_of(sets);
+void train_on_set(const UnionTraining& config, const std::string& augmentation, Server& server, Batch set) {
+  server.synthetic = std::move(set);
   Stream shuffles = server.streams(Purpose::kSynthetic, 0);
   Stream draws = server.streams(Purpose::kSynthetic, 1);
   SetTrainer trainer(
@@ -107,6 +113,12 @@ void train_on_union(const Condensation& config, const std::string& augmentation,
     const bool late = 2 * epoch >= config.server_epochs;
     trainer.epoch(server.params, server.synthetic, late ? config.rate / 10 : config.rate);
   }
+}
+
+void train_on_union(const UnionTraining& config, const std::string& augmentation, Server& server,
+                    const Uplink& uplink) {
+  const std::vector<Batch> sets = decode_sets(uplink, server.model.options());
+  if (!sets.empty()) train_on_set(config, augmentation, server, union_of(sets));
 }
 
 }  // namespace fedarena

@@ -48,11 +48,12 @@ struct Config : GradientMatching, SyntheticSets, ImageTraining, ClassMatching, C
 // client's examples. An exact access.
 void match_classes(const Config& config, Client& client, Batch& set) {
   ClassBatches examples(client, config.batch_size, client.streams(Purpose::kSynthetic, kRealBatches));
+  const auto draw = [&](std::int64_t label) { return examples.draw(label); };
   Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
   ImageDescent descent(config, set.inputs);
   condense(config, config.augmentation, client, set, [&](const Params& model) {
     // Classes share no image, so one step along all slopes is a step for each class.
-    descent.step(slope_by_class(config, set, examples, draws, [&](const Batch& real, const Batch& own) {
+    descent.step(slope_by_class(config, set, draw, draws, [&](const Batch& real, const Batch& own) {
       return matching_slope(config, client, model, own, client.compute.gradient(model, real));
     }));
   });

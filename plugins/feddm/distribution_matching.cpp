@@ -2,11 +2,11 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include <torch/autograd.h>
 
 #include <fedarena/class_batches.hpp>
+#include <fedarena/features.hpp>
 
 namespace feddm {
 
@@ -19,25 +19,11 @@ constexpr std::uint64_t kWeights = 1;
 constexpr std::uint64_t kRealBatches = 2;
 constexpr std::uint64_t kAugmentations = 3;
 
-Model without_last_layer(const Model& model) {
-  Architecture architecture = model.architecture();
-  const auto* last = architecture.layers.empty() ? nullptr : std::get_if<Linear>(&architecture.layers.back());
-  if (last == nullptr) {
-    throw Error(Complaint{.found = "feddm needs features, but the model does not end in an affine map",
-                          .remedy = "choose another model, or fedlap, which needs gradients only"});
-  }
-  architecture.outputs = last->in;
-  architecture.layers.pop_back();
-  return {std::move(architecture), model.options()};
-}
-
 // A model cut before its last affine map, at some weights.
 class Embedding {
  public:
   Embedding(const Model& body, const Params& at)
-      : body_(body),
-        weights_(body.layout(), at.flat().narrow(0, 0, body.layout()->numel())),
-        head_(last_matrix(at)) {}
+      : body_(body), weights_(feature_weights(body, at)), head_(last_matrix(at)) {}
 
   torch::Tensor mean(const torch::Tensor& images) const { return body_.forward(weights_, images).mean(0); }
 
@@ -80,8 +66,9 @@ Distance distance_between(const Embedding& embedding, const Batch& examples, con
 }  // namespace
 
 void match_distributions(const Config& config, Client& client, const Params& start, Batch& set) {
-  const Model body = without_last_layer(client.model);
+  const Model body = feature_model(client.model, "feddm");
   ClassBatches examples(client, config.batch_size, client.streams(Purpose::kSynthetic, kRealBatches));
+  const auto draw = [&](std::int64_t label) { return examples.draw(label); };
   Stream weights = client.streams(Purpose::kSynthetic, kWeights);
   Stream draws = client.streams(Purpose::kSynthetic, kAugmentations);
   fedarena::ImageDescent descent(config, set.inputs);
@@ -89,7 +76,7 @@ void match_distributions(const Config& config, Client& client, const Params& sta
     client.compute.stop_if_interrupted();
     const Params at = weights_near(start, config.rho, weights);
     const Embedding embedding(body, at);
-    descent.step(slope_by_class(config, set, examples, draws, [&](const Batch& real, const Batch& own) {
+    descent.step(slope_by_class(config, set, draw, draws, [&](const Batch& real, const Batch& own) {
       Distance distance = distance_between(embedding, real, own);
       client.observed.add("matching-loss", distance.value);
       return std::move(distance.slope);

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include <fedarena/algorithm.hpp>
+#include <fedarena/k_means.hpp>
 #include <fedarena/model_averaging.hpp>
-
-#include "clusters.hpp"
 
 namespace {
 
 using namespace fedarena;
+using Hypotheses = std::vector<Params>;
 
 constexpr Key<Params> kTrained{"trained_model"};
 constexpr Key<std::int64_t> kChoice{"hypothesis"};
@@ -51,12 +51,10 @@ class Ifca final : public Algorithm {
     put(server.state, 0, server.params);
     for (std::int64_t j = 1; j < config_.hypotheses; ++j) {
       Stream draws = server.streams(Purpose::kAlgorithm, static_cast<std::uint64_t>(j));
-      if (config_.init == "model") {
-        put(server.state, j, server.model.initial(draws));
-      } else {
-        const torch::Tensor flat = normal(draws, {server.params.layout()->numel()});
-        put(server.state, j, Params(server.params.layout(), flat.to(server.model.options())));
-      }
+      Params own = zeros_like(server.params);
+      if (config_.init == "normal") own.flat().copy_(normal(draws, {own.flat().numel()}));
+      if (config_.init == "model") own = server.model.initial(draws);
+      put(server.state, j, std::move(own));
     }
   }
 
@@ -81,22 +79,25 @@ class Ifca final : public Algorithm {
     const std::span<const Message> messages = uplink.each();
     if (messages.empty()) return;
     const bool told = config_.assign == "clients";
-    std::vector<Params> sent;
+    std::vector<torch::Tensor> vectors, starts;
+    for (const Params& one : old) starts.push_back(one.flat());
     std::vector<double> weights;
     Choices choices;
     for (const Message& message : messages) {
-      sent.push_back(told ? message[kUpdate] : message[kTrained]);
+      vectors.push_back((told ? message[kUpdate] : message[kTrained]).flat());
       weights.push_back(told && config_.by_examples() ? static_cast<double>(message[kExamples]) : 1);
       if (told) choices.push_back(static_cast<std::size_t>(message[kChoice]));
     }
-    if (!told) choices = lloyd_choices(old, sent);
+    const torch::Tensor sent = torch::stack(vectors), before = torch::stack(starts);
+    if (!told) choices = lloyd(sent, before).choices;
     std::vector<std::int64_t> chosen(old.size());
     for (const std::size_t j : choices) ++chosen.at(j);
     for (std::size_t j = 0; j < old.size(); ++j)
       server.observed.add("hypothesis-" + std::to_string(j), static_cast<double>(chosen[j]));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());
+    const auto means = cluster_means(sent, choices, weights, told ? torch::zeros_like(before) : before);
     for (std::size_t j = 0; j < old.size(); ++j) {
-      Params mean = mean_of(j, choices, sent, weights, told ? zeros_like(old[j]) : old[j]);
+      Params mean(old[j].layout(), means[static_cast<std::int64_t>(j)].clone());
       if (told) mean = old[j] + config_.server_rate * std::move(mean);
       if (j == most) server.params = mean;
       put(server.state, static_cast<std::int64_t>(j), std::move(mean));
@@ -104,7 +105,6 @@ class Ifca final : public Algorithm {
   }
 
   bool personalises() const override { return true; }
-
   Params personalise(Client& client, const Message& downlink) const override {
     Hypotheses all = hypotheses_in(downlink);
     return std::move(all[best(client, all)]);

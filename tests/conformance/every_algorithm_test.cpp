@@ -253,7 +253,8 @@ bool refuses(const std::string& algorithm, const PrivacyPolicy& policy) {
 class PrivateAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<TestRun> run(const PrivacyPolicy& policy, int workers = 1) const {
-    const Settings settings = declared_by(GetParam(), {{"batch_size", 16},
+    const Settings settings = declared_by(GetParam(), {{"local_epochs", 1},
+                                                       {"batch_size", 16},
                                                        {"rate", 0.1},
                                                        {"weighting", "uniform"},
                                                        {"classes", "all"},
@@ -359,6 +360,8 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("fedavg"), 60);
   EXPECT_LE(lines_of("fedprox"), 70);
   EXPECT_LE(lines_of("fedsgd"), 60);
+  EXPECT_LE(lines_of("fedgm"), 150);
+  EXPECT_LE(lines_of("fedd3"), 100);
   EXPECT_LE(lines_of("fednova"), 110);
   EXPECT_LE(lines_of("fedopt"), 170);  // four algorithms
   EXPECT_LE(lines_of("scaffold"), 110);

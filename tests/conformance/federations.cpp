@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "fedarena/base/stream.hpp"
@@ -55,11 +56,13 @@ bool sends_one_by_one(const std::string& algorithm) {
 }
 
 bool accesses_exactly(const std::string& algorithm) {
-  return algorithm == "dsc" || algorithm == "feddm" || algorithm == "ifca";
+  static const std::set<std::string> kExact{"dsc", "fedd3", "feddm", "fedgm", "ifca"};
+  return kExact.contains(algorithm);
 }
 
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
-  if (algorithm == "dsc" || algorithm == "psg" || algorithm == "dense") options.rounds = 1;
+  static const std::set<std::string> kOneShot{"dense", "dsc", "fedd3", "fedgm", "psg"};
+  if (kOneShot.contains(algorithm)) options.rounds = 1;
   if (algorithm != "dsc") return {std::move(task), options};
   Partition together(1);
   for (const std::vector<std::int64_t>& shard : task.partition) {

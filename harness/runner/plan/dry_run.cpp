@@ -121,6 +121,8 @@ class DryRun {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
     if (const std::string& taken = inputs_.dataset(experiment).taken; !taken.empty()) taken_.insert(taken);
+    if (experiment.proxy.name != kNoProxy)
+      taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
     const Model& model = inputs_.model(experiment);
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     const auto clients = static_cast<std::int64_t>(dealt->partition.size());

@@ -40,10 +40,13 @@ class FEDARENA_API ClassBatches {
 /// The derivative, in a class's images, of what tells them from its examples; both come augmented alike.
 using ClassSlope = std::function<torch::Tensor(const Batch& examples, const Batch& images)>;
 
+/// The examples of a class that its images are compared with; empty where there is none.
+using ClassExamples = std::function<Batch(std::int64_t label)>;
+
 /// The derivative of a sum over classes in the images of `set`, whose labels ascend, in their shape: each
-/// class' own, taken back through the augmentation that is drawn for it. Zero where the client holds no
-/// example of a class.
-FEDARENA_API torch::Tensor slope_by_class(const ClassMatching& how, const Batch& set, ClassBatches& examples,
-                                          Stream& augmentations, const ClassSlope& slope);
+/// class' own, taken back through the augmentation that is drawn for it. Zero where a class has no examples.
+FEDARENA_API torch::Tensor slope_by_class(const ClassMatching& how, const Batch& set,
+                                          const ClassExamples& examples, Stream& augmentations,
+                                          const ClassSlope& slope);
 
 }  // namespace fedarena

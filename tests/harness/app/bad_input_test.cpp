@@ -102,6 +102,21 @@ TEST_F(BadInput, DataThatIsMissingOrDamagedIsNamed) {
   EXPECT_FALSE(fs::exists(scratch / "out")) << "a run directory was left";
 }
 
+TEST_F(BadInput, ProxyDataThatDoNotFitAreRefused) {
+  SmallExperiment experiment{.files = {{"p.csv", "x,y\n0,a\n1,b\n2,a\n3,b\n4,a\n5,b\n"}}};
+  const auto proxy = [&](const std::string& keys) {
+    experiment.more = "\n[proxy]\n" + keys;
+    experiment.write_to(scratch);
+    return refused("run small.toml --out out");
+  };
+  EXPECT_THAT(proxy("name = \"csv\"\npath = \"p.csv\"\ntarget = \"y\"\n"),
+              HasSubstr("[proxy] \"csv\" has inputs [1] of numbers, but those of the data set \"glyphs\" are "
+                        "[1, 28, 28] of pixels"));
+  EXPECT_THAT(proxy("name = \"glyphs\"\nlimit = 1000000\n"),
+              HasSubstr("[proxy] limit = 1000000, but \"glyphs\" has"));
+  EXPECT_FALSE(fs::exists(scratch / "out")) << "a run directory was left";
+}
+
 TEST_F(BadInput, CudaWithoutAGpuIsRefused) {
   SmallExperiment{}.write_to(scratch);
   EXPECT_THAT(

@@ -223,6 +223,25 @@ TEST_F(ChangedData, IsRefusedByRunInOneMessage) {
   EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 4 runs"));
 }
 
+// Inputs beside the run's own, from a file.
+TEST_F(ChangedData, OfTheProxyIsRefusedAsWell) {
+  scratch.write("p.csv", table(0));
+  SmallExperiment with_proxy = on_table({"feddf"});
+  with_proxy.training += "\ndistillation_steps = 3";
+  with_proxy.more = "\n[proxy]\nname = \"csv\"\npath = \"p.csv\"\ntarget = \"label\"\n";
+  with_proxy.write_to(scratch);
+  EXPECT_THAT(
+      succeed("run small.toml --out proxy").err,
+      HasSubstr("note: the server also has csv (path = \"p.csv\", target = \"label\"), without labels, "
+                "which counts as public"));
+  EXPECT_THAT(succeed("table proxy").out, HasSubstr("which counts as public"));
+  EXPECT_THAT(succeed("verify proxy --data").out, HasSubstr("verified: 2 runs"));
+  scratch.write("p.csv", table(1));
+  EXPECT_THAT(refused("run small.toml --out proxy --resume"),
+              AllOf(HasSubstr("runs here were made from other data: csv"), HasSubstr("proxy = csv")));
+  EXPECT_EQ(call("verify proxy --data").exit_code, 2);
+}
+
 TEST_F(ChangedData, IsToldApartWhereRunsMeetAnyway) {
   scratch.write("t.csv", table(1));
   on_table({"fedprox"}).write_to(scratch);

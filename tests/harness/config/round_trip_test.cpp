@@ -25,6 +25,7 @@ class Draw {
     if (below(2) == 0) result.device = "cuda";
     if (below(2) == 0) result.dtype = "float64";
     result.data = choice(catalog.datasets);
+    result.proxy = choice(catalog.proxies);
     result.partition = choice(catalog.partitions);
     result.model = choice(catalog.models);
     result.privacy = choice(catalog.policies);
@@ -46,6 +47,8 @@ class Draw {
       const std::string& required = find_entry(catalog.algorithms, algorithm.name)->requires_policy;
       Choice policy = below(2) == 0 ? result.privacy : choice(catalog.policies);
       while (!required.empty() && policy.name != required) policy = choice(catalog.policies);
+      const bool needs_proxy = find_entry(catalog.algorithms, algorithm.name)->requires_proxy;
+      while (needs_proxy && result.proxy.name == kNoProxy) result.proxy = choice(catalog.proxies);
       result.algorithms.push_back({algorithm.name, fmt::format("{}{}", folder_name(), index),
                                    std::move(algorithm.settings), std::move(policy)});
     }
@@ -230,6 +233,13 @@ TEST(ToToml, LeavesNothingToInherit) {
       with(text, "policy = \"record\"\nclip_norm = 1.0", "policy = \"record\"\nclip_norm = 9.0"));
   EXPECT_EQ(other.algorithms, experiment.algorithms);
   EXPECT_NE(other.privacy, experiment.privacy);
+}
+
+// Runs from before there were proxy data keep their names.
+TEST(ToToml, NamesProxyDataOnlyWhereThereAreSome) {
+  EXPECT_EQ(to_toml(parse_sample(kSample)).find("proxy"), std::string::npos);
+  const std::string text = to_toml(parse_sample(kSample, {"proxy.name=cifar10", "proxy.limit=7"}));
+  EXPECT_NE(text.find("\n[proxy]\nname = \"cifar10\"\nlimit = 7\n"), std::string::npos) << text;
 }
 
 TEST(Cell, IsOneAlgorithmUnderOneSeed) {

@@ -1,0 +1,85 @@
+// Steps of a student on what teachers say, against steps of plain training on labels: the same model, batches
+// and cores, in turns.
+#include <atomic>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "fedarena/adam.hpp"
+#include "fedarena/distillation.hpp"
+
+#include "benchmarks/speed.hpp"
+#include "harness/models/zoo.hpp"
+#include "harness/simulation/public_compute.hpp"
+
+namespace fedarena::benchmarks {
+namespace {
+
+constexpr int kTurns = 15, kSteps = 20;
+constexpr std::int64_t kTeachers = 10;
+
+void distillation(benchmark::State& state, std::int64_t batch_size, double temperature, bool fresh_teachers) {
+  keep_freed_memory();
+  use_one_torch_thread();
+  const WorkPool pool(WorkPool::available_cores(), use_one_torch_thread);
+  const Model model(build_model("niid-cnn", {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
+  const GradientEngine engine(model, pool);
+  const std::atomic<bool> stop = false;
+  const PublicCompute compute(engine, stop);
+  Stream stream({.seed = 1});
+  std::vector<Params> teachers;
+  for (std::int64_t teacher = 0; teacher < kTeachers; ++teacher) teachers.push_back(model.initial(stream));
+  const Distillation taught(model, compute, teachers, temperature);
+  const Batch labelled{normal(stream, model.input_shape(batch_size)).to(model.options()),
+                       uniform(stream, {batch_size}, 0, 10).to(torch::kInt64)};
+  const Batch lesson{labelled.inputs, taught.mean_outputs(labelled.inputs)};
+
+  Params trained = model.initial(stream), student = trained;
+  Adam adam;
+  const auto train = [&] {
+    for (int step = 0; step < kSteps; ++step) trained.add_scaled(-0.01, compute.gradient(trained, labelled));
+  };
+  const auto distil = [&] {
+    for (int step = 0; step < kSteps; ++step) {
+      const Batch now{lesson.inputs, fresh_teachers ? taught.mean_outputs(lesson.inputs) : lesson.targets};
+      adam.step(student, taught.gradient(student, now), 1e-3);
+    }
+  };
+  std::vector<double> ratios, plain, distilled;
+  for (auto _ : state) {
+    const bool first = ratios.size() % 2 == 0;
+    if (first) plain.push_back(seconds_of(train));
+    distilled.push_back(seconds_of(distil));
+    if (!first) plain.push_back(seconds_of(train));
+    ratios.push_back(plain.back() / distilled.back());
+    state.SetIterationTime(distilled.back());
+  }
+  const auto examples = static_cast<double>(kSteps * batch_size);
+  state.counters["ratio"] = median(ratios);
+  state.counters["samples_s"] = examples / median(distilled);
+  state.counters["plain_s"] = examples / median(plain);
+}
+
+}  // namespace
+}  // namespace fedarena::benchmarks
+
+int main(int count, char** arguments) {
+  using fedarena::benchmarks::distillation;
+  for (const std::int64_t batch_size : {128, 1024}) {
+    for (const double temperature : {1.0, 20.0}) {
+      for (const bool fresh : {false, true}) {
+        const auto name = fmt::format("distillation/{}/{}/{}", batch_size, temperature,
+                                      fresh ? "ten_teachers_speak" : "teachers_have_spoken");
+        benchmark::RegisterBenchmark(
+            name.c_str(),
+            [=](benchmark::State& state) { distillation(state, batch_size, temperature, fresh); })
+            ->Iterations(fedarena::benchmarks::kTurns)
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}
