@@ -276,7 +276,7 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
        .keys = audit_keys(),
        .part = [](Experiment& experiment) { return &experiment.audit; }});
   result.push_back({.name = "privacy",
-                    .doc = "The privacy policy; the ledger computes epsilon, no file can state it.",
+                    .doc = "The privacy policy; the ledger computes the epsilon of a run, no file can state it.",
                     .kind = Kind::kChoice,
                     .keys = policy_keys(catalog.policies),
                     .part = [](Experiment& experiment) { return &experiment.privacy; },
