@@ -35,6 +35,7 @@ void show(const AlgorithmInfo& info) {
   print("client sends {}\n", info.description.uplink);
   const std::string& policy = info.description.requires_policy;
   print("policy       {}\n", policy.empty() ? "any" : fmt::format("\"{}\", required", policy));
+  if (info.description.requires_proxy) print("proxy data   [proxy], required\n");
   print("plugin       {} ({})\n\n", info.plugin, info.library);
   print("Hyper-parameters: name, type, default, what is allowed, what it means.\n");
   print("{}", fields_help(info.fields));

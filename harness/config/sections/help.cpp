@@ -65,6 +65,7 @@ std::string section_help(const SectionSpec& spec) {
     if (!entry.requires_policy.empty()) {
       text += fmt::format("    Requires the privacy policy \"{}\".\n", entry.requires_policy);
     }
+    if (entry.requires_proxy) text += "    Requires public data without labels, [proxy].\n";
     text += aligned(entry.fields, 4);
   }
   // Their choices are listed in the section of the same key.

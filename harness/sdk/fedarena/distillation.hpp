@@ -27,6 +27,8 @@ class FEDARENA_API Distillation {
   Params gradient(const Params& student, const Batch& lesson) const;
 
  private:
+  Params softened_gradient(const Params& student, const Batch& lesson) const;
+
   const Model& model_;
   const Compute& compute_;
   std::vector<Params> teachers_;
