@@ -16,27 +16,25 @@ constexpr double kFar = std::numeric_limits<double>::infinity();
 // Numbers of each vector that are looked at together, so that copies stay small.
 constexpr std::int64_t kBlock = 16'384;
 
-// The squared distances of each point to each centre, float64 [points, centres]; infinite where they are not
-// numbers. By products of what points and centres differ from the first centre: the products lose what is
-// small beside the spread of the centres, not what is small beside their distance from zero.
-torch::Tensor squared_distances(const torch::Tensor& points, const torch::Tensor& centres) {
-  const std::int64_t numbers = centres.size(1);
+// The squared distances of each point to each centre less what they are to the first centre, or where it is
+// not finite to zero: float64 [points, centres], infinite where they are not numbers. What matters is small
+// beside the points' distance from zero, not beside the spread of the centres: so products are of
+// differences.
+torch::Tensor relative_distances(const torch::Tensor& points, const torch::Tensor& centres) {
   const torch::Tensor origin = centres[0].nan_to_num(0, 0, 0);
   torch::Tensor sums = torch::zeros({points.size(0), centres.size(0)}, torch::kFloat64);
-  for (std::int64_t begin = 0; begin < numbers; begin += kBlock) {
-    const std::int64_t length = std::min(kBlock, numbers - begin);
+  for (std::int64_t begin = 0; begin < centres.size(1); begin += kBlock) {
+    const std::int64_t length = std::min(kBlock, centres.size(1) - begin);
     const torch::Tensor middle = origin.narrow(0, begin, length);
     const torch::Tensor from = points.narrow(1, begin, length) - middle;
     const torch::Tensor to = centres.narrow(1, begin, length) - middle;
-    const torch::Tensor lengths =
-        from.square().sum(1, true, torch::kFloat64) + to.square().sum(1, false, torch::kFloat64);
-    sums += (lengths - 2 * from.mm(to.t())).to(torch::kCPU, torch::kFloat64);
+    sums += (to.square().sum(1) - 2 * from.mm(to.t())).to(torch::kCPU, torch::kFloat64);
   }
   return sums.nan_to_num(kFar, kFar, kFar);
 }
 
 Choices nearest_centres(const torch::Tensor& points, const torch::Tensor& centres) {
-  const torch::Tensor distances = squared_distances(points, centres);
+  const torch::Tensor distances = relative_distances(points, centres);
   const auto* own = distances.data_ptr<double>();
   Choices choices;
   for (std::int64_t i = 0; i < points.size(0); ++i, own += centres.size(0))
@@ -123,7 +121,10 @@ torch::Tensor spread_points(const torch::Tensor& points, std::int64_t count, Str
 }
 
 torch::Tensor nearest_points(const torch::Tensor& points, const torch::Tensor& centres) {
-  const torch::Tensor distances = squared_distances(points, centres).t().contiguous();
+  const torch::Tensor origin = centres[0].nan_to_num(0, 0, 0);
+  const torch::Tensor lengths = (points - origin).square().sum(1, true).to(torch::kCPU, torch::kFloat64);
+  const torch::Tensor distances =
+      (relative_distances(points, centres) + lengths).nan_to_num(kFar, kFar, kFar).t().contiguous();
   const auto* own = distances.data_ptr<double>();
   std::vector<std::int64_t> nearest;
   for (std::int64_t j = 0; j < centres.size(0); ++j, own += points.size(0))

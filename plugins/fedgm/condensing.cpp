@@ -1,5 +1,6 @@
 #include "condensing.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,11 @@ namespace {
 constexpr std::uint64_t kRealBatches = 2;
 constexpr std::uint64_t kAugmentations = 3;
 constexpr std::uint64_t kClusters = 6;
+
+// On MNIST's pixels, further steps lower the mean squared distance to the centres by 2 %.
+constexpr int kLloydSteps = 5;
+// k-means++ chooses among so many random examples for each cluster.
+constexpr std::int64_t kStartsPerCluster = 8;
 
 // Of each class the examples nearest to the centres of its clusters; all of a class that has no more.
 class Representatives {
@@ -39,14 +45,20 @@ class Representatives {
       const Batch& all = classes_[label];
       if (count_ == 0 || all.size() <= count_) continue;
       const torch::Tensor points = compute_->outputs(weights, all.inputs);
-      const torch::Tensor start = points.index_select(0, spread_points(points, count_, draws_));
-      chosen_[label] = all.select(nearest_points(points, lloyd(points, start).centres));
+      chosen_[label] = all.select(nearest_points(points, lloyd(points, start(points), kLloydSteps).centres));
     }
   }
 
   Batch of(std::int64_t label) const { return chosen_[static_cast<std::size_t>(label)]; }
 
  private:
+  torch::Tensor start(const torch::Tensor& points) {
+    const std::int64_t most = std::min(points.size(0), kStartsPerCluster * count_);
+    const auto drawn = torch::tensor(draws_.sample_without_replacement(points.size(0), most), torch::kInt64);
+    const torch::Tensor some = points.index_select(0, drawn);
+    return some.index_select(0, spread_points(some, count_, draws_));
+  }
+
   Model features_;
   std::unique_ptr<const Compute> compute_;
   std::int64_t count_;

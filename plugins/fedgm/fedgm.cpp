@@ -18,9 +18,10 @@
 //
 // Differs from the paper: models are updated after the loop over classes, as in Zhao et al., where Algorithm
 // 1 has it inside; biases and the numbers of normalisations count in the cosine distance, a row each; k-means
-// starts by k-means++ and takes at most 20 of Lloyd's steps. Images start as random examples in all settings,
-// where the paper takes representative ones outside the IID setting. The server trains the run's initial
-// weights, anew in each round; the paper has no rate, batch or number of epochs for it.
+// starts by k-means++ among a random part of a class and takes five of Lloyd's steps. Images start as random
+// examples in all settings, where the paper takes representative ones outside the IID setting. The server
+// trains the run's initial weights, anew in each round; the paper has no rate, batch or number of epochs for
+// it.
 //
 // Defaults: 300 models of 100 points each, as we read "300 matching iterations, inside each 100 inner loops",
 // with a pass over the images from point to point; 128 examples a class, clustered every 10 points; 50 images
