@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "fedarena/accounting/metric.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
@@ -127,6 +128,20 @@ TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
   EXPECT_EQ(document["population"][0]["participations"], 3);
   EXPECT_EQ(document["population"].size(), 2U);
   EXPECT_EQ(document["as_if"].size(), 1U);
+}
+
+TEST(LedgerJson, SaysWhereTheLargestNominalValueCounts) {
+  Ledger ledger(Unit::kLabel);
+  ledger.add_client(0, 1);
+  ledger.record(1, 0, RoundAccesses({{Nominal{"label epsilon", 2, true}, 2}}));
+  json document = json::parse(ledger.to_json());
+  json& nominal = document["clients"][0]["segments"][0]["accesses"][0];
+  EXPECT_EQ(nominal["combined"], "largest");
+  EXPECT_EQ(document["unit"], "label");
+  EXPECT_EQ(Ledger::from_json(document.dump()), ledger);
+  EXPECT_EQ(nominal_sums(ledger.charged(0)).at("label epsilon"), 2);
+  nominal["combined"] = "sum";
+  EXPECT_THAT(refusal(document.dump()), HasSubstr("\"combined\" is \"sum\"; allowed: \"largest\""));
 }
 
 TEST(LedgerJson, CanBeContinued) {
