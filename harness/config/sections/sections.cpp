@@ -275,12 +275,13 @@ std::vector<SectionSpec> sections(const Catalog& catalog) {
        .doc = "Canaries, by which a run proves a lower bound on its own epsilon (docs/audit.md).",
        .keys = audit_keys(),
        .part = [](Experiment& experiment) { return &experiment.audit; }});
-  result.push_back({.name = "privacy",
-                    .doc = "The privacy policy; the ledger computes the epsilon of a run, no file can state it.",
-                    .kind = Kind::kChoice,
-                    .keys = policy_keys(catalog.policies),
-                    .part = [](Experiment& experiment) { return &experiment.privacy; },
-                    .entries = &catalog.policies});
+  result.push_back(
+      {.name = "privacy",
+       .doc = "The privacy policy; the ledger computes the epsilon of a run, no file can state it.",
+       .kind = Kind::kChoice,
+       .keys = policy_keys(catalog.policies),
+       .part = [](Experiment& experiment) { return &experiment.privacy; },
+       .entries = &catalog.policies});
   result.push_back(
       {.name = "training",
        .doc = "Hyper-parameters for every listed algorithm that has them; its own entry goes first.",
