@@ -24,7 +24,7 @@ struct Synthesis {
 /// Images, the classes that the generator was asked for, and what the objective came to.
 struct Synthetic {
   fedarena::Batch images;
-  double objective;
+  double objective = 0;
 };
 
 /// A network that makes images of noise, of the shape of the model's inputs.
