@@ -124,8 +124,13 @@ void Stream::fill_normal(std::span<double> values) {
   }
   std::array<std::uint64_t, 2 * kPairs> words;
   while (values.size() >= 2) {
-    const std::size_t pairs = std::min(kPairs, values.size() / 2);
-    for (std::size_t i = 0; i < 2 * pairs; ++i) words[i] = (*this)();
+    const std::size_t pairs = std::min(kPairs, values.size() / 2), count = 2 * pairs;
+    std::size_t filled = 0;
+    while (used_ < block_.size() && filled < count) words[filled++] = (*this)();
+    const std::size_t blocks = (count - filled) / block_.size();
+    philox4x64(counter_, key_, {words.data() + filled, blocks * block_.size()});
+    counter_[0] += blocks;
+    for (filled += blocks * block_.size(); filled < count; ++filled) words[filled] = (*this)();
     box_muller(words.data(), pairs, values.data());
     values = values.subspan(2 * pairs);
   }

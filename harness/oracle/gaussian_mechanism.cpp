@@ -6,13 +6,9 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/oracle/cache_pieces.hpp"
+
 namespace fedarena {
-namespace {
-
-// Noise is made and added in pieces that stay in a processor's cache. Even: normals come in pairs.
-constexpr std::int64_t kChunk = 1 << 15;
-
-}  // namespace
 
 GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip_norms, RoundAccesses& book)
     : event_(std::move(event)), clip_norms_(std::move(clip_norms)) {
@@ -41,15 +37,13 @@ void GaussianRelease::noise(Params& sum, NoiseSource& source, std::size_t query)
 }
 
 void GaussianRelease::noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query) const {
-  const torch::Tensor flat = sum.view({-1});
-  const std::int64_t size = flat.numel();
-  const torch::Tensor values = torch::empty({std::min(size, kChunk)}, torch::kFloat64);
-  for (std::int64_t begin = 0; begin < size; begin += kChunk) {
-    const torch::Tensor part = values.narrow(0, 0, std::min(kChunk, size - begin));
-    source.fill_normal({part.data_ptr<double>(), static_cast<std::size_t>(part.numel())});
+  torch::Tensor values = torch::empty({std::min(sum.numel(), kCachePiece)}, torch::kFloat64);
+  for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t) {
+    const torch::Tensor noise = values.narrow(0, 0, piece.numel());
+    source.fill_normal({noise.data_ptr<double>(), static_cast<std::size_t>(piece.numel())});
     // Scaled in double: a float would round the deviation before it is used.
-    flat.narrow(0, begin, part.numel()).add_((part * deviation(query)).to(sum.options()));
-  }
+    piece.add_(noise.mul_(deviation(query)).to(piece.options()));
+  });
 }
 
 void GaussianRelease::noise(double& sum, NoiseSource& source, std::size_t query) const {

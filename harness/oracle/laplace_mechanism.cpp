@@ -1,6 +1,11 @@
 #include "harness/oracle/laplace_mechanism.hpp"
 
+#include <cmath>
+#include <cstdint>
+
 #include "fedarena/base/error.hpp"
+
+#include "harness/oracle/cache_pieces.hpp"
 
 namespace fedarena {
 namespace {
@@ -39,12 +44,18 @@ LaplaceRelease LaplaceRelease::relative(std::int64_t dimension, double factor, d
 void LaplaceRelease::noise(const torch::Tensor& sum, NoiseSource& source) const {
   FEDARENA_CHECK(sum.numel(), ==, dimension_);
   if (scale_ == 0) return;
-  torch::Tensor values = torch::empty(sum.sizes(), torch::kFloat64);
-  source.fill_normal({values.data_ptr<double>(), static_cast<std::size_t>(dimension_)});
+  const torch::Tensor values = torch::empty({dimension_}, torch::kFloat64);
+  double squares = 0;
+  for_each_piece(values, [&](const torch::Tensor& piece, std::int64_t) {
+    source.fill_normal({piece.data_ptr<double>(), static_cast<std::size_t>(piece.numel())});
+    squares += piece.square().sum().item<double>();
+  });
   const double radius = scale_ * source.gamma(static_cast<double>(dimension_));
-  const double length = values.norm().item<double>();
-  // Scaled in double: a float would round the radius before it is used.
-  sum.add_(values.mul_(radius / length).to(sum.options()));
+  const double factor = radius / std::sqrt(squares);
+  for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t begin) {
+    // Scaled in double: a float would round the radius before it is used.
+    piece.add_((values.narrow(0, begin, piece.numel()) * factor).to(piece.options()));
+  });
 }
 
 }  // namespace fedarena

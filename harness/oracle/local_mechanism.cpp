@@ -9,6 +9,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/oracle/cache_pieces.hpp"
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/laplace_mechanism.hpp"
 #include "harness/oracle/noise_source.hpp"
@@ -33,7 +34,13 @@ std::vector<torch::Tensor> parts_of(const Params& params, bool by_tensor) {
   return parts;
 }
 
-double length_of(const torch::Tensor& vector) { return vector.to(torch::kFloat64).norm().item<double>(); }
+double length_of(const torch::Tensor& vector) {
+  double squares = 0;
+  for_each_piece(vector, [&](const torch::Tensor& piece, std::int64_t) {
+    squares += piece.to(torch::kFloat64).square().sum().item<double>();
+  });
+  return std::sqrt(squares);
+}
 
 // Rounding of the factor and of the products must not lengthen what is clipped.
 double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
