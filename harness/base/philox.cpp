@@ -49,7 +49,7 @@ inline void make_block(const std::array<std::uint64_t, 4>& counter, const std::a
 
 std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter,
                                         std::array<std::uint64_t, 2> key) {
-  std::array<std::uint64_t, 4> block;
+  std::array<std::uint64_t, 4> block{};
   make_block(counter, key, block.data());
   return block;
 }

@@ -122,7 +122,7 @@ void Stream::fill_normal(std::span<double> values) {
     values.front() = normal();
     values = values.subspan(1);
   }
-  std::array<std::uint64_t, 2 * kPairs> words;
+  std::array<std::uint64_t, 2 * kPairs> words{};
   while (values.size() >= 2) {
     const std::size_t pairs = std::min(kPairs, values.size() / 2), count = 2 * pairs;
     std::size_t filled = 0;
@@ -138,7 +138,7 @@ void Stream::fill_normal(std::span<double> values) {
 }
 
 void Stream::fill_normal(std::span<float> values) {
-  std::array<double, 2 * kPairs> numbers;
+  std::array<double, 2 * kPairs> numbers{};
   while (!values.empty()) {
     const std::span<double> part(numbers.data(), std::min(numbers.size(), values.size()));
     fill_normal(part);

@@ -34,7 +34,7 @@ class SystemNoise final : public NoiseSource {
     while (!values.empty()) {
       if (bits_.size() - used_ < 2) refill();
       const std::size_t pairs = std::min((values.size() + 1) / 2, (bits_.size() - used_) / 2);
-      std::array<double, std::tuple_size_v<decltype(bits_)>> made;
+      std::array<double, std::tuple_size_v<decltype(bits_)>> made{};
       box_muller(&bits_[used_], pairs, made.data());
       used_ += 2 * pairs;
       const std::size_t count = std::min(2 * pairs, values.size());
