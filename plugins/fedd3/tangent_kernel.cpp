@@ -1,12 +1,12 @@
 #include "tangent_kernel.hpp"
 
-#include <cmath>
+#include <numbers>
 
 namespace fedd3 {
 
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
+constexpr double kPi = std::numbers::pi;
 
 // From this cosine on, two inputs have the same direction but for rounding.
 constexpr double kSame = 1 - 1e-14;

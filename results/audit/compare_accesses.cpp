@@ -1,0 +1,203 @@
+#include "results/audit/compare_accesses.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "results/text/number_format.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Divisions and roots round alike everywhere; this leaves room for those that are made in another order.
+constexpr double kReordering = 1e-12;
+
+bool nearly_same(double left, double right) {
+  return std::abs(left - right) <= kReordering * std::abs(right);
+}
+
+std::string listed(const std::vector<double>& numbers, std::string_view between = " and ") {
+  std::vector<std::string> texts;
+  for (const double number : numbers) texts.push_back(exact_number(number));
+  return fmt::format("{}", fmt::join(texts, between));
+}
+
+void compare_event(const SampledGaussian& event, const SampledGaussian& expected, const std::string& whose,
+                   Kinds& kinds) {
+  const bool same_noise =
+      std::ranges::equal(event.noise_multipliers, expected.noise_multipliers, nearly_same);
+  kinds.result(same_noise, "noise multiplier", whose, listed(event.noise_multipliers),
+               listed(expected.noise_multipliers));
+  kinds.result(event.sampling == expected.sampling, "sampling", whose, std::string(name(event.sampling)),
+               std::string(name(expected.sampling)));
+  kinds.result(event.adjacency == expected.adjacency, "adjacency", whose, std::string(name(event.adjacency)),
+               std::string(name(expected.adjacency)));
+}
+
+// What is neither a Gaussian over a sample nor exact, which no policy makes, and what is public only where
+// the experiment says so.
+void compare_others(const Access& access, const ExpectedLedger& expected, const std::string& whose,
+                    Kinds& kinds) {
+  if (std::holds_alternative<Nominal>(access.event)) return;  // which no epsilon reads
+  if (const auto* open = std::get_if<DeclaredPublic>(&access.event)) {
+    kinds.result(expected.declares_public(open->what), "public " + open->what, whose, "declared",
+                 "not declared");
+  } else if (const auto* exact = std::get_if<ExactAccess>(&access.event)) {
+    kinds.result(!expected.declares_public(exact->what), "public " + exact->what, whose, "not declared",
+                 "declared");
+  } else {
+    kinds.result(false, "access", whose, describe(access.event), "none of that kind");
+  }
+}
+
+// An event of any dimension in R^1, for the comparison with one whose dimension the experiment does not tell.
+Event on_the_line(Event event) {
+  if (auto* laplace = std::get_if<Laplace>(&event)) laplace->dimension = 1;
+  if (auto* metric = std::get_if<MetricLaplace>(&event)) metric->dimension = 1;
+  return event;
+}
+
+// `centred`: whether the spread of centres may have made it worth less privacy than that.
+bool same_mechanism(const Event& event, const Event& expected, bool centred) {
+  const auto noise = [](const Event& of) -> std::optional<double> {
+    if (const auto* gaussian = std::get_if<Gaussian>(&of)) return gaussian->noise_multiplier;
+    if (const auto* laplace = std::get_if<Laplace>(&of)) return 1 / laplace->epsilon;
+    if (const auto* metric = std::get_if<MetricLaplace>(&of)) return metric->scale;
+    return std::nullopt;
+  };
+  if (event.index() != expected.index()) return false;
+  const auto left = noise(event), right = noise(expected);
+  if (!left || !right) return event == expected;
+  const bool less = centred && !std::holds_alternative<MetricLaplace>(event) && *left < *right;
+  return (less || nearly_same(*left, *right)) && adjacencies({{event, 1}}) == adjacencies({{expected, 1}});
+}
+
+std::string described(const std::vector<Access>& accesses) {
+  std::vector<std::string> texts;
+  for (const Access& access : accesses) texts.push_back(describe(access.event));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
+
+void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                     Kinds& kinds) {
+  const std::string whose = client_text(client);
+  const SampledGaussian noised = expected.of_records(client);
+  const std::set<double> rates = expected.rates(record.examples);
+  const auto due = expected.accesses(record.examples);
+  for (const Ledger::Segment& segment : record.segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      const auto* event = std::get_if<SampledGaussian>(&access.event);
+      if (event == nullptr) {
+        compare_others(access, expected, whose, kinds);
+        continue;
+      }
+      count += access.count;
+      compare_event(*event, noised, whose, kinds);
+      const bool fits = rates.empty() || std::ranges::any_of(rates, [&](double rate) {
+                          return nearly_same(event->rate, rate);
+                        });
+      kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
+                   listed({rates.begin(), rates.end()}, " or "));
+    }
+    if (!due) continue;
+    const bool fits = count >= due->least && (count <= due->most || !expected.is_repeatable());
+    kinds.result(fits, "accesses in a round", whose, std::to_string(count),
+                 range_text(due->least, due->most));
+  }
+}
+
+void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                      Kinds& kinds) {
+  const std::string whose = client_text(client);
+  const Event due = expected.of_messages(client);
+  const bool centred = expected.may_have_centres();
+  const auto* exact = std::get_if<ExactAccess>(&due);
+  for (const Ledger::Segment& segment : record.segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      if (exact != nullptr && std::holds_alternative<Nominal>(access.event)) continue;
+      count += access.count;
+      kinds.result(same_mechanism(access.event, due, centred), "message", whose,
+                   describe(on_the_line(access.event)), describe(due));
+    }
+    const bool fits = count == 1 || (count > 1 && (expected.by_tensor() || !expected.is_repeatable()));
+    kinds.result(fits, "messages in a round", whose, std::to_string(count), "1");
+  }
+}
+
+void compare_centred(std::int64_t client, const Ledger::Segment& segment,
+                     std::span<const std::int64_t> rounds, ChargedRounds& charged, Kinds& kinds) {
+  for (const std::int64_t round : rounds) {
+    if (round < segment.first_round || round > segment.last_round) continue;
+    const auto& [accesses, other] = charged.try_emplace(round, &segment.accesses, client).first->second;
+    kinds.result(*accesses == segment.accesses, "message around centres", client_text(client),
+                 described(segment.accesses), described(*accesses) + " as" + client_text(other));
+  }
+}
+
+void compare_population(const std::vector<Ledger::Segment>& segments,
+                        const std::optional<SampledGaussian>& expected, const ExpectedLedger& experiment,
+                        const std::string& whose, Kinds& kinds) {
+  if (!expected) return kinds.result(segments.empty(), "accesses", whose, "some", "none");
+  kinds.result(!segments.empty(), "accesses", whose, "none", "some");
+  for (const Ledger::Segment& segment : segments) {
+    std::int64_t count = 0;
+    for (const Access& access : segment.accesses) {
+      const auto* event = std::get_if<SampledGaussian>(&access.event);
+      if (event == nullptr) {
+        compare_others(access, experiment, whose, kinds);
+        if (is_exact(access.event)) count = std::max<std::int64_t>(count, 1);
+        continue;
+      }
+      count += access.count;
+      compare_event(*event, *expected, whose, kinds);
+      kinds.result(nearly_same(event->rate, expected->rate), "sampling rate", whose,
+                   exact_number(event->rate), exact_number(expected->rate));
+    }
+    const bool fits = count == 1 || (count > 1 && !experiment.is_repeatable());
+    kinds.result(fits, "accesses in a round", whose, std::to_string(count), "1");
+  }
+}
+
+void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes,
+                    Kinds& kinds) {
+  const RandomizedResponse due = expected.of_labels(classes);
+  std::int64_t count = 0;
+  for (const Access& access : Ledger::accesses_of(ledger.population())) {
+    const auto* response = std::get_if<RandomizedResponse>(&access.event);
+    if (response == nullptr) {
+      compare_others(access, expected, " of all clients", kinds);
+      continue;
+    }
+    count += access.count;
+    const bool same =
+        response->epsilon == due.epsilon && (due.categories == 0 || response->categories == due.categories);
+    kinds.result(same, "release of labels", "", describe(access.event), describe(due));
+  }
+  const bool trained =
+      std::ranges::any_of(ledger.clients(), [](const auto& entry) { return !entry.second.segments.empty(); });
+  const bool fits = count == 1 || (count > 1 && !expected.is_repeatable()) || (count == 0 && !trained);
+  kinds.result(fits, "releases of labels", "", std::to_string(count), "1");
+  for (const auto& [client, record] : ledger.clients()) {
+    for (const Access& access : Ledger::accesses_of(record.segments))
+      compare_others(access, expected, client_text(client), kinds);
+  }
+}
+
+void compare_unprotected(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds) {
+  for (const Access& access : Ledger::accesses_of(ledger.population()))
+    compare_others(access, expected, " of all clients", kinds);
+}
+
+}  // namespace fedarena::results

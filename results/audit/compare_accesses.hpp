@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fedarena/accounting/ledger.hpp"
+
+#include "results/audit/comparison.hpp"
+#include "results/audit/expected_ledger.hpp"
+
+namespace fedarena::results {
+
+/// Counts comparisons by what they are about, and tells the first that fails of each: thousands of clients
+/// fail alike.
+class Kinds {
+ public:
+  explicit Kinds(Comparison compare) : compare_(std::move(compare)) {}
+
+  void result(bool same, const std::string& kind, const std::string& whose, const std::string& recorded,
+              const std::string& recomputed) {
+    Kind& known = kinds_[kind];
+    if (same) return;
+    if (known.failures++ == 0) {
+      known.whose = whose;
+      known.recorded = recorded;
+      known.recomputed = recomputed;
+    }
+  }
+
+  void conclude() {
+    for (const auto& [name, kind] : kinds_) {
+      std::string field = name + kind.whose;
+      if (kind.failures > 1) field += fmt::format(" and {} more", kind.failures - 1);
+      compare_.result(kind.failures == 0, field, kind.recorded, kind.recomputed);
+    }
+  }
+
+ private:
+  struct Kind {
+    std::int64_t failures = 0;
+    std::string whose, recorded, recomputed;
+  };
+  Comparison compare_;
+  std::map<std::string, Kind> kinds_;
+};
+
+/// " of client 3".
+std::string client_text(std::int64_t client);
+
+/// Under the policy "record": what a client's examples went through in each of its rounds.
+void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                     Kinds& kinds);
+
+/// Under the policy "local": each of a client's rounds is one message, or one for each tensor. The spread of
+/// centres is of models that no file holds, so of what is clipped around several there is only known that it
+/// may not be charged less than around one, and that a round charges all clients the same.
+void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
+                      Kinds& kinds);
+
+/// What was charged for a message of each round, and to whom.
+using ChargedRounds = std::map<std::int64_t, std::pair<const std::vector<Access>*, std::int64_t>>;
+
+/// Centres are public: a round that was made charges all clients alike. `rounds`: the client's.
+void compare_centred(std::int64_t client, const Ledger::Segment& segment,
+                     std::span<const std::int64_t> rounds, ChargedRounds& charged, Kinds& kinds);
+
+/// Under the policy "client": each round is one answer about all clients.
+void compare_population(const std::vector<Ledger::Segment>& segments,
+                        const std::optional<SampledGaussian>& expected, const ExpectedLedger& experiment,
+                        const std::string& whose, Kinds& kinds);
+
+/// Under the policy "label": each label is released once, to everybody, before the first round; what is made
+/// of the answers later is no access. Where a crash lost them, they were drawn again, and are charged again.
+/// `classes`: 0 where nobody knows how many there are.
+void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes, Kinds& kinds);
+
+/// Under the others: what all clients were charged for at once, which no mechanism made.
+void compare_unprotected(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds);
+
+}  // namespace fedarena::results
