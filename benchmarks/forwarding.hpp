@@ -24,6 +24,10 @@ class ForwardingOracle : public Oracle {
                                     double epsilon) override {
     return inner_.randomised_response(labels, prior, epsilon);
   }
+  torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override {
+    return inner_.noisy_sum(vote, query);
+  }
+  std::int64_t votes_left(const VoteQuery& query) const override { return inner_.votes_left(query); }
   std::int64_t size() const override { return inner_.size(); }
 
  protected:

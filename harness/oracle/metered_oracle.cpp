@@ -1,5 +1,9 @@
 #include "harness/oracle/metered_oracle.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -11,6 +15,14 @@ namespace {
 
 // Of a client's noise streams in a round; number 0 noises its gradients, or its message.
 constexpr std::uint64_t kResponseStream = 1;
+
+// Of the streams that order examples before the first round; number 0 halves shards of the policy "label".
+constexpr std::uint64_t kPartsStream = 1;
+
+// Names what voters remember, in what their client does: "voters/200/weights".
+constexpr std::string_view kVoters = "voters/";
+
+std::string prefix_of(std::int64_t parts) { return fmt::format("{}{}/", kVoters, parts); }
 
 }  // namespace
 
@@ -80,6 +92,110 @@ torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, co
   const auto release = ResponseRelease::of_synthetic(setting_.classes, epsilon, accesses_);
   if (!responses_) responses_ = make_noise_source(setting_.noise_source, streams_, kResponseStream);
   return release.answers(labels, prior, *responses_);
+}
+
+torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query) {
+  FEDARENA_CHECK(query.parts, >=, 0);
+  FEDARENA_CHECK(query.bound, >, 0);
+  FEDARENA_CHECK(std::isfinite(query.bound), ==, true);
+  if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+  const std::int64_t examples = query.parts > 0 ? size() : held_.size(0);
+  if (examples == 0 || examples < query.parts) {
+    throw Error(Complaint{
+        .found = fmt::format("a client has {} examples, too few for {} parts that vote", examples,
+                             std::max<std::int64_t>(query.parts, 1)),
+        .remedy = "Ask for fewer parts (the algorithm's key says how many), or deal clients more examples"});
+  }
+  torch::Tensor votes;
+  if (query.parts > 0) {
+    votes = parts(query).sum(vote, query.bound, setting_.engine.pool());
+  } else {
+    const auto read = [this](std::int64_t begin, std::int64_t end) {
+      const Batch batch =
+          setting_.reader.read(setting_.examples, held_.narrow(0, begin, end - begin), setting_.skew);
+      return Batch{batch.inputs.unsqueeze(1), batch.targets.unsqueeze(1)};
+    };
+    votes = Voting::of_examples(examples, read).sum(vote, query.bound, setting_.engine.pool());
+  }
+  release(votes, query);
+  return votes;
+}
+
+Batch MeteredOracle::examples_of_parts(const torch::Tensor& positions) const {
+  if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+  const torch::Tensor all = positions.flatten();
+  Batch batch = setting_.reader.read(setting_.examples, all, setting_.skew);
+  const auto* position = all.data_ptr<std::int64_t>();
+  for (std::int64_t row = 0; row < all.size(0); ++row) {
+    if (!leaves_out(position[row])) continue;
+    batch.inputs.select(0, row).zero_();
+    batch.targets.select(0, row).zero_();
+  }
+  const auto split = [&](const torch::Tensor& rows) {
+    std::vector<std::int64_t> shape = rows.sizes().vec();
+    shape.erase(shape.begin());
+    shape.insert(shape.begin(), {positions.size(0), positions.size(1)});
+    return rows.reshape(shape);
+  };
+  return {split(batch.inputs), split(batch.targets)};
+}
+
+Voting& MeteredOracle::parts(const VoteQuery& query) {
+  auto found = parliaments_.find(query.parts);
+  if (found == parliaments_.end()) {
+    const std::int64_t examples = size() / query.parts;
+    Stream order = streams_.in_round(0)(Purpose::kBatches, kPartsStream);
+    const torch::Tensor dealt =
+        positions_.index_select(0, torch::tensor(order.permutation(size()), torch::kInt64))
+            .narrow(0, 0, query.parts * examples)
+            .view({query.parts, examples});
+    const std::string prefix = prefix_of(query.parts);
+    Message own;
+    for (const Message::Entry& entry : remembered_.entries()) {
+      if (query.keep && entry.name.starts_with(prefix))
+        own.put_entry({entry.name.substr(prefix.size()), entry.content});
+    }
+    const auto read = [this, dealt](std::int64_t begin, std::int64_t end) {
+      return examples_of_parts(dealt.narrow(0, begin, end - begin));
+    };
+    found = parliaments_.try_emplace(query.parts, Parliament{Voting::of_parts(query.parts, read, own), false})
+                .first;
+  }
+  found->second.keeps = found->second.keeps || query.keep;
+  return found->second.voting;
+}
+
+void MeteredOracle::release(const torch::Tensor& votes, const VoteQuery& /*query*/) {
+  for (std::int64_t vote = 0; vote < votes.size(0); ++vote) note(ExactAccess{"votes"});
+}
+
+std::int64_t MeteredOracle::votes_left(const VoteQuery& /*query*/) const {
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+void MeteredOracle::recall(Message& state) {
+  Message own;
+  for (const Message::Entry& entry : state.entries())
+    (entry.name.starts_with(kVoters) ? remembered_ : own).put_entry(entry);
+  state = std::move(own);
+}
+
+void MeteredOracle::remember(Message& state) const {
+  for (const Message::Entry& entry : state.entries()) {
+    if (entry.name.starts_with(kVoters))
+      throw Bug(fmt::format("\"{}\" in a client's state has a name of what voters remember", entry.name));
+  }
+  for (const auto& [parts, parliament] : parliaments_) {
+    if (!parliament.keeps) continue;
+    const Message memory = parliament.voting.memory();
+    for (const Message::Entry& entry : memory.entries())
+      state.put_entry({prefix_of(parts) + entry.name, entry.content});
+  }
+  for (const Message::Entry& entry : remembered_.entries()) {
+    const bool asked = std::ranges::any_of(
+        parliaments_, [&](const auto& one) { return entry.name.starts_with(prefix_of(one.first)); });
+    if (!asked) state.put_entry(entry);
+  }
 }
 
 }  // namespace fedarena

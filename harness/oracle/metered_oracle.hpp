@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
 #include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/voting.hpp"
 
 namespace fedarena {
 
@@ -21,7 +24,7 @@ namespace fedarena {
 /// is answered is what policies differ in.
 class MeteredOracle : public Oracle {
  public:
-  /// What every client of a run shares, but for the last.
+  /// What every client of a run shares, but for `skew` and `pays`.
   struct Setting {
     const Examples& examples;
     const ExampleReader& reader;
@@ -34,6 +37,8 @@ class MeteredOracle : public Oracle {
     /// Whether targets are randomised responses, which are paid for: whatever is computed from them is
     /// post-processing, and costs no more.
     bool released_labels = false;
+    /// Whether the client's budget pays for those accesses of the round that begins; empty: there is none.
+    std::function<bool(const std::vector<Access>& of_round)> pays = {};
   };
 
   virtual ~MeteredOracle() = default;
@@ -45,7 +50,14 @@ class MeteredOracle : public Oracle {
   Batch exact_batch() override;
   torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                     double epsilon) override;
+  torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override;
+  std::int64_t votes_left(const VoteQuery& query) const override;
   std::int64_t size() const override { return positions_.size(0); }
+
+  /// Takes what voters remember out of what their client remembers; to be called before anything is asked.
+  void recall(Message& state);
+  /// Puts it back, as it is now. Bug where the client's own entries have its names.
+  void remember(Message& state) const;
 
   const RoundAccesses& accesses() const { return accesses_; }
   /// Examples whose gradient was taken.
@@ -81,12 +93,24 @@ class MeteredOracle : public Oracle {
   void check(const Query& query) const;
   /// Hands out the examples at those positions, augmented where the query asks for it.
   BatchSource source(const torch::Tensor& positions, const Query& query = {}) const;
+  /// Whether the example at that position is a canary that is out: as part of a voter it is all zeros.
+  virtual bool leaves_out(std::int64_t /*position*/) const { return false; }
+  /// Makes exact votes, [votes, numbers], what the client may send, and writes it down.
+  virtual void release(const torch::Tensor& votes, const VoteQuery& query);
   /// How asking for the classes is written down.
   virtual Event class_access() const { return ExactAccess{"classes"}; }
   /// How asking for the label counts is.
   virtual Event label_count_access() const { return ExactAccess{"label counts"}; }
 
  private:
+  // Of the parts of a shard, and whether they remember beyond the round.
+  struct Parliament {
+    Voting voting;
+    bool keeps;
+  };
+  Batch examples_of_parts(const torch::Tensor& positions) const;
+  Voting& parts(const VoteQuery& query);
+
   Setting setting_;
   torch::Tensor positions_, held_;
   Streams streams_;
@@ -94,6 +118,8 @@ class MeteredOracle : public Oracle {
   RoundAccesses accesses_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;
   torch::Tensor last_batch_;
+  Message remembered_;                              // by voters, before this round
+  std::map<std::int64_t, Parliament> parliaments_;  // by their number of parts
 };
 
 }  // namespace fedarena

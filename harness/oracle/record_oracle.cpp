@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,43 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   canaries_.score(sum, policy_.clip_norm);
   sum *= 1 / sample.expected_size;
   return sum;
+}
+
+SampledGaussian RecordOracle::event_of_examples() const {
+  return event(policy_.sampling, 1, {policy_.noise_multiplier.number()});
+}
+
+// What a record does to the vote of its part nobody knows, so that an exchange moves the sum by up to twice
+// the bound.
+Gaussian RecordOracle::event_of_parts() const {
+  return {policy_.noise_multiplier.number(), Adjacency::kReplaceOne};
+}
+
+void RecordOracle::release(const torch::Tensor& votes, const VoteQuery& query) {
+  for (std::int64_t vote = 0; vote < votes.size(0); ++vote) {
+    const GaussianRelease release = query.parts > 0
+                                        ? GaussianRelease(event_of_parts(), query.bound, book())
+                                        : GaussianRelease(event_of_examples(), {query.bound}, book());
+    release.noise(votes.select(0, vote), *noise_);
+  }
+}
+
+std::int64_t RecordOracle::votes_left(const VoteQuery& query) const {
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;
+  if (!setting().pays) return std::numeric_limits<std::int64_t>::max();
+  const Event event = query.parts > 0 ? Event(event_of_parts()) : Event(event_of_examples());
+  const auto pays = [&](std::int64_t votes) {
+    std::vector<Access> all = accesses().list();
+    all.push_back({event, votes});
+    return setting().pays(all);
+  };
+  std::int64_t paid = 0, unpaid = 1;
+  while (unpaid < kMany && pays(unpaid)) paid = std::exchange(unpaid, 2 * unpaid);
+  while (unpaid - paid > 1) {
+    const std::int64_t middle = paid + (unpaid - paid) / 2;
+    (pays(middle) ? paid : unpaid) = middle;
+  }
+  return paid;
 }
 
 }  // namespace fedarena

@@ -19,11 +19,14 @@ class RecordOracle final : public MeteredOracle {
                const RecordPolicy& policy, ClientCanaries canaries = {});
 
   Params gradient(const Params& at, const Query& query) override;
+  std::int64_t votes_left(const VoteQuery& query) const override;
   const std::vector<double>& canary_scores() const override { return canaries_.scores(); }
 
  protected:
   Event class_access() const override;
   Event label_count_access() const override;
+  bool leaves_out(std::int64_t position) const override { return canaries_.leaves_out(position); }
+  void release(const torch::Tensor& votes, const VoteQuery& query) override;
 
  private:
   struct Sample {
@@ -32,6 +35,9 @@ class RecordOracle final : public MeteredOracle {
     double expected_size = 1;  // public, unlike the size
   };
   Sample draw(std::int64_t batch_size);
+  // Of every example as a voter of its own.
+  SampledGaussian event_of_examples() const;
+  Gaussian event_of_parts() const;
 
   RecordPolicy policy_;
   ClientCanaries canaries_;

@@ -28,6 +28,12 @@ Stream Streams::operator()(Purpose purpose, std::uint64_t index) const {
   return Stream(name);
 }
 
+Streams Streams::in_round(std::int64_t round) const {
+  Streams copy = *this;
+  copy.name_.round = round;
+  return copy;
+}
+
 Streams Streams::for_algorithm() const {
   Streams copy = *this;
   copy.for_algorithm_ = true;

@@ -29,12 +29,13 @@ void Simulation::check_label_counts() const {
           "Set public_label_counts = true if everybody knows them, or leave out per_client or the budget"});
 }
 
-// Saves the work of a round that is bound to be withheld: when all rounds so far made the same accesses, so
-// will the next one.
+// Saves the work of a round that is bound to be withheld: when all rounds so far, two or more, made the same
+// accesses, so will the next one.
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
-    return segments.size() == 1 ? &segments.front().accesses : nullptr;
+    const bool alike = segments.size() == 1 && segments.front().participations > 1;
+    return alike ? &segments.front().accesses : nullptr;
   };
   Ledger forecast = ledger_;
   for (const std::int64_t client : cohort) {

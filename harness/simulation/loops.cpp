@@ -197,6 +197,7 @@ Simulation::Tested Simulation::test(const Evaluator::Piece& piece, const Params&
                                      shard.skew};
   ExactOracle oracle(exact, shard_of(piece.client), streams_of(next, piece.client));
   Message state = known ? message_from(*known) : Message();
+  oracle.recall(state);
   Observations observed;
   Client view = client_view(piece.client, next, oracle, state, observed);
   const Params personal = setup_.algorithm.personalise(view, *downlink);

@@ -179,8 +179,14 @@ torch::Tensor Simulation::shard_of(std::int64_t client) const {
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::int64_t round,
                                                       const Streams& streams) const {
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
-    return std::make_unique<RecordOracle>(shard_setting(client), shard_of(client), streams,
-                                          of_client(*policy, client), canaries_.of_client(client, streams));
+    MeteredOracle::Setting setting = shard_setting(client);
+    if (budget_of(setup_.policy, client) > 0) {
+      setting.pays = [this, client](const std::vector<Access>& of_round) {
+        return pays(client, ledger_.clients().at(client).segments, of_round);
+      };
+    }
+    return std::make_unique<RecordOracle>(setting, shard_of(client), streams, of_client(*policy, client),
+                                          canaries_.of_client(client, streams));
   }
   const auto* labels = std::get_if<LabelPolicy>(&setup_.policy);
   const bool half = labels != nullptr && round <= labels->first_rounds;
@@ -213,6 +219,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   Message state = known ? message_from(*known) : Message();
   const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams);
+  oracle->recall(state);
   Client view = client_view(client, round, *oracle, state, result.observed);
   Message message = setup_.algorithm.train(view, downlink.message);
   result.accesses = oracle->accesses();
@@ -225,6 +232,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   const Bytes bytes = encode(message);
   result.uplink = message_from(bytes);
   result.uplink_bytes = static_cast<std::int64_t>(bytes.size());
+  oracle->remember(state);
   if (!state.entries().empty()) result.state = std::make_shared<const Bytes>(encode(state));
   result.examples = oracle->gradient_examples();
   result.canary_scores = oracle->canary_scores();

@@ -61,6 +61,12 @@ class CountingOracle final : public Oracle {
     calls_.emplace_back("synthetic labels");
     return inner_.randomised_response(labels, prior, epsilon);
   }
+  torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override {
+    torch::Tensor votes = inner_.noisy_sum(vote, query);
+    for (std::int64_t number = 0; number < votes.size(0); ++number) calls_.emplace_back("votes");
+    return votes;
+  }
+  std::int64_t votes_left(const VoteQuery& query) const override { return inner_.votes_left(query); }
   std::int64_t size() const override { return inner_.size(); }
 
  private:

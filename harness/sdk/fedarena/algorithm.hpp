@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,31 @@ struct Query {
   /// Applied to every example before its gradient is taken; nullptr for none. Error for a model whose inputs
   /// are not [channels, height, width], unless it changes nothing.
   const Augmentation* augmentation = nullptr;
+};
+
+/// Examples of a client that vote: row i of every tensor belongs to voter `first` + i.
+struct FEDARENA_API Voters {
+  std::int64_t first;     ///< the number of the first of these voters
+  const Batch& examples;  ///< inputs [voters, examples, input shape...], targets [voters, examples]
+  /// What these voters remember from vote to vote: tensors [voters, ...], none at first.
+  Message& memory;
+
+  std::int64_t size() const { return examples.inputs.size(0); }
+};
+
+/// What voters say: [voters, votes, numbers], floating, the same shape whoever they are. Row i depends on row
+/// i of the examples and of the memory alone. Called from several threads at once, on some of the voters at a
+/// time.
+using Vote = std::function<torch::Tensor(const Voters& voters)>;
+
+/// How votes are asked for.
+struct VoteQuery {
+  /// Voters are so many disjoint parts of the shard, of one size, fixed for the whole run; the examples left
+  /// over have no vote. 0: every example is a voter of its own, which remembers nothing.
+  std::int64_t parts = 0;
+  double bound = 1;  ///< Euclidean norm to which each vote of each voter is clipped; positive
+  /// Whether the parts remember beyond this round; else each round begins with nothing.
+  bool keep = false;
 };
 
 /// The one door to a client's examples. Every call is written to the privacy ledger.
@@ -58,6 +84,16 @@ class FEDARENA_API Oracle {
   /// rows that are not distributions and an epsilon outside (0, 64].
   virtual torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                             double epsilon) = 0;
+  /// The sum of votes over all voters, each clipped to the bound, as private as the run demands: [votes,
+  /// numbers], float64. Under a policy on records every vote is one access by the Gaussian mechanism, with
+  /// noise of standard deviation noise_multiplier * bound; neighbours exchange a record where voters are
+  /// parts, because the vote of its part may then be any other. Memory stays behind this door: neither
+  /// `Client::state` nor a message has it. Error for fewer examples than parts and for a vote in which one
+  /// voter's answer depends on another's.
+  virtual torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) = 0;
+  /// How many more such votes the client's budget pays for, after all that it was asked for so far; the
+  /// largest integer where nothing is charged or there is no budget. It depends on no example.
+  virtual std::int64_t votes_left(const VoteQuery& query) const = 0;
   /// Examples in the shard, which the ledger lists as assumed public.
   virtual std::int64_t size() const = 0;
 

@@ -21,6 +21,8 @@ class FEDARENA_API Streams {
       : name_{seed, round, client, {}, 0}, cell_(cell) {}
   /// Error when the purpose is the harness's own and these are an algorithm's streams.
   Stream operator()(Purpose purpose, std::uint64_t index = 0) const;
+  /// Those of the same client in another round; 0 for what is drawn once.
+  Streams in_round(std::int64_t round) const;
   /// The same streams as algorithms get them: kSynthetic and kAlgorithm only. Whoever could draw the batches
   /// or the noise of a mechanism again could take its protection off.
   Streams for_algorithm() const;

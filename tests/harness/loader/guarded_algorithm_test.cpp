@@ -37,6 +37,8 @@ class NoData final : public Oracle {
   torch::Tensor randomised_response(const torch::Tensor&, const torch::Tensor&, double) override {
     return {};
   }
+  torch::Tensor noisy_sum(const Vote&, const VoteQuery&) override { return {}; }
+  std::int64_t votes_left(const VoteQuery&) const override { return 0; }
   std::int64_t size() const override { return 0; }
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,15 +48,33 @@ class OpenShard final : public Oracle {
     accesses.emplace_back("synthetic labels");
     return labels.clone();
   }
+  /// Without clipping and noise: all examples in one part, or each for itself.
+  torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override {
+    accesses.emplace_back("votes");
+    const std::int64_t voters = query.parts > 0 ? query.parts : size();
+    const std::int64_t each = size() / voters;
+    const auto split = [&](const torch::Tensor& rows) {
+      std::vector<std::int64_t> shape = rows.sizes().vec();
+      shape[0] = each;
+      shape.insert(shape.begin(), voters);
+      return rows.narrow(0, 0, voters * each).reshape(shape);
+    };
+    const Batch parts{split(examples_.inputs), split(examples_.targets)};
+    Message& memory = memories_[query.parts];
+    return vote({.first = 0, .examples = parts, .memory = memory}).sum(0).to(torch::kFloat64);
+  }
+  std::int64_t votes_left(const VoteQuery& /*query*/) const override { return paid_votes; }
   std::int64_t size() const override { return examples_.size(); }
 
   std::vector<std::string> accesses;
+  std::int64_t paid_votes = std::numeric_limits<std::int64_t>::max();
 
  private:
   torch::Tensor counts() const { return at::bincount(examples_.targets, {}, model_.num_classes()); }
 
   const Model& model_;
   Batch examples_;
+  std::map<std::int64_t, Message> memories_;
 };
 
 /// For algorithms that compute nothing on synthetic data.
