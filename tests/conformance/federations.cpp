@@ -61,8 +61,7 @@ bool accesses_exactly(const std::string& algorithm) {
 }
 
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
-  static const std::set<std::string> kOneShot{"dense", "dsc", "fedd3", "fedgm", "psg"};
-  if (kOneShot.contains(algorithm)) options.rounds = 1;
+  if (plugins().info(algorithm).description.one_round || algorithm == "fedgm") options.rounds = 1;
   if (algorithm != "dsc") return {std::move(task), options};
   Partition together(1);
   for (const std::vector<std::int64_t>& shard : task.partition) {
