@@ -97,6 +97,13 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
   for (const Ledger::Segment& segment : record.segments) {
     std::int64_t count = 0;
     for (const Access& access : segment.accesses) {
+      // A vote of parts, with the noise of every access.
+      if (const auto* vote = std::get_if<Gaussian>(&access.event)) {
+        compare_event({noised.sampling, 1, {vote->noise_multiplier}, vote->adjacency},
+                      {noised.sampling, 1, noised.noise_multipliers, Adjacency::kReplaceOne}, whose, kinds);
+        count += access.count;
+        continue;
+      }
       const auto* event = std::get_if<SampledGaussian>(&access.event);
       if (event == nullptr) {
         compare_others(access, expected, whose, kinds);

@@ -56,6 +56,13 @@ std::string client_table(const PrivacyReport& report) {
   return aligned_lines(rows, {false, true, true, true, true});
 }
 
+// Records are asked for votes by parts of a shard; nothing else is a Gaussian on all of one.
+std::string event_text(const PrivacyReport& report, const Event& event) {
+  const bool votes = report.summary.privacy && report.summary.privacy->unit == name(Unit::kRecord) &&
+                     std::holds_alternative<Gaussian>(event);
+  return one_line((votes ? "vote of parts: " : "") + describe(event));
+}
+
 std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   std::string text = group.clients.empty() ? "What happened to the data of all clients"
                                            : fmt::format("What happened to the data of {} {}",
@@ -74,7 +81,7 @@ std::string event_table(const PrivacyReport& report, const ClientGroup& group) {
   for (const EventShare& kind : group.events) {
     text += fmt::format("  {} x  ", padded(fmt::format("{}", kind.count), widths[0], true));
     if (widths[1] > 0) text += padded(part_text(kind.part), widths[1], true) + "  ";
-    text += one_line(describe(kind.event)) + "\n";
+    text += event_text(report, kind.event) + "\n";
   }
   return text;
 }

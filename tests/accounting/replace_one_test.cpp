@@ -210,5 +210,32 @@ TEST(ReplaceOne, IsBoundedAtTheEnds) {
             std::numeric_limits<double>::infinity());
 }
 
+// Votes of parts, of which one is exchanged: the divergence is 2 a / z^2, so that n of them at delta = 1e-5
+// cost c n + 2 sqrt(c n log 1/delta) with c = 2 / z^2 by the classic conversion at the best order. How many
+// of 300 signs under noise of deviation 5000 then cost an epsilon of 1, 5 and 10 (Wang et al., CCS 2021, as
+// run by PPPFL).
+TEST(ReplaceOne, PaysForAsManyVotesOfPartsAsTheClosedForm) {
+  const Gaussian vote{5000 / std::sqrt(300.0), kReplace};
+  const double slope = 2 / (vote.noise_multiplier * vote.noise_multiplier), tail = std::log(1e5);
+  struct Golden {
+    double epsilon;
+    std::int64_t votes;
+  };
+  for (const Golden& golden : {Golden{1, 867}, Golden{5, 18'734}, Golden{10, 64'597}}) {
+    const auto closed = [&](std::int64_t votes) {
+      const double divergence = slope * static_cast<double>(votes);
+      return divergence + 2 * std::sqrt(divergence * tail);
+    };
+    EXPECT_LE(closed(golden.votes), golden.epsilon);
+    EXPECT_GT(closed(golden.votes + 1 + golden.votes / 10'000), golden.epsilon);
+    RdpAccountant accountant(rdp_orders("default"));
+    accountant.add(vote, golden.votes);
+    const double classic = accountant.epsilon(1e-5, Conversion::kClassic).epsilon;
+    EXPECT_GE(classic, closed(golden.votes) * (1 - 1e-12));
+    EXPECT_LE(classic, closed(golden.votes) * (1 + 1e-3)) << "the orders are dense enough";
+    EXPECT_LT(accountant.epsilon(1e-5).epsilon, classic);
+  }
+}
+
 }  // namespace
 }  // namespace fedarena

@@ -127,6 +127,25 @@ TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
   EXPECT_GT(area_of(attacks, "image-distance"), area_of(attacks, "loss"));
 }
 
+// The distances of a set come with those of as many examples and of noise; a run without a set is told.
+TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
+  SmallExperiment sets{.rounds = 1,
+                       .partition = "kind = \"iid\"\nclients = 2\ntrain_fraction = 0.01",
+                       .training = "batch_size = 16\nrate = 0.05",
+                       .algorithms = {"fedlap"}};
+  sets.more =
+      "image_init = \"real\"\nimages_per_class = 3\nouter_steps = 1\nreal_batches = 1\nimage_updates = 1\n"
+      "server_epochs = 2\naugmentation = \"none\"\n";
+  run_small(scratch, sets);
+  const nlohmann::json measured = nlohmann::json::parse(succeed("fid out --format json").out).at(0);
+  EXPECT_EQ(measured.at("images"), 60);
+  EXPECT_LT(measured.at("fid_of_training_examples").get<double>(), measured.at("fid_of_noise").get<double>());
+  EXPECT_LT(measured.at("fid").get<double>(), measured.at("fid_of_noise").get<double>());
+  EXPECT_THAT(measured.at("features").get<std::string>(), HasSubstr("niid-cnn"));
+  fs::remove_all(scratch / "out/fedlap-seed-1/synthetic");
+  EXPECT_THAT(refused("fid out"), HasSubstr("holds no synthetic images"));
+}
+
 // Gradients of one image each, as they are.
 SmallExperiment sharing_gradients(const std::string& batch_size) {
   return {.rounds = 1,

@@ -324,5 +324,44 @@ TEST_F(Budgets, OfZeroSetNoLimit) {
   EXPECT_EQ(rounds_of(simulation), 6);
 }
 
+// In the first round all clients take as many votes as they are told that there are; later rounds ask for
+// nothing.
+TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
+  const Vote vote = [](const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); };
+  for (const PerClient& budget : {PerClient(2), PerClient({1.0, 3.0})}) {
+    std::mutex mutex;
+    std::map<std::int64_t, std::int64_t> taken;
+    algorithm.steps_in = [](std::int64_t) { return 0; };
+    algorithm.on_train = [&](Client& client) {
+      const VoteQuery query{.parts = 2};
+      if (client.round == 1) {
+        std::int64_t votes = 0;
+        const std::int64_t paid = client.oracle.votes_left(query);
+        for (; client.oracle.votes_left(query) > 0; ++votes) (void)client.oracle.noisy_sum(vote, query);
+        EXPECT_EQ(votes, paid);
+        const std::lock_guard lock(mutex);
+        taken[client.id] = votes;
+      }
+      EXPECT_EQ(client.oracle.votes_left(query), 0);
+    };
+    RecordPolicy policy = records_hidden();
+    policy.noise_multiplier = 20;
+    Simulation simulation(everyone(with_budget(policy, budget)));
+    EXPECT_EQ(rounds_of(simulation), 6);
+    EXPECT_TRUE(simulation.spent().empty());
+    const Odometer odometer{AccountSettings()};
+    ASSERT_EQ(taken.size(), partition.size());
+    for (const auto& [client, votes] : taken) {
+      EXPECT_GT(votes, 0);
+      const auto cost = [&](std::int64_t count) {
+        return odometer.epsilon(std::vector<Access>{{Gaussian{20, Adjacency::kReplaceOne}, count}})
+            .epsilon.value();
+      };
+      EXPECT_LE(cost(votes), budget.of(client));
+      EXPECT_GT(cost(votes + 1), budget.of(client));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fedarena

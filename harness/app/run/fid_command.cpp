@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
+#include "fedarena/base/text.hpp"
+
+#include "harness/app/accounting/checks.hpp"
+#include "harness/app/commands.hpp"
+#include "harness/app/run/experiment_options.hpp"
+#include "harness/app/stop_on_signal.hpp"
+#include "harness/attack/frechet_distance.hpp"
+#include "harness/gradients/engine/gradients.hpp"
+#include "harness/runner/finished_run.hpp"
+#include "harness/runner/plan/catalog.hpp"
+#include "harness/runner/progress/progress_line.hpp"
+#include "results/images/synthetic_folder.hpp"
+#include "results/record/find_runs.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FidArguments {
+  std::vector<fs::path> folders, plugin_path;
+  int workers = WorkPool::available_cores();
+  std::string format = "text";
+};
+
+// Test images that every distance is taken from.
+constexpr std::int64_t kTestImages = 10'000;
+
+struct Distances {
+  fs::path run;
+  std::int64_t round = 0, images = 0;
+  // From the test images: of the set, and of as many training examples and images of noise.
+  double set = 0, training = 0, noise = 0;
+  std::string features;
+};
+
+Distances distances_of(const FinishedRun& run, const ImageFeatures& features) {
+  const results::SyntheticFolder folder = results::RunDirectory::open(run.path()).synthetic();
+  const std::vector<std::int64_t> rounds = folder.rounds();
+  if (rounds.empty()) {
+    throw Error(Complaint{
+        .place = {.file = run.path().string()},
+        .found = fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
+        .remedy =
+            "Algorithms whose server has synthetic images leave them, such as fedlap, psg and sda-fl."});
+  }
+  results::LabelledImages set =
+      results::as_images(folder.read(rounds.back()), folder.folder_of(rounds.back()).string());
+  const auto count = static_cast<std::int64_t>(set.size());
+  if (count < 2) {
+    throw Error(Complaint{.place = {.file = run.path().string()},
+                          .found = fmt::format("the set of round {} is one image", rounds.back()),
+                          .allowed = "two images or more"});
+  }
+  const torch::Tensor images =
+      torch::from_blob(set.pixels.data(), {count, set.channels, set.height, set.width}).clone();
+  const torch::Tensor test = features.of_test(kTestImages);
+  return {.run = run.path(),
+          .round = rounds.back(),
+          .images = count,
+          .set = frechet_distance(features.of_images(images), test),
+          .training = frechet_distance(features.of_training(count), test),
+          .noise = frechet_distance(features.of_noise(count), test),
+          .features = features.description()};
+}
+
+std::string text_of(const std::vector<Distances>& all) {
+  std::vector<std::vector<std::string>> lines = {
+      {"run", "round", "images", "FID", "of training examples", "of noise"}};
+  std::vector<std::string> notes;
+  for (const Distances& one : all) {
+    lines.push_back({one.run.string(), fmt::format("{}", one.round), fmt::format("{}", one.images),
+                     fmt::format("{:.4g}", one.set), fmt::format("{:.4g}", one.training),
+                     fmt::format("{:.4g}", one.noise)});
+    if (std::ranges::find(notes, one.features) == notes.end()) notes.push_back(one.features);
+  }
+  std::string text = results::aligned_lines(lines, {false, true, true, true, true, true});
+  for (const std::string& note : notes)
+    text += fmt::format(
+        "\nFID: Frechet distance from the test images by {}. These are not Inception's features: published "
+        "distances do not compare. Fewer images have a larger distance; beside each set stand as "
+        "many training examples and images of uniform noise.\n",
+        note);
+  return text;
+}
+
+results::Json json_of(const std::vector<Distances>& all) {
+  results::Json json = results::Json::array();
+  for (const Distances& one : all) {
+    json.push_back({{"run", one.run.string()},
+                    {"round", one.round},
+                    {"images", one.images},
+                    {"fid", one.set},
+                    {"fid_of_training_examples", one.training},
+                    {"fid_of_noise", one.noise},
+                    {"features", one.features}});
+  }
+  return json;
+}
+
+int run_fid(const FidArguments& arguments) {
+  const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
+  const PluginHost host = load_plugins(arguments.plugin_path);
+  const Catalog catalog = make_catalog(host);
+  SharedInputs inputs;
+  use_one_torch_thread();
+  const WorkPool pool(arguments.workers, use_one_torch_thread);
+  ProgressLine progress(stderr);
+  const auto tell = [&](const std::string& what) {
+    progress.draw([&](std::size_t room) { return what.substr(0, room); });
+  };
+  std::map<const Dataset*, std::unique_ptr<const ImageFeatures>> networks;
+  std::vector<Distances> all;
+  for (const results::FoundRun& each : found) {
+    try {
+      const FinishedRun run(each.path, catalog, inputs);
+      auto& network = networks[&run.dataset()];
+      if (network == nullptr)
+        network = std::make_unique<const ImageFeatures>(
+            run.dataset(), ImageFeatures::Setting{.pool = pool, .stop = stop_on_signal(), .tell = tell});
+      tell(each.path.string());
+      all.push_back(distances_of(run, *network));
+    } catch (const Error& error) {
+      if (found.size() == 1) throw;
+      // One run that has no images must not hide the others.
+      progress.say("not measured: " + results::one_line(error.what()));
+    }
+  }
+  progress.clear();
+  if (all.empty()) {
+    throw Error(Complaint{.found = fmt::format("none of the {} runs could be measured", found.size()),
+                          .remedy = "The lines above say why."});
+  }
+  print("{}", arguments.format == "json" ? results::json_text(json_of(all), 1) + "\n" : text_of(all));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_fid_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "fid", "Measure how far the synthetic images of finished runs lie from the test images.");
+  const auto arguments = std::make_shared<FidArguments>();
+  command->add_option("DIR", arguments->folders, "folders with run directories of finished runs")->required();
+  command
+      ->add_option("--workers", arguments->workers,
+                   "threads, by default one a core; changes the time, never the result")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
+  command->add_option("--format", arguments->format, "text (the default) or json")
+      ->type_name("NAME")
+      ->check(one_of({"text", "json"}));
+  add_plugin_path(*command, arguments->plugin_path);
+  command->callback([arguments, &action] { action = [arguments] { return run_fid(*arguments); }; });
+}
+
+}  // namespace fedarena
