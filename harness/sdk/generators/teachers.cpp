@@ -69,11 +69,7 @@ void Teachers::learn(const torch::Tensor& real, const torch::Tensor& generated, 
   at::bmm_out(of_output, forward.hidden.transpose(1, 2), slopes);
   bias_of(gradient).copy_(slopes.sum(1, /*keepdim=*/true));
 
-  ++steps_;
-  // One by one, because what belongs to one teacher stays in a cache.
-  for (std::int64_t i = 0; i < size(); ++i)
-    Adam::step(kTeacherMoments, {moments_.mean[i], moments_.square[i]}, steps_, weights_[i], gradient[i],
-               rate);
+  Adam::step(kTeacherMoments, moments_, ++steps_, weights_, gradient, rate);
 }
 
 torch::Tensor Teachers::slopes(const torch::Tensor& generated) const {

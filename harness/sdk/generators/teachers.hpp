@@ -13,10 +13,10 @@ namespace fedarena::generators {
 struct FEDARENA_API TeacherShape {
   std::int64_t pixels, classes, width;
 
-  std::int64_t inputs() const { return pixels + classes; }
+  constexpr std::int64_t inputs() const { return pixels + classes; }
   /// Weights of the hidden layer [width, inputs], of the output [width], its bias. The class of an input
   /// stands in for the bias of the hidden layer.
-  std::int64_t numbers() const { return width * inputs() + width + 1; }
+  constexpr std::int64_t numbers() const { return width * inputs() + width + 1; }
 };
 
 /// Discriminators side by side, one a row of every tensor, each [pixels and class] -> width -> 1 with leaky
