@@ -7,6 +7,10 @@ using namespace fedarena;
 Schema<Config> Config::schema() {
   const Constraint count = Constraint::between(1, 10'000'000);
   return Schema<Config>{
+      {"aggregation", &Config::aggregation,
+       "what clients send after their steps: the gradient on the synthetic examples that they held back "
+       "(meta), or the change of the model, which the server averages as FedAvg does",
+       Constraint::one_of({"meta", "average"})},
       {"most_examples", &Config::most_examples,
        "synthetic examples that a client trains on, at most; else as many as it holds real ones", count},
       {"inner_rate", &Config::inner_rate, "rate of a client's Adam on synthetic examples",

@@ -11,6 +11,7 @@ namespace pppfl {
 /// The hyper-parameters. Names of rates and epochs: inner is on synthetic data in a round, personal what
 /// makes a client's own model.
 struct Config : fedarena::Generators {
+  std::string aggregation = "meta";
   std::int64_t most_examples = 20'000;
   double inner_rate = 1e-4;
   std::int64_t inner_epochs = 1;

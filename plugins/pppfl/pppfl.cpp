@@ -53,15 +53,16 @@ class Pppfl final : public Algorithm {
     Params start = config_.start_average * downlink[kModel];
     start.add_scaled(1 - config_.start_average, client.state.get_or(kStart, downlink[kModel]));
     client.state.put(kStart, start);
-    const Params own = descend(config_, client, std::move(start), config_.inner_epochs, config_.inner_rate);
-    Message message{{kGradient, query_gradient(client, own)}};
+    const Params own = descend(config_, client, start, config_.inner_epochs, config_.inner_rate);
+    Message message{{kGradient, averages() ? start - own : query_gradient(client, own)}};
     if (by_budget()) message.put(kBudget, client.budget);
     return message;
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {
     if (!trains(server.round) || uplink.size() == 0) return;
-    adam_step(server, by_budget() ? softmax_mean(uplink.each()) : uplink.mean(kGradient));
+    const Params gradient = by_budget() ? softmax_mean(uplink.each()) : uplink.mean(kGradient);
+    averages() ? static_cast<void>(server.params -= gradient) : adam_step(server, gradient);
   }
 
   bool personalises() const override { return true; }
@@ -80,6 +81,7 @@ class Pppfl final : public Algorithm {
   }
 
  private:
+  bool averages() const { return config_.aggregation == "average"; }
   bool by_budget() const { return config_.weights == "budget"; }
   bool trains(std::int64_t round) const { return round > 1 && config_.server_rate > 0; }
 
