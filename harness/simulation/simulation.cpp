@@ -209,7 +209,8 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
           .compute = compute_,
           .streams = streams_of(round, client).for_algorithm(),
           .observed = observed,
-          .budget = budget_of(setup_.policy, client)};
+          .budget = budget_of(setup_.policy, client),
+          .pixel_range = reader_.pixel_range()};
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,

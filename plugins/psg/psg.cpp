@@ -21,29 +21,14 @@
 #include <utility>
 
 #include <fedarena/algorithm.hpp>
-#include <fedarena/condensation.hpp>
-#include <fedarena/image_descent.hpp>
-#include <fedarena/matching.hpp>
-#include <fedarena/synthetic_sets.hpp>
+#include <fedarena/private_set.hpp>
 
 namespace psg {
 namespace {
 
 using namespace fedarena;
 
-struct Config : GradientMatching, SyntheticSets, ImageTraining, Condensation {
-  Config() {
-    criterion = "cosine";
-    images_per_class = 10;
-    classes = "all";
-    image_init = "noise";
-    image_rate = 0.1;
-    outer_steps = 10;
-    model_epochs = 50;
-  }
-
-  std::int64_t real_batches = 10;
-  std::int64_t batch_size = 256;
+struct Config : PrivateSet {
   std::string server_augmentation = "none";
 
   void validate() const { Augmentation::validate(server_augmentation); }
@@ -54,19 +39,11 @@ class Psg final : public Algorithm {
   using Config = psg::Config;
   static Schema<Config> schema() {
     return Schema<Config>{
-        {"real_batches", &Config::real_batches,
-         "private gradients at each point, each followed by one step of all images",
-         Constraint::between(1, 1'000'000)},
-        {"batch_size", &Config::batch_size, "examples in a real batch, of all classes; 0: the whole shard",
-         Constraint::between(0, 10'000'000)},
         {"server_augmentation", &Config::server_augmentation,
          "augmentation of the images that the server trains on: operations joined by \"_\", of which each "
          "batch draws one, out of color, crop, cutout, flip, scale, rotate; or none"},
     }
-        .extends(Condensation::schema())
-        .extends(ImageTraining::schema())
-        .extends(SyntheticSets::schema())
-        .extends(GradientMatching::schema());
+        .extends(PrivateSet::schema());
   }
 
   explicit Psg(Config config) : config_(std::move(config)) {}
@@ -83,8 +60,7 @@ class Psg final : public Algorithm {
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
   Message train(Client& client, const Message& /*downlink*/) const override {
-    Batch set = initial_set(config_, client);
-    if (set.size() > 0) match_private_gradients(client, set);
+    const Batch set = private_set(config_, client);
     return encode_set(config_, client, set);
   }
 
@@ -93,16 +69,6 @@ class Psg final : public Algorithm {
   }
 
  private:
-  void match_private_gradients(Client& client, Batch& set) const {
-    ImageDescent descent(config_, set.inputs);
-    condense(config_, "none", client, set, [&](const Params& model) {
-      for (std::int64_t batch = 0; batch < config_.real_batches; ++batch) {
-        const Params target = client.oracle.gradient(model, {.batch_size = config_.batch_size});
-        descent.step(matching_slope(config_, client, model, set, target));
-      }
-    });
-  }
-
   Config config_;
 };
 

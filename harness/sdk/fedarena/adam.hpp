@@ -27,10 +27,18 @@ class FEDARENA_API Adam {
     step(params.flat(), gradient.flat(), rate);
   }
 
+  /// What it remembers of the gradients before, each in the shape of the values; zero at first.
+  struct Moments {
+    torch::Tensor mean, square;
+  };
+  /// Step number `step`, from 1, of whoever keeps the moments: they change in place as the values do.
+  static void step(const Settings& settings, const Moments& moments, std::int64_t step,
+                   const torch::Tensor& values, const torch::Tensor& gradient, double rate);
+
  private:
   Settings settings_;
   std::int64_t steps_ = 0;
-  torch::Tensor mean_, square_;  // of the gradients, decayed
+  Moments moments_;
 };
 
 }  // namespace fedarena

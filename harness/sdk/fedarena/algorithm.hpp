@@ -1,7 +1,8 @@
 /// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks of
 /// methods that send models (`local_training.hpp`, `model_averaging.hpp`) and of those that send synthetic
 /// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `image_descent.hpp`, `class_batches.hpp`, `matching.hpp`,
-/// `condensation.hpp`), of those that teach one model by others (`distillation.hpp`), and for networks of
+/// `condensation.hpp`, `private_set.hpp`), of those whose clients draw images in place of their own
+/// (`generators.hpp`), of those that teach one model by others (`distillation.hpp`), and for networks of
 /// their own `adam.hpp` and `custom_layers.hpp`; no other header of ours.
 #pragma once
 
@@ -115,6 +116,7 @@ struct FEDARENA_API Client {
   Observations& observed;
   /// The epsilon that its accesses may cost over the whole run, which is public; 0: no limit.
   double budget = 0;
+  torch::Tensor pixel_range = {};  ///< as the server's
 };
 
 /// The server, in one round or before the first (round 0).

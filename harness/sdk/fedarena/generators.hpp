@@ -8,13 +8,14 @@
 namespace fedarena {
 
 /// The hyper-parameters of what draws labelled images in place of a client's own: derive your Config from it.
-/// Defaults are for two cores. Those of the papers, as their code has them:
-/// datalens (Wang et al., CCS 2021): teachers 4000, top_k 300, vote_threshold 0.7, noise of standard
-/// deviation 5000 on a sum of signs, which is noise_multiplier 5000 / sqrt(300) = 288.7; 200 teachers and
-/// top_k 30 have the same noise for each teacher at 250 / sqrt(30) = 45.6. dp-merf (Harder, Adamczewski,
-/// Park, AISTATS 2021): merf_features 10000, noise_size 5, generator_width 200, merf_steps 600 on batches of
-/// 500; merf_length_scale sqrt(105) on MNIST, sqrt(127) on Fashion-MNIST. psg (Chen, Kerkouche, Fritz,
-/// NeurIPS 2022): psg_models 1000, psg_points 10, psg_epochs 50.
+/// Defaults are for two cores. The published ones, as far as they differ:
+/// - datalens (Wang et al., CCS 2021): teachers 4000, top_k 300, and noise of standard deviation 5000 on sums
+///   of signs, which is a noise_multiplier of 5000 / sqrt(300) = 288.7. For each teacher, 200 of them with
+///   top_k 30 have the same noise at 250 / sqrt(30) = 45.6.
+/// - dp-merf (Harder, Adamczewski, Park, AISTATS 2021): merf_frequencies 5000, merf_batch_size 500,
+/// noise_size
+///   5, generator_width 200; merf_length_scale sqrt(127) on Fashion-MNIST.
+/// - psg (Chen, Kerkouche, Fritz, NeurIPS 2022): psg_models 1000, psg_points 10, psg_epochs 50.
 struct FEDARENA_API Generators {
   std::string generator = "datalens";
   std::int64_t noise_size = 50;
@@ -29,10 +30,10 @@ struct FEDARENA_API Generators {
   std::int64_t top_k = 30;
   double sign_scale = 1e-5;
   double vote_threshold = 0.7;
-  std::int64_t merf_features = 1000;
+  std::int64_t merf_frequencies = 500;
   double merf_length_scale = 10.25;
   std::int64_t merf_steps = 600;
-  std::int64_t merf_batch_size = 500;
+  std::int64_t merf_batch_size = 100;
   double merf_rate = 0.01;
   std::int64_t psg_images_per_class = 10;
   std::int64_t psg_models = 20;

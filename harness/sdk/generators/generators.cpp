@@ -5,18 +5,17 @@
 
 #include <ATen/ATen.h>
 
+#include "fedarena/private_set.hpp"
+
 #include "harness/sdk/generators/draws.hpp"
+#include "harness/sdk/generators/training.hpp"
 
 namespace fedarena {
 namespace {
 
 using generators::Draw;
+using generators::labels_in_turn;
 using generators::stream_of;
-
-torch::Tensor labels_in_turn(const Client& client, std::int64_t examples) {
-  return torch::arange(examples, torch::TensorOptions(torch::kInt64).device(client.model.options().device()))
-      .remainder(client.model.num_classes());
-}
 
 Batch noise(const Client& client, std::int64_t examples) {
   Stream stream = stream_of(client.streams, Draw::kImages);
@@ -39,6 +38,40 @@ Batch real(Client& client, std::int64_t examples) {
   if (own.size() == 0) return own;
   Stream stream = stream_of(client.streams, Draw::kOrder);
   return own.select(rounds_of(own.size(), examples, stream).to(own.inputs.device()));
+}
+
+Batch condensed(const Generators& config, Client& client, std::int64_t examples) {
+  PrivateSet how;
+  how.images_per_class = config.psg_images_per_class;
+  how.initialisations = config.psg_models;
+  how.outer_steps = config.psg_points;
+  how.model_epochs = config.psg_epochs;
+  how.real_batches = config.psg_gradients;
+  how.batch_size = config.psg_batch_size;
+  const Batch set = private_set(how, client);
+  client.observed.add("votes",
+                      static_cast<double>(config.psg_models * config.psg_points * config.psg_gradients));
+  // Classes lie one after another.
+  Stream stream = stream_of(client.streams, Draw::kOrder);
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < examples; ++i) {
+    const auto images = static_cast<std::uint64_t>(how.images_per_class);
+    places.push_back(i % client.model.num_classes() * how.images_per_class +
+                     static_cast<std::int64_t>(stream.below(images)));
+  }
+  return set.select(torch::tensor(places, torch::kInt64).to(set.inputs.device()));
+}
+
+Batch generated(const Generators& config, Client& client, std::int64_t examples) {
+  generators::ImageGenerator generator(config, client);
+  const std::int64_t votes = config.generator == "datalens"
+                                 ? generators::train_by_teachers(config, client, generator)
+                                 : generators::train_on_embedding(config, client, generator);
+  client.observed.add("votes", static_cast<double>(votes));
+  Stream stream = stream_of(client.streams, Draw::kImages);
+  const torch::Tensor labels = labels_in_turn(client, examples);
+  const torch::Tensor pixels = generator.pixels(generator.codes(labels, stream));
+  return {generators::PixelScale(client).to_inputs(pixels).view(client.model.input_shape(examples)), labels};
 }
 
 }  // namespace
@@ -81,8 +114,8 @@ Schema<Generators> Generators::schema() {
       {"vote_threshold", &Generators::vote_threshold,
        "datalens: share of all teachers by which a pixel's votes must lean to count",
        Constraint::between(0, 1)},
-      {"merf_features", &Generators::merf_features, "dp-merf: random Fourier features, an even number",
-       Constraint::between(2, 1'000'000)},
+      {"merf_frequencies", &Generators::merf_frequencies,
+       "dp-merf: random frequencies, two features of an image each", count},
       {"merf_length_scale", &Generators::merf_length_scale,
        "dp-merf: length scale of the Gaussian kernel, where pixels range from 0 to 1",
        Constraint::positive()},
@@ -105,9 +138,12 @@ Schema<Generators> Generators::schema() {
 }
 
 Batch generate(const Generators& config, Client& client, std::int64_t examples) {
+  if (client.model.architecture().loss == Loss::kSquaredError)
+    throw Error::of("generators draw images of classes, which the examples of a regression have not");
   if (config.generator == "noise") return noise(client, examples);
   if (config.generator == "real") return real(client, examples);
-  throw Bug("this generator is not there yet");
+  if (config.generator == "psg") return condensed(config, client, examples);
+  return generated(config, client, examples);
 }
 
 }  // namespace fedarena

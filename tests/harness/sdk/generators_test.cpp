@@ -1,6 +1,8 @@
 // What clients draw images from in place of their own.
 #include "fedarena/generators.hpp"
 
+#include <cmath>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,10 +10,33 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "harness/sdk/generators/sign_votes.hpp"
+#include "harness/sdk/generators/teachers.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 
 namespace fedarena {
 namespace {
+
+// By one autograd pass each.
+class PlainCompute final : public NoCompute {
+ public:
+  explicit PlainCompute(const Model& model) : model_(model) {}
+  std::unique_ptr<Compute> on(const Model& model) const override {
+    return std::make_unique<PlainCompute>(model);
+  }
+  torch::Tensor outputs(const Params& at, const torch::Tensor& inputs) const override {
+    return model_.forward(at, inputs).detach();
+  }
+  OutputGradient output_gradient(const Params& at, const torch::Tensor& inputs,
+                                 const torch::Tensor& slopes) const override {
+    // Of the squared error, targets which are as far from the outputs as the slopes say give these slopes.
+    const auto count = static_cast<double>(inputs.size(0));
+    return {model_.gradient(at, {inputs, outputs(at, inputs) - slopes * count}), torch::zeros_like(inputs)};
+  }
+
+ private:
+  const Model& model_;
+};
 
 // A client with examples 0 to 5 of one pixel, of classes 3, 0, 3, 0, 3, 0 out of four.
 class GeneratorsOfAClient : public ::testing::Test {
@@ -76,6 +101,245 @@ TEST_F(GeneratorsOfAClient, RealIsNothingWhereThereIsNothing) {
               .streams = client.streams,
               .observed = observed};
   EXPECT_EQ(generate({.generator = "real"}, poor, 3).size(), 0);
+}
+
+TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
+  const Generators config{.generator = "psg",
+                          .psg_images_per_class = 2,
+                          .psg_models = 2,
+                          .psg_points = 3,
+                          .psg_epochs = 0,
+                          .psg_gradients = 5};
+  const Batch drawn = generate(config, client, 400);
+  EXPECT_EQ(doubles(drawn.targets), doubles(torch::arange(400).remainder(4)));
+  for (std::int64_t label = 0; label < 4; ++label) {
+    const std::vector<double> images = doubles(drawn.inputs.index({drawn.targets.eq(label)}));
+    EXPECT_EQ(std::set<double>(images.begin(), images.end()).size(), 2U);
+  }
+  EXPECT_EQ(shard.accesses, std::vector<std::string>(30, "gradient"));
+  EXPECT_EQ(observed.values().at("votes").sum, 30);
+}
+
+// Clients whose examples have two numbers, which lie around (0.2, 0.8) for class 0 and around (0.7, 0.3) for
+// class 1; three quarters are of class 0.
+class GeneratorsOfClusters : public ::testing::Test {
+ protected:
+  static Batch clusters() {
+    Stream stream({.seed = 3});
+    const torch::Tensor labels = torch::arange(400).remainder(4).eq(3).to(torch::kInt64);
+    const torch::Tensor centres = torch::tensor({{0.2, 0.8}, {0.7, 0.3}}, torch::kFloat64);
+    return {centres.index_select(0, labels) + 0.05 * normal(stream, {400, 2}), labels};
+  }
+  // Means of the images of each class that are drawn.
+  std::vector<double> means(const Generators& config) {
+    const Batch drawn = generate(config, client, 500);
+    const auto mean = [&](std::int64_t label) {
+      return drawn.inputs.index({drawn.targets.eq(label)}).mean(0);
+    };
+    return doubles(at::cat({mean(0), mean(1)}));
+  }
+
+  const Model model{{.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}}}, torch::kFloat64};
+  OpenShard shard{model, clusters()};
+  const PlainCompute compute{model};
+  Message state;
+  Observations observed;
+  Client client{.id = 0,
+                .round = 1,
+                .rounds = 1,
+                .oracle = shard,
+                .state = state,
+                .model = model,
+                .compute = compute,
+                .streams = Streams(5, 1, 0).for_algorithm(),
+                .observed = observed};
+  Generators merf{.generator = "dp-merf",
+                  .noise_size = 5,
+                  .generator_width = 32,
+                  .merf_frequencies = 100,
+                  .merf_length_scale = 0.5,
+                  .merf_steps = 200,
+                  .merf_batch_size = 40};
+  Generators datalens{.generator = "datalens",
+                      .noise_size = 5,
+                      .generator_width = 32,
+                      .generator_steps = 150,
+                      .generator_batch_size = 20,
+                      .generator_rate = 0.01,
+                      .teachers = 10,
+                      .teacher_width = 16,
+                      .top_k = 2,
+                      .vote_threshold = 0.2};
+};
+
+TEST_F(GeneratorsOfClusters, MeanEmbeddingsWithoutNoiseGiveTheMeansOfClasses) {
+  const std::vector<double> found = means(merf), wanted{0.2, 0.8, 0.7, 0.3};
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 0.04);
+  EXPECT_EQ(shard.accesses, std::vector<std::string>{"votes"});
+  EXPECT_EQ(observed.values().at("votes").sum, 1);
+}
+
+TEST_F(GeneratorsOfClusters, MeanEmbeddingsAreNotAskedForWhereTheyAreNotPaidFor) {
+  shard.paid_votes = 0;
+  EXPECT_EQ(generate(merf, client, 3).size(), 3);
+  EXPECT_TRUE(shard.accesses.empty());
+  EXPECT_EQ(observed.values().at("votes").sum, 0);
+}
+
+TEST_F(GeneratorsOfClusters, TeachersMoveImagesToWhereTheExamplesOfTheirClassAre) {
+  const std::vector<double> found = means(datalens);
+  EXPECT_LT(found[0], 0.4);
+  EXPECT_GT(found[1], 0.6);
+  EXPECT_GT(found[2], 0.55);
+  EXPECT_LT(found[3], 0.45);
+}
+
+TEST_F(GeneratorsOfClusters, TeachersVoteOnAsManyImagesAsTheBudgetPaysFor) {
+  shard.paid_votes = 50;
+  datalens.generator_steps = 0;
+  generate(datalens, client, 0);
+  EXPECT_EQ(shard.paid_votes, 0);
+  EXPECT_EQ(shard.accesses.size(), 3U);  // 20 images, 20, 10
+  EXPECT_EQ(observed.values().at("votes").sum, 50);
+  EXPECT_EQ(observed.values().at("vote-crossings").count, 3);
+}
+
+TEST_F(GeneratorsOfClusters, TeachersWithoutAnEndAreRefused) {
+  datalens.generator_steps = 0;
+  try {
+    generate(datalens, client, 1);
+    FAIL() << "did not throw";
+  } catch (const Error& error) {
+    EXPECT_NE(error.complaint().remedy.find("generator_steps"), std::string::npos);
+  }
+  EXPECT_TRUE(shard.accesses.empty());
+}
+
+TEST_F(GeneratorsOfClusters, ImagesAreInTheRangeOfPixelsAndTheSameAgain) {
+  datalens.generator_steps = 2;
+  const Model images{{.input_shape = {2, 1, 1}, .outputs = 2, .layers = {Flatten{}, Linear{2, 2}}},
+                     torch::kFloat64};
+  const Batch own{clusters().inputs.view({400, 2, 1, 1}), clusters().targets};
+  const auto draw = [&] {
+    OpenShard anew(images, own);
+    Client seeing{.id = 0,
+                  .round = 1,
+                  .rounds = 1,
+                  .oracle = anew,
+                  .state = state,
+                  .model = images,
+                  .compute = compute,
+                  .streams = client.streams,
+                  .observed = observed,
+                  .pixel_range = torch::tensor({{-10.0, 50.0}, {-8.0, 90.0}}, torch::kFloat64)};
+    return generate(datalens, seeing, 9).inputs;
+  };
+  const torch::Tensor drawn = draw();
+  EXPECT_EQ(drawn.sizes(), (torch::IntArrayRef{9, 2, 1, 1}));
+  for (const auto& [channel, low, high] : {std::tuple{0, -10, -8}, std::tuple{1, 50, 90}}) {
+    EXPECT_GT(drawn.select(1, channel).min().item<double>(), low);
+    EXPECT_LT(drawn.select(1, channel).max().item<double>(), high);
+  }
+  EXPECT_TRUE(draw().equal(drawn));
+}
+
+// One teacher's weights as autograd sees them, after the same steps.
+class TeacherByAutograd {
+ public:
+  TeacherByAutograd(const generators::TeacherShape& shape, const torch::Tensor& weights)
+      : shape_(shape), weights_(weights.clone().requires_grad_()) {}
+
+  void learn(const torch::Tensor& real, const torch::Tensor& generated) {
+    const torch::Tensor loss = at::softplus(-outputs(real)).mean() + at::softplus(outputs(generated)).mean();
+    adam_.step(weights_, torch::autograd::grad({loss}, {weights_})[0], 0.01);
+  }
+  torch::Tensor slopes(const torch::Tensor& generated) {
+    const torch::Tensor inputs = generated.clone().requires_grad_();
+    return -torch::autograd::grad({at::softplus(-outputs(inputs)).mean()}, {inputs})[0].narrow(1, 0,
+                                                                                               shape_.pixels);
+  }
+  const torch::Tensor& weights() const { return weights_; }
+
+ private:
+  torch::Tensor outputs(const torch::Tensor& inputs) const {
+    const std::int64_t hidden = shape_.width * shape_.inputs();
+    const torch::Tensor first = weights_.narrow(0, 0, hidden).view({shape_.width, shape_.inputs()});
+    return at::leaky_relu(inputs.matmul(first.t()), 0.2).matmul(weights_.narrow(0, hidden, shape_.width)) +
+           weights_[shape_.numbers() - 1];
+  }
+
+  generators::TeacherShape shape_;
+  torch::Tensor weights_;
+  Adam adam_{{.beta1 = 0.5}};
+};
+
+TEST(Teachers, LearnTogetherWhatEachLearnsAlone) {
+  const generators::TeacherShape shape{.pixels = 7, .classes = 3, .width = 4};
+  Stream stream({.seed = 11});
+  const torch::Tensor start = normal(stream, {5, shape.numbers()});
+  generators::Teachers together(shape, start.clone());
+  std::vector<TeacherByAutograd> alone;
+  for (std::int64_t i = 0; i < 5; ++i) alone.emplace_back(shape, start[i]);
+  for (int step = 0; step < 4; ++step) {
+    const torch::Tensor real = normal(stream, {5, 6, shape.inputs()}),
+                        generated = normal(stream, {2, shape.inputs()});
+    // What they remember goes by messages.
+    together = generators::Teachers(shape, together.memory());
+    together.learn(real, generated, 0.01);
+    const torch::Tensor slopes = together.slopes(generated);
+    for (std::int64_t i = 0; i < 5; ++i) {
+      TeacherByAutograd& one = alone[static_cast<std::size_t>(i)];
+      one.learn(real[i], generated);
+      EXPECT_LT((together.weights()[i] - one.weights()).abs().max().item<double>(), 1e-9);
+      EXPECT_LT((slopes[i] - one.slopes(generated)).abs().max().item<double>(), 1e-9);
+    }
+  }
+  EXPECT_GT((together.weights() - start).abs().mean().item<double>(), 0.01);
+}
+
+// Probabilities of +1 are 1/2 + g / 2b. Each frequency of 40,000 is within 5 standard errors, of which 3
+// tests in ten million fail by chance.
+TEST(SignVotes, AreOneWithAProbabilityLinearInTheSlope) {
+  const std::int64_t images = 40'000;
+  const torch::Tensor slope = torch::tensor({0.3, -0.1, 0.02, -0.5, 0.0}, torch::kFloat64);
+  const auto positive = [&](double scale, std::int64_t k) {
+    Stream stream({.seed = 21});
+    const torch::Tensor signs = generators::top_signs(slope.expand({images, 5}).contiguous(), scale,
+                                                      uniform(stream, {images, k}, 0, 1));
+    EXPECT_TRUE(signs.abs().sum(1).eq(static_cast<double>(k)).all().item<bool>());
+    return doubles(signs.mean(0));
+  };
+  const double error = 5 / std::sqrt(static_cast<double>(images));
+  const std::vector<double> by_largest = positive(1, 3), by_scale = positive(0.2, 4);
+  EXPECT_NEAR(by_largest[0], 0.3 / 0.5, error);
+  EXPECT_NEAR(by_largest[1], -0.1 / 0.5, error);
+  EXPECT_EQ(by_largest[2], 0);
+  EXPECT_EQ(by_largest[3], -1);
+  EXPECT_EQ(by_scale[0], 1);
+  EXPECT_NEAR(by_scale[1], -0.1 / 0.2, error);
+  EXPECT_NEAR(by_scale[2], 0.02 / 0.2, error);
+  EXPECT_EQ(by_scale[3], -1);
+}
+
+TEST(SignVotes, AreCoinsWhereNothingHasASlope) {
+  Stream stream({.seed = 22});
+  const torch::Tensor signs = generators::top_signs(torch::zeros({10'000, 3}, torch::kFloat64), 1e-5,
+                                                    uniform(stream, {10'000, 2}, 0, 1));
+  EXPECT_NEAR(signs.sum().item<double>(), 0, 5 * std::sqrt(20'000.0));
+}
+
+// The published setting: 4000 teachers, threshold 0.7, noise of standard deviation 5000. Noise alone crosses
+// with probability P(|N(0, 1)| > 0.56) = 0.575; 400,000 draws are within 5 standard errors.
+TEST(SignVotes, NoiseAloneCrossesTheThresholdMoreOftenThanNot) {
+  Stream stream({.seed = 23});
+  const torch::Tensor noise = 5000 * normal(stream, {400'000});
+  const torch::Tensor crossed = generators::crossings(noise, 4000, 0.7);
+  const double expected = std::erfc(0.7 * 4000 / 5000 / std::sqrt(2.0));
+  EXPECT_NEAR(expected, 0.575, 0.0006);
+  EXPECT_NEAR(crossed.abs().mean().item<double>(), expected, 0.004);
+  EXPECT_TRUE(crossed.eq(noise.sign()).logical_or(noise.abs().le(2800)).all().item<bool>());
+  EXPECT_EQ(doubles(generators::crossings(torch::tensor({7.0, 7.5, -7.0, -7.5}), 10, 0.7)),
+            (std::vector<double>{0, 1, 0, -1}));
 }
 
 }  // namespace

@@ -61,7 +61,10 @@ class OpenShard final : public Oracle {
     };
     const Batch parts{split(examples_.inputs), split(examples_.targets)};
     Message& memory = memories_[query.parts];
-    return vote({.first = 0, .examples = parts, .memory = memory}).sum(0).to(torch::kFloat64);
+    const torch::Tensor sum =
+        vote({.first = 0, .examples = parts, .memory = memory}).sum(0).to(torch::kFloat64);
+    if (paid_votes < std::numeric_limits<std::int64_t>::max()) paid_votes -= sum.size(0);
+    return sum;
   }
   std::int64_t votes_left(const VoteQuery& /*query*/) const override { return paid_votes; }
   std::int64_t size() const override { return examples_.size(); }

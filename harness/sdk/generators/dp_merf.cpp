@@ -1,0 +1,101 @@
+// DP-MERF: Harder, Adamczewski, Park, "DP-MERF: differentially private mean embeddings with random features
+// for practical privacy-preserving data generation", AISTATS 2021 (arXiv:2002.11603). The mean of random
+// Fourier features of the examples, class by class, is released once; a generator whose images have the same
+// mean features costs no more privacy.
+//
+// Differs from the authors' code (github.com/ParkLabML/DP-MERF): counts of classes are released in the same
+// vector, divide the sums of features and weigh the classes, as Section 4.2 of the paper has it for unequal
+// classes, where the code's images count on equal ones; classes whose noisy count is below 1 have no weight;
+// the generator is the multilayer perceptron of the other generators, without batch normalisation; its
+// batches have all classes in turn.
+#include <algorithm>
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+#include "harness/sdk/generators/draws.hpp"
+#include "harness/sdk/generators/training.hpp"
+
+namespace fedarena::generators {
+namespace {
+
+// [cos(x w), sin(x w)] / sqrt(number of frequencies), of norm 1: products of two are a Gaussian kernel, in
+// the mean over the frequencies w ~ N(0, 1 / length scale^2) (Rahimi and Recht, NIPS 2007).
+class FourierFeatures {
+ public:
+  FourierFeatures(const Generators& config, const Client& client, std::int64_t pixels)
+      : scale_(1 / std::sqrt(static_cast<double>(config.merf_frequencies))) {
+    Stream stream = stream_of(client.streams, Draw::kFrequencies);
+    frequencies_ = (normal(stream, {pixels, config.merf_frequencies}) / config.merf_length_scale)
+                       .to(client.model.options());
+  }
+
+  // [n, 2 * frequencies] of [n, pixels].
+  torch::Tensor operator()(const torch::Tensor& pixels) const {
+    const torch::Tensor phases = pixels.matmul(frequencies_);
+    return at::cat({phases.cos(), phases.sin()}, 1) * scale_;
+  }
+  // Derivatives in the pixels, of a scalar that has these in their features.
+  torch::Tensor back(const torch::Tensor& features, const torch::Tensor& slopes) const {
+    const auto cosine = features.chunk(2, 1), slope = slopes.chunk(2, 1);
+    return (cosine[0] * slope[1] - cosine[1] * slope[0]).matmul(frequencies_.t());
+  }
+
+ private:
+  double scale_;
+  torch::Tensor frequencies_;  // [pixels, frequencies]
+};
+
+struct ClassMeans {
+  torch::Tensor features;  // [classes, features]
+  torch::Tensor weights;   // [classes, 1], which sum to 1 or are all 0
+};
+
+// One vector: sums of features of each class, then counts. A record moves it by sqrt(2) at most.
+ClassMeans released_means(Client& client, const FourierFeatures& features, const PixelScale& scale,
+                          const VoteQuery& query) {
+  const std::int64_t classes = client.model.num_classes();
+  const torch::Tensor sums = client.oracle.noisy_sum(
+      [&](const Voters& voters) {
+        const torch::Tensor own = features(scale.to_pixels(voters.examples.inputs.flatten(0, 1)));
+        const torch::Tensor kind = at::one_hot(voters.examples.targets.flatten(), classes).to(own.options());
+        return at::cat({(kind.unsqueeze(2) * own.unsqueeze(1)).flatten(1), kind}, 1).unsqueeze(1);
+      },
+      query)[0];
+  const torch::Tensor counts = sums.narrow(0, sums.size(0) - classes, classes).unsqueeze(1);
+  const torch::Tensor weights = at::where(counts < 1, torch::zeros_like(counts), counts);
+  return {sums.narrow(0, 0, sums.size(0) - classes).view({classes, -1}) / counts.clamp_min(1),
+          weights / weights.sum().clamp_min(1)};
+}
+
+}  // namespace
+
+std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator) {
+  const VoteQuery query{.parts = 0, .bound = std::sqrt(2.0)};
+  if (client.oracle.size() == 0 || client.oracle.votes_left(query) == 0) return 0;
+  const PixelScale scale(client);
+  const FourierFeatures features(config, client, scale.pixels());
+  ClassMeans wanted = released_means(client, features, scale, query);
+  const torch::TensorOptions& options = client.model.options();
+  wanted = {wanted.features.to(options), wanted.weights.to(options)};
+
+  const std::int64_t classes = client.model.num_classes();
+  const torch::Tensor labels = labels_in_turn(client, config.merf_batch_size);
+  const torch::Tensor kind = at::one_hot(labels, classes).to(options);
+  // Of class means: a row of them averages the batch's images of a class, which may be none.
+  const torch::Tensor averages = (kind / kind.sum(0).clamp_min(1)).t();
+  const torch::Tensor present = averages.sum(1, /*keepdim=*/true);
+  Stream stream = stream_of(client.streams, Draw::kLatents);
+  for (std::int64_t step = 0; step < config.merf_steps; ++step) {
+    const torch::Tensor codes = generator.codes(labels, stream);
+    const torch::Tensor own = features(generator.pixels(codes));
+    const torch::Tensor apart = averages.matmul(own) - wanted.features;
+    const torch::Tensor slopes = averages.t().matmul(2 * wanted.weights * present * apart);
+    generator.descend(codes, features.back(own, slopes),
+                      config.merf_rate * std::pow(0.9, static_cast<double>(5 * step / config.merf_steps)));
+    client.compute.stop_if_interrupted();
+  }
+  return 1;
+}
+
+}  // namespace fedarena::generators

@@ -1,0 +1,75 @@
+#include "harness/sdk/generators/image_generator.hpp"
+
+#include <ATen/ATen.h>
+
+#include "fedarena/custom_layers.hpp"
+
+#include "harness/sdk/generators/draws.hpp"
+
+namespace fedarena::generators {
+namespace {
+
+constexpr double kGeneratorLeak = 0.2;
+
+std::int64_t pixels_of(const Model& model) {
+  std::int64_t pixels = 1;
+  for (const std::int64_t size : model.architecture().input_shape) pixels *= size;
+  return pixels;
+}
+
+Architecture layers_of(const Generators& config, const Model& model) {
+  const std::int64_t codes = config.noise_size + model.num_classes(), width = config.generator_width,
+                     pixels = pixels_of(model);
+  return {.input_shape = {codes},
+          .outputs = pixels,
+          .layers = {Linear{codes, width}, leaky_relu(kGeneratorLeak), Linear{width, width},
+                     leaky_relu(kGeneratorLeak), Linear{width, pixels}, sigmoid()},
+          .loss = Loss::kSquaredError};
+}
+
+}  // namespace
+
+PixelScale::PixelScale(const Client& client) {
+  const torch::TensorOptions& options = client.model.options();
+  const std::int64_t pixels = pixels_of(client.model);
+  black_ = torch::zeros({pixels}, options);
+  contrast_ = torch::ones({pixels}, options);
+  if (!client.pixel_range.defined()) return;
+  const torch::Tensor range = client.pixel_range.to(options);
+  const std::int64_t channels = range.size(1);
+  const auto each_pixel = [&](const torch::Tensor& of_channels) {
+    return of_channels.view({channels, 1}).expand({channels, pixels / channels}).reshape({pixels});
+  };
+  black_ = each_pixel(range[0]);
+  contrast_ = each_pixel(range[1] - range[0]);
+}
+
+torch::Tensor with_classes(const torch::Tensor& rows, const torch::Tensor& labels, std::int64_t classes) {
+  return at::cat({rows, at::one_hot(labels, classes).to(rows.options())}, 1);
+}
+
+torch::Tensor labels_in_turn(const Client& client, std::int64_t count) {
+  return torch::arange(count, torch::TensorOptions(torch::kInt64).device(client.model.options().device()))
+      .remainder(client.model.num_classes());
+}
+
+ImageGenerator::ImageGenerator(const Generators& config, const Client& client)
+    : noise_size_(config.noise_size),
+      classes_(client.model.num_classes()),
+      network_(layers_of(config, client.model), client.model.options()),
+      compute_(client.compute.on(network_)) {
+  Stream stream = stream_of(client.streams, Draw::kWeights);
+  weights_ = network_.initial(stream);
+}
+
+torch::Tensor ImageGenerator::codes(const torch::Tensor& labels, Stream& stream) const {
+  return with_classes(normal(stream, {labels.size(0), noise_size_}).to(network_.options()), labels, classes_);
+}
+
+void ImageGenerator::descend(const torch::Tensor& codes, const torch::Tensor& slopes, double rate) {
+  const Params gradient =
+      compute_->output_gradient(weights_, codes, slopes.to(network_.options())).parameters;
+  adam_.step(weights_, gradient, rate);
+}
+
+}  // namespace fedarena::generators

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <torch/types.h>
+
+#include "fedarena/adam.hpp"
+#include "fedarena/generators.hpp"
+
+namespace fedarena::generators {
+
+/// Images as rows of pixels from 0 (black) to 1 (white), which networks of generators work on; inputs of a
+/// client that are no images of known pixels stay as they are.
+class PixelScale {
+ public:
+  explicit PixelScale(const Client& client);
+
+  std::int64_t pixels() const { return black_.size(0); }
+  /// [n, pixels] from [n, input shape...].
+  torch::Tensor to_pixels(const torch::Tensor& inputs) const {
+    return (inputs.flatten(1) - black_) / contrast_;
+  }
+  /// [n, pixels], to be viewed in the shape of inputs.
+  torch::Tensor to_inputs(const torch::Tensor& pixels) const { return pixels * contrast_ + black_; }
+
+ private:
+  torch::Tensor black_, contrast_;  // [pixels]
+};
+
+/// Rows of numbers with the class of each row behind them: [n, numbers + classes].
+torch::Tensor with_classes(const torch::Tensor& rows, const torch::Tensor& labels, std::int64_t classes);
+
+/// 0, 1, .. classes-1, 0, 1, ..: int64 [count].
+torch::Tensor labels_in_turn(const Client& client, std::int64_t count);
+
+/// A network [noise and class] -> width -> width -> pixels, leaky ReLU, a sigmoid at the end, trained by
+/// Adam.
+class ImageGenerator {
+ public:
+  ImageGenerator(const Generators& config, const Client& client);
+
+  /// What images of these classes (int64 [n]) are made of: standard normal noise and the class.
+  torch::Tensor codes(const torch::Tensor& labels, Stream& stream) const;
+  /// [n, pixels], from 0 to 1.
+  torch::Tensor pixels(const torch::Tensor& codes) const { return compute_->outputs(weights_, codes); }
+  /// A step against a loss whose derivatives in these pixels are `slopes`.
+  void descend(const torch::Tensor& codes, const torch::Tensor& slopes, double rate);
+
+ private:
+  std::int64_t noise_size_, classes_;
+  Model network_;
+  std::unique_ptr<const Compute> compute_;
+  Params weights_;
+  Adam adam_{{.beta1 = 0.5}};
+};
+
+}  // namespace fedarena::generators

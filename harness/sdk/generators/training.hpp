@@ -1,0 +1,14 @@
+#pragma once
+
+#include "harness/sdk/generators/image_generator.hpp"
+
+namespace fedarena::generators {
+
+/// Trains the generator by votes of teachers on parts of the shard (Wang et al. 2021); returns the number of
+/// votes.
+std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGenerator& generator);
+
+/// Trains it on one noisy mean embedding of the shard (Harder et al. 2021); returns the number of votes.
+std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator);
+
+}  // namespace fedarena::generators

@@ -1,0 +1,42 @@
+#include "fedarena/private_set.hpp"
+
+namespace fedarena {
+
+PrivateSet::PrivateSet() {
+  criterion = "cosine";
+  images_per_class = 10;
+  classes = "all";
+  image_init = "noise";
+  image_rate = 0.1;
+  outer_steps = 10;
+  model_epochs = 50;
+}
+
+Schema<PrivateSet> PrivateSet::schema() {
+  return Schema<PrivateSet>{
+      {"real_batches", &PrivateSet::real_batches,
+       "private gradients at each point, each followed by one step of all images",
+       Constraint::between(1, 1'000'000)},
+      {"batch_size", &PrivateSet::batch_size, "examples in a real batch, of all classes; 0: the whole shard",
+       Constraint::between(0, 10'000'000)},
+  }
+      .extends(Condensation::schema())
+      .extends(ImageTraining::schema())
+      .extends(SyntheticSets::schema())
+      .extends(GradientMatching::schema());
+}
+
+Batch private_set(const PrivateSet& config, Client& client) {
+  Batch set = initial_set(config, client);
+  if (set.size() == 0) return set;
+  ImageDescent descent(config, set.inputs);
+  condense(config, "none", client, set, [&](const Params& model) {
+    for (std::int64_t batch = 0; batch < config.real_batches; ++batch) {
+      const Params target = client.oracle.gradient(model, {.batch_size = config.batch_size});
+      descent.step(matching_slope(config, client, model, set, target));
+    }
+  });
+  return set;
+}
+
+}  // namespace fedarena
