@@ -106,18 +106,14 @@ class Pppfl final : public Algorithm {
     return (1 / sum) * std::move(mean);
   }
 
-  // The step of `Adam`, whose memory lies in the state, where checkpoints keep it.
+  // Its memory lies in the state, where checkpoints keep it.
   void adam_step(Server& server, const Params& gradient) const {
-    constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;
-    const std::int64_t steps = server.state.get_or(kSteps, std::int64_t{0}) + 1;
-    Params mean = kBeta1 * server.state.get_or(kMean, zeros_like(gradient));
-    mean.add_scaled(1 - kBeta1, gradient);
-    Params square = kBeta2 * server.state.get_or(kSquare, zeros_like(gradient));
-    square.flat().addcmul_(gradient.flat(), gradient.flat(), 1 - kBeta2);
-    const auto bias = [&](double beta) { return 1 - std::pow(beta, static_cast<double>(steps)); };
-    const torch::Tensor root = (square.flat() / bias(kBeta2)).sqrt_().add_(kEpsilon);
-    server.params.flat().addcdiv_(mean.flat(), root, -rate_in(server) / bias(kBeta1));
-    server.state.put(kSteps, steps);
+    const std::int64_t step = server.state.get_or(kSteps, std::int64_t{0}) + 1;
+    Params mean = server.state.get_or(kMean, zeros_like(gradient));
+    Params square = server.state.get_or(kSquare, zeros_like(gradient));
+    Adam::step({}, {mean.flat(), square.flat()}, step, server.params.flat(), gradient.flat(),
+               rate_in(server));
+    server.state.put(kSteps, step);
     server.state.put(kMean, std::move(mean));
     server.state.put(kSquare, std::move(square));
   }
