@@ -362,9 +362,9 @@ TEST_F(SdaFlPool, IsLabelledByTheModelsOfThoseWhoMadeItWhereTheyAreSure) {
   expected.add_scaled(-kRate, rounds.bench.model.gradient(expected, pool));
   EXPECT_LE(norm(rounds.params - expected), 1e-12);
 
-  // Of the second client alone, by its new model.
+  // Of the second client alone, by its new model, in the last round.
   const auto [newer, now_sure] = said(again, second[kImages], rounds.params);
-  const Message next = aggregate(2, {again});
+  const Message next = aggregate(8, {again});
   EXPECT_FALSE(newer.equal(labels2));
   EXPECT_TRUE(rounds.synthetic.targets.equal(torch::cat({labels0, newer})));
   EXPECT_EQ(next[kLabels].size(0), (sure0.sum() + now_sure.sum()).item<std::int64_t>());

@@ -52,6 +52,7 @@ TEST(Votes, AreClippedOneByOneAndSummed) {
   ExactOracle exact = bench.exact(range(0, 40));
   EXPECT_LE((exact.noisy_sum(sums, {.bound = kBound}) - expected).norm().item<double>(), 1e-9);
   EXPECT_THAT(exact.accesses().list(), ElementsAre(Access{ExactAccess{"votes"}, 1}));
+  EXPECT_EQ(exact.gradient_examples(), 40);
   const Vote unbounded = [](const Voters& voters) {
     return torch::full({voters.size(), 1, 2}, std::numeric_limits<double>::quiet_NaN());
   };
