@@ -116,7 +116,6 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query)
       return Batch{batch.inputs.unsqueeze(1), batch.targets.unsqueeze(1)};
     };
     votes = Voting::of_examples(examples, read).sum(vote, query.bound, setting_.engine.pool());
-    gradient_examples_ += votes.size(0) * examples;  // as gradients of the whole shard count
   }
   release(votes, query);
   return votes;

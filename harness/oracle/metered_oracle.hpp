@@ -60,7 +60,7 @@ class MeteredOracle : public Oracle {
   void remember(Message& state) const;
 
   const RoundAccesses& accesses() const { return accesses_; }
-  /// Examples whose gradient was taken, or that had a vote of their own.
+  /// Examples whose gradient was taken.
   std::int64_t gradient_examples() const { return gradient_examples_; }
   /// What the answers gave away of the client's gradient canaries.
   virtual const std::vector<double>& canary_scores() const;
