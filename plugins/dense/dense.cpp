@@ -16,7 +16,6 @@
 // epochs; 200 epochs of the server, 30 steps of Adam with rate 1e-3 and betas 0.5 and 0.999 on generator and
 // noise, 256 images a batch; distillation at temperature 20 by SGD with rate 0.005 and momentum 0.9.
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -84,12 +83,6 @@ class Dense final : public Algorithm {
   explicit Dense(Config config) : config_(std::move(config)) {}
 
   void start(Server& server) const override {
-    if (server.rounds != 1) {
-      throw Error(Complaint{.found = "dense asks clients once, but the experiment has rounds = " +
-                                     std::to_string(server.rounds),
-                            .allowed = "one round",
-                            .remedy = "set experiment.rounds = 1, in a file of its own"});
-    }
     const Generator checked(config_, server);  // before anybody has worked for nothing
   }
 
@@ -145,5 +138,6 @@ FEDARENA_PLUGIN("dense", "1.0.0") {
       "dense", {.summary = "Clients send their models, once; the server teaches its own by generated images.",
                 .citation = "Zhang et al., NeurIPS 2022, arXiv:2112.12371",
                 .downlink = "model",
-                .uplink = "model update, number of examples"});
+                .uplink = "model update, number of examples",
+                .one_round = true});
 }

@@ -51,14 +51,6 @@ class FedD3 final : public Algorithm {
 
   explicit FedD3(Config config) : config_(std::move(config)) {}
 
-  void start(Server& server) const override {
-    if (server.rounds == 1) return;
-    throw Error(Complaint{.found = "fedd3 makes its sets once, but the experiment has rounds = " +
-                                   std::to_string(server.rounds),
-                          .allowed = "one round",
-                          .remedy = "set experiment.rounds = 1, in a file of its own"});
-  }
-
   // The model is not needed: the kernel has none.
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
@@ -86,5 +78,6 @@ FEDARENA_PLUGIN("fedd3", "1.0.0") {
                   "server trains on them.",
        .citation = "Song et al., 2022, arXiv:2208.11311",
        .downlink = "nothing",
-       .uplink = "synthetic images, labels, number of examples"});
+       .uplink = "synthetic images, labels, number of examples",
+       .one_round = true});
 }

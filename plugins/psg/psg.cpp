@@ -48,14 +48,6 @@ class Psg final : public Algorithm {
 
   explicit Psg(Config config) : config_(std::move(config)) {}
 
-  void start(Server& server) const override {
-    if (server.rounds == 1) return;
-    throw Error(Complaint{
-        .found = "psg makes its sets once, but the experiment has rounds = " + std::to_string(server.rounds),
-        .allowed = "one round",
-        .remedy = "set experiment.rounds = 1, in a file of its own"});
-  }
-
   // The model is not needed: clients draw their own.
   Message broadcast(const Server& /*server*/) const override { return {}; }
 
@@ -82,5 +74,6 @@ FEDARENA_PLUGIN("psg", "1.0.0") {
               .citation = "Chen, Kerkouche, Fritz, NeurIPS 2022, arXiv:2211.04446",
               .downlink = "nothing",
               .uplink = "synthetic images, labels, number of examples",
-              .requires_policy = "record"});
+              .requires_policy = "record",
+              .one_round = true});
 }

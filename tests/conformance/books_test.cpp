@@ -121,10 +121,10 @@ class BooksOf : public ::testing::TestWithParam<std::string> {
     return std::make_unique<Spy>(plugins().create(GetParam(), declared_by(GetParam(), {{"batch_size", 16}})),
                                  traffic);
   }
-  // The ledger against the observer's notes; `gradient`: what one is charged of a client with so many
+  // The ledger against the observer's notes; `event`: what a call is charged of a client with so many
   // examples.
   void expect_every_access(const PrivacyPolicy& policy,
-                           const std::function<Event(double examples)>& gradient) {
+                           const std::function<Event(const std::string& what, double examples)>& event) {
     const Federation all = federation({.rounds = 5, .cohort_size = 2, .workers = 2, .policy = policy});
     TestRun run(all, spy());
     run.finish();
@@ -136,9 +136,7 @@ class BooksOf : public ::testing::TestWithParam<std::string> {
     for (const auto& [key, seen] : traffic.client_rounds) {
       const auto examples = static_cast<double>(partition[static_cast<std::size_t>(key.second)].size());
       RoundAccesses accesses;
-      for (const std::string& what : seen.accesses) {
-        accesses.add(what == "gradient" ? gradient(examples) : ExactAccess{what});
-      }
+      for (const std::string& what : seen.accesses) accesses.add(event(what, examples));
       expected.record(key.first, key.second, accesses);
     }
     EXPECT_EQ(run->ledger().to_json(), expected.to_json());
@@ -166,12 +164,14 @@ TEST_P(BooksOf, HoldWhatTheWireCarried) {
 }
 
 TEST_P(BooksOf, HoldEveryAccessToData) {
-  expect_every_access(NoPolicy{}, [](double) { return ExactAccess{"gradient"}; });
+  expect_every_access(NoPolicy{}, [](const std::string& what, double) { return ExactAccess{what}; });
 }
 
 TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
-  expect_every_access(RecordPolicy(), [](double examples) {
-    return SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, Adjacency::kZeroOut};
+  expect_every_access(RecordPolicy(), [](const std::string& what, double examples) -> Event {
+    const double rate = what == "gradient" ? std::min(1.0, 16 / examples) : 1;  // every example has a vote
+    if (what != "gradient" && what != "votes") return ExactAccess{what};
+    return SampledGaussian{Sampling::kPoisson, rate, {1}, Adjacency::kZeroOut};
   });
 }
 

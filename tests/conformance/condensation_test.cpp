@@ -48,13 +48,7 @@ Batch of_class(const Batch& from, std::int64_t label) {
 TEST_F(Dsc, RefusesAFederation) {
   const auto algorithm = plugins().create("dsc", {});
   bench.start(*algorithm, 1, 1);
-  for (const auto& [population, rounds] : {std::pair(2, 1), std::pair(1, 3)}) {
-    const std::string message = message_of(
-        [&, population = population, rounds = rounds] { bench.start(*algorithm, population, rounds); });
-    EXPECT_THAT(message, HasSubstr(fmt::format("clients = {} and rounds = {}", population, rounds)));
-    EXPECT_THAT(message, HasSubstr("one client and one round"));
-    EXPECT_THAT(message, HasSubstr("set partition.clients = 1 and experiment.rounds = 1"));
-  }
+  EXPECT_THAT(message_of([&] { bench.start(*algorithm, 2, 1); }), HasSubstr("set partition.clients = 1"));
 }
 
 // Two models, two points each, one epoch of one batch between them; derivatives by differences.

@@ -29,8 +29,10 @@ class EveryAlgorithm : public ::testing::TestWithParam<std::string> {
  protected:
   /// Little work: whole shards, of which one spans micro-batches, or small batches.
   Settings settings(std::int64_t batch_size) const {
-    return declared_by(
-        GetParam(), {{"local_epochs", batch_size == 0 ? 3 : 1}, {"batch_size", batch_size}, {"rate", 0.1}});
+    return declared_by(GetParam(), {{"local_epochs", batch_size == 0 ? 3 : 1},
+                                    {"batch_size", batch_size},
+                                    {"rate", 0.1},
+                                    {"generator", "real"}});
   }
   std::unique_ptr<TestRun> run(const Task& task, std::int64_t batch_size,
                                const TestRunOptions& options) const {
@@ -372,6 +374,8 @@ TEST(Plugins, AreBrief) {
   EXPECT_LE(lines_of("ifca"), 150);
   EXPECT_LE(lines_of("feddf"), 130);
   EXPECT_LE(lines_of("dense"), 150);
+  EXPECT_LE(lines_of("pppfl"), 150);
+  EXPECT_LE(lines_of("sdafl"), 140);
 }
 
 }  // namespace

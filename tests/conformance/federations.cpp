@@ -37,10 +37,12 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& algorithm) {
 
 Settings declared_by(const std::string& algorithm, const Settings& wanted) {
   const Settings little_work{
-      {"images_per_class", 3}, {"trajectories", 1}, {"initialisations", 2},      {"outer_steps", 2},
-      {"model_epochs", 2},     {"iterations", 2},   {"real_batches", 2},         {"image_updates", 2},
-      {"server_epochs", 8},    {"image_rate", 1.0}, {"distillation_steps", 30},  {"generator_steps", 3},
-      {"generator_width", 4},  {"noise_size", 8},   {"synthetic_batch_size", 64}};
+      {"images_per_class", 3},  {"trajectories", 1}, {"initialisations", 2},       {"outer_steps", 2},
+      {"model_epochs", 2},      {"iterations", 2},   {"real_batches", 2},          {"image_updates", 2},
+      {"server_epochs", 8},     {"image_rate", 1.0}, {"distillation_steps", 30},   {"generator_steps", 3},
+      {"generator_width", 4},   {"noise_size", 8},   {"synthetic_batch_size", 64}, {"generator", "dp-merf"},
+      {"merf_frequencies", 50}, {"merf_steps", 30},  {"merf_batch_size", 30},      {"most_examples", 60},
+      {"synthetic_images", 30}};
   Settings declared;
   for (const Settings* settings : {&little_work, &wanted}) {
     for (const auto& setting : *settings) {
@@ -61,8 +63,7 @@ bool accesses_exactly(const std::string& algorithm) {
 }
 
 Federation federation_for(const std::string& algorithm, Task task, TestRunOptions options) {
-  static const std::set<std::string> kOneShot{"dense", "dsc", "fedd3", "fedgm", "psg"};
-  if (kOneShot.contains(algorithm)) options.rounds = 1;
+  if (plugins().info(algorithm).description.one_round || algorithm == "fedgm") options.rounds = 1;
   if (algorithm != "dsc") return {std::move(task), options};
   Partition together(1);
   for (const std::vector<std::int64_t>& shard : task.partition) {

@@ -19,6 +19,8 @@ struct CatalogEntry {
   std::string requires_policy = {};
   /// Of an algorithm: whether experiments may not list it without proxy data.
   bool requires_proxy = false;
+  /// Of an algorithm: whether experiments of more than one round may not list it.
+  bool one_round = false;
   /// Rules that span settings, where there are any: takes all of them, checked one by one, and throws an
   /// Error without a place. The place of the section is added.
   std::function<void(const Settings&)> check = {};

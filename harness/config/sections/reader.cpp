@@ -112,6 +112,7 @@ class Reader {
     for (std::size_t index = 0; index < section.tables.size(); ++index) {
       check_required_policy(experiment_.algorithms[index], section.tables[index], spec);
       check_required_proxy(experiment_, experiment_.algorithms[index], section.tables[index], spec);
+      check_one_round(experiment_, experiment_.algorithms[index], section.tables[index], spec);
     }
   }
 

@@ -227,4 +227,13 @@ void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& en
             .remedy = "write [proxy] with the name of a data set whose inputs have the shape of the run's"});
 }
 
+void check_one_round(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
+                     const SectionSpec& algorithms) {
+  if (!find_entry(*algorithms.entries, entry.name)->one_round || experiment.rounds == 1) return;
+  complain({.place = table.find("name")->written.place,
+            .found = fmt::format("{} is done after one round, and the experiment has rounds = {}",
+                                 in_quotes(entry.name), experiment.rounds),
+            .remedy = "set experiment.rounds = 1, in a file of its own where other algorithms need more"});
+}
+
 }  // namespace fedarena::config

@@ -53,5 +53,8 @@ void check_required_policy(const AlgorithmEntry& entry, const Table& table, cons
 /// Throws Error, at the algorithm's name, when it requires proxy data and there are none.
 void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
                           const SectionSpec& algorithms);
+/// Throws Error, at the algorithm's name, when it is done after one round and there are more.
+void check_one_round(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
+                     const SectionSpec& algorithms);
 
 }  // namespace fedarena::config

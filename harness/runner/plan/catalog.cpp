@@ -32,7 +32,8 @@ Catalog make_catalog(const PluginHost& host) {
                                   .summary = algorithm.description.summary,
                                   .fields = algorithm.fields,
                                   .requires_policy = algorithm.description.requires_policy,
-                                  .requires_proxy = algorithm.description.requires_proxy});
+                                  .requires_proxy = algorithm.description.requires_proxy,
+                                  .one_round = algorithm.description.one_round});
   }
   for (const PolicyInfo& policy : policies()) {
     catalog.policies.push_back({.name = policy.name,
@@ -40,6 +41,7 @@ Catalog make_catalog(const PluginHost& host) {
                                 .fields = policy.fields,
                                 .requires_policy = {},
                                 .requires_proxy = false,
+                                .one_round = false,
                                 .check = [make = policy.make](const Settings& settings) { make(settings); }});
   }
   return catalog;

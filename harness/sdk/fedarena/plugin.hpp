@@ -30,6 +30,8 @@ struct FEDARENA_API Description {
   std::string requires_policy = {};
   /// Whether it reads Server::proxy: experiments may not run it without a section [proxy].
   bool requires_proxy = false;
+  /// Whether it is done after one round: experiments of more may not run it.
+  bool one_round = false;
 };
 
 /// An algorithm that a plugin offers.

@@ -146,6 +146,19 @@ TEST(RequiredPolicy, SuggestsOnlyAlgorithmsThatThereAre) {
       "\"record\", \"client\"");
 }
 
+TEST(OneRound, IsAllThatSomeAlgorithmsMayBeGiven) {
+  Catalog catalog = sample_catalog();
+  catalog.algorithms.push_back({.name = "once", .summary = "Once.", .fields = {}, .one_round = true});
+  const std::string text =
+      fmt::format("{}[[algorithms]]\nname = \"once\"\n", kSample.substr(0, kSample.find("[training]")));
+  EXPECT_THAT(
+      refusal(text, {}, {}, catalog),
+      testing::AllOf(testing::StartsWith(
+                         "e.toml:28:8: \"once\" is done after one round, and the experiment has rounds = "),
+                     HasSubstr("set experiment.rounds = 1")));
+  EXPECT_EQ(refusal(text, {"experiment.rounds=1"}, {}, catalog), "accepted");
+}
+
 TEST(RequiredPolicy, CannotBeHiddenByAHyperParameter) {
   Catalog catalog = sample_catalog();
   catalog.algorithms[0].fields[0].name = "privacy";

@@ -99,8 +99,10 @@ inline Catalog sample_catalog() {
                       .fields = rates.fields(),
                       .requires_proxy = true}},
       .policies = {{"none", "Nothing.", {}},
-                   {"record", "Noise on records.", noise.fields(), "", false,
-                    [noise](const Settings& settings) { noise.read(settings); }},
+                   {.name = "record",
+                    .summary = "Noise on records.",
+                    .fields = noise.fields(),
+                    .check = [noise](const Settings& settings) { noise.read(settings); }},
                    {"client", "Noise on clients.", crowd.fields()}}};
 }
 

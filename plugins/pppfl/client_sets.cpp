@@ -1,0 +1,66 @@
+#include "client_sets.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fedarena/adam.hpp>
+
+namespace pppfl {
+
+using namespace fedarena;
+
+namespace {
+
+struct SetKeys {
+  Key<torch::Tensor> images, labels;
+};
+constexpr SetKeys kSupport{{"support_images"}, {"support_labels"}};  // D*tr
+constexpr SetKeys kQuery{{"query_images"}, {"query_labels"}};        // D*val
+
+constexpr std::uint64_t kSplit = 0, kShuffles = 1;
+
+bool has(const Client& client, const SetKeys& keys) { return client.state.contains(keys.images.name); }
+
+Batch set_of(const Client& client, const SetKeys& keys) {
+  return {client.state[keys.images], client.state[keys.labels]};
+}
+
+}  // namespace
+
+void make_sets(const Config& config, Client& client) {
+  const std::int64_t count = std::min(client.oracle.size(), config.most_examples);
+  if (count == 0 || has(client, kSupport)) return;
+  const std::int64_t held_back = std::max<std::int64_t>(1, count / 5), all = count + held_back;
+  const Batch drawn = generate(config, client, all);
+  // Which set an image is in must not depend on its label.
+  Stream stream = client.streams(Purpose::kAlgorithm, kSplit);
+  const torch::Tensor order = torch::tensor(stream.permutation(all), torch::kInt64);
+  const auto keep = [&](const SetKeys& keys, const Batch& set) {
+    client.state.put(keys.images, set.inputs);
+    client.state.put(keys.labels, set.targets);
+  };
+  keep(kSupport, drawn.select(order.narrow(0, 0, count)));
+  keep(kQuery, drawn.select(order.narrow(0, count, held_back)));
+}
+
+Params descend(const Config& config, const Client& client, Params start, std::int64_t epochs, double rate) {
+  if (!has(client, kSupport)) return start;
+  const Batch support = set_of(client, kSupport);
+  const std::int64_t count = support.size(), batch = config.batch_size > 0 ? config.batch_size : count;
+  Stream shuffles = client.streams(Purpose::kAlgorithm, kShuffles);
+  Adam adam;
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    const torch::Tensor order = torch::tensor(shuffles.permutation(count), torch::kInt64);
+    for (std::int64_t first = 0; first < count; first += batch) {
+      const Batch part = support.select(order.narrow(0, first, std::min(batch, count - first)));
+      adam.step(start, client.compute.gradient(start, part), rate);
+    }
+  }
+  return start;
+}
+
+Params query_gradient(const Client& client, const Params& at) {
+  return has(client, kQuery) ? client.compute.gradient(at, set_of(client, kQuery)) : zeros_like(at);
+}
+
+}  // namespace pppfl

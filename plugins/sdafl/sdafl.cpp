@@ -1,0 +1,138 @@
+// SDA-FL: Li, Shao, Mao, Wang, Zhang, "Federated learning with GAN-based data synthesis for non-IID clients",
+// FL-IJCAI 2022 (arXiv:2206.05507). Each client trains a generator, once, and uploads images of it. The
+// server pools them and labels each client's images by what the model of that client says of them, as soon as
+// it is confident, anew in each round that the client takes part in. Clients train on their own examples and
+// on the labelled part of the pool, which the server's model also takes steps on after the average.
+//
+// We had the paper's abstract and what others say of it, not its text; choices of ours are: a client's
+// gradient is the sum of two means, by pool_share, in place of mixed-up pairs, for which raw examples would
+// have to leave the oracle; the generator is one of ours in place of a private WGAN; threshold, sizes and
+// the number of the server's epochs. The pool goes down in every round, since any client may be new.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fedarena/algorithm.hpp>
+#include <fedarena/generators.hpp>
+#include <fedarena/model_averaging.hpp>
+#include <fedarena/set_descent.hpp>
+#include <fedarena/synthetic_sets.hpp>
+
+#include "pool.hpp"
+
+namespace sdafl {
+namespace {
+
+using namespace fedarena;
+
+constexpr Key<std::int64_t> kUploaded{"uploaded"};
+
+struct Config : ModelAveraging, SetTraining, Generators {
+  Config() {
+    generator = "dp-merf";
+    server_epochs = 1;
+    server_batch_size = 64;
+  }
+
+  std::int64_t synthetic_images = 1000;
+  double confidence = 0.95;
+  double pool_share = 0.5;
+};
+
+class SdaFl final : public Algorithm {
+ public:
+  using Config = sdafl::Config;
+  static Schema<Config> schema() {
+    return Schema<Config>{
+        {"synthetic_images", &Config::synthetic_images, "images that a client uploads, once",
+         Constraint::between(1, 1'000'000)},
+        {"confidence", &Config::confidence,
+         "probability of its class above which an image's label counts, by the model of the client it is of",
+         Constraint::between(0, 1)},
+        {"pool_share", &Config::pool_share, "share of the pool in a client's gradients",
+         Constraint::between(0, 1)},
+    }
+        .extends(Generators::schema())
+        .extends(SetTraining::schema())
+        .extends(ModelAveraging::schema());
+  }
+
+  explicit SdaFl(Config config) : config_(std::move(config)) {}
+
+  Message broadcast(const Server& server) const override {
+    Message message{{kModel, server.params}};
+    const Batch pool = Pool(server.state).labelled();
+    if (pool.inputs.defined()) {
+      message.put(kImages, pool.inputs);
+      message.put(kLabels, pool.targets);
+    }
+    return message;
+  }
+
+  Message train(Client& client, const Message& downlink) const override {
+    const Params& start = downlink[kModel];
+    Message message =
+        update_message(client, start, train_locally(client, start, config_, on_pool(client, downlink)));
+    message.put(kClient, client.id);
+    if (client.oracle.size() > 0 && !client.state.contains(kUploaded.name)) {
+      message.put(kImages, generate(config_, client, config_.synthetic_images).inputs);
+      client.state.put(kUploaded, std::int64_t{1});
+    }
+    return message;
+  }
+
+  void aggregate(Server& server, const Uplink& uplink) const override {
+    Pool pool(server.state);
+    for (const Message& message : uplink.each()) {
+      pool.add(message, server.model.options());
+      pool.label(message, server, config_.confidence);
+    }
+    average_updates(server, uplink, config_);
+    server.synthetic = pool.all();
+    train_on(server, pool.labelled());
+  }
+
+ private:
+  // A share of each gradient is that of a batch of the pool, passed through in an order of this client's.
+  Correction on_pool(Client& client, const Message& downlink) const {
+    if (!downlink.contains(kImages.name) || config_.pool_share == 0) return {};
+    const Batch pool{downlink[kImages], downlink[kLabels]};
+    const std::int64_t count = pool.size();
+    const std::int64_t batch = config_.batch_size > 0 ? std::min(config_.batch_size, count) : count;
+    return [=, this, &client, order = torch::Tensor(), first = count,
+            shuffles = client.streams(Purpose::kAlgorithm)](const Params& local, Params& gradient) mutable {
+      if (first + batch > count) {
+        order = torch::tensor(shuffles.permutation(count), torch::kInt64).to(pool.inputs.device());
+        first = 0;
+      }
+      const Batch part = pool.select(order.narrow(0, first, batch));
+      first += batch;
+      gradient *= 1 - config_.pool_share;
+      gradient.add_scaled(config_.pool_share, client.compute.gradient(local, part));
+    };
+  }
+
+  void train_on(Server& server, const Batch& pool) const {
+    server.observed.add("labelled", static_cast<double>(pool.inputs.defined() ? pool.size() : 0));
+    if (!pool.inputs.defined()) return;
+    const double rate = config_.rate_in(server.round, server.rounds);
+    const Params start = server.params;
+    SetDescent descent(config_.server_batch_size, server.compute, pool, server.streams(Purpose::kSynthetic));
+    for (std::int64_t epoch = 0; epoch < config_.server_epochs; ++epoch)
+      descent.next(server.params, start, std::numeric_limits<double>::infinity(), rate);
+  }
+
+  Config config_;
+};
+
+}  // namespace
+}  // namespace sdafl
+
+FEDARENA_PLUGIN("sdafl", "1.0.0") {
+  registry.add<sdafl::SdaFl>(
+      "sda-fl",
+      {.summary = "FedAvg on examples and a pool of the clients' synthetic images, labelled by their models.",
+       .citation = "Li, Shao, Mao, Wang, Zhang, FL-IJCAI 2022, arXiv:2206.05507",
+       .downlink = "model, synthetic images, pseudo labels",
+       .uplink = "synthetic images once; model update, number of examples, number of the client"});
+}
