@@ -120,7 +120,7 @@ std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGe
   std::int64_t votes = 0, lessons = 0;
   for (std::int64_t step = 0; config.generator_steps == 0 || step < config.generator_steps; ++step) {
     const std::int64_t count = std::min(config.generator_batch_size, client.oracle.votes_left(query));
-    if (count == 0) break;
+    if (count < 1) break;
     torch::Tensor codes, labels;
     std::vector<torch::Tensor> generated;
     const auto make = [&](std::int64_t images) {

@@ -34,7 +34,7 @@ torch::Tensor rounds_of(std::int64_t size, std::int64_t count, Stream& stream) {
 }
 
 Batch real(Client& client, std::int64_t examples) {
-  const Batch own = client.oracle.exact_batch();
+  Batch own = client.oracle.exact_batch();
   if (own.size() == 0) return own;
   Stream stream = stream_of(client.streams, Draw::kOrder);
   return own.select(rounds_of(own.size(), examples, stream).to(own.inputs.device()));

@@ -243,6 +243,26 @@ TEST_F(GeneratorsOfClusters, ImagesAreInTheRangeOfPixelsAndTheSameAgain) {
   EXPECT_TRUE(draw().equal(drawn));
 }
 
+TEST_F(GeneratorsOfClusters, ImagesDoNotDependOnWhichVotersAreAskedTogether) {
+  datalens.generator_steps = 5;
+  datalens.sign_scale = 1;  // or signs would hardly be drawn
+  for (const Generators& config : {datalens, merf}) {
+    const torch::Tensor together = generate(config, client, 20).inputs;
+    OpenShard anew(model, clusters());
+    anew.block = 3;
+    Client asked_in_blocks{.id = 0,
+                           .round = 1,
+                           .rounds = 1,
+                           .oracle = anew,
+                           .state = state,
+                           .model = model,
+                           .compute = compute,
+                           .streams = client.streams,
+                           .observed = observed};
+    EXPECT_LT((generate(config, asked_in_blocks, 20).inputs - together).abs().max().item<double>(), 1e-9);
+  }
+}
+
 // One teacher's weights as autograd sees them, after the same steps.
 class TeacherByAutograd {
  public:

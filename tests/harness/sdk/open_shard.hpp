@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -59,10 +60,16 @@ class OpenShard final : public Oracle {
       shape.insert(shape.begin(), voters);
       return rows.narrow(0, 0, voters * each).reshape(shape);
     };
-    const Batch parts{split(examples_.inputs), split(examples_.targets)};
-    Message& memory = memories_[query.parts];
-    const torch::Tensor sum =
-        vote({.first = 0, .examples = parts, .memory = memory}).sum(0).to(torch::kFloat64);
+    const torch::Tensor inputs = split(examples_.inputs), targets = split(examples_.targets);
+    torch::Tensor sum;
+    for (std::int64_t first = 0; first < voters; first += block) {
+      const std::int64_t count = std::min(block, voters - first);
+      const Batch asked{inputs.narrow(0, first, count), targets.narrow(0, first, count)};
+      Message& memory = memories_[{query.parts, first}];
+      const torch::Tensor votes =
+          vote({.first = first, .examples = asked, .memory = memory}).sum(0).to(torch::kFloat64);
+      sum = sum.defined() ? sum + votes : votes;
+    }
     if (paid_votes < std::numeric_limits<std::int64_t>::max()) paid_votes -= sum.size(0);
     return sum;
   }
@@ -70,6 +77,7 @@ class OpenShard final : public Oracle {
   std::int64_t size() const override { return examples_.size(); }
 
   std::vector<std::string> accesses;
+  std::int64_t block = 1'000'000;  ///< voters that are asked at once
   std::int64_t paid_votes = std::numeric_limits<std::int64_t>::max();
 
  private:
@@ -77,7 +85,7 @@ class OpenShard final : public Oracle {
 
   const Model& model_;
   Batch examples_;
-  std::map<std::int64_t, Message> memories_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Message> memories_;
 };
 
 /// For algorithms that compute nothing on synthetic data.
