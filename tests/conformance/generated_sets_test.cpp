@@ -259,7 +259,7 @@ TEST(Pppfl, DrawsTheSetsInTheFirstRoundAndTrainsNothing) {
     EXPECT_EQ(state[Key<torch::Tensor>{"query_images"}].size(0), query);
     // Labels come in turn, but each set has its share of all.
     // Images come with their labels in turn; each set has some of all.
-    const torch::Tensor labels = state[Key<torch::Tensor>{"query_labels"}];
+    const torch::Tensor& labels = state[Key<torch::Tensor>{"query_labels"}];
     EXPECT_EQ(at::bincount(labels).ne(0).sum().item<int>(), query > 3 ? 3 : 1);
   }
   run->next_round();
