@@ -43,21 +43,14 @@ class GeneratorsOfAClient : public ::testing::Test {
  protected:
   const Model model{{.input_shape = {1, 1, 1}, .outputs = 4, .layers = {Flatten{}, Linear{1, 4}}},
                     torch::kFloat64};
-  OpenShard shard{model,
-                  {torch::arange(6, torch::kFloat64).view({6, 1, 1, 1}),
-                   torch::tensor({3, 0, 3, 0, 3, 0}, torch::kInt64)}};
   const NoCompute compute;
-  Message state;
-  Observations observed;
-  Client client{.id = 0,
-                .round = 1,
-                .rounds = 1,
-                .oracle = shard,
-                .state = state,
-                .model = model,
-                .compute = compute,
-                .streams = Streams(5, 1, 0).for_algorithm(),
-                .observed = observed};
+  LoneClient lone{model,
+                  {torch::arange(6, torch::kFloat64).view({6, 1, 1, 1}),
+                   torch::tensor({3, 0, 3, 0, 3, 0}, torch::kInt64)},
+                  compute};
+  OpenShard& shard = lone.shard;
+  Client& client = lone.client;
+  Observations& observed = lone.observed;
 };
 
 std::vector<double> doubles(const torch::Tensor& tensor) {
@@ -90,17 +83,9 @@ TEST_F(GeneratorsOfAClient, RealExamplesComeAllBeforeAnyComesAgain) {
 }
 
 TEST_F(GeneratorsOfAClient, RealIsNothingWhereThereIsNothing) {
-  OpenShard empty(model, {torch::zeros({0, 1, 1, 1}, torch::kFloat64), torch::zeros({0}, torch::kInt64)});
-  Client poor{.id = 0,
-              .round = 1,
-              .rounds = 1,
-              .oracle = empty,
-              .state = state,
-              .model = model,
-              .compute = compute,
-              .streams = client.streams,
-              .observed = observed};
-  EXPECT_EQ(generate({.generator = "real"}, poor, 3).size(), 0);
+  LoneClient poor(model, {torch::zeros({0, 1, 1, 1}, torch::kFloat64), torch::zeros({0}, torch::kInt64)},
+                  compute);
+  EXPECT_EQ(generate({.generator = "real"}, poor.client, 3).size(), 0);
 }
 
 TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
@@ -140,19 +125,11 @@ class GeneratorsOfClusters : public ::testing::Test {
   }
 
   const Model model{{.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}}}, torch::kFloat64};
-  OpenShard shard{model, clusters()};
   const PlainCompute compute{model};
-  Message state;
-  Observations observed;
-  Client client{.id = 0,
-                .round = 1,
-                .rounds = 1,
-                .oracle = shard,
-                .state = state,
-                .model = model,
-                .compute = compute,
-                .streams = Streams(5, 1, 0).for_algorithm(),
-                .observed = observed};
+  LoneClient lone{model, clusters(), compute};
+  OpenShard& shard = lone.shard;
+  Client& client = lone.client;
+  Observations& observed = lone.observed;
   Generators merf{.generator = "dp-merf",
                   .noise_size = 5,
                   .generator_width = 32,
@@ -221,18 +198,9 @@ TEST_F(GeneratorsOfClusters, ImagesAreInTheRangeOfPixelsAndTheSameAgain) {
                      torch::kFloat64};
   const Batch own{clusters().inputs.view({400, 2, 1, 1}), clusters().targets};
   const auto draw = [&] {
-    OpenShard anew(images, own);
-    Client seeing{.id = 0,
-                  .round = 1,
-                  .rounds = 1,
-                  .oracle = anew,
-                  .state = state,
-                  .model = images,
-                  .compute = compute,
-                  .streams = client.streams,
-                  .observed = observed,
-                  .pixel_range = torch::tensor({{-10.0, 50.0}, {-8.0, 90.0}}, torch::kFloat64)};
-    return generate(datalens, seeing, 9).inputs;
+    LoneClient seeing(images, own, compute);
+    seeing.client.pixel_range = torch::tensor({{-10.0, 50.0}, {-8.0, 90.0}}, torch::kFloat64);
+    return generate(datalens, seeing.client, 9).inputs;
   };
   const torch::Tensor drawn = draw();
   EXPECT_EQ(drawn.sizes(), (torch::IntArrayRef{9, 2, 1, 1}));
@@ -248,18 +216,10 @@ TEST_F(GeneratorsOfClusters, ImagesDoNotDependOnWhichVotersAreAskedTogether) {
   datalens.sign_scale = 1;  // or signs would hardly be drawn
   for (const Generators& config : {datalens, merf}) {
     const torch::Tensor together = generate(config, client, 20).inputs;
-    OpenShard anew(model, clusters());
-    anew.block = 3;
-    Client asked_in_blocks{.id = 0,
-                           .round = 1,
-                           .rounds = 1,
-                           .oracle = anew,
-                           .state = state,
-                           .model = model,
-                           .compute = compute,
-                           .streams = client.streams,
-                           .observed = observed};
-    EXPECT_LT((generate(config, asked_in_blocks, 20).inputs - together).abs().max().item<double>(), 1e-9);
+    LoneClient asked_in_blocks(model, clusters(), compute);
+    asked_in_blocks.shard.block = 3;
+    EXPECT_LT((generate(config, asked_in_blocks.client, 20).inputs - together).abs().max().item<double>(),
+              1e-9);
   }
 }
 

@@ -104,4 +104,25 @@ class NoCompute : public Compute {
   void stop_if_interrupted() const override {}
 };
 
+/// The only client of a run's first round, with those examples.
+struct LoneClient {
+  LoneClient(const Model& model, Batch examples, const Compute& compute,
+             const Streams& streams = Streams(5, 1, 0).for_algorithm())
+      : shard(model, std::move(examples)),
+        client{.id = 0,
+               .round = 1,
+               .rounds = 1,
+               .oracle = shard,
+               .state = state,
+               .model = model,
+               .compute = compute,
+               .streams = streams,
+               .observed = observed} {}
+
+  OpenShard shard;
+  Message state;
+  Observations observed;
+  Client client;
+};
+
 }  // namespace fedarena

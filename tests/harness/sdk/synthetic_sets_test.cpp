@@ -28,21 +28,15 @@ class SyntheticSetsOfAClient : public ::testing::Test {
 
   const Model model{{.input_shape = {1, 1, 1}, .outputs = 4, .layers = {Flatten{}, Linear{1, 4}}},
                     torch::kFloat64};
-  OpenShard shard{
-      model,
-      {torch::arange(5, torch::kFloat64).view({5, 1, 1, 1}), torch::tensor({3, 0, 3, 0, 3}, torch::kInt64)}};
   const NoCompute compute;
-  Message state;
-  Observations observed;
-  Client client{.id = 0,
-                .round = 1,
-                .rounds = 1,
-                .oracle = shard,
-                .state = state,
-                .model = model,
-                .compute = compute,
-                .streams = Streams(5, 1, 0),
-                .observed = observed};
+  LoneClient lone{
+      model,
+      {torch::arange(5, torch::kFloat64).view({5, 1, 1, 1}), torch::tensor({3, 0, 3, 0, 3}, torch::kInt64)},
+      compute,
+      Streams(5, 1, 0)};
+  OpenShard& shard = lone.shard;
+  Client& client = lone.client;
+  Observations& observed = lone.observed;
 };
 
 std::vector<double> numbers(const torch::Tensor& tensor) {
