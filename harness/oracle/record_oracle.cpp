@@ -74,29 +74,22 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   return sum;
 }
 
-SampledGaussian RecordOracle::event_of_examples() const {
-  return event(policy_.sampling, 1, {policy_.noise_multiplier.number()});
-}
-
 // What a record does to the vote of its part nobody knows, so that an exchange moves the sum by up to twice
 // the bound.
-Gaussian RecordOracle::event_of_parts() const {
-  return {policy_.noise_multiplier.number(), Adjacency::kReplaceOne};
+Gaussian RecordOracle::event_of(const VoteQuery& query) const {
+  const SampledGaussian of_all = event(policy_.sampling, 1, {policy_.noise_multiplier.number()});
+  return {of_all.noise_multipliers[0], query.parts > 0 ? Adjacency::kReplaceOne : of_all.adjacency};
 }
 
 void RecordOracle::release(const torch::Tensor& votes, const VoteQuery& query) {
-  for (std::int64_t vote = 0; vote < votes.size(0); ++vote) {
-    const GaussianRelease release = query.parts > 0
-                                        ? GaussianRelease(event_of_parts(), query.bound, book())
-                                        : GaussianRelease(event_of_examples(), {query.bound}, book());
-    release.noise(votes.select(0, vote), *noise_);
-  }
+  for (std::int64_t vote = 0; vote < votes.size(0); ++vote)
+    GaussianRelease(event_of(query), query.bound, book()).noise(votes.select(0, vote), *noise_);
 }
 
 std::int64_t RecordOracle::votes_left(const VoteQuery& query) const {
   constexpr std::int64_t kMany = std::int64_t{1} << 40;
   if (!setting().pays) return std::numeric_limits<std::int64_t>::max();
-  const Event event = query.parts > 0 ? Event(event_of_parts()) : Event(event_of_examples());
+  const Event event = event_of(query);
   const auto pays = [&](std::int64_t votes) {
     std::vector<Access> all = accesses().list();
     all.push_back({event, votes});

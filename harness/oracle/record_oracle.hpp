@@ -35,9 +35,7 @@ class RecordOracle final : public MeteredOracle {
     double expected_size = 1;  // public, unlike the size
   };
   Sample draw(std::int64_t batch_size);
-  // Of every example as a voter of its own.
-  SampledGaussian event_of_examples() const;
-  Gaussian event_of_parts() const;
+  Gaussian event_of(const VoteQuery& query) const;
 
   RecordPolicy policy_;
   ClientCanaries canaries_;

@@ -32,7 +32,7 @@ void make_sets(const Config& config, Client& client) {
   if (count == 0 || has(client, kSupport)) return;
   const std::int64_t held_back = std::max<std::int64_t>(1, count / 5), all = count + held_back;
   const Batch drawn = generate(config, client, all);
-  // Which set an image is in must not depend on its label.
+  // Shuffled, since examples that the generator "real" draws a second time come last.
   Stream stream = client.streams(Purpose::kAlgorithm, kSplit);
   const torch::Tensor order = torch::tensor(stream.permutation(all), torch::kInt64);
   const auto keep = [&](const SetKeys& keys, const Batch& set) {

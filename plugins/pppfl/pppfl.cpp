@@ -65,11 +65,10 @@ class Pppfl final : public Algorithm {
     averages() ? static_cast<void>(server.params -= gradient) : adam_step(server, gradient);
   }
 
-  bool personalises() const override { return true; }
+  bool personalises() const override { return config_.adapt_on != "nothing"; }
 
   Params personalise(Client& client, const Message& downlink) const override {
     Params own = downlink[kModel];
-    if (config_.adapt_on == "nothing") return own;
     const double rate = config_.personal_rate;
     if (config_.adapt_on == "synthetic")
       return descend(config_, client, std::move(own), config_.personal_epochs, rate);

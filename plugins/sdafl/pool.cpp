@@ -13,8 +13,8 @@ constexpr Key<torch::Tensor> kSure{"sure"};      // 0 or 1, int64 [n]
 
 }  // namespace
 
-void Pool::add(const Message& message, const torch::TensorOptions& options) {
-  if (!message.contains(kImages.name)) return;
+bool Pool::add(const Message& message, const torch::TensorOptions& options) {
+  if (!message.contains(kImages.name)) return false;
   const auto append = [&](Key<torch::Tensor> key, const torch::Tensor& more) {
     state_.put(key, state_.contains(key.name) ? torch::cat({state_[key], more}) : more);
   };
@@ -24,6 +24,7 @@ void Pool::add(const Message& message, const torch::TensorOptions& options) {
   append(kMakers, zeros + message[kClient]);
   append(kLabels, zeros);
   append(kSure, zeros);
+  return true;
 }
 
 void Pool::label(const Message& message, const Server& server, double confidence) {

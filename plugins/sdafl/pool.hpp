@@ -14,8 +14,8 @@ class Pool {
  public:
   explicit Pool(fedarena::Message& state) : state_(state) {}
 
-  /// Takes up the message's images, if it has any, without labels.
-  void add(const fedarena::Message& message, const torch::TensorOptions& options);
+  /// Takes up the message's images, without labels; false where it has none.
+  bool add(const fedarena::Message& message, const torch::TensorOptions& options);
   /// Labels the images of the message's client by its model, and is sure of those whose probability is at
   /// least `confidence`.
   void label(const fedarena::Message& message, const fedarena::Server& server, double confidence);

@@ -83,12 +83,14 @@ class SdaFl final : public Algorithm {
 
   void aggregate(Server& server, const Uplink& uplink) const override {
     Pool pool(server.state);
+    bool grows = false;
     for (const Message& message : uplink.each()) {
-      pool.add(message, server.model.options());
+      grows = pool.add(message, server.model.options()) || grows;
       pool.label(message, server, config_.confidence);
     }
     average_updates(server, uplink, config_);
-    server.synthetic = pool.all();
+    // In between, only labels change.
+    if (grows || server.round == server.rounds) server.synthetic = pool.all();
     train_on(server, pool.labelled());
   }
 

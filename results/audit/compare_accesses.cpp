@@ -97,10 +97,12 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
   for (const Ledger::Segment& segment : record.segments) {
     std::int64_t count = 0;
     for (const Access& access : segment.accesses) {
-      // A vote of parts, with the noise of every access.
+      // A vote, with the noise of every access: of parts, or of all examples with the neighbours of a sample.
       if (const auto* vote = std::get_if<Gaussian>(&access.event)) {
+        const bool as_samples = vote->adjacency == noised.adjacency;
+        const Adjacency adjacency = as_samples ? noised.adjacency : Adjacency::kReplaceOne;
         compare_event({noised.sampling, 1, {vote->noise_multiplier}, vote->adjacency},
-                      {noised.sampling, 1, noised.noise_multipliers, Adjacency::kReplaceOne}, whose, kinds);
+                      {noised.sampling, 1, noised.noise_multipliers, adjacency}, whose, kinds);
         count += access.count;
         continue;
       }

@@ -56,11 +56,11 @@ std::string client_table(const PrivacyReport& report) {
   return aligned_lines(rows, {false, true, true, true, true});
 }
 
-// Records are asked for votes by parts of a shard; nothing else is a Gaussian on all of one.
+// Records are asked for votes; nothing else is a Gaussian on all of a shard.
 std::string event_text(const PrivacyReport& report, const Event& event) {
   const bool votes = report.summary.privacy && report.summary.privacy->unit == name(Unit::kRecord) &&
                      std::holds_alternative<Gaussian>(event);
-  return one_line((votes ? "vote of parts: " : "") + describe(event));
+  return one_line((votes ? "vote: " : "") + describe(event));
 }
 
 std::string event_table(const PrivacyReport& report, const ClientGroup& group) {

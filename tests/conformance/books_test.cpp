@@ -169,9 +169,9 @@ TEST_P(BooksOf, HoldEveryAccessToData) {
 
 TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
   expect_every_access(RecordPolicy(), [](const std::string& what, double examples) -> Event {
-    const double rate = what == "gradient" ? std::min(1.0, 16 / examples) : 1;  // every example has a vote
-    if (what != "gradient" && what != "votes") return ExactAccess{what};
-    return SampledGaussian{Sampling::kPoisson, rate, {1}, Adjacency::kZeroOut};
+    if (what == "votes") return Gaussian{1, Adjacency::kZeroOut};  // each example has one
+    if (what != "gradient") return ExactAccess{what};
+    return SampledGaussian{Sampling::kPoisson, std::min(1.0, 16 / examples), {1}, Adjacency::kZeroOut};
   });
 }
 

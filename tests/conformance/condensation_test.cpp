@@ -170,15 +170,6 @@ TEST_F(Psg, MatchesGradientsOfAllClassesAtOnceAlongTheWayOfEachModel) {
   EXPECT_EQ(accesses, std::vector<std::string>(8, "gradient"));
 }
 
-TEST_F(Psg, RefusesMoreThanOneRound) {
-  const auto algorithm = plugins().create("psg", {});
-  bench.start(*algorithm, 1, 1);
-  bench.start(*algorithm, 7, 1);
-  const std::string message = message_of([&] { bench.start(*algorithm, 1, 3); });
-  EXPECT_THAT(message, HasSubstr("rounds = 3"));
-  EXPECT_THAT(message, HasSubstr("set experiment.rounds = 1"));
-}
-
 // One batch of both sets, so that the order does not matter.
 TEST_F(Psg, TrainsTheServerOnTheUnion) {
   constexpr double kRate = 0.1;

@@ -259,7 +259,7 @@ TEST(Pppfl, DrawsTheSetsInTheFirstRoundAndTrainsNothing) {
     EXPECT_EQ(state[Key<torch::Tensor>{"query_images"}].size(0), query);
     // Labels come in turn, but each set has its share of all.
     // Images come with their labels in turn; each set has some of all.
-    const torch::Tensor labels = state[Key<torch::Tensor>{"query_labels"}];
+    const torch::Tensor& labels = state[Key<torch::Tensor>{"query_labels"}];
     EXPECT_EQ(at::bincount(labels).ne(0).sum().item<int>(), query > 3 ? 3 : 1);
   }
   run->next_round();
@@ -362,9 +362,9 @@ TEST_F(SdaFlPool, IsLabelledByTheModelsOfThoseWhoMadeItWhereTheyAreSure) {
   expected.add_scaled(-kRate, rounds.bench.model.gradient(expected, pool));
   EXPECT_LE(norm(rounds.params - expected), 1e-12);
 
-  // Of the second client alone, by its new model.
+  // Of the second client alone, by its new model, in the last round.
   const auto [newer, now_sure] = said(again, second[kImages], rounds.params);
-  const Message next = aggregate(2, {again});
+  const Message next = aggregate(8, {again});
   EXPECT_FALSE(newer.equal(labels2));
   EXPECT_TRUE(rounds.synthetic.targets.equal(torch::cat({labels0, newer})));
   EXPECT_EQ(next[kLabels].size(0), (sure0.sum() + now_sure.sum()).item<std::int64_t>());

@@ -80,10 +80,18 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
                entry("lists", fedavg,
                      "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
+               entry("votes-of-examples",
+                     "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20\n"
+                     "weights = \"budget\"",
+                     "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
+               entry("votes-of-parts",
+                     "name = \"pppfl\"\nteachers = 5\nteacher_width = 4\nteacher_warm_up = 1\n"
+                     "generator_width = 8\ngenerator_batch_size = 4\ngenerator_steps = 2\nmost_examples = 20",
+                     "policy = \"record\"\nnoise_multiplier = 30.0\nbudget = 2.0\n") +
                entry("messages", fedavg, local) +
                entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
                entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 15 runs, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 17 runs, "));
 }
 
 TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
