@@ -122,7 +122,7 @@ void teachers(benchmark::State& state, const Rival& rival) {
   Duel duel([&] { blocks.learn(); }, rival);
   for (auto _ : state) state.SetIterationTime(duel.turn());
   // Products with the hidden layer's weights, on the way there and back.
-  const auto flops = static_cast<double>(2 * 2 * 2 * kImages * kShape.width * kShape.inputs());
+  const auto flops = static_cast<double>(std::int64_t{8} * kImages * kShape.width * kShape.inputs());
   duel.report(state, kTeachers, flops);
   state.counters["gemm_gflops"] = gemm_gflops();
 }
