@@ -305,38 +305,33 @@ class Attacker {
 
   results::MembershipAttack image_distance() {
     const results::SyntheticFolder folder(run_.path());
-    std::map<std::int64_t, std::vector<torch::Tensor>> sent;  // by class, flat
+    std::vector<torch::Tensor> sent;  // flat
     for (const std::int64_t round : folder.rounds()) {
       const results::LabelledImages set =
           results::as_images(folder.read(round), folder.folder_of(round).string());
       for (std::size_t i = 0; i < set.size(); ++i) {
         const auto pixels = set.image(i);
-        sent[set.labels[i]].push_back(
-            torch::tensor(std::vector<float>(pixels.begin(), pixels.end()), torch::kFloat32));
+        sent.push_back(torch::tensor(std::vector<float>(pixels.begin(), pixels.end()), torch::kFloat32));
       }
     }
     if (sent.empty()) {
       refuse(fmt::format("{} sends no images, which {} is about", run_.summary().label, kImageDistance),
              "Use another score.");
     }
-    std::map<std::int64_t, torch::Tensor> stacked;
-    for (const auto& [label, images] : sent) stacked[label] = torch::stack(images);
+    const torch::Tensor images = torch::stack(sent);
     const auto scores_of = [&](const SeenExamples& examples) {
       Numbers result;
       const BatchSource read = source(examples);
       for (std::int64_t begin = 0; begin < examples.size(); begin += kImagesAtOnce) {
         const Batch batch = read(begin, std::min(examples.size(), begin + kImagesAtOnce));
         const torch::Tensor pixels = reader_.pixels(batch.inputs).flatten(1);
-        const torch::Tensor labels = batch.targets.to(torch::kCPU);
-        for (std::int64_t i = 0; i < batch.size(); ++i) {
-          const auto of_class = stacked.find(labels[i].item<std::int64_t>());
-          // As far as no image can be where nobody sent the class.
-          result.push_back(of_class == stacked.end()
-                               ? -std::numeric_limits<double>::infinity()
-                               : -(of_class->second - pixels[i]).norm(2, 1).min().item<double>());
-        }
+        // Of any class: labels beside images may be guesses. Products find the nearest, differences measure
+        // it.
+        const torch::Tensor nearest = images.index_select(0, torch::cdist(pixels, images).argmin(1));
+        const Numbers distances = numbers_of((pixels - nearest).norm(2, 1).to(torch::kFloat64));
+        result.insert(result.end(), distances.begin(), distances.end());
       }
-      return result;
+      return negated(std::move(result));
     };
     return scores(scores_of(examples_.members), scores_of(examples_.non_members));
   }
