@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -12,8 +11,8 @@
 
 #include "harness/attack/attacked_examples.hpp"
 #include "harness/attack/logistic_regression.hpp"
+#include "harness/attack/sent_images.hpp"
 #include "harness/digest/sha256.hpp"
-#include "results/images/synthetic_folder.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena {
@@ -304,21 +303,7 @@ class Attacker {
   }
 
   results::MembershipAttack image_distance() {
-    const results::SyntheticFolder folder(run_.path());
-    std::vector<torch::Tensor> sent;  // flat
-    for (const std::int64_t round : folder.rounds()) {
-      const results::LabelledImages set =
-          results::as_images(folder.read(round), folder.folder_of(round).string());
-      for (std::size_t i = 0; i < set.size(); ++i) {
-        const auto pixels = set.image(i);
-        sent.push_back(torch::tensor(std::vector<float>(pixels.begin(), pixels.end()), torch::kFloat32));
-      }
-    }
-    if (sent.empty()) {
-      refuse(fmt::format("{} sends no images, which {} is about", run_.summary().label, kImageDistance),
-             "Use another score.");
-    }
-    const torch::Tensor images = torch::stack(sent);
+    const torch::Tensor images = sent_images(run_).flatten(1);
     const auto scores_of = [&](const SeenExamples& examples) {
       Numbers result;
       const BatchSource read = source(examples);

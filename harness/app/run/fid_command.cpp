@@ -16,11 +16,11 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/attack/frechet_distance.hpp"
+#include "harness/attack/sent_images.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/finished_run.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/progress/progress_line.hpp"
-#include "results/images/synthetic_folder.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/text/text.hpp"
@@ -47,34 +47,23 @@ struct Distances {
   std::string features;
 };
 
-Distances distances_of(const FinishedRun& run, const ImageFeatures& features) {
-  const results::SyntheticFolder folder = results::RunDirectory::open(run.path()).synthetic();
-  const std::vector<std::int64_t> rounds = folder.rounds();
-  if (rounds.empty()) {
-    throw Error(Complaint{
-        .place = {.file = run.path().string()},
-        .found = fmt::format("holds no synthetic images: its algorithm is \"{}\"", run.summary().algorithm),
-        .remedy =
-            "Algorithms whose server has synthetic images leave them, such as fedlap, psg and sda-fl."});
-  }
-  results::LabelledImages set =
-      results::as_images(folder.read(rounds.back()), folder.folder_of(rounds.back()).string());
-  const auto count = static_cast<std::int64_t>(set.size());
-  if (count < 2) {
-    throw Error(Complaint{.place = {.file = run.path().string()},
-                          .found = fmt::format("the set of round {} is one image", rounds.back()),
-                          .allowed = "two images or more"});
-  }
-  const torch::Tensor images =
-      torch::from_blob(set.pixels.data(), {count, set.channels, set.height, set.width}).clone();
+Distances distances_of(const FinishedRun& run, const torch::Tensor& images, const ImageFeatures& features) {
   const torch::Tensor test = features.of_test(kTestImages);
   return {.run = run.path(),
-          .round = rounds.back(),
-          .images = count,
+          .round = last_sent_round(run),
+          .images = images.size(0),
           .set = frechet_distance(features.of_images(images), test),
-          .training = frechet_distance(features.of_training(count), test),
-          .noise = frechet_distance(features.of_noise(count), test),
+          .training = frechet_distance(features.of_training(images.size(0)), test),
+          .noise = frechet_distance(features.of_noise(images.size(0)), test),
           .features = features.description()};
+}
+
+torch::Tensor set_of(const FinishedRun& run) {
+  torch::Tensor images = sent_images(run, last_sent_round(run));
+  if (images.size(0) > 1) return images;
+  throw Error(Complaint{.place = {.file = run.path().string()},
+                        .found = fmt::format("the set of round {} is one image", last_sent_round(run)),
+                        .allowed = "two images or more"});
 }
 
 std::string text_of(const std::vector<Distances>& all) {
@@ -127,12 +116,13 @@ int run_fid(const FidArguments& arguments) {
   for (const results::FoundRun& each : found) {
     try {
       const FinishedRun run(each.path, catalog, inputs);
+      const torch::Tensor images = set_of(run);  // before a network is trained for nothing
       auto& network = networks[&run.dataset()];
       if (network == nullptr)
         network = std::make_unique<const ImageFeatures>(
             run.dataset(), ImageFeatures::Setting{.pool = pool, .stop = stop_on_signal(), .tell = tell});
       tell(each.path.string());
-      all.push_back(distances_of(run, *network));
+      all.push_back(distances_of(run, images, *network));
     } catch (const Error& error) {
       if (found.size() == 1) throw;
       // One run that has no images must not hide the others.

@@ -18,7 +18,6 @@
 #include <ATen/ATen.h>
 
 #include "harness/sdk/generators/draws.hpp"
-#include "harness/sdk/generators/sign_votes.hpp"
 #include "harness/sdk/generators/teachers.hpp"
 #include "harness/sdk/generators/training.hpp"
 

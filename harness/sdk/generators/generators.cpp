@@ -108,8 +108,7 @@ Schema<Generators> Generators::schema() {
        count},
       {"sign_scale", &Generators::sign_scale,
        "datalens: a sign of slope g is positive with probability 1/2 + g / 2b, where b is the largest slope, "
-       "at "
-       "most this",
+       "at most this",
        Constraint::positive()},
       {"vote_threshold", &Generators::vote_threshold,
        "datalens: share of all teachers by which a pixel's votes must lean to count",

@@ -1,11 +1,16 @@
 // `fedarena attack` on runs that memorise, on runs that cannot, and on what it must refuse.
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "results/images/synthetic_folder.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
@@ -112,7 +117,7 @@ TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {
 }
 
 // FedLAP's images begin as real ones, which the server sees.
-TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
+SmallExperiment sharing_images() {
   SmallExperiment fedlap{.rounds = 1,
                          .partition = "kind = \"iid\"\nclients = 2\ntrain_fraction = 0.01",
                          .training = "batch_size = 16\nrate = 0.05",
@@ -120,28 +125,34 @@ TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
   fedlap.more =
       "image_init = \"real\"\nimages_per_class = 3\nouter_steps = 1\nreal_batches = 1\nimage_updates = 1\n"
       "server_epochs = 2\naugmentation = \"none\"\n";
-  run_small(scratch, fedlap);
+  return fedlap;
+}
+
+TEST_F(AttackCommand, FindsImagesThatBeganAsRealOnes) {
+  run_small(scratch, sharing_images());
   succeed("attack out --score image-distance,loss");
   const results::MembershipAttacks attacks = attacks_of(scratch / "out/fedlap-seed-1");
   EXPECT_GT(area_of(attacks, "image-distance"), 0.6);
   EXPECT_GT(area_of(attacks, "image-distance"), area_of(attacks, "loss"));
 }
 
-// The distances of a set come with those of as many examples and of noise; a run without a set is told.
+// The distances of a set come with those of as many examples and of noise; what is no such set is told.
 TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
-  SmallExperiment sets{.rounds = 1,
-                       .partition = "kind = \"iid\"\nclients = 2\ntrain_fraction = 0.01",
-                       .training = "batch_size = 16\nrate = 0.05",
-                       .algorithms = {"fedlap"}};
-  sets.more =
-      "image_init = \"real\"\nimages_per_class = 3\nouter_steps = 1\nreal_batches = 1\nimage_updates = 1\n"
-      "server_epochs = 2\naugmentation = \"none\"\n";
-  run_small(scratch, sets);
+  run_small(scratch, sharing_images());
   const nlohmann::json measured = nlohmann::json::parse(succeed("fid out --format json").out).at(0);
   EXPECT_EQ(measured.at("images"), 60);
   EXPECT_LT(measured.at("fid_of_training_examples").get<double>(), measured.at("fid_of_noise").get<double>());
   EXPECT_LT(measured.at("fid").get<double>(), measured.at("fid_of_noise").get<double>());
   EXPECT_THAT(measured.at("features").get<std::string>(), HasSubstr("niid-cnn"));
+  const results::SyntheticFolder kept(scratch / "out/fedlap-seed-1");
+  results::SyntheticSet set = kept.read(1);
+  std::get<std::vector<float>>(set.images.values).front() = std::numeric_limits<float>::quiet_NaN();
+  kept.write(1, set);
+  for (const char* command : {"fid out", "attack out --score image-distance"})
+    EXPECT_THAT(refused(command), HasSubstr("pixels that are not numbers"));
+  kept.write(1, {{{2, 1, 2, 2}, std::vector<float>(8)}, {{2}, std::vector<std::int64_t>{1, 1}}});
+  for (const char* command : {"fid out", "attack out --score image-distance"})
+    EXPECT_THAT(refused(command), HasSubstr("images of shape [1, 2, 2]"));
   fs::remove_all(scratch / "out/fedlap-seed-1/synthetic");
   EXPECT_THAT(refused("fid out"), HasSubstr("holds no synthetic images"));
 }

@@ -10,7 +10,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "harness/sdk/generators/sign_votes.hpp"
 #include "harness/sdk/generators/teachers.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 
