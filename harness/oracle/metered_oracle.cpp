@@ -141,8 +141,8 @@ Batch MeteredOracle::examples_of_parts(const torch::Tensor& positions) const {
 }
 
 Voting& MeteredOracle::parts(const VoteQuery& query) {
-  auto found = parliaments_.find(query.parts);
-  if (found == parliaments_.end()) {
+  auto found = votings_.find(query.parts);
+  if (found == votings_.end()) {
     const std::int64_t examples = size() / query.parts;
     Stream order = streams_.in_round(0)(Purpose::kBatches, kPartsStream);
     const torch::Tensor dealt =
@@ -158,8 +158,8 @@ Voting& MeteredOracle::parts(const VoteQuery& query) {
     const auto read = [this, dealt](std::int64_t begin, std::int64_t end) {
       return examples_of_parts(dealt.narrow(0, begin, end - begin));
     };
-    found = parliaments_.try_emplace(query.parts, Parliament{Voting::of_parts(query.parts, read, own), false})
-                .first;
+    found =
+        votings_.try_emplace(query.parts, PartsVoting{Voting::of_parts(query.parts, read, own), false}).first;
   }
   found->second.keeps = found->second.keeps || query.keep;
   return found->second.voting;
@@ -185,15 +185,15 @@ void MeteredOracle::remember(Message& state) const {
     if (entry.name.starts_with(kVoters))
       throw Bug(fmt::format("\"{}\" in a client's state has a name of what voters remember", entry.name));
   }
-  for (const auto& [parts, parliament] : parliaments_) {
-    if (!parliament.keeps) continue;
-    const Message memory = parliament.voting.memory();
+  for (const auto& [parts, of_parts] : votings_) {
+    if (!of_parts.keeps) continue;
+    const Message memory = of_parts.voting.memory();
     for (const Message::Entry& entry : memory.entries())
       state.put_entry({prefix_of(parts) + entry.name, entry.content});
   }
   for (const Message::Entry& entry : remembered_.entries()) {
     const bool asked = std::ranges::any_of(
-        parliaments_, [&](const auto& one) { return entry.name.starts_with(prefix_of(one.first)); });
+        votings_, [&](const auto& one) { return entry.name.starts_with(prefix_of(one.first)); });
     if (!asked) state.put_entry(entry);
   }
 }

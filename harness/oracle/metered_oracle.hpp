@@ -103,10 +103,10 @@ class MeteredOracle : public Oracle {
   virtual Event label_count_access() const { return ExactAccess{"label counts"}; }
 
  private:
-  // Of the parts of a shard, and whether they remember beyond the round.
-  struct Parliament {
+  // Of the parts of a shard.
+  struct PartsVoting {
     Voting voting;
-    bool keeps;
+    bool keeps;  // whether they remember beyond the round
   };
   Batch examples_of_parts(const torch::Tensor& positions) const;
   Voting& parts(const VoteQuery& query);
@@ -118,8 +118,8 @@ class MeteredOracle : public Oracle {
   RoundAccesses accesses_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;
   torch::Tensor last_batch_;
-  Message remembered_;                              // by voters, before this round
-  std::map<std::int64_t, Parliament> parliaments_;  // by their number of parts
+  Message remembered_;                           // by voters, before this round
+  std::map<std::int64_t, PartsVoting> votings_;  // by their number of parts
 };
 
 }  // namespace fedarena

@@ -150,6 +150,18 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
               HasSubstr("7 examples, too few for 8 parts"));
 }
 
+// As batches of other sizes round, and the signs that follow: one of each voter's 500 is turned.
+TEST(Votes, MayDifferByRoundingWhereAVoterIsAskedAlone) {
+  const Bench bench;
+  const Vote rounded = [](const Voters& voters) {
+    torch::Tensor signs = torch::ones({voters.size(), 1, 500}, torch::kFloat64);
+    if (voters.size() == 1) signs.select(2, 7).neg_();
+    return signs;
+  };
+  RecordOracle oracle = with_noise(bench, 0);
+  EXPECT_EQ(oracle.noisy_sum(rounded, {.parts = 20, .bound = 100})[0][7].item<double>(), 20);
+}
+
 // Each voter counts its calls, from its own number on.
 torch::Tensor calls(const Voters& voters) {
   torch::Tensor counts = voters.memory.contains(kCalls.name)
