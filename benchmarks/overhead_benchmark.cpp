@@ -234,6 +234,7 @@ void k_means(benchmark::State& state) {
   Message memory;
   Batch synthetic;
   Observations observed;
+  std::vector<std::int64_t> choices;
   Server server{.round = 1,
                 .rounds = 1,
                 .population = kMessages,
@@ -243,7 +244,8 @@ void k_means(benchmark::State& state) {
                 .compute = compute,
                 .streams = Streams(1, 1, kServer).for_algorithm(),
                 .synthetic = synthetic,
-                .observed = observed};
+                .observed = observed,
+                .choices = choices};
   algorithm->start(server);
   const std::vector<Params> centres = algorithm->centres(algorithm->broadcast(server));
   std::vector<Message> messages;

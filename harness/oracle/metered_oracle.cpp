@@ -173,6 +173,10 @@ std::int64_t MeteredOracle::votes_left(const VoteQuery& /*query*/) const {
   return std::numeric_limits<std::int64_t>::max();
 }
 
+std::int64_t MeteredOracle::gradients_left(std::int64_t /*batch_size*/) const {
+  return std::numeric_limits<std::int64_t>::max();
+}
+
 void MeteredOracle::recall(Message& state) {
   Message own;
   for (const Message::Entry& entry : state.entries())

@@ -52,6 +52,7 @@ class MeteredOracle : public Oracle {
                                     double epsilon) override;
   torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override;
   std::int64_t votes_left(const VoteQuery& query) const override;
+  std::int64_t gradients_left(std::int64_t batch_size) const override;
   std::int64_t size() const override { return positions_.size(0); }
 
   /// Takes what voters remember out of what their client remembers; to be called before anything is asked.

@@ -34,13 +34,20 @@ Event RecordOracle::class_access() const {
 
 Event RecordOracle::label_count_access() const { return fedarena::label_count_access(policy_); }
 
+// Of the whole shard nothing is left to chance, and nothing is amplified.
+double RecordOracle::rate_of(std::int64_t batch_size) const {
+  if (batch_size == 0 || batch_size >= size()) return 1;
+  return static_cast<double>(batch_size) / static_cast<double>(size());
+}
+
+SampledGaussian RecordOracle::event_of(std::int64_t batch_size) const {
+  return event(policy_.sampling, rate_of(batch_size), {policy_.noise_multiplier.number()});
+}
+
 RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   const std::int64_t shard = size();
-  if (batch_size == 0 || batch_size >= shard) {
-    // The whole shard: nothing is left to chance, and nothing is amplified.
-    return {held(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
-  }
-  const double rate = static_cast<double>(batch_size) / static_cast<double>(shard);
+  const double rate = rate_of(batch_size);
+  if (rate == 1) return {held(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
   std::vector<std::int64_t> chosen;
   if (policy_.sampling == kWithoutReplacement) {
     chosen = samples_.sample_without_replacement(shard, batch_size);
@@ -62,8 +69,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);
   count_gradient(sample.positions);
-  const GaussianRelease release(event(policy_.sampling, sample.rate, {policy_.noise_multiplier.number()}),
-                                {policy_.clip_norm}, book());
+  const GaussianRelease release(event_of(query.batch_size), {policy_.clip_norm}, book());
   Params sum = setting()
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
                    .sum;
@@ -77,7 +83,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
 // What a record does to the vote of its part nobody knows, so that an exchange moves the sum by up to twice
 // the bound.
 Gaussian RecordOracle::event_of(const VoteQuery& query) const {
-  const SampledGaussian of_all = event(policy_.sampling, 1, {policy_.noise_multiplier.number()});
+  const SampledGaussian of_all = event_of(0);
   return {of_all.noise_multipliers[0], query.parts > 0 ? Adjacency::kReplaceOne : of_all.adjacency};
 }
 
@@ -86,13 +92,12 @@ void RecordOracle::release(const torch::Tensor& votes, const VoteQuery& query) {
     GaussianRelease(event_of(query), query.bound, book()).noise(votes.select(0, vote), *noise_);
 }
 
-std::int64_t RecordOracle::votes_left(const VoteQuery& query) const {
+std::int64_t RecordOracle::left(const Event& event) const {
   constexpr std::int64_t kMany = std::int64_t{1} << 40;
   if (!setting().pays) return std::numeric_limits<std::int64_t>::max();
-  const Event event = event_of(query);
-  const auto pays = [&](std::int64_t votes) {
+  const auto pays = [&](std::int64_t more) {
     std::vector<Access> all = accesses().list();
-    all.push_back({event, votes});
+    all.push_back({event, more});
     return setting().pays(all);
   };
   std::int64_t paid = 0, unpaid = 1;

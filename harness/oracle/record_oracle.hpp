@@ -19,7 +19,8 @@ class RecordOracle final : public MeteredOracle {
                const RecordPolicy& policy, ClientCanaries canaries = {});
 
   Params gradient(const Params& at, const Query& query) override;
-  std::int64_t votes_left(const VoteQuery& query) const override;
+  std::int64_t votes_left(const VoteQuery& query) const override { return left(event_of(query)); }
+  std::int64_t gradients_left(std::int64_t batch_size) const override { return left(event_of(batch_size)); }
   const std::vector<double>& canary_scores() const override { return canaries_.scores(); }
 
  protected:
@@ -35,7 +36,12 @@ class RecordOracle final : public MeteredOracle {
     double expected_size = 1;  // public, unlike the size
   };
   Sample draw(std::int64_t batch_size);
+  // The share of the shard that a batch of this size samples.
+  double rate_of(std::int64_t batch_size) const;
   Gaussian event_of(const VoteQuery& query) const;
+  SampledGaussian event_of(std::int64_t batch_size) const;
+  // How many more of these the budget pays for.
+  std::int64_t left(const Event& event) const;
 
   RecordPolicy policy_;
   ClientCanaries canaries_;

@@ -17,13 +17,12 @@
 
 #include "fedarena/base/text.hpp"
 
-#include "harness/gradients/engine/per_example.hpp"
-#include "harness/oracle/policies.hpp"
-#include "harness/oracle/private_uplink.hpp"
 #include "harness/runner/cell_setup.hpp"
+#include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
+#include "harness/runner/plan/planned_summary.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/progress/progress.hpp"
 #include "harness/runner/rank_worker.hpp"
@@ -32,23 +31,12 @@
 #include "harness/runner/stopping.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "partitions/card.hpp"
-#include "partitions/feature_skew.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
 namespace {
-
-// Without feature skew where it is off, so that tables keep runs from before there was any with their like.
-std::string partition_text(Choice partition) {
-  std::erase_if(partition.settings, [](const auto& setting) {
-    const auto& [name, value] = setting;
-    return (name == "noise" && value == Value(0.0)) ||
-           (name == "rotations" && value == Value(std::vector<std::int64_t>{}));
-  });
-  return choice_text(partition);
-}
 
 // An algorithm failed, which need not ail the other cells; what ails a file does.
 struct AlgorithmFailed {
@@ -66,20 +54,6 @@ void check_audit(const results::Summary& summary, const std::filesystem::path& r
        .remedy = fmt::format("One honest run in twenty at most ends so: run other seeds. If they do as well, "
                              "the mechanism adds less noise than the ledger says. The record in {} is whole",
                              run.string())}};
-}
-
-// Empty where delta is small enough, or nothing is private.
-std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) {
-  const PrivacyPolicy policy = policy_of(entry);
-  const Accounting* settings = accounting(policy);
-  if (settings == nullptr) return {};
-  results::PrivacyClaim claim{.unit = entry.privacy.name, .settings = *settings};
-  for (const auto& shard : partition) {
-    const bool of_examples = claim.unit == "record" || claim.unit == "label";
-    claim.units += of_examples ? std::ssize(shard) : 1;
-  }
-  const std::string warning = results::delta_warning(claim);
-  return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
 }
 
 std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
@@ -120,16 +94,6 @@ class CrewRun {
   Crew* crew_;
   const std::atomic<bool>& stop_;
 };
-
-// Empty where all clients are tested, or none is to be.
-std::string untested_clients(const PartitionedData& dealt) {
-  const auto untested =
-      std::ranges::count_if(dealt.client_tests, [](const auto& share) { return share.empty(); });
-  if (untested == 0) return {};
-  const auto clients = std::ssize(dealt.client_tests);
-  return fmt::format("note: only {} of {} clients have test examples of their own", clients - untested,
-                     clients);
-}
 
 // All cells of a grid, and what they share.
 class Arena {
@@ -194,26 +158,16 @@ class Arena {
   std::int64_t prepare(const PlannedCell& cell) {
     const Experiment& experiment = cell.point->experiment;
     try {
-      const Dataset& dataset = inputs_.dataset(experiment);
-      const Model& model = inputs_.model(experiment);
       if (environments_.find(experiment.device) == environments_.end()) {
         const Environment& environment = environments_[experiment.device] =
             observe_environment(host_, options_.workers, experiment.device);
         say_once(slow_blas_warning(environment));
       }
-      say_once(dataset.taken);
-      if (const std::string note = data_note(experiment, dataset); !note.empty()) say_once("note: " + note);
       const auto dealt = inputs_.dealt(experiment, cell.seed);
-      const auto clients = static_cast<std::int64_t>(dealt->partition.size());
-      say_once(untested_clients(*dealt));
-      check_policy(*cell.algorithm, experiment, model, clients);
-      check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
-      const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
-                          dataset.train, dataset.classes, model.layout()->numel());
+      check_cell(cell, *dealt, inputs_, [this](const std::string& line) { say_once(line); });
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
-      say_once(delta_note(*cell.algorithm, dealt->partition));
-      return estimate_memory(
-          cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory));
+      return estimate_memory(cell_size(experiment, *cell.algorithm, inputs_.model(experiment),
+                                       std::ssize(dealt->partition), pool_, options_.state_memory));
     } catch (const Error& error) {
       if (cell.point->name.empty()) throw;
       Complaint complaint = error.complaint();
@@ -281,72 +235,6 @@ class Arena {
     if (!line.empty() && said_.insert(line).second) progress_.say(line);
   }
 
-  results::Summary plan(const PlannedCell& cell, const PartitionedData& dealt) {
-    const Experiment& experiment = cell.point->experiment;
-    const AlgorithmEntry& entry = *cell.algorithm;
-    results::Summary summary;
-    summary.experiment = experiment.name;
-    summary.label = entry.label;
-    summary.algorithm = entry.name;
-    summary.dataset = describe_data(experiment);
-    summary.dataset_note = data_note(experiment, inputs_.dataset(experiment));
-    summary.data_hash = inputs_.data_hash(experiment);
-    summary.partition = partition_text(experiment.partition);
-    summary.partition_id = dealt.card.id;
-    summary.partition_hash = dealt.card.statistics.index_hash;
-    summary.model = choice_text(experiment.model);
-    summary.sweep = cell.point->swept;
-    summary.tuning = cell.tuning;
-    summary.seed = cell.seed;
-    summary.rounds = experiment.rounds;
-    summary.clients = static_cast<std::int64_t>(dealt.partition.size());
-    summary.held_out_clients = experiment.held_out_clients(summary.clients);
-    summary.parameters = inputs_.model(experiment).layout()->numel();
-    const PrivacyPolicy policy = policy_of(entry);
-    if (const Accounting* accounting = fedarena::accounting(policy)) {
-      results::plan_privacy(summary, entry.privacy.name, *accounting, accounting->budget,
-                            differs_by_client(policy));
-      // What the claim holds stands there.
-      const std::vector<std::string> claimed = {"delta", "budget", "orders", "conversion", "assume"};
-      for (const auto& [name, value] : entry.privacy.settings) {
-        if (std::ranges::find(claimed, name) == claimed.end())
-          summary.policy_settings.emplace_back(name, to_text(value));
-      }
-    }
-    for (const auto& [name, value] : entry.settings)
-      summary.algorithm_parameters.emplace_back(name, to_text(value));
-    return summary;
-  }
-
-  // What only the model and the number of clients can tell, said before anything is trained.
-  void check_policy(const AlgorithmEntry& entry, const Experiment& experiment, const Model& model,
-                    std::int64_t clients) {
-    const PrivacyPolicy policy = policy_of(entry);
-    if (std::holds_alternative<RecordPolicy>(policy)) {
-      require_per_example_gradients(model.architecture());
-      say_once(per_example_warning(model));
-    }
-    if (const auto* client = std::get_if<ClientPolicy>(&policy)) {
-      const std::int64_t cohort = experiment.cohort_size(clients);
-      check_as_if(*client, cohort, clients - experiment.held_out_clients(clients));
-      noise_multipliers(*client, cohort);
-    }
-  }
-
-  static void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std::int64_t seed,
-                           const Dataset& dataset, const Partition& partition) {
-    const PrivacyPolicy policy = policy_of(entry);
-    const auto* labels = std::get_if<LabelPolicy>(&policy);
-    if (labels == nullptr) return;
-    const std::vector<std::int64_t> held_out = held_out_clients(experiment, seed, std::ssize(partition));
-    std::int64_t smallest = dataset.train.size();
-    for (std::int64_t client = 0; client < std::ssize(partition); ++client) {
-      if (!std::ranges::binary_search(held_out, client))
-        smallest = std::min(smallest, std::ssize(partition[static_cast<std::size_t>(client)]));
-    }
-    labels->check(dataset.classes, experiment.rounds, smallest);
-  }
-
   // Names the clients that have spent their own budgets since `told`.
   void say_spent(const std::string& name, const Simulation& simulation, std::set<std::int64_t>& told) {
     std::vector<std::int64_t> fresh;
@@ -372,8 +260,8 @@ class Arena {
     say_once(fmt::format("seed {}: {}", cell.seed, describe(dealt->card)));
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell.folder(), cell.experiment(),
-                      environments_.at(experiment.device).json, plan(cell, *dealt), options_.resume,
-                      recorded_partition(experiment, cell.seed, dealt->card));
+                      environments_.at(experiment.device).json, planned_summary(cell, *dealt, inputs_),
+                      options_.resume, recorded_partition(experiment, cell.seed, dealt->card));
     if (record.finished()) {
       progress_.end_cell(name, record.summary(), false);
       check_audit(record.summary(), options_.out / cell.folder());

@@ -84,7 +84,7 @@ Schema<Condensation> Condensation::schema() {
 }
 
 void condense(const Condensation& config, const std::string& augmentation, Client& client, const Batch& set,
-              const std::function<void(const Params& model)>& match) {
+              const std::function<bool(const Params& model)>& match) {
   Stream weights = client.streams(Purpose::kSynthetic, kWeights);
   Stream shuffles = client.streams(Purpose::kSynthetic, kShuffles);
   Stream draws = client.streams(Purpose::kSynthetic, kTrainingAugmentations);
@@ -93,7 +93,7 @@ void condense(const Condensation& config, const std::string& augmentation, Clien
     SetTrainer trainer({config.set_batch_size, config.momentum, /*weight_decay=*/0, augmentation},
                        client.compute, shuffles, draws);
     for (std::int64_t point = 0; point < config.outer_steps; ++point) {
-      match(model);
+      if (!match(model)) return;
       if (point + 1 == config.outer_steps) break;
       for (std::int64_t epoch = 0; epoch < config.model_epochs; ++epoch) {
         trainer.epoch(model, set, config.rate);

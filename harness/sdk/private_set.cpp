@@ -30,12 +30,16 @@ Batch private_set(const PrivateSet& config, Client& client) {
   Batch set = initial_set(config, client);
   if (set.size() == 0) return set;
   ImageDescent descent(config, set.inputs);
+  const std::int64_t paid = client.oracle.gradients_left(config.batch_size);
+  std::int64_t asked = 0;
   condense(config, "none", client, set, [&](const Params& model) {
-    for (std::int64_t batch = 0; batch < config.real_batches; ++batch) {
+    for (std::int64_t batch = 0; batch < config.real_batches && asked < paid; ++batch, ++asked) {
       const Params target = client.oracle.gradient(model, {.batch_size = config.batch_size});
       descent.step(matching_slope(config, client, model, set, target));
     }
+    return asked < paid;
   });
+  client.observed.add("private-gradients", static_cast<double>(asked));
   return set;
 }
 

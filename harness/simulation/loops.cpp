@@ -8,6 +8,7 @@
 
 #include "harness/oracle/exact_oracle.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "harness/simulation/told.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -212,9 +213,8 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   const bool personal = setup_.algorithm.personalises() && !evaluator_.tested_clients().empty();
   Message downlink;
   if (personal) {
-    Batch unused;
-    Observations unseen;
-    downlink = message_from(encode(setup_.algorithm.broadcast(server_view(next, unused, unseen))));
+    Told unseen;
+    downlink = message_from(encode(setup_.algorithm.broadcast(server_view(next, unseen))));
   }
   const auto state_of = [&](const Evaluator::Piece& piece) -> ClientStates::State {
     if (!personal || piece.client < 0) return nullptr;

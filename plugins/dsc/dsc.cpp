@@ -56,6 +56,7 @@ void match_classes(const Config& config, Client& client, Batch& set) {
     descent.step(slope_by_class(config, set, draw, draws, [&](const Batch& real, const Batch& own) {
       return matching_slope(config, client, model, own, client.compute.gradient(model, real));
     }));
+    return true;
   });
 }
 

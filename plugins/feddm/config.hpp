@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <fedarena/class_batches.hpp>
 #include <fedarena/image_descent.hpp>
@@ -26,8 +27,14 @@ struct Config : fedarena::RateSchedule,
 
   double rho = 5;
   std::int64_t iterations = 1000;
+  std::string class_means = "examples";
+  double feature_bound = 10;
+
+  bool votes() const { return class_means == "votes"; }
 
   static fedarena::Schema<Config> schema();
+  /// Throws Error for an unknown augmentation, and for one of features that votes have summed up.
+  void validate() const;
 };
 
 }  // namespace feddm

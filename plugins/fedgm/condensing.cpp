@@ -118,6 +118,7 @@ Batch condensed_set(const Config& config, Client& client) {
           return matching_slope(config, client, model, own, client.compute.gradient(model, real));
         }));
     tenths.step_done();
+    return true;
   });
   return set;
 }

@@ -35,10 +35,14 @@ Schema<Config> Config::schema() {
        "(see region), the constant radius, or none",
        Constraint::one_of({"min", "median", "max", "constant", "none"})},
       {"region", &Config::region,
-       "what clients measure r_k by: the least loss of their examples (an exact access), or the last point "
-       "where "
-       "the gradients of examples and images still agree in direction",
-       Constraint::one_of({"loss", "gradient"})},
+       "what clients measure r_k by: the least loss of their examples (an exact access), the least of the "
+       "sums "
+       "of votes in which each example says its losses on the whole way at once, or the last point where the "
+       "gradients of examples and images still agree in direction",
+       Constraint::one_of({"loss", "votes", "gradient"})},
+      {"region_bound", &Config::region_bound,
+       "with votes: norm to which each example's losses, beside its loss at the start, are cut",
+       Constraint::positive()},
       {"server_descent", &Config::server_descent,
        "SGD on the union of the sets, in batches, or steps along the mean of their gradients weighted by "
        "examples (Equation 14)",

@@ -38,6 +38,7 @@ struct Config : fedarena::RateSchedule,
   // Global optimisation, Algorithm 2.
   std::string server_radius = "min";
   std::string region = "loss";
+  double region_bound = 1;
   std::string server_descent = "union";
   bool server_calibration = false;  // Equation 20
 

@@ -53,8 +53,9 @@ class FedLap final : public Algorithm {
 
   // Fewer where a walk leaves the radius, or a trial on the client ends early.
   std::int64_t most_accesses() const override {
-    const std::int64_t trials =
-        config_.measures_regions() && config_.region == "gradient" ? config_.server_epochs : 0;
+    std::int64_t trials = 0;
+    if (config_.measures_regions() && config_.region == "gradient") trials = config_.server_epochs;
+    if (config_.measures_regions() && config_.region == "votes") trials = 1;
     return config_.trajectories * config_.outer_steps * config_.real_batches + trials +
            (config_.server_calibration ? 1 : 0);
   }

@@ -1,6 +1,10 @@
 #include "local_approximation.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <ATen/ATen.h>
 
 #include <fedarena/augmentation.hpp>
 
@@ -48,8 +52,39 @@ void approximate(const Config& config, Client& client, const Params& start, Batc
   }
 }
 
+namespace {
+
+// How far the point of least loss on the walk lies, where each example votes once with its losses at all
+// points, each beside that at the start.
+double voted_radius(const Config& config, Client& client, const Params& start, GlobalDescent descent) {
+  std::vector<Params> way{start};
+  Params local = start;
+  for (std::int64_t epoch = 0; epoch < config.server_epochs; ++epoch) {
+    if (!descent.epoch(local, start, config.radius, config.rate_in(client.round, client.rounds))) break;
+    way.push_back(local);
+  }
+  const torch::Tensor sums = client.oracle.noisy_sum(
+      [&](const Voters& voters) {
+        const torch::NoGradGuard constant;
+        std::vector<torch::Tensor> losses;
+        for (const Params& at : way) {
+          const torch::Tensor outputs = client.model.forward(at, voters.examples.inputs.flatten(0, 1));
+          losses.push_back(
+              at::cross_entropy_loss(outputs, voters.examples.targets.flatten(), {}, at::Reduction::None));
+        }
+        const torch::Tensor all = at::stack(losses, 1);
+        return (all - all.narrow(1, 0, 1)).unsqueeze(1);
+      },
+      {.parts = 0, .bound = config.region_bound})[0];
+  return norm(way[static_cast<std::size_t>(sums.argmin().item<std::int64_t>())] - start);
+}
+
+}  // namespace
+
 double effective_radius(const Config& config, Client& client, const Params& start, const WeightedSet& own) {
   GlobalDescent descent(config, client.compute, {own}, client.streams(Purpose::kSynthetic, kTrialBatches));
+  if (config.region == "votes")
+    return std::min(voted_radius(config, client, start, std::move(descent)), config.radius);
   Params local = start;
   double best = 0;
   double least = config.region == "loss" ? client.oracle.loss(start) : 0;

@@ -5,9 +5,8 @@
 // Palamidessi, "Group privacy for personalized federated learning", 2022 (arXiv:2206.03396).
 //
 // Differs from the papers: the first hypothesis is the run's initial model, the others are drawn like it or,
-// with init = "normal", from N(0, I). A hypothesis that nobody chose stays. The global model, on which the
-// test set as a whole is evaluated, is the hypothesis that most clients of the round chose. The server reads
-// messages one by one and clients measure exact losses: only "local" has an epsilon, and only with k-means.
+// with init = "normal", from N(0, I). One that nobody chose stays; the one that most clients chose is tested
+// as the global model. Messages are read singly and losses exact: only "local" with k-means has an epsilon.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -92,6 +91,7 @@ class Ifca final : public Algorithm {
     if (!told) choices = lloyd(sent, before).choices;
     std::vector<std::int64_t> chosen(old.size());
     for (const std::size_t j : choices) ++chosen.at(j);
+    server.choices.assign(choices.begin(), choices.end());
     for (std::size_t j = 0; j < old.size(); ++j)
       server.observed.add("hypothesis-" + std::to_string(j), static_cast<double>(chosen[j]));
     const auto most = static_cast<std::size_t>(std::ranges::max_element(chosen) - chosen.begin());

@@ -218,6 +218,16 @@ constexpr auto kCatalogue = std::to_array<CatalogueEntry>({
      .group = "algorithm",
      .unit = kCount,
      .each_of_round = [](Rounds round) { return round.observed; }},
+    {.field = "choice",
+     .group = "algorithm",
+     .unit = kCount,
+     .each_of_round =
+         [](Rounds round) {
+           std::vector<std::pair<std::string, double>> models;
+           for (const auto& [client, model] : round.choices)
+             models.emplace_back(std::to_string(client), static_cast<double>(model));
+           return models;
+         }},
 });
 
 std::optional<double> as_double(const Maybe& value) {

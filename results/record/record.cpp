@@ -67,6 +67,7 @@ void form_round(Form& form, Round& round) {
   form_clients(form, round);
   form_cost(form, round);
   if (form.has("observed", round.observed)) form.numbers("observed", round.observed);
+  if (form.has("choices", round.choices)) form.choices("choices", round.choices);
 }
 
 template <typename Form, typename Run>

@@ -30,6 +30,13 @@ struct Cost {
   bool operator==(const Cost&) const = default;
 };
 
+/// Which of several models, from 0, a client took or was given in a round.
+struct Choice {
+  std::int64_t client = 0;
+  std::int64_t model = 0;
+  bool operator==(const Choice&) const = default;
+};
+
 /// What one round cost and brought: a line of `rounds.jsonl`.
 struct RoundRecord {
   std::int64_t round = 1;               ///< from 1
@@ -54,6 +61,8 @@ struct RoundRecord {
   Cost cost = {};  ///< what the round took to compute
   /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
   std::vector<std::pair<std::string, double>> observed = {};
+  /// Where the algorithm has several models: who trained which, clients ascending.
+  std::vector<Choice> choices = {};
   /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
   /// `ClientScores`.
   std::vector<ClientScore> client_scores = {};

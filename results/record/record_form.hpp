@@ -10,6 +10,7 @@
 #include "results/record/canary_audit.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
+#include "results/record/record.hpp"
 #include "results/record/tuning.hpp"
 
 namespace fedarena::results {
@@ -49,6 +50,9 @@ class FormWriter {
   }
   void numbers(const char* name, const std::vector<std::pair<std::string, double>>& values) {
     for (const auto& [key, value] : values) json_[name][key] = json_number(value);
+  }
+  void choices(const char* name, const std::vector<Choice>& choices) {
+    for (const auto& [client, model] : choices) json_[name].push_back({client, model});
   }
   void fractions(const char* name, const std::vector<std::optional<double>>& values) {
     json_[name] = Json::array();
@@ -116,6 +120,13 @@ class FormReader {
   }
   void numbers(const char* name, std::vector<std::pair<std::string, double>>& values) {
     values = fields_.numbers(name);
+  }
+  void choices(const char* name, std::vector<Choice>& choices) {
+    for (const std::vector<std::int64_t>& pair : fields_.lists_of_integers(name, 0)) {
+      if (pair.size() != 2 || (!choices.empty() && pair.front() <= choices.back().client))
+        fields_.reject(name, "pairs of a client, ascending, and its model");
+      choices.push_back({pair.front(), pair.back()});
+    }
   }
   void fractions(const char* name, std::vector<std::optional<double>>& values) {
     values = fields_.fractions(name);

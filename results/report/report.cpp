@@ -107,6 +107,7 @@ Report make_report(std::vector<FoundRun> runs) {
                                    {"curves", "Curves", curves_body(table)},
                                    {"runs", "Runs", runs_body(runs)},
                                    {"partitions", "Partitions", partitions_body(runs, report.problems)},
+                                   {"choices", "Choices of clients", choices_body(table, report.problems)},
                                    {"privacy", "Privacy", privacy_body(table, report.problems)},
                                    {"images", "Synthetic images", images_body(table, report.problems)},
                                    {"environment", "Environment", environment_body(runs, report.problems)},

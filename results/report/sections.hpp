@@ -46,6 +46,8 @@ std::string runs_body(std::span<const FoundRun> runs);
 std::string curves_body(const Table& table);
 /// A card for each partition: name, hashes of the seeds, sizes of clients, who holds which classes.
 std::string partitions_body(std::span<const FoundRun> runs, Problems& problems);
+/// Who took which of several models, a run of each row.
+std::string choices_body(const Table& table, Problems& problems);
 /// What each run's epsilon rests on, from its summary and its ledger.
 std::string privacy_body(const Table& table, Problems& problems);
 /// The latest synthetic images of a run of each row.

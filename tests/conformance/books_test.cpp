@@ -67,6 +67,7 @@ class CountingOracle final : public Oracle {
     return votes;
   }
   std::int64_t votes_left(const VoteQuery& query) const override { return inner_.votes_left(query); }
+  std::int64_t gradients_left(std::int64_t size) const override { return inner_.gradients_left(size); }
   std::int64_t size() const override { return inner_.size(); }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/infinity.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -281,6 +282,50 @@ TEST_F(FedDm, ReadsItsExamplesOnceForAllSteps) {
   OpenShard shard(bench.model, examples);
   bench.train(*plugins().create("feddm", one_step({})), shard, {{kModel, start}});
   EXPECT_EQ(shard.accesses, (std::vector<std::string>{"classes", "examples"}));
+}
+
+// Without clipping and noise, a sum of votes is what the examples themselves say, each cut to the bound.
+TEST_F(FedDm, StepsTowardsTheMeanOfItsVotes) {
+  const Settings own = one_step({{"classes", "all"}, {"image_rate", 0.5}});
+  const auto by_votes = [&](double bound) {
+    return train(joined({{"class_means", "votes"}, {"feature_bound", bound}}, own)).inputs;
+  };
+  const torch::Tensor all_of_each = train(own).inputs;
+  EXPECT_LE((by_votes(1e3) - all_of_each).abs().max().item<double>(), 1e-12);
+
+  // A bound below every length: the target of a class is its mean direction, times the bound.
+  const double bound = 1e-3;
+  const Model features({.input_shape = {1, 4, 4}, .outputs = 8, .layers = body}, torch::kFloat64);
+  const Params cut(features.layout(), start.flat().narrow(0, 0, features.layout()->numel()));
+  const torch::Tensor head = start[start.size() - 2];
+  const torch::Tensor vectors = features.forward(cut, examples.inputs);
+  const torch::Tensor directions = bound * vectors / vectors.norm(2, {1}, true);
+  Stream stream = Workbench::client_streams()(Purpose::kSynthetic);
+  torch::Tensor images = normal(stream, {6, 1, 4, 4});
+  const torch::Tensor slope = central_differences(images, [&] {
+    double sum = 0;
+    for (const std::int64_t label : {0, 2}) {
+      const torch::Tensor real =
+          directions.index_select(0, examples.targets.eq(label).nonzero().flatten()).mean(0);
+      const torch::Tensor apart = features.forward(cut, images.narrow(0, 2 * label, 2)).mean(0) - real;
+      sum += (apart.square().sum() + head.mv(apart).square().sum()).item<double>();
+    }
+    return sum;
+  });
+  EXPECT_LE((by_votes(bound) - (images - 0.5 * slope)).abs().max().item<double>(), 1e-8);
+}
+
+TEST_F(FedDm, IsPrivateWhereItAsksForVotes) {
+  const Task task = image_task("convnet", {{"depth", 2}, {"width", 4}});
+  const auto epsilon_of = [&](const Settings& more) {
+    TestRun run(task, "feddm", joined(one_step({{"classes", "all"}}), more),
+                {.rounds = 1, .policy = RecordPolicy()});
+    return run->next_round().epsilon.value();
+  };
+  EXPECT_EQ(epsilon_of({}), kInfinity);
+  const double once = epsilon_of({{"class_means", "votes"}});
+  EXPECT_TRUE(std::isfinite(once));
+  EXPECT_GT(epsilon_of({{"class_means", "votes"}, {"iterations", 2}}), once);
 }
 
 TEST_F(FedDm, StopsWhereTheUserStopsTheRun) {

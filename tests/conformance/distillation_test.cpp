@@ -70,6 +70,7 @@ class Teaching : public ::testing::Test {
                     const torch::Tensor& proxy = {}) {
     Params params = start;
     Message state;
+    std::vector<std::int64_t> choices;
     Server server{.round = 1,
                   .rounds = 1,
                   .population = uplink.size(),
@@ -80,6 +81,7 @@ class Teaching : public ::testing::Test {
                   .streams = Streams(1, 1, kServer),
                   .synthetic = synthetic,
                   .observed = bench.observed,
+                  .choices = choices,
                   .proxy = proxy,
                   .pixel_range = pixel_range};
     algorithm.start(server);

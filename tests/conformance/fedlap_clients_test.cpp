@@ -104,6 +104,10 @@ TEST_F(FedLapClients, PayForWhatTheyReadOfTheExamples) {
       epsilon_and_ledger({{"server_radius", "max"}, {"region", "gradient"}}, strict).first;
   EXPECT_TRUE(std::isfinite(by_gradient));
   EXPECT_GT(by_gradient, epsilon_and_ledger({}, strict).first);
+  // One vote on the whole way costs less than a gradient of the whole shard at each of its points.
+  const double by_vote = epsilon_and_ledger({{"server_radius", "max"}, {"region", "votes"}}, strict).first;
+  EXPECT_LT(by_vote, by_gradient);
+  EXPECT_GT(by_vote, epsilon_and_ledger({}, strict).first);
   RecordPolicy open;
   open.public_classes = true;
   EXPECT_EQ(epsilon_and_ledger({{"classes", "held"}}, open).first, epsilon_and_ledger({}, strict).first);
@@ -146,6 +150,29 @@ TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
                               .value;
   EXPECT_GT(expected, 0.1);
   EXPECT_NEAR(bench.observed_mean("matching-loss"), expected, 1e-9 * expected);
+}
+
+// Without clipping and noise, the sum of all examples' losses is least where their mean is.
+TEST_F(FedLapClients, MeasureTheSameRadiusByVotes) {
+  const Workbench bench(task.model->architecture());
+  Stream stream({.seed = 5});
+  const Params start = bench.model.initial(stream);
+  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
+  const auto radius_by = [&](const char* region, double rate) {
+    OpenShard shard(bench.model, examples);
+    const Message sent = bench.train(*plugins().create("fedlap", settings({{"server_radius", "min"},
+                                                                           {"region", region},
+                                                                           {"radius", 100.0},
+                                                                           {"rate", rate},
+                                                                           {"server_epochs", 12}})),
+                                     shard, {{kModel, start}});
+    return sent[Key<double>{"radius"}];
+  };
+  for (const double rate : {0.02, 0.3, 5.0}) {
+    SCOPED_TRACE(rate);
+    EXPECT_EQ(radius_by("votes", rate), radius_by("loss", rate));
+  }
+  EXPECT_GT(radius_by("votes", 0.02), 0);
 }
 
 TEST_F(FedLapClients, CarryTheirImagesOverOnlyWhenTold) {

@@ -89,6 +89,7 @@ class Rounds {
 
   template <typename Call>
   void with_server(std::int64_t round, const Call& call) {
+    std::vector<std::int64_t> choices;
     Server server{.round = round,
                   .rounds = 8,
                   .population = 3,
@@ -98,7 +99,8 @@ class Rounds {
                   .compute = bench.compute,
                   .streams = Streams(1, round, kServer),
                   .synthetic = synthetic,
-                  .observed = bench.observed};
+                  .observed = bench.observed,
+                  .choices = choices};
     call(server);
   }
 

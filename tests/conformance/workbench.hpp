@@ -81,6 +81,7 @@ class Workbench {
   void with_server(Params& params, std::int64_t population, std::int64_t rounds, const Call& call) const {
     Message state;
     Batch synthetic;
+    std::vector<std::int64_t> choices;
     Server server{.round = 1,
                   .rounds = rounds,
                   .population = population,
@@ -90,7 +91,8 @@ class Workbench {
                   .compute = compute,
                   .streams = Streams(1, 1, kServer),
                   .synthetic = synthetic,
-                  .observed = observed};
+                  .observed = observed,
+                  .choices = choices};
     call(server);
   }
 };

@@ -13,6 +13,7 @@
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/commands.hpp"
 #include "results/measures/quantity.hpp"
+#include "results/plot/choice_plot.hpp"
 #include "results/plot/curve_plot.hpp"
 #include "results/plot/curves.hpp"
 #include "results/plot/gnuplot.hpp"
@@ -35,7 +36,7 @@ struct PlotArguments {
   fs::path picture;
   results::CurveStyle style;
   std::string format = "text";
-  bool roc = false;
+  bool roc = false, choices = false;
 };
 
 std::vector<std::string> axis_names() {
@@ -83,11 +84,13 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
   return text;
 }
 
-void check_roc_options(const CLI::App& command) {
-  for (const char* const other : {"--x", "--y", "--log-x", "--log-y"}) {
+// A picture of another kind has axes of its own.
+void check_kind_of_picture(const CLI::App& command, const char* kind, const char* axes,
+                           std::initializer_list<const char*> others) {
+  for (const char* const other : others) {
     if (command.count(other) == 0) continue;
-    throw Error(Complaint{.found = fmt::format("--roc and {} cannot be given together", other),
-                          .remedy = "The axes of --roc are the rates of false and of true positives."});
+    throw Error(Complaint{.found = fmt::format("{} and {} cannot be given together", kind, other),
+                          .remedy = fmt::format("The axes of {} are {}.", kind, axes)});
   }
 }
 
@@ -107,11 +110,25 @@ int run_roc_plot(const PlotArguments& arguments, results::Terminal terminal,
   return kSuccess;
 }
 
+int run_choices_plot(const PlotArguments& arguments, results::Terminal terminal,
+                     std::span<const results::FoundRun> runs) {
+  const results::RunChoices found = results::find_choices(runs);
+  results::replace_file(arguments.picture, results::run_gnuplot(results::choices_script(found, terminal)));
+  if (arguments.format == "json") {
+    print("{}", results::choices_json(found));
+  } else {
+    print("{}: which model each client took, {}\n{}\n", arguments.picture.string(), found.name,
+          results::choices_text(found.choices));
+  }
+  return kSuccess;
+}
+
 int run_plot(const PlotArguments& arguments) {
   check_ending("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
   const results::Terminal terminal = results::terminal_of(arguments.picture);
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
   if (arguments.roc) return run_roc_plot(arguments, terminal, runs);
+  if (arguments.choices) return run_choices_plot(arguments, terminal, runs);
   // The command line lets no other names of axes through.
   const results::Curves curves = results::make_curves(runs, *results::find_entry(arguments.x),
                                                       results::parse_quantity("--y", arguments.y, runs));
@@ -157,8 +174,18 @@ void add_plot_command(CLI::App& app, Action& action) {
       ->check(one_of({"text", "json"}));
   command->add_flag("--roc", arguments->roc,
                     "receiver operating characteristics, of runs that hold some, in place of rounds");
+  command->add_flag("--choices", arguments->choices,
+                    "which of several models each client took in each round of one run, as ifca's, in place "
+                    "of curves");
   command->callback([arguments, command, &action] {
-    if (arguments->roc) check_roc_options(*command);
+    if (arguments->roc) {
+      check_kind_of_picture(*command, "--roc", "the rates of false and of true positives",
+                            {"--x", "--y", "--log-x", "--log-y", "--choices"});
+    }
+    if (arguments->choices) {
+      check_kind_of_picture(*command, "--choices", "rounds and clients",
+                            {"--x", "--y", "--log-x", "--log-y"});
+    }
     action = [arguments] { return run_plot(*arguments); };
   });
 }

@@ -95,6 +95,8 @@ class FEDARENA_API Oracle {
   /// How many more such votes the client's budget pays for, after all that it was asked for so far; the
   /// largest integer where nothing is charged or there is no budget. It depends on no example.
   virtual std::int64_t votes_left(const VoteQuery& query) const = 0;
+  /// The same for gradients over batches of that size, 0: the whole shard.
+  virtual std::int64_t gradients_left(std::int64_t batch_size) const = 0;
   /// Examples in the shard, which the ledger lists as assumed public.
   virtual std::int64_t size() const = 0;
 
@@ -133,6 +135,11 @@ struct FEDARENA_API Server {
   /// in the run directory. Empty (undefined tensors) unless `aggregate` sets it; nothing else rests on it.
   Batch& synthetic;
   Observations& observed;  ///< for curves, in the same record as those of the cohort
+  /// Which of several models each client of the cohort took or was given, numbered from 0, in the order of
+  /// `Uplink::each`, for people to look at: the harness writes it down beside the client. Empty unless
+  /// `aggregate` fills it; nothing else rests on it. Left out under a privacy policy on clients, whose cohort
+  /// is a secret.
+  std::vector<std::int64_t>& choices;
   /// Public inputs without labels, [n, input shape...], as the model takes the run's own; undefined unless
   /// the experiment has a section [proxy].
   torch::Tensor proxy = {};

@@ -33,10 +33,11 @@ struct FEDARENA_API Condensation : UnionTraining {
 };
 
 /// Calls `match` with the weights at each of `outer_steps` points on the way of each of `initialisations`
-/// models; it moves the images of `set`, which are not none. From point to point the model goes
-/// `model_epochs` times through the set, augmented. Draws from kSynthetic, streams 1 (weights), 4 and 5.
+/// models; it moves the images of `set`, which are not none, and ends everything by answering false. From
+/// point to point the model goes `model_epochs` times through the set, augmented. Draws from kSynthetic,
+/// streams 1 (weights), 4 and 5.
 FEDARENA_API void condense(const Condensation& config, const std::string& augmentation, Client& client,
-                           const Batch& set, const std::function<void(const Params& model)>& match);
+                           const Batch& set, const std::function<bool(const Params& model)>& match);
 
 /// Keeps the set as `server.synthetic` and trains the global model on it, augmented: `server_epochs` passes,
 /// the second half at a tenth of the rate. The set is not empty. Draws from kSynthetic, streams 0 and 1.

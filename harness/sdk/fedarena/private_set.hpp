@@ -21,7 +21,8 @@ struct FEDARENA_API PrivateSet : GradientMatching, SyntheticSets, ImageTraining,
 };
 
 /// A client's set: images that start as configured and take a step after each private gradient, all at once.
-/// Asks the oracle for initialisations * outer_steps * real_batches gradients unless the set is empty.
+/// Asks the oracle for initialisations * outer_steps * real_batches gradients unless the set is empty, or for
+/// as many as its budget pays for; observes their number, "private-gradients".
 FEDARENA_API Batch private_set(const PrivateSet& config, Client& client);
 
 }  // namespace fedarena

@@ -13,6 +13,8 @@
 
 #include <ATen/ATen.h>
 
+#include "fedarena/class_means.hpp"
+
 #include "harness/sdk/generators/draws.hpp"
 #include "harness/sdk/generators/training.hpp"
 
@@ -46,38 +48,15 @@ class FourierFeatures {
   torch::Tensor frequencies_;  // [pixels, frequencies]
 };
 
-struct ClassMeans {
-  torch::Tensor features;  // [classes, features]
-  torch::Tensor weights;   // [classes, 1], which sum to 1 or are all 0
-};
-
-// One vector: sums of features of each class, then counts. A record moves it by sqrt(2) at most.
-ClassMeans released_means(Client& client, const FourierFeatures& features, const PixelScale& scale,
-                          const VoteQuery& query) {
-  const std::int64_t classes = client.model.num_classes();
-  const torch::Tensor sums = client.oracle.noisy_sum(
-      [&](const Voters& voters) {
-        const torch::Tensor own = features(scale.to_pixels(voters.examples.inputs.flatten(0, 1)));
-        const torch::Tensor kind = at::one_hot(voters.examples.targets.flatten(), classes).to(own.options());
-        return at::cat({(kind.unsqueeze(2) * own.unsqueeze(1)).flatten(1), kind}, 1).unsqueeze(1);
-      },
-      query)[0];
-  const torch::Tensor counts = sums.narrow(0, sums.size(0) - classes, classes).unsqueeze(1);
-  const torch::Tensor weights = at::where(counts < 1, torch::zeros_like(counts), counts);
-  return {sums.narrow(0, 0, sums.size(0) - classes).view({classes, -1}) / counts.clamp_min(1),
-          weights / weights.sum().clamp_min(1)};
-}
-
 }  // namespace
 
 std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator) {
-  const VoteQuery query{.parts = 0, .bound = std::sqrt(2.0)};
-  if (client.oracle.size() == 0 || client.oracle.votes_left(query) == 0) return 0;
+  if (client.oracle.size() == 0 || client.oracle.votes_left(class_means_query()) == 0) return 0;
   const PixelScale scale(client);
   const FourierFeatures features(config, client, scale.pixels());
-  ClassMeans wanted = released_means(client, features, scale, query);
+  const ClassMeans wanted = noisy_class_means(
+      client, [&](const torch::Tensor& inputs) { return features(scale.to_pixels(inputs)); });
   const torch::TensorOptions& options = client.model.options();
-  wanted = {wanted.features.to(options), wanted.weights.to(options)};
 
   const std::int64_t classes = client.model.num_classes();
   const torch::Tensor labels = labels_in_turn(client, config.merf_batch_size);

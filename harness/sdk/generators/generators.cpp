@@ -49,8 +49,6 @@ Batch condensed(const Generators& config, Client& client, std::int64_t examples)
   how.real_batches = config.psg_gradients;
   how.batch_size = config.psg_batch_size;
   const Batch set = private_set(how, client);
-  client.observed.add("votes",
-                      static_cast<double>(config.psg_models * config.psg_points * config.psg_gradients));
   // Classes lie one after another.
   Stream stream = stream_of(client.streams, Draw::kOrder);
   std::vector<std::int64_t> places;

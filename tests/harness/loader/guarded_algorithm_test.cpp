@@ -39,6 +39,7 @@ class NoData final : public Oracle {
   }
   torch::Tensor noisy_sum(const Vote&, const VoteQuery&) override { return {}; }
   std::int64_t votes_left(const VoteQuery&) const override { return 0; }
+  std::int64_t gradients_left(std::int64_t) const override { return 0; }
   std::int64_t size() const override { return 0; }
 };
 
@@ -59,7 +60,9 @@ void run(const std::string& where, const std::string& what) {
   const NoCompute compute;
   Batch synthetic;
   Observations observed;
-  Server server{3, 5, 10, params, state, model, compute, Streams(0, 3, kServer), synthetic, observed};
+  std::vector<std::int64_t> choices;
+  Server server{3,         5,        10,     params, state, model, compute, Streams(0, 3, kServer),
+                synthetic, observed, choices};
   algorithm->start(server);
   const Message downlink = algorithm->broadcast(server);
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);

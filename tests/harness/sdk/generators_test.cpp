@@ -101,7 +101,16 @@ TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
     EXPECT_EQ(std::set<double>(images.begin(), images.end()).size(), 2U);
   }
   EXPECT_EQ(shard.accesses, std::vector<std::string>(30, "gradient"));
-  EXPECT_EQ(observed.values().at("votes").sum, 30);
+  EXPECT_EQ(observed.values().at("private-gradients").sum, 30);
+}
+
+TEST_F(GeneratorsOfAClient, PrivateSetsAskForAsManyGradientsAsArePaidFor) {
+  const Generators config{
+      .generator = "psg", .psg_models = 2, .psg_points = 3, .psg_epochs = 0, .psg_gradients = 5};
+  shard.paid_gradients = 13;
+  EXPECT_EQ(generate(config, client, 6).size(), 6);
+  EXPECT_EQ(shard.accesses, std::vector<std::string>(13, "gradient"));
+  EXPECT_EQ(observed.values().at("private-gradients").sum, 13);
 }
 
 // Clients whose examples have two numbers, which lie around (0.2, 0.8) for class 0 and around (0.7, 0.3) for

@@ -33,6 +33,7 @@ class Bowl final : public Oracle {
   }
   torch::Tensor noisy_sum(const Vote&, const VoteQuery&) override { return {}; }
   std::int64_t votes_left(const VoteQuery&) const override { return 0; }
+  std::int64_t gradients_left(std::int64_t) const override { return 0; }
   std::int64_t size() const override { return examples_; }
 
   std::vector<std::int64_t> batch_sizes;

@@ -75,11 +75,13 @@ class OpenShard final : public Oracle {
     return sum;
   }
   std::int64_t votes_left(const VoteQuery& /*query*/) const override { return paid_votes; }
+  std::int64_t gradients_left(std::int64_t /*batch_size*/) const override { return paid_gradients; }
   std::int64_t size() const override { return examples_.size(); }
 
   std::vector<std::string> accesses;
   std::int64_t block = 1'000'000;  ///< voters that are asked at once
   std::int64_t paid_votes = std::numeric_limits<std::int64_t>::max();
+  std::int64_t paid_gradients = std::numeric_limits<std::int64_t>::max();
 
  private:
   torch::Tensor counts() const { return at::bincount(examples_.targets, {}, model_.num_classes()); }

@@ -363,5 +363,35 @@ TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
   }
 }
 
+TEST_F(Budgets, PayForAsManyGradientsAsTheOracleSays) {
+  std::mutex mutex;
+  std::map<std::int64_t, std::int64_t> taken;
+  algorithm.steps_in = [](std::int64_t) { return 0; };
+  algorithm.on_train = [&](Client& client) {
+    if (client.round > 1) return;
+    const Params at = Params::zeros(client.model.layout(), client.model.options());
+    std::int64_t gradients = 0;
+    for (; client.oracle.gradients_left(2) > 0; ++gradients)
+      (void)client.oracle.gradient(at, {.batch_size = 2});
+    const std::lock_guard lock(mutex);
+    taken[client.id] = gradients;
+  };
+  RecordPolicy policy = records_hidden();
+  policy.noise_multiplier = 5;
+  Simulation simulation(everyone(with_budget(policy, PerClient({2.0, 4.0}))));
+  simulation.next_round();
+  EXPECT_TRUE(simulation.spent().empty());
+  const Odometer odometer{AccountSettings()};
+  ASSERT_EQ(taken.size(), partition.size());
+  for (const auto& [client, record] : simulation.ledger().clients()) {
+    ASSERT_EQ(record.segments.size(), 1U);
+    ASSERT_EQ(record.segments[0].accesses.size(), 1U);
+    Access access = record.segments[0].accesses[0];
+    EXPECT_EQ(access.count, taken[client]);
+    ++access.count;
+    EXPECT_GT(odometer.epsilon(std::vector{access}).epsilon.value(), client % 2 == 0 ? 2 : 4);
+  }
+}
+
 }  // namespace
 }  // namespace fedarena

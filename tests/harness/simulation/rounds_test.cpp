@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/simulation/observed_means.hpp"
+#include "harness/simulation/told.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"
 
@@ -63,6 +63,31 @@ TEST_F(ObservedMeans, MayNotBeCalledLikeAMeasure) {
   EXPECT_THAT(message_of([&] { simulation.next_round(); }),
               HasSubstr("the algorithm observes \"accuracy\", which the harness measures"));
   EXPECT_EQ(simulation.rounds_done(), 0);
+}
+
+TEST_F(ObservedMeans, TellWhoTookWhichModel) {
+  algorithm.on_aggregate = [](Server& server) {
+    if (server.round > 1) server.choices = {1, 0, 3};
+  };
+  Simulation simulation(setup_on(pool, 1, 3));
+  EXPECT_THAT(simulation.next_round().choices, IsEmpty());
+  const std::vector<results::Choice> chosen = simulation.next_round().choices;
+  ASSERT_EQ(chosen.size(), 3U);
+  EXPECT_EQ(chosen[0].model, 1);
+  EXPECT_EQ(chosen[1].model, 0);
+  EXPECT_EQ(chosen[2].model, 3);
+  EXPECT_LT(chosen[0].client, chosen[1].client);
+
+  ClientPolicy policy;
+  policy.clip_norm = 1;
+  policy.noise_multiplier = 1;
+  Simulation secret(setup_on(pool, 1, 3, policy));
+  secret.next_round();
+  EXPECT_THAT(secret.next_round().choices, IsEmpty());
+
+  algorithm.on_aggregate = [](Server& server) { server.choices = {0, -1, 2}; };
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr("the algorithm tells 3 choices of models for a cohort of 3, -1 the least"));
 }
 
 TEST_F(ObservedMeans, OfNothingAreNone) { EXPECT_THAT(observed_means({}), IsEmpty()); }

@@ -60,6 +60,10 @@ TEST(MetricsJson, HoldWhatAnAlgorithmObserved) {
   const std::string line = to_json_line(record);
   EXPECT_THAT(line, HasSubstr(R"("observed":{"matching-loss":0.1,"radius":"inf"})"));
   EXPECT_EQ(parse_round(line, {}), record);
+  record.choices = {{2, 0}, {7, 3}};
+  EXPECT_THAT(to_json_line(record), HasSubstr("\"choices\":[[2,0],[7,3]]"));
+  EXPECT_EQ(parse_round(to_json_line(record), {}), record);
+  record.choices.clear();
   record.observed.clear();
   EXPECT_THAT(to_json_line(record), Not(HasSubstr("observed")));
 }

@@ -94,6 +94,26 @@ TEST(Report, TellsHowRunsWereTuned) {
   EXPECT_THAT(body, HasSubstr(">none</td>"));
 }
 
+TEST(Report, DrawsWhoTookWhichModelInOneRunOfEachRow) {
+  const Scratch folder;
+  const RunChanges choose{.round = [](RoundRecord& round) {
+    round.choices = {{3, round.round % 2}, {8, 1}};
+  }};
+  write_run(folder / "ifca-1", "ifca", 1, 0.5, choose);
+  write_run(folder / "ifca-2", "ifca", 2, 0.5, choose);
+  write_run(folder / "fedavg-1", "fedavg", 1, 0.5);
+  const std::string body = body_of(report_of(folder.path()));
+  EXPECT_THAT(
+      body,
+      HasSubstr("ifca, seed 1: rows are 2 clients, by the model taken most often; columns are 8 rounds. "
+                "2 clients; 1 of the 2 that took part more than once always took the same model"));
+  // Eight boxes of each round and two clients: four of model 0.
+  EXPECT_THAT(
+      body, HasSubstr("<path class=\"model0\" d=\"M6 0h6v6h-6zM18 0h6v6h-6zM30 0h6v6h-6zM42 0h6v6h-6z\"/>"));
+  EXPECT_THAT(body, Not(HasSubstr("ifca, seed 2: rows")));
+  EXPECT_THAT(body, Not(HasSubstr("fedavg, seed 1: rows")));
+}
+
 TEST(Report, HoldsTheCurvesAsData) {
   const Scratch folder;
   write_run(folder / "a", "fedavg", 1, 0.5);

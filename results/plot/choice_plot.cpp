@@ -1,0 +1,106 @@
+#include "results/plot/choice_plot.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/plot/curve_script.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Clients whose numbers have room beside their rows.
+constexpr std::size_t kMostNumbered = 60;
+
+// The rounds' columns stand side by side also where nobody took a model in between.
+std::string boxes_of(const Choices& choices, std::int64_t model) {
+  std::string lines;
+  for (std::size_t row = 0; row < choices.rows.size(); ++row) {
+    for (std::size_t round = 0; round < choices.rounds.size(); ++round) {
+      if (choices.rows[row].models[round] == model)
+        lines += fmt::format("{} {}\n", choices.rounds[round], row);
+    }
+  }
+  return lines;
+}
+
+std::string client_tics(const Choices& choices) {
+  if (choices.rows.size() > kMostNumbered) return "unset ytics\n";
+  std::vector<std::string> tics;
+  for (std::size_t row = 0; row < choices.rows.size(); ++row)
+    tics.push_back(fmt::format("'{}' {}", choices.rows[row].client, row));
+  return fmt::format("set ytics ({}) out nomirror\n", fmt::join(tics, ", "));
+}
+
+}  // namespace
+
+RunChoices find_choices(std::span<const FoundRun> runs) {
+  std::vector<RunChoices> found;
+  std::vector<std::string> places;
+  for (const FoundRun& run : runs) {
+    if (!run.summary || run.summary->state != kFinished) continue;
+    Choices choices = choices_of(RunDirectory::open(run.path).rounds());
+    if (choices.rows.empty()) continue;
+    found.push_back({fmt::format("{}, seed {}", run.summary->label, run.summary->seed), std::move(choices)});
+    places.push_back(run.path.string());
+  }
+  if (found.empty()) {
+    throw Error(Complaint{.found = "in no finished run did clients choose from several models",
+                          .remedy = "--choices draws runs of algorithms that say so, such as ifca."});
+  }
+  if (found.size() > 1) {
+    throw Error(Complaint{.found = fmt::format("{} runs hold choices of clients", found.size()),
+                          .allowed = "one of them",
+                          .remedy = fmt::format("Name its folder:\n{}", fmt::join(places, "\n"))});
+  }
+  return std::move(found.front());
+}
+
+std::string choices_script(const RunChoices& run, Terminal terminal) {
+  const Choices& choices = run.choices;
+  check_distinct(static_cast<std::size_t>(choices.models), kMostCurves, "models");
+  const auto height = static_cast<int>(std::clamp<std::size_t>(220 + 16 * choices.rows.size(), 480, 1600));
+  std::string script = terminal_lines(terminal, 1200, height);
+  script += fmt::format(
+      "set title {}\n"
+      "set xlabel 'round'\n"
+      "set ylabel 'client'\n"
+      "set xrange [{}:{}]\n"
+      "set yrange [{}:-0.5]\n"
+      "set xtics out nomirror\n"
+      "{}"
+      "set key outside right top\n"
+      "set style fill solid 1 noborder\n",
+      gnuplot_string(fmt::format("Which model each client took: {}", run.name), terminal),
+      static_cast<double>(choices.rounds.front()) - 0.5, static_cast<double>(choices.rounds.back()) + 0.5,
+      static_cast<double>(choices.rows.size()) - 0.5, client_tics(choices));
+  std::vector<std::string> layers;
+  for (std::int64_t model = 0; model < choices.models; ++model) {
+    const std::string boxes = boxes_of(choices, model);
+    if (boxes.empty()) continue;
+    script += fmt::format("$model{} << END\n{}END\n", model, boxes);
+    layers.push_back(
+        fmt::format("$model{0} using 1:2:(0.5):(0.5) with boxxyerror linecolor rgb '{1}' title 'model {0}'",
+                    model, look_of(static_cast<std::size_t>(model)).colour));
+  }
+  return script + fmt::format("plot {}\n", fmt::join(layers, ", \\\n  "));
+}
+
+std::string choices_json(const RunChoices& run) {
+  Json json = {{"run", run.name}, {"rounds", run.choices.rounds}, {"clients", Json::array()}};
+  for (const Choices::Row& row : run.choices.rows) {
+    Json models = Json::array();
+    for (const std::int64_t model : row.models)
+      models.push_back(model == Choices::kAbsent ? Json() : Json(model));
+    json["clients"].push_back({{"client", row.client}, {"models", std::move(models)}});
+  }
+  return json_text(json, 2) + "\n";
+}
+
+}  // namespace fedarena::results

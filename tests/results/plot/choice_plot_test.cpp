@@ -1,0 +1,85 @@
+#include "results/plot/choice_plot.hpp"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "results/record/run_directory.hpp"
+#include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// Rounds 1, 2 and 4: client 5 changes from model 2 to model 0, client 7 stays with 2, client 9 comes once.
+std::vector<RoundRecord> four_rounds() {
+  std::vector<RoundRecord> rounds;
+  for (std::int64_t round = 1; round <= 4; ++round) rounds.push_back(round_record(round));
+  rounds[0].choices = {{5, 2}, {7, 2}};
+  rounds[1].choices = {{5, 0}, {9, 0}};
+  rounds[3].choices = {{5, 0}, {7, 2}};
+  return rounds;
+}
+
+TEST(ClientChoices, AreOrderedByTheModelTakenMostOften) {
+  const Choices choices = choices_of(four_rounds());
+  EXPECT_EQ(choices.models, 3);
+  EXPECT_THAT(choices.rounds, ElementsAre(1, 2, 4));
+  ASSERT_THAT(choices.rows, SizeIs(3));
+  EXPECT_EQ(choices.rows[0].client, 5);
+  EXPECT_THAT(choices.rows[0].models, ElementsAre(2, 0, 0));
+  EXPECT_EQ(choices.rows[1].client, 9);
+  EXPECT_THAT(choices.rows[1].models, ElementsAre(Choices::kAbsent, 0, Choices::kAbsent));
+  EXPECT_EQ(choices.rows[2].client, 7);
+  EXPECT_THAT(choices.rows[2].models, ElementsAre(2, Choices::kAbsent, 2));
+  EXPECT_EQ(
+      choices_text(choices),
+      "3 clients; 1 of the 2 that took part more than once always took the same model; last, 2 model 0, "
+      "1 model 2");
+  EXPECT_THAT(choices_of({}).rows, IsEmpty());
+}
+
+TEST(ClientChoices, AreDrawnModelByModel) {
+  const std::string script = choices_script({"a `b`", choices_of(four_rounds())}, kSvgTerminal);
+  EXPECT_THAT(script, HasSubstr("$model0 << END\n2 0\n4 0\n2 1\nEND\n"));
+  EXPECT_THAT(script, HasSubstr("$model2 << END\n1 0\n1 2\n4 2\nEND\n"));
+  EXPECT_THAT(script, Not(HasSubstr("$model1")));
+  EXPECT_THAT(script, HasSubstr("set ytics ('5' 0, '9' 1, '7' 2)"));
+  EXPECT_THAT(script, HasSubstr("set xrange [0.5:4.5]"));
+  EXPECT_THAT(script, Not(HasSubstr("`")));
+  EXPECT_THAT(run_gnuplot(script), HasSubstr("</svg>"));
+}
+
+class ChoicesOfRuns : public ::testing::Test {
+ protected:
+  void record(std::int64_t seed, bool choose) const {
+    Summary summary = finished("ifca", seed, 0.5);
+    summary.rounds = summary.rounds_done = 4;
+    RunDirectory run = RunDirectory::create(scratch_ / fmt::format("runs/ifca-{}", seed), "", "{}", summary);
+    for (RoundRecord round : four_rounds()) {
+      if (!choose) round.choices.clear();
+      run.append(round);
+    }
+  }
+  RunChoices found() const { return find_choices(find_runs(std::vector{scratch_ / "runs"})); }
+
+ private:
+  Scratch scratch_;
+};
+
+TEST_F(ChoicesOfRuns, AreThoseOfTheOneRunThatHasSome) {
+  record(1, false);
+  EXPECT_THAT(message_of([&] { found(); }), HasSubstr("in no finished run did clients choose"));
+  record(2, true);
+  const RunChoices one = found();
+  EXPECT_EQ(one.name, "ifca, seed 2");
+  EXPECT_THAT(choices_json(one), HasSubstr("\"rounds\""));
+  record(3, true);
+  EXPECT_THAT(message_of([&] { found(); }),
+              AllOf(HasSubstr("2 runs hold choices"), HasSubstr("runs/ifca-2"), HasSubstr("runs/ifca-3")));
+}
+
+}  // namespace
+}  // namespace fedarena::results
