@@ -163,8 +163,8 @@ class Arena {
             observe_environment(host_, options_.workers, experiment.device);
         say_once(slow_blas_warning(environment));
       }
+      check_cell(cell, inputs_, [this](const std::string& line) { say_once(line); });
       const auto dealt = inputs_.dealt(experiment, cell.seed);
-      check_cell(cell, *dealt, inputs_, [this](const std::string& line) { say_once(line); });
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
       return estimate_memory(cell_size(experiment, *cell.algorithm, inputs_.model(experiment),
                                        std::ssize(dealt->partition), pool_, options_.state_memory));

@@ -72,19 +72,20 @@ void check_labels(const AlgorithmEntry& entry, const Experiment& experiment, std
 
 }  // namespace
 
-void check_cell(const PlannedCell& cell, const PartitionedData& dealt, SharedInputs& inputs, const Say& say) {
+void check_cell(const PlannedCell& cell, SharedInputs& inputs, const Say& say) {
   const Experiment& experiment = cell.point->experiment;
   const Dataset& dataset = inputs.dataset(experiment);
   const Model& model = inputs.model(experiment);
   say(dataset.taken);
   if (const std::string note = data_note(experiment, dataset); !note.empty()) say("note: " + note);
-  const auto clients = static_cast<std::int64_t>(dealt.partition.size());
-  say(untested_clients(dealt));
+  const auto dealt = inputs.dealt(experiment, cell.seed);
+  const auto clients = static_cast<std::int64_t>(dealt->partition.size());
+  say(untested_clients(*dealt));
   check_policy(*cell.algorithm, experiment, model, clients, say);
-  check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt.partition);
-  const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt.partition,
+  check_labels(*cell.algorithm, experiment, cell.seed, dataset, dealt->partition);
+  const Canaries room(canary_plan(experiment), static_cast<std::uint64_t>(cell.seed), dealt->partition,
                       dataset.train, dataset.classes, model.layout()->numel());
-  say(delta_note(*cell.algorithm, dealt.partition));
+  say(delta_note(*cell.algorithm, dealt->partition));
 }
 
 }  // namespace fedarena

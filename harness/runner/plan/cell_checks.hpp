@@ -10,7 +10,7 @@ namespace fedarena {
 
 /// Whatever can be said about a cell before anything is trained: notes on its data, its partition and its
 /// delta, one line each. Error where its policy, its labels or its canaries do not fit its data or its model.
-void check_cell(const PlannedCell& cell, const PartitionedData& dealt, SharedInputs& inputs,
+void check_cell(const PlannedCell& cell, SharedInputs& inputs,
                 const std::function<void(const std::string& line)>& say);
 
 }  // namespace fedarena
