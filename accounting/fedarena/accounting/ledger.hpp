@@ -60,7 +60,7 @@ class FEDARENA_API Ledger {
     using iterator = const_iterator;
 
     Segments() = default;
-    Segments(std::vector<Segment> list) {
+    Segments(std::vector<Segment> list) {  // NOLINT(google-explicit-constructor)
       if (!list.empty()) list_ = std::make_unique<std::vector<Segment>>(std::move(list));
     }
     Segments(const Segments& other) : Segments(other.list()) {}
@@ -69,7 +69,7 @@ class FEDARENA_API Ledger {
     Segments& operator=(Segments&&) noexcept = default;
     ~Segments() = default;
 
-    operator const std::vector<Segment>&() const { return list(); }
+    operator const std::vector<Segment>&() const { return list(); }  // NOLINT(google-explicit-constructor)
     const std::vector<Segment>& list() const {
       static const std::vector<Segment> kNone;
       return list_ ? *list_ : kNone;
@@ -108,7 +108,7 @@ class FEDARENA_API Ledger {
   class FEDARENA_API Clients {
    public:
     using value_type = std::pair<std::int64_t, ClientRecord>;
-    class const_iterator {
+    class const_iterator {  // NOLINT(readability-identifier-naming): as containers call it
      public:
       using iterator_category = std::forward_iterator_tag;
       using value_type = Clients::value_type;
