@@ -64,7 +64,8 @@ TEST(BatchScript, StartsRanksInAStepOfTheirOwn) {
   EXPECT_THAT(batch_script(job),
               HasSubstr("\nsrun --mpi=\"${SLURM_MPI_TYPE:-pmix}\" --ntasks=3 "
                         "--cpus-per-task=\"${SLURM_CPUS_PER_TASK:-1}\" \\\n  --kill-on-bad-exit=1 "
-                        "'printf' '<%s>' "));
+                        "printf '<%s>' "));
+  EXPECT_THAT(batch_script(job), HasSubstr("scancel --signal=TERM \"$SLURM_JOB_ID\"' USR1\n"));
 }
 
 TEST(BatchScript, RefusesWhatWouldBeAnotherLine) {
