@@ -59,7 +59,69 @@ std::vector<Ledger::Segment> cut(std::vector<Ledger::Segment> segments, std::int
   return segments;
 }
 
+// What is copied when one of its clients takes part: few enough, and many enough that pointers cost little.
+constexpr std::size_t kClientsOfABlock = 64;
+
 }  // namespace
+
+std::size_t Ledger::Clients::block_of(std::int64_t client) const {
+  const auto after =
+      std::ranges::upper_bound(blocks_, client, {}, [](const auto& block) { return block->front().first; });
+  return after == blocks_.begin() ? 0 : static_cast<std::size_t>(after - blocks_.begin()) - 1;
+}
+
+Ledger::Clients::const_iterator Ledger::Clients::find(std::int64_t client) const {
+  if (blocks_.empty()) return end();
+  const std::size_t block = block_of(client);
+  const Block& clients = *blocks_[block];
+  const auto at = std::ranges::lower_bound(clients, client, {}, &value_type::first);
+  if (at == clients.end() || at->first != client) return end();
+  return {this, block, static_cast<std::size_t>(at - clients.begin())};
+}
+
+const Ledger::ClientRecord& Ledger::Clients::at(std::int64_t client) const {
+  const const_iterator found = find(client);
+  FEDARENA_CHECK(found == end(), ==, false);
+  return found->second;
+}
+
+bool Ledger::Clients::operator==(const Clients& other) const { return std::ranges::equal(*this, other); }
+
+Ledger::Clients::Block& Ledger::Clients::own(std::size_t block) {
+  std::shared_ptr<Block>& clients = blocks_[block];
+  if (clients.use_count() > 1) clients = std::make_shared<Block>(*clients);
+  return *clients;
+}
+
+bool Ledger::Clients::add(std::int64_t client, ClientRecord record) {
+  if (blocks_.empty() ||
+      (client > blocks_.back()->back().first && blocks_.back()->size() >= kClientsOfABlock)) {
+    blocks_.push_back(std::make_shared<Block>());
+    blocks_.back()->reserve(kClientsOfABlock);
+    blocks_.back()->emplace_back(client, std::move(record));
+  } else {
+    const std::size_t at = block_of(client);
+    Block& clients = own(at);
+    const auto place = std::ranges::lower_bound(clients, client, {}, &value_type::first);
+    if (place != clients.end() && place->first == client) return false;
+    clients.emplace(place, client, std::move(record));
+    if (clients.size() > 2 * kClientsOfABlock) {
+      const auto middle = clients.begin() + kClientsOfABlock;
+      auto rest =
+          std::make_shared<Block>(std::make_move_iterator(middle), std::make_move_iterator(clients.end()));
+      clients.erase(middle, clients.end());
+      blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(rest));
+    }
+  }
+  ++size_;
+  return true;
+}
+
+Ledger::ClientRecord& Ledger::Clients::edit(std::int64_t client) {
+  const const_iterator found = find(client);
+  FEDARENA_CHECK(found == end(), ==, false);
+  return own(found.block_)[found.at_].second;
+}
 
 void RoundAccesses::add(const Event& event) {
   if (accesses_.empty() || !(accesses_.back().event == event)) accesses_.push_back({event, 0});
@@ -97,19 +159,29 @@ void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const Ro
 
 void Ledger::add_lost(const Ledger& written, std::int64_t round) {
   Ledger result = *this;
-  const auto go_on = [&](std::vector<Segment>& segments, const std::vector<Segment>& after) {
+  // `edit`: the segments to be changed.
+  const auto go_on = [&](const std::vector<Segment>& segments, const std::vector<Segment>& after,
+                         const auto& edit) {
     const std::int64_t further = participations_of(after) - participations_of(segments);
     if (further < 0 || further > 1 || (further == 1 && after.back().last_round != round)) return false;
     // In a segment of its own, because the next attempt changes it.
-    if (further == 1) segments.push_back({round, round, 1, after.back().accesses});
+    if (further == 1) edit().push_back({round, round, 1, after.back().accesses});
     return true;
   };
+  const auto itself = [](std::vector<Segment>& segments) {
+    return [&]() -> std::vector<Segment>& { return segments; };
+  };
   bool goes_on = unit_ == written.unit_ && clients_.size() == written.clients_.size() &&
-                 go_on(result.population_, written.population_) && go_on(result.as_if_, written.as_if_);
-  for (auto& [client, record] : result.clients_) {
+                 go_on(population_, written.population_, itself(result.population_)) &&
+                 go_on(as_if_, written.as_if_, itself(result.as_if_));
+  for (const auto& entry : clients_) {
+    const auto& [client, record] = entry;
     const auto after = written.clients_.find(client);
+    const auto edit = [&]() -> std::vector<Segment>& {
+      return result.clients_.edit(entry.first).segments.edit();
+    };
     goes_on = goes_on && after != written.clients_.end() && after->second.examples == record.examples &&
-              go_on(record.segments, after->second.segments);
+              go_on(record.segments, after->second.segments, edit);
   }
   if (!goes_on)
     throw Error::of("the ledger does not go on where the checkpoint ends, before round {}", round);
@@ -151,18 +223,16 @@ bool Ledger::varies() const {
 }
 
 void Ledger::add_client(std::int64_t client, std::int64_t examples) {
-  const bool added = clients_.emplace(client, ClientRecord{examples, {}}).second;
+  const bool added = clients_.add(client, {.examples = examples});
   FEDARENA_CHECK(added, ==, true);
 }
 
 void Ledger::record(std::int64_t round, std::int64_t client, const RoundAccesses& accesses) {
-  FEDARENA_CHECK(clients_.contains(client), ==, true);
-  append(clients_[client].segments, round, accesses);
+  append(clients_.edit(client).segments.edit(), round, accesses);
 }
 
 void Ledger::record_kept(std::int64_t round, std::int64_t client, const RoundAccesses& accesses) {
-  FEDARENA_CHECK(clients_.contains(client), ==, true);
-  std::vector<Segment>& kept = clients_[client].kept;
+  std::vector<Segment>& kept = clients_.edit(client).kept.edit();
   if (kept.empty() || kept.back().last_round != round) append(kept, round, accesses);
 }
 
@@ -181,7 +251,6 @@ std::vector<Access> Ledger::charged(std::int64_t client) const {
     case Unit::kRecord:
     case Unit::kLocal:
     case Unit::kLabel: {
-      FEDARENA_CHECK(clients_.contains(client), ==, true);
       std::vector<Segment> segments = clients_.at(client).segments;
       for (Segment& segment : segments)
         segment.accesses = filled_up(std::move(segment.accesses), most_accesses_);
@@ -200,9 +269,11 @@ std::vector<Access> Ledger::charged_as_if() const { return accesses_of(as_if_); 
 Ledger::Past Ledger::after_round(std::int64_t round) const {
   const auto past = [&](auto kept) {
     Ledger result = *this;
-    for (auto& [client, record] : result.clients_) {
-      record.segments = cut(std::move(record.segments), round, kept);
-      record.kept = cut(std::move(record.kept), round, kept);
+    for (const auto& [client, record] : clients_) {
+      if (record.segments.empty() && record.kept.empty()) continue;
+      ClientRecord& past = result.clients_.edit(client);
+      past.segments = cut(record.segments, round, kept);
+      past.kept = cut(record.kept, round, kept);
     }
     result.population_ = cut(std::move(result.population_), round, kept);
     result.as_if_ = cut(std::move(result.as_if_), round, kept);

@@ -2,6 +2,8 @@
 // that names it, so that no edit of a ledger goes unnoticed.
 #include <algorithm>
 #include <array>
+#include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,7 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 3;
+constexpr int kSchema = 4;
+constexpr int kSchemaWithoutIdle = 3;  // of ledgers in which something is listed of every client
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
 constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
@@ -257,46 +260,140 @@ std::vector<Ledger::Segment> segments_from(const json& list) {
   return segments;
 }
 
+constexpr const char* kClients = "clients";
+// [first, last, examples] of clients of whom nothing else is listed.
+constexpr const char* kIdle = "idle";
+constexpr std::int64_t kMostIdle = 5'000'000;
+
+std::pair<std::int64_t, Ledger::ClientRecord> client_from(const json& object) {
+  Fields client(object, "a client");
+  const std::int64_t number = client.integer("client", 0);
+  Ledger::ClientRecord record{.examples = client.integer("examples", 0),
+                              .segments = segments_from(client.list("segments"))};
+  // Absent from ledgers of runs without personal models.
+  if (object.contains("kept")) record.kept = segments_from(client.list("kept"));
+  client.finish();
+  return {number, std::move(record)};
+}
+
+std::array<std::int64_t, 3> idle_from(const json& list) {
+  std::array<std::int64_t, 3> numbers{};
+  const auto fits = [&](std::size_t at, std::int64_t least) {
+    if (!list[at].is_number_integer()) return false;
+    if (list[at].is_number_unsigned() && list[at].get<std::uint64_t>() > std::uint64_t(kMostAccesses))
+      return false;
+    numbers[at] = list[at].get<std::int64_t>();
+    return numbers[at] >= least;
+  };
+  if (!list.is_array() || list.size() != numbers.size() || !fits(0, 0) || !fits(1, numbers[0]) || !fits(2, 0))
+    throw Error::of("\"{}\" holds {}; allowed: [first client, last client, examples of each]", kIdle,
+                    list.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60));
+  return numbers;
+}
+
+// As it stands that many levels below the top.
+std::string indented(const std::string& text, std::size_t levels) {
+  const std::string margin(levels, ' ');
+  std::string result = margin;
+  for (const char letter : text) {
+    result += letter;
+    if (letter == '\n') result += margin;
+  }
+  return result;
+}
+
+// Puts elements into an empty list of the document; within texts, quotes are escaped.
+void fill_list(std::string& document, const std::string& name, const std::string& elements) {
+  const std::string empty = fmt::format("\"{}\": [", name);
+  document.insert(document.find(empty + "]") + empty.size(), elements);
+}
+
 }  // namespace
 
 std::string Ledger::to_json() const {
-  json clients = json::array();
+  // Clients are written one by one: there may be a million, and a tree of them takes ten times the text.
+  std::string clients, idle;
+  struct Idle {
+    std::int64_t first, last, examples;
+  };
+  std::optional<Idle> alike;
+  const auto end_idle = [&] {
+    if (alike)
+      idle +=
+          fmt::format("{}[{},{},{}]", idle.empty() ? "" : ",", alike->first, alike->last, alike->examples);
+    alike.reset();
+  };
   for (const auto& [client, record] : clients_) {
-    clients.push_back({{"client", client},
-                       {"examples", record.examples},
-                       {"segments", fedarena::to_json(record.segments)}});
-    if (!record.kept.empty()) clients.back()["kept"] = fedarena::to_json(record.kept);
+    if (record.segments.empty() && record.kept.empty()) {
+      if (alike && alike->last + 1 == client && alike->examples == record.examples) {
+        alike->last = client;
+      } else {
+        end_idle();
+        alike = {client, client, record.examples};
+      }
+      continue;
+    }
+    json object{
+        {"client", client}, {"examples", record.examples}, {"segments", fedarena::to_json(record.segments)}};
+    if (!record.kept.empty()) object["kept"] = fedarena::to_json(record.kept);
+    clients += (clients.empty() ? "\n" : ",\n") + indented(object.dump(1), 2);
   }
-  const json document{{"schema", kSchema},
-                      {"unit", name(unit_)},
-                      {"most_accesses", most_accesses_},
-                      {"ended_after", ended_after_},
-                      {"clients", std::move(clients)},
-                      {"population", fedarena::to_json(population_)},
-                      {"as_if", fedarena::to_json(as_if_)}};
-  return document.dump(1) + "\n";
+  end_idle();
+  json document{{"schema", idle.empty() ? kSchemaWithoutIdle : kSchema},
+                {"unit", name(unit_)},
+                {"most_accesses", most_accesses_},
+                {"ended_after", ended_after_},
+                {kClients, json::array()},
+                {"population", fedarena::to_json(population_)},
+                {"as_if", fedarena::to_json(as_if_)}};
+  if (!idle.empty()) document[kIdle] = json::array();
+  std::string text = document.dump(1) + "\n";
+  if (!clients.empty()) fill_list(text, kClients, clients + "\n ");
+  if (!idle.empty()) fill_list(text, kIdle, idle);
+  return text;
 }
 
 Ledger Ledger::from_json(std::string_view text) {
   try {
-    const json document = parse_json<json>(text);
+    Ledger ledger;
+    std::exception_ptr wrong_client;  // of another schema, perhaps, which is to be said first
+    std::int64_t idle = 0;
+    const auto add = [&](std::int64_t client, ClientRecord record) {
+      if (!ledger.clients_.add(client, std::move(record))) throw Error::of("client {} appears twice", client);
+    };
+    const auto take = [&](const std::string& field, const json& element) {
+      if (field != kClients && field != kIdle) return false;
+      if (wrong_client) return true;
+      try {
+        if (field == kClients) {
+          auto [client, record] = client_from(element);
+          add(client, std::move(record));
+        } else {
+          const auto [first, last, examples] = idle_from(element);
+          idle += last - first + 1;
+          if (idle > kMostIdle) throw Error::of("\"{}\" lists more than {} clients", kIdle, kMostIdle);
+          for (std::int64_t client = first; client <= last; ++client) add(client, {.examples = examples});
+        }
+      } catch (const Error&) {
+        wrong_client = std::current_exception();
+      }
+      return true;
+    };
+    const json document = parse_json<json>(text, {}, take);
     Fields fields(document, "the ledger");
     // First, because another version may lay out everything else differently.
-    if (const std::int64_t schema = fields.integer("schema", 1); schema != kSchema) {
+    const std::int64_t schema = fields.integer("schema", 1);
+    if (schema != kSchema && schema != kSchemaWithoutIdle) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", schema, kSchema);
     }
-    Ledger ledger(fields.choice("unit", kUnits), fields.integer("most_accesses", 0));
+    ledger.unit_ = fields.choice("unit", kUnits);
+    ledger.most_accesses_ = fields.integer("most_accesses", 0);
     ledger.ended_after_ = fields.integer("ended_after", 0, kMostRounds);
-    for (const json& object : fields.list("clients")) {
-      Fields client(object, "a client");
-      const std::int64_t number = client.integer("client", 0);
-      ClientRecord record{client.integer("examples", 0), segments_from(client.list("segments"))};
-      // Absent from ledgers of runs without personal models.
-      if (object.contains("kept")) record.kept = segments_from(client.list("kept"));
-      client.finish();
-      if (!ledger.clients_.emplace(number, std::move(record)).second) {
-        throw Error::of("client {} appears twice", number);
-      }
+    if (wrong_client) std::rethrow_exception(wrong_client);
+    // What is left are neither lists nor objects.
+    for (const json& element : fields.list(kClients)) client_from(element);
+    if (schema == kSchema) {
+      for (const json& element : fields.list(kIdle)) idle_from(element);
     }
     ledger.population_ = segments_from(fields.list("population"));
     ledger.as_if_ = segments_from(fields.list("as_if"));

@@ -52,14 +52,20 @@ RdpWorth RdpReader::worth(const Accesses& happened) const {
   return {.claim = claimed(result.epsilon), .order = result.epsilon == kInfinity ? 0 : result.order};
 }
 
-RdpReading RdpReader::read(const Ledger& ledger) const {
+RdpReading RdpReader::read(const Ledger& ledger, bool each_client) const {
   RdpReading reading;
   if (ledger.unit() == Unit::kNothing) {
     reading.claim = refused("the run has no privacy policy, so that it protects nobody");
     return reading;
   }
   reading.claim = claimed(0);
-  const auto charge = [&](std::int64_t client) {
+  const RdpWorth* idle = nullptr;  // of clients that never took part, who may be a million
+  const auto charge = [&](std::int64_t client, bool took_part) {
+    if (!took_part && idle != nullptr) {
+      if (each_client)
+        reading.clients.push_back({.client = client, .rdp = idle->claim, .order = idle->order});
+      return;
+    }
     Accesses accesses = as_assumed(ledger.charged(client), settings_);
     auto at = reading.worths.find(accesses);
     if (at == reading.worths.end()) {
@@ -68,11 +74,13 @@ RdpReading RdpReader::read(const Ledger& ledger) const {
       at = reading.worths.emplace(std::move(accesses), worth).first;
       reading.claim = worse(reading.claim, worth.claim);
     }
-    reading.clients.push_back({.client = client, .rdp = at->second.claim, .order = at->second.order});
+    if (each_client)
+      reading.clients.push_back({.client = client, .rdp = at->second.claim, .order = at->second.order});
+    if (!took_part) idle = &at->second;
   };
-  if (ledger.unit() == Unit::kClient) charge(-1);
+  if (ledger.unit() == Unit::kClient) charge(-1, true);
   if (charges_each_client(ledger.unit())) {
-    for (const auto& [client, record] : ledger.clients()) charge(client);
+    for (const auto& [client, record] : ledger.clients()) charge(client, !record.segments.empty());
   }
   if (reading.adjacencies.contains(Adjacency::kZeroOut)) reading.adjacencies.erase(Adjacency::kAddRemove);
   if (reading.adjacencies.size() > 1 && reading.claim.epsilon != kInfinity) {

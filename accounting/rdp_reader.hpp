@@ -29,8 +29,8 @@ class RdpReader {
  public:
   /// Throws Error for settings that no accountant knows.
   explicit RdpReader(const AccountSettings& settings);
-  /// Throws Error for an invalid event.
-  RdpReading read(const Ledger& ledger) const;
+  /// Without `each_client`, its `clients` are empty. Throws Error for an invalid event.
+  RdpReading read(const Ledger& ledger, bool each_client = true) const;
   RdpWorth worth(const std::vector<Access>& happened) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fedarena/base/pool.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "datasets/glyph_forms.hpp"
@@ -16,10 +17,18 @@ namespace {
 constexpr int kGlyphsSide = 28;
 constexpr int kPixels = kGlyphsSide * kGlyphsSide;
 constexpr int kGlyphsClasses = 10;
-constexpr std::int64_t kGlyphsTrain = 12'000;
 constexpr std::int64_t kGlyphsTest = 2'000;
 // Part of every result on this data: never change it, nor anything else that moves a byte.
 constexpr std::uint64_t kSeed = 0x676c797068730001;
+
+struct GlyphsConfig {
+  std::int64_t train = kGlyphsTrain;
+
+  static Schema<GlyphsConfig> schema() {
+    return {{"train", &GlyphsConfig::train, "How many images are drawn for training.",
+             Constraint::between(10, 10'000'000)}};
+  }
+};
 
 using Canvas = std::array<double, kPixels>;
 
@@ -165,23 +174,28 @@ Examples draw_part(std::int64_t part, std::int64_t count) {
                     torch::empty({count}, torch::kInt64)};
   auto* pixels = examples.inputs.data_ptr<std::uint8_t>();
   auto* labels = examples.targets.data_ptr<std::int64_t>();
-  for (std::int64_t i = 0; i < count; ++i) {
-    labels[i] = order[static_cast<std::size_t>(i)] % kGlyphsClasses;
-    Stream stream(StreamName{kSeed, part, kServer, Purpose::kDataset, static_cast<std::uint64_t>(i) + 1});
-    Canvas canvas{};
-    draw_digit(canvas, static_cast<int>(labels[i]), stream);
-    add_clutter(canvas, stream);
-    expose(canvas, pixels + i * kPixels, stream);
-  }
+  constexpr std::int64_t kAtATime = 1000;
+  const WorkPool pool(WorkPool::available_cores());
+  pool.for_each(static_cast<std::size_t>((count + kAtATime - 1) / kAtATime), [&](std::size_t piece) {
+    const std::int64_t first = static_cast<std::int64_t>(piece) * kAtATime;
+    for (std::int64_t i = first; i < std::min(count, first + kAtATime); ++i) {
+      labels[i] = order[static_cast<std::size_t>(i)] % kGlyphsClasses;
+      Stream stream(StreamName{kSeed, part, kServer, Purpose::kDataset, static_cast<std::uint64_t>(i) + 1});
+      Canvas canvas{};
+      draw_digit(canvas, static_cast<int>(labels[i]), stream);
+      add_clutter(canvas, stream);
+      expose(canvas, pixels + i * kPixels, stream);
+    }
+  });
   return examples;
 }
 
 }  // namespace
 
-Dataset draw_glyphs() {
+Dataset draw_glyphs(std::int64_t train) {
   Dataset glyphs;
   glyphs.name = "glyphs";
-  glyphs.train = draw_part(0, kGlyphsTrain);
+  glyphs.train = draw_part(0, train);
   glyphs.test = draw_part(1, kGlyphsTest);
   glyphs.classes = kGlyphsClasses;
   glyphs.mean = {0.1814};
@@ -199,8 +213,11 @@ DatasetSource glyphs_source() {
           "Synthetic digits drawn by the program, no files needed: 12,000 train and 2,000 test images, 28 x "
           "28 grey, 10 "
           "classes.",
+      .fields = GlyphsConfig::schema().fields(),
       .origin = DatasetOrigin::kDrawn,
-      .load = [](const Settings&, const SearchPath&) { return draw_glyphs(); }};
+      .load = [](const Settings& settings, const SearchPath&) {
+        return draw_glyphs(GlyphsConfig::schema().read(settings).train);
+      }};
 }
 
 }  // namespace fedarena

@@ -55,9 +55,10 @@ std::string index_hash(const Partition& partition) {
 PartitionStatistics partition_statistics(const Partition& partition, const PartitionInput& input) {
   PartitionStatistics statistics;
   statistics.index_hash = index_hash(partition);
+  const bool counted = !input.labels.empty() && std::ssize(partition) * input.classes <= kMostClassCounts;
   for (const std::vector<std::int64_t>& share : partition) {
     statistics.sizes.push_back(std::ssize(share));
-    if (input.labels.empty()) continue;
+    if (!counted) continue;
     std::vector<std::int64_t> counts(static_cast<std::size_t>(input.classes));
     for (const std::int64_t index : share) {
       FEDARENA_CHECK(index, >=, 0);

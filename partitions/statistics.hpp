@@ -8,12 +8,17 @@
 
 namespace fedarena {
 
+/// Clients times classes up to which classes are counted: beyond, nobody looks at them, and they would take
+/// more memory than the clients themselves.
+inline constexpr std::int64_t kMostClassCounts = 1'000'000;
+
 /// What a paper reports about a partition.
 struct PartitionStatistics {
-  std::vector<std::int64_t> sizes;                      ///< examples of each client
-  std::vector<std::vector<std::int64_t>> class_counts;  ///< [client][class]; empty without labels
-  std::vector<double> label_entropy;                    ///< of each client, in nats; empty without labels
-  std::string index_hash;                               ///< see `index_hash`
+  std::vector<std::int64_t> sizes;  ///< examples of each client
+  /// [client][class]; empty without labels, and beyond `kMostClassCounts`.
+  std::vector<std::vector<std::int64_t>> class_counts;
+  std::vector<double> label_entropy;  ///< of each client, in nats; empty where classes are not counted
+  std::string index_hash;             ///< see `index_hash`
 };
 
 /// Counts sizes, classes and entropies.

@@ -55,18 +55,26 @@ rounds() {{ cat {}/"$cell"/rounds.jsonl 2>/dev/null | wc -l; }}
 # the task is queued again. TERM goes to all processes, when the task is cancelled or makes room for another: the cell
 # stops by itself, and whether it is queued again is for Slurm to say.
 limit=no
-trap 'limit=yes; kill -TERM "$run"' USR1
+trap 'limit=yes; {}' USR1
 trap : TERM
 before=$(rounds)
 )",
-                      shell_word(job.out.string()));
+                      shell_word(job.out.string()),
+                      // To the ranks alone: srun would kill them.
+                      job.ranks > 1 ? "scancel --signal=TERM \"$SLURM_JOB_ID\"" : "kill -TERM \"$run\"");
+  if (job.ranks > 1) {
+    text += fmt::format(
+        R"(srun --mpi="${{SLURM_MPI_TYPE:-pmix}}" --ntasks={} --cpus-per-task="${{SLURM_CPUS_PER_TASK:-1}}" \
+  --kill-on-bad-exit=1 )",
+        job.ranks);
+  }
   for (const std::string& word : job.command) text += shell_word(word) + " ";
   text += R"(--workers "${SLURM_CPUS_PER_TASK:-1}" --only "$cell" &
 run=$!
 while kill -0 "$run" 2>/dev/null; do wait "$run"; done
 wait "$run"
 status=$?
-if [[ $limit == yes && $status == 130 ]]; then
+if [[ $limit == yes && $status != 0 ]]; then
   if (($(rounds) > before)); then
     # Slurm ends a script that it queues again; one that ends by itself just then may count as done.
     scontrol requeue "$SLURM_JOB_ID" && sleep 60

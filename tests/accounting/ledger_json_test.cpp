@@ -48,6 +48,29 @@ TEST(LedgerJson, ReadsBackWhatItWrote) {
   }
 }
 
+TEST(LedgerJson, ListsIdleClientsInRuns) {
+  Ledger ledger(Unit::kRecord);
+  for (std::int64_t client = 0; client < 1'000; ++client) ledger.add_client(client, client < 700 ? 6 : 7);
+  ledger.record(3, 500, RoundAccesses({{Gaussian{2}, 4}}));
+  const std::string text = ledger.to_json();
+  EXPECT_THAT(text, HasSubstr("\n \"idle\": [[0,499,6],[501,699,6],[700,999,7]],\n"));
+  EXPECT_LT(text.size(), 800U);
+  EXPECT_EQ(Ledger::from_json(text), ledger);
+
+  const auto with = [&](const json& idle) {
+    return refusal_after([&](json& document) { document["idle"] = idle; }, ledger);
+  };
+  EXPECT_EQ(with(json::parse("[[0,499,6],[501,999,7]]")), "none");
+  EXPECT_EQ(with(json::parse("[[0,500,6]]")), "client 500 appears twice");
+  const std::string allowed = "; allowed: [first client, last client, examples of each]";
+  for (const char* wrong : {"[]", "[0,1]", "[0,1,6,0]", "[-1,3,6]", "[3,2,6]", "[0,1,-6]", "[0,0.5,6]",
+                            "[0,1000000000001,6]", "{\"0\":1}", "3", "\"0\""}) {
+    EXPECT_EQ(with(json::array({json::parse(wrong)})), fmt::format("\"idle\" holds {}{}", wrong, allowed));
+  }
+  EXPECT_EQ(with(json::parse("[[0,999999999999,6]]")), "\"idle\" lists more than 5000000 clients");
+  EXPECT_THAT(refusal_after([](json& document) { document["schema"] = 3; }, ledger), HasSubstr("\"idle\""));
+}
+
 // To the last bit, so that a recomputed epsilon is the same number.
 TEST(LedgerJson, KeepsEveryNumberExactly) {
   Stream stream({.seed = 7});
@@ -89,19 +112,20 @@ TEST(LedgerJson, HoldsCountsThatMultiplyWithoutOverflow) {
 
 TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
-  EXPECT_EQ(document["schema"], 3);
+  EXPECT_EQ(document["schema"], 4);
   EXPECT_EQ(document["most_accesses"], 0);
   EXPECT_EQ(document["ended_after"], 0);
   EXPECT_EQ(document["unit"], "none");
   EXPECT_EQ(document["population"], json::array());
   EXPECT_EQ(document["as_if"], json::array());
-  EXPECT_EQ(document["clients"].size(), 3U);
+  EXPECT_EQ(document["clients"].size(), 2U);
+  EXPECT_EQ(document["idle"], json::parse("[[3,3,0]]"));
   const json expected = json::parse(R"({
     "client": 7, "examples": 41,
     "segments": [{"first_round": 2, "last_round": 2, "participations": 1, "accesses": [
       {"event": "exact access", "what": "label counts", "count": 1},
       {"event": "exact access", "what": "gradient", "count": 3}]}]})");
-  EXPECT_EQ(document["clients"][2], expected);
+  EXPECT_EQ(document["clients"][1], expected);
 }
 
 TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
@@ -249,9 +273,9 @@ TEST(LedgerJson, RefusesClientsThatCannotBe) {
 }
 
 TEST(LedgerJson, RefusesAnotherSchema) {
-  for (const int schema : {2, 4}) {
+  for (const int schema : {2, 5}) {
     EXPECT_EQ(refusal_after([&](json& document) { document["schema"] = schema; }),
-              fmt::format("a ledger of schema {}; this program reads schema 3", schema));
+              fmt::format("a ledger of schema {}; this program reads schema 4", schema));
   }
 }
 
@@ -307,6 +331,26 @@ TEST(LedgerJson, IsNotNestedDeeply) {
   EXPECT_EQ(refusal(std::string(100'000, '[')), refused);
   EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), refused);
   EXPECT_EQ(refusal("{\"schema\": 3, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
+}
+
+TEST(ParseJson, GivesElementsAwayAsItReadsThem) {
+  std::vector<std::string> taken;
+  const auto take = [&](const std::string& field, const json& element) {
+    if (field != "list") return false;
+    taken.push_back(element.dump());
+    return true;
+  };
+  const std::string text = R"({"list":[[1,2],{"list":[[3]]},4],"other":[[5]]})";
+  EXPECT_EQ(parse_json<json>(text, {}, take), json::parse(R"({"list":[4],"other":[[5]]})"));
+  EXPECT_EQ(taken, (std::vector<std::string>{"[1,2]", R"({"list":[[3]]})"}));
+
+  // What is taken does not count among the values that are kept, and has a limit of its own.
+  const auto refusal = [&](std::size_t values, std::size_t most) {
+    return test::message_of([&] { parse_json<json>(text, {.values = values, .taken = most}, take); });
+  };
+  EXPECT_NO_THROW(parse_json<json>(text, {.values = 8, .taken = 8}, take));
+  EXPECT_EQ(refusal(7, 8), "too many values; allowed: at most 7");
+  EXPECT_EQ(refusal(8, 7), "too many values; allowed: at most 7 in elements");
 }
 
 TEST(ParseJson, LimitsDepthAndNumberOfValues) {

@@ -163,6 +163,35 @@ TEST(Ledger, DoesNotGrowWithTheNumberOfRounds) {
             (Segment{1, 10'000, 10'000, accesses({{"gradient", 5}}).list()}));
 }
 
+// In whatever order clients come; those in the middle divide what is stored together.
+TEST(Ledger, KeepsManyClientsApart) {
+  constexpr std::int64_t kClients = 1'000;
+  Ledger ascending, mixed;
+  for (std::int64_t i = 0; i < kClients; ++i) {
+    ascending.add_client(i, i);
+    const std::int64_t client = i * 619 % kClients;
+    mixed.add_client(client, client);
+  }
+  EXPECT_EQ(mixed, ascending);
+  EXPECT_EQ(mixed.to_json(), ascending.to_json());
+  const Ledger before = ascending;
+  for (std::int64_t client = 5; client < kClients; client += 10)
+    ascending.record(1, client, accesses({{"gradient", 1 + client}}));
+  EXPECT_EQ(before, mixed);  // a copy is one
+  std::int64_t expected = 0;
+  for (const auto& [client, record] : ascending.clients()) {
+    EXPECT_EQ(client, expected++);
+    EXPECT_EQ(record.examples, client);
+    EXPECT_EQ(record.segments.empty(), client % 10 != 5);
+    EXPECT_EQ(ascending.charged(client), std::vector<Access>());
+    EXPECT_TRUE(before.clients().at(client).segments.empty());
+  }
+  EXPECT_EQ(expected, kClients);
+  EXPECT_FALSE(ascending.clients().contains(kClients));
+  EXPECT_THROW(ascending.record(2, kClients, {}), Bug);
+  EXPECT_THROW(ascending.add_client(3, 3), Bug);
+}
+
 TEST(Ledger, TellsApartWhatDiffersInOrderCountOrKind) {
   Ledger ledger;
   ledger.add_client(0, 10);

@@ -56,6 +56,13 @@ TEST(Glyphs, AreDrawnAlikeASecondTime) {
   EXPECT_TRUE(torch::equal(again.test.targets, glyphs().test.targets));
 }
 
+TEST(Glyphs, AreAsManyAsAreAskedFor) {
+  const Dataset set = draw_glyphs(2'010);  // no multiple of what a core draws at a time
+  EXPECT_TRUE(torch::all(torch::bincount(set.train.targets, {}, 10) == 201).item<bool>());
+  EXPECT_GT(set.train.inputs[2'009].max().item<int>(), 0);
+  EXPECT_TRUE(torch::equal(set.test.inputs, glyphs().test.inputs));
+}
+
 TEST(Glyphs, StateTheMeanAndDeviationOfTheirTrainingPixels) {
   const auto pixels = glyphs().train.inputs.to(torch::kDouble) / 255;
   EXPECT_NEAR(pixels.mean().item<double>(), glyphs().mean.at(0), 5e-5);

@@ -59,7 +59,7 @@ TEST(Registry, ChecksSettings) {
   EXPECT_THAT(message_of([] {
                 load_dataset("glyphs", {{"labels", "fine"}}, {});
               }),
-              HasSubstr("unknown key \"labels\"; allowed: no keys"));
+              HasSubstr("unknown key \"labels\"; allowed: train"));
   EXPECT_THAT(message_of([] {
                 load_dataset("cifar100", {{"labels", "corase"}}, {});
               }),

@@ -47,6 +47,18 @@ TEST(PartitionStatistics, LeaveClassesOutWithoutLabels) {
   EXPECT_TRUE(statistics.label_entropy.empty());
 }
 
+TEST(PartitionStatistics, CountNoClassesOfHugeFederations) {
+  for (const std::int64_t clients : {100'000, 100'001}) {
+    const Labelled data = Labelled::balanced(10, (clients + 9) / 10);
+    const Partition partition(static_cast<std::size_t>(clients), {0});
+    const PartitionStatistics statistics = partition_statistics(partition, data);
+    EXPECT_EQ(statistics.sizes.size(), partition.size());
+    const std::size_t counted = clients == 100'000 ? partition.size() : 0;
+    EXPECT_EQ(statistics.class_counts.size(), counted);
+    EXPECT_EQ(statistics.label_entropy.size(), counted);
+  }
+}
+
 TEST(PartitionStatistics, RefuseIndicesOfOtherData) {
   const Labelled data({0, 1}, 2);
   EXPECT_THROW(partition_statistics({{0, 2}}, data), Bug);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,13 +52,116 @@ class FEDARENA_API Ledger {
     std::vector<Access> accesses;     ///< of each of them
     bool operator==(const Segment&) const = default;
   };
+  /// A list that takes 8 bytes while it is empty, as it is of most of a million clients.
+  class Segments {
+   public:
+    using value_type = Segment;
+    using const_iterator = std::vector<Segment>::const_iterator;
+    using iterator = const_iterator;
+
+    Segments() = default;
+    Segments(std::vector<Segment> list) {  // NOLINT(google-explicit-constructor)
+      if (!list.empty()) list_ = std::make_unique<std::vector<Segment>>(std::move(list));
+    }
+    Segments(const Segments& other) : Segments(other.list()) {}
+    Segments& operator=(const Segments& other) { return *this = Segments(other); }
+    Segments(Segments&&) noexcept = default;
+    Segments& operator=(Segments&&) noexcept = default;
+    ~Segments() = default;
+
+    operator const std::vector<Segment>&() const { return list(); }  // NOLINT(google-explicit-constructor)
+    const std::vector<Segment>& list() const {
+      static const std::vector<Segment> kNone;
+      return list_ ? *list_ : kNone;
+    }
+    const_iterator begin() const { return list().begin(); }
+    const_iterator end() const { return list().end(); }
+    std::size_t size() const { return list().size(); }
+    bool empty() const { return list().empty(); }
+    const Segment& front() const { return list().front(); }
+    const Segment& back() const { return list().back(); }
+    const Segment& at(std::size_t index) const { return list().at(index); }
+    const Segment& operator[](std::size_t index) const { return list()[index]; }
+    friend bool operator==(const Segments& left, const Segments& right) {
+      return left.list() == right.list();
+    }
+
+   private:
+    friend class Ledger;
+    std::vector<Segment>& edit() {
+      if (!list_) list_ = std::make_unique<std::vector<Segment>>();
+      return *list_;
+    }
+    std::unique_ptr<std::vector<Segment>> list_;
+  };
   struct ClientRecord {
     std::int64_t examples = 0;  ///< size of the shard, assumed public
-    std::vector<Segment> segments;
+    Segments segments = {};
     /// What a model of its own took from its examples, by the rounds after which it was made: never sent,
     /// never charged.
-    std::vector<Segment> kept = {};
+    Segments kept = {};
     bool operator==(const ClientRecord&) const = default;
+  };
+
+  /// The record of each client, by their ascending numbers. Copies share what neither of them changes, so
+  /// that a round costs what its cohort does, and an idle client takes 33 bytes.
+  class FEDARENA_API Clients {
+   public:
+    using value_type = std::pair<std::int64_t, ClientRecord>;
+    class const_iterator {  // NOLINT(readability-identifier-naming): as containers call it
+     public:
+      using iterator_category = std::forward_iterator_tag;
+      using value_type = Clients::value_type;
+      using difference_type = std::ptrdiff_t;
+      using pointer = const value_type*;
+      using reference = const value_type&;
+      const_iterator() = default;
+      reference operator*() const { return (*of_->blocks_[block_])[at_]; }
+      pointer operator->() const { return &**this; }
+      const_iterator& operator++() {
+        if (++at_ == of_->blocks_[block_]->size()) {
+          ++block_;
+          at_ = 0;
+        }
+        return *this;
+      }
+      const_iterator operator++(int) {
+        const_iterator before = *this;
+        ++*this;
+        return before;
+      }
+      bool operator==(const const_iterator&) const = default;
+
+     private:
+      friend class Clients;
+      const_iterator(const Clients* of, std::size_t block, std::size_t at)
+          : of_(of), block_(block), at_(at) {}
+      const Clients* of_ = nullptr;
+      std::size_t block_ = 0, at_ = 0;
+    };
+    using iterator = const_iterator;
+
+    const_iterator begin() const { return {this, 0, 0}; }
+    const_iterator end() const { return {this, blocks_.size(), 0}; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const_iterator find(std::int64_t client) const;
+    bool contains(std::int64_t client) const { return find(client) != end(); }
+    /// A broken invariant where there is no such client.
+    const ClientRecord& at(std::int64_t client) const;
+    bool operator==(const Clients& other) const;
+
+   private:
+    friend class Ledger;
+    using Block = std::vector<value_type>;
+    // The block in which that client is or would be; there is one at least.
+    std::size_t block_of(std::int64_t client) const;
+    Block& own(std::size_t block);
+    // False where there is one already.
+    bool add(std::int64_t client, ClientRecord record);
+    ClientRecord& edit(std::int64_t client);
+    std::vector<std::shared_ptr<Block>> blocks_;  // none is empty
+    std::size_t size_ = 0;
   };
 
   /// What segments hold, rounds multiplied out.
@@ -102,7 +207,7 @@ class FEDARENA_API Ledger {
   /// Whether some unit was asked for other noised answers in one of its rounds than in another, and no bound
   /// on them is charged: data may have decided which.
   bool varies() const;
-  const std::map<std::int64_t, ClientRecord>& clients() const { return clients_; }
+  const Clients& clients() const { return clients_; }
   const std::vector<Segment>& population() const { return population_; }
   const std::vector<Segment>& as_if() const { return as_if_; }
   /// All accesses that are charged to one unit of this client, rounds multiplied out: its own when records
@@ -125,7 +230,7 @@ class FEDARENA_API Ledger {
   Unit unit_;
   std::int64_t most_accesses_;
   std::int64_t ended_after_ = 0;
-  std::map<std::int64_t, ClientRecord> clients_;
+  Clients clients_;
   std::vector<Segment> population_;
   std::vector<Segment> as_if_;
 };

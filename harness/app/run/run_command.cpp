@@ -1,8 +1,10 @@
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -68,12 +70,16 @@ void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginH
         cells, options.out.string());
 }
 
+constexpr std::chrono::seconds kLongestCheckpoint{30};
+
 // What the command is on every rank but the first, whatever it says there.
 int work(Ranks& ranks, const PluginHost& host, const RunArguments& arguments, const std::atomic<bool>& stop) {
   try {
     work_for_rank_0(ranks, host, arguments.workers, stop);
-  } catch (const Interrupted&) {
-    return kInterrupted;  // rank 0 says it
+  } catch (const Interrupted&) {  // rank 0 says it
+    // A rank that ends has the launcher end them all, and rank 0 writes its checkpoint first.
+    std::this_thread::sleep_for(kLongestCheckpoint);
+    return kInterrupted;
   }
   return kSuccess;
 }

@@ -43,6 +43,7 @@ struct SubmitArguments {
   fs::path out;
   std::string partition, time;
   int cpus = 0;
+  int ranks = 1;
   int array_limit = 0;
   bool dry_run = false;
   bool cancel = false;
@@ -128,6 +129,7 @@ class Submitter {
       set_option(option, value);
     }
     if (arguments.cpus > 0) set_option("cpus-per-task", fmt::format("{}", arguments.cpus));
+    if (arguments.ranks > 1) set_option("ntasks", fmt::format("{}", arguments.ranks));
   }
 
   int submit() {
@@ -228,6 +230,7 @@ class Submitter {
     slurm::BatchJob job{.name = points_.front().experiment.name,
                         .cells = {},
                         .array_limit = arguments_.array_limit,
+                        .ranks = arguments_.ranks,
                         .out = stage.out,
                         .folder = fs::current_path(),
                         .command = {program(), "run", copy().string(), "--out", out_.string(), "--resume"},
@@ -270,8 +273,14 @@ void add_submit_command(CLI::App& app, Action& action) {
       ->add_option("--time", arguments->time,
                    "limit of a task, such as 2:00:00; a cell that reaches it is queued again and goes on")
       ->type_name("TIME");
-  command->add_option("--cpus", arguments->cpus, "cores, and workers, of a task; by default one")
+  command
+      ->add_option("--cpus", arguments->cpus, "cores, and workers, of a task or of each rank; by default one")
       ->type_name("N")
+      ->check(whole_number(1, 1024));
+  command
+      ->add_option("--ranks", arguments->ranks,
+                   "processes that share each cell by MPI, on as many machines as they need; by default one")
+      ->type_name("R")
       ->check(whole_number(1, 1024));
   command
       ->add_option("--array-limit", arguments->array_limit, "tasks that run at once; by default any number")

@@ -60,6 +60,21 @@ TEST_F(RanksOfMpi, GiveTheSameBits) {
   succeed("verify ranks-3");
 }
 
+// Over TCP, from one network namespace to another.
+TEST_F(RanksOfMpi, GiveTheSameBitsOnTwoHosts) {
+  SmallExperiment experiment{.partition = "kind = \"iid\"\nclients = 4", .algorithms = {"scaffold"}};
+  experiment.write_to(scratch);
+  const Start hosts{.program = (source_folder() / "scripts/hosts").string()};
+  const CommandLine ranks(fmt::format("2 '{}' run small.toml --out hosts --workers 1",
+                                      (build_folder() / "bin" / "fedarena").string()));
+  const Outcome outcome = call(ranks, hosts);
+  constexpr int kNoNamespaces = 3;
+  if (outcome.exit_code == kNoNamespaces) GTEST_SKIP() << outcome.err;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  run_small(scratch, experiment, "--out alone");
+  expect_same_run(scratch / "alone/scaffold-seed-1", scratch / "hosts/scaffold-seed-1");
+}
+
 SmallExperiment long_run() {
   return {.rounds = 1000,
           .partition = "kind = \"iid\"\nclients = 4",

@@ -166,8 +166,8 @@ std::string SlurmCluster::state(const std::string& job) const {
   return over ? outcome.out.substr(0, outcome.out.find('\n')) : "UNKNOWN";
 }
 
-void SlurmCluster::begin_now(const std::string& job) const {
-  ask(scratch_, "scontrol update jobid=" + job + " StartTime=now+2");
+void SlurmCluster::begin_in(int seconds, const std::string& job) const {
+  ask(scratch_, fmt::format("scontrol update jobid={} StartTime=now+{}", job, seconds));
 }
 
 }  // namespace fedarena::test

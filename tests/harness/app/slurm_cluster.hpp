@@ -35,7 +35,7 @@ class SlurmCluster {
   std::string state(const std::string& job) const;
   /// Lets a job begin soon that was queued again, for which Slurm would wait two minutes. Not in the same
   /// second: its nodes would take the new start for the one that they just ended.
-  void begin_now(const std::string& job) const;
+  void begin_in(int seconds, const std::string& job) const;
   /// Kills a daemon, "slurmctld", "n1" or "n2"; or begins it again, with what it knew.
   void kill(const std::string& daemon) { daemons_.erase(daemon); }
   void begin(const std::string& daemon);

@@ -53,11 +53,11 @@ class Slurm : public ScratchTest {
   }
   void go_on() const { ::kill(process, SIGCONT); }
   // Waits until the job was queued again at a checkpoint, and has it begin.
-  void expect_requeued() {
+  void expect_requeued(int seconds = 2) {
     ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "PENDING"; })) << log();
     EXPECT_EQ(summary_of(run).state, results::kInterrupted);
     EXPECT_LT(summary_of(run).rounds_done, 200);
-    cluster->begin_now(job);
+    cluster->begin_in(seconds, job);
   }
   void expect_over(const std::string& id) {
     EXPECT_TRUE(cluster->wait_until([&] { return cluster->state(id).empty(); }))
@@ -171,6 +171,31 @@ TEST_F(Slurm, RunsTrialsBeforeTheCellsThatTheyTune) {
   EXPECT_EQ(summary_of(scratch / "out/fedavg-seed-1").tuning->chosen.front().second, "0.05");
 }
 
+#ifdef FEDARENA_MPIEXEC
+// On both nodes.
+SmallExperiment on_two_nodes(SmallExperiment experiment) {
+  experiment.more = "\n[slurm]\nnodes = 2\n";
+  return experiment;
+}
+
+TEST_F(Slurm, SharesACellBetweenRanksOnTwoNodes) {
+  submit(on_two_nodes({}), "--ranks 2");
+  expect_over(job);
+  run_small(scratch, {}, "--out local");
+  expect_same_run(run, scratch / "local/fedavg-seed-1");
+}
+
+TEST_F(SlurmFaults, StopRanksAtACheckpoint) {
+  submit(on_two_nodes(long_cell()), "--ranks 2");
+  pause_after(3);
+  ask("scancel --batch --signal=USR1 " + job);  // as two minutes before the limit
+  go_on();
+  constexpr int kUntilStepIsOver = 6;  // of the second node, which Slurm says is idle before
+  expect_requeued(kUntilStepIsOver);
+  expect_result_of_long_cell();
+}
+#endif
+
 TEST_F(SlurmFaults, GoesOnAfterItMadeRoomAndAfterItsTimeLimit) {
   begin_long_cell();
   ask("sbatch -p high -N 2 --exclusive -o /dev/null --wrap true");
@@ -217,7 +242,7 @@ TEST_F(SlurmFaults, HasOneOwnerWhereANodeIsLost) {
   cluster->kill(node);
   ask("scontrol update nodename=" + node + " state=down reason=lost");
   ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "PENDING"; }));
-  cluster->begin_now(job);
+  cluster->begin_in(2, job);
   ASSERT_TRUE(cluster->wait_until([&] { return claim()["restart"] == 1; })) << log();
   const pid_t first = process;
   pause_after(rounds_on_disk(run) + 1);
@@ -233,11 +258,13 @@ TEST(Submit, PrintsTheScriptAndNeedsSlurmForMore) {
   const Scratch scratch;
   SmallExperiment{.more = "\n[slurm]\npartition = \"slow\"\naccount = \"a b\"\n"}.write_to(scratch);
   const std::string script =
-      succeed(scratch, "submit small.toml --dry-run --partition fast --time 1:00:00 --set training.rate=0.1")
+      succeed(scratch,
+              "submit small.toml --dry-run --partition fast --time 1:00:00 --ranks 2 --set training.rate=0.1")
           .out;
   EXPECT_THAT(script,
               AllOf(HasSubstr("#SBATCH --account=\"a b\"\n"), HasSubstr("#SBATCH --partition=\"fast\"\n"),
                     HasSubstr("#SBATCH --time=\"1:00:00\"\n"), Not(HasSubstr("slow")),
+                    HasSubstr("#SBATCH --ntasks=\"2\"\n"), HasSubstr(" --ntasks=2 "),
                     HasSubstr("  fedavg-seed-1\n"), HasSubstr("--set 'training.rate=0.1' ")));
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(refused(scratch, "submit small.toml", {.environment = {{"PATH", "/nowhere"}}}),

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,6 +35,11 @@ class ThreadsAsRanks {
   ThreadsAsRanks& operator=(const ThreadsAsRanks&) = delete;
 
   Ranks& first() const { return *ranks_.front(); }
+  /// What ranks have sent to each other.
+  std::int64_t bytes() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
 
  private:
   class OneThread final : public Ranks {
@@ -48,6 +55,7 @@ class ThreadsAsRanks {
     }
     void send(int to, std::span<const std::byte> bytes) override {
       const std::lock_guard lock(all_.mutex_);
+      all_.bytes_ += std::ssize(bytes);
       all_.sent_[{rank_, to}].emplace_back(bytes.begin(), bytes.end());
       all_.changed_.notify_all();
     }
@@ -65,7 +73,8 @@ class ThreadsAsRanks {
     int rank_, count_;
   };
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::int64_t bytes_ = 0;
   std::condition_variable changed_;
   std::map<std::pair<int, int>, std::deque<Bytes>> sent_;  // by sender and receiver
   std::vector<std::unique_ptr<OneThread>> ranks_;

@@ -136,7 +136,8 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     if (ledger.unit() == Unit::kLabel) round = 1;  // in which labels are released, for all rounds
     const std::int64_t in_an_attempt = records ? algorithm.steps : 1;
     std::int64_t count = 0;
-    for (const Ledger::Segment& segment : records ? ledger.clients().at(0).segments : ledger.population()) {
+    for (const Ledger::Segment& segment :
+         records ? ledger.clients().at(0).segments.list() : ledger.population()) {
       if (round < segment.first_round || round > segment.last_round) continue;
       for (const Access& access : segment.accesses) count += access.count;
     }

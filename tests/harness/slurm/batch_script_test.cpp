@@ -56,6 +56,18 @@ TEST(BatchScript, PassesEveryValueAsOneWordThatNobodyExecutes) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "hit"));
 }
 
+TEST(BatchScript, StartsRanksInAStepOfTheirOwn) {
+  const test::Scratch scratch;
+  BatchJob job = hostile_job(scratch);
+  EXPECT_THAT(batch_script(job), Not(HasSubstr("srun")));
+  job.ranks = 3;
+  EXPECT_THAT(batch_script(job),
+              HasSubstr("\nsrun --mpi=\"${SLURM_MPI_TYPE:-pmix}\" --ntasks=3 "
+                        "--cpus-per-task=\"${SLURM_CPUS_PER_TASK:-1}\" \\\n  --kill-on-bad-exit=1 "
+                        "printf '<%s>' "));
+  EXPECT_THAT(batch_script(job), HasSubstr("scancel --signal=TERM \"$SLURM_JOB_ID\"' USR1\n"));
+}
+
 TEST(BatchScript, RefusesWhatWouldBeAnotherLine) {
   const test::Scratch scratch;
   BatchJob job = hostile_job(scratch);
