@@ -2,6 +2,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -319,6 +321,18 @@ TEST(ParseJson, LimitsDepthAndNumberOfValues) {
   EXPECT_THAT(refusal("[1,2,3,4,5]"), HasSubstr("too many values; allowed: at most 5"));
   EXPECT_THAT(refusal("[[],[],[],[],[]]"), HasSubstr("too many values"));
   EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
+}
+
+// Each object once, whatever else stands in its list: else this takes minutes of the processor.
+TEST(ParseJson, TakesTimeInProportionToItsLength) {
+  const auto parse_many = [] {
+    const rlimit seconds{20, 20};
+    setrlimit(RLIMIT_CPU, &seconds);
+    std::string text = "[{}";
+    for (int i = 0; i < 1'000'000; ++i) text += ",{}";
+    ::_exit(parse_json<json>(text + "]").size() == 1'000'001 ? 0 : 1);
+  };
+  EXPECT_EXIT(parse_many(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
