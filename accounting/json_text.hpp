@@ -17,6 +17,8 @@ struct JsonLimits {
   /// Values and names of fields, some 400 MB in memory, which a few kilobytes of an archive can hold. A
   /// record of 10,000 clients has a tenth of them.
   std::size_t values = 5'000'000;
+  /// Of text, of which the parser may hold three times as many.
+  std::size_t bytes = std::size_t{256} << 20;
 };
 
 namespace detail {
@@ -74,6 +76,10 @@ class JsonCounter {
 /// library's exception. `Json`: a type of nlohmann's.
 template <typename Json>
 Json parse_json(std::string_view text, const JsonLimits& limits = {}) {
+  if (text.size() > limits.bytes) {
+    throw Error(Complaint{.found = fmt::format("{} bytes of JSON", text.size()),
+                          .allowed = fmt::format("at most {}", limits.bytes)});
+  }
   // The library's parser with a callback would count as well, but looks at all elements of a list after each
   // of them: 1.6 million objects, which 31 kB of an archive hold, took more than two minutes.
   detail::JsonCounter<Json> counter(limits);

@@ -311,13 +311,14 @@ TEST(LedgerJson, IsNotNestedDeeply) {
   EXPECT_EQ(refusal("{\"schema\": 3, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
 }
 
-TEST(ParseJson, LimitsDepthAndNumberOfValues) {
+TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
   const auto refusal = [](std::string_view text) {
-    return test::message_of([&] { parse_json<nlohmann::json>(text, {.depth = 3, .values = 5}); });
+    return test::message_of([&] { parse_json<json>(text, {.depth = 3, .values = 5, .bytes = 30}); });
   };
-  EXPECT_EQ(parse_json<nlohmann::json>(R"([[[1, 2]]])", {.depth = 3, .values = 5}).dump(), "[[[1,2]]]");
+  EXPECT_EQ(parse_json<json>(R"([[[1, 2]]])", {.depth = 3, .values = 5, .bytes = 30}).dump(), "[[[1,2]]]");
   EXPECT_THAT(refusal("[[[[1]]]]"), HasSubstr("too deep in each other; allowed: 3 levels"));
   EXPECT_THAT(refusal(R"({"a":{"b":[[]]}})"), HasSubstr("too deep"));
+  EXPECT_EQ(refusal("\"" + std::string(30, 'x') + "\""), "32 bytes of JSON; allowed: at most 30");
   EXPECT_THAT(refusal("[1,2,3,4,5]"), HasSubstr("too many values; allowed: at most 5"));
   EXPECT_THAT(refusal("[[],[],[],[],[]]"), HasSubstr("too many values"));
   EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
