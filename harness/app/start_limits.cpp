@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -22,6 +23,8 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kProgram = 1200 * kMiB;
 constexpr std::size_t kBlasThread = 64 * kMiB;
 constexpr std::size_t kThread = 80 * kMiB;
+// Below 128 KiB, LibTorch overflows it.
+constexpr std::size_t kStack = kMiB / 2;
 
 bool may_map(std::size_t bytes) {
   void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -67,7 +70,8 @@ StartNeeds start_needs() {
   const int threads = blas - 1 + cores - 1;  // beside the first: OpenBLAS's, and the work pool's
   return {.bytes = kProgram + static_cast<std::size_t>(blas) * kBlasThread +
                    static_cast<std::size_t>(threads) * kThread,
-          .threads = threads};
+          .threads = threads,
+          .stack = kStack};
 }
 
 std::string start_problem(const StartNeeds& needs) {
@@ -77,6 +81,13 @@ std::string start_problem(const StartNeeds& needs) {
         "the "
         "job's), or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset).",
         needs.bytes / kMiB);
+  }
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < needs.stack) {
+    return fmt::format(
+        "a stack of {} KiB is needed to start, and a limit allows {}\n  Raise it (`ulimit -s`, or the "
+        "job's).",
+        needs.stack / 1024, stack.rlim_cur / 1024);
   }
   if (const int found = startable(needs.threads); found < needs.threads) {
     return fmt::format(

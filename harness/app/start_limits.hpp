@@ -10,6 +10,7 @@ namespace fedarena {
 struct StartNeeds {
   std::size_t bytes = 0;  ///< of address space
   int threads = 0;
+  std::size_t stack = 0;  ///< bytes for each thread
 };
 
 /// On this machine, as far as its cores and OPENBLAS_NUM_THREADS tell.

@@ -9,13 +9,13 @@ std::atomic<bool> stop_requested = false;
 
 void request_stop(int signal) {
   stop_requested.store(true);
-  std::signal(signal, SIG_DFL);
+  if (signal != SIGXCPU) std::signal(signal, SIG_DFL);  // which comes every second
 }
 
 }  // namespace
 
 const std::atomic<bool>& stop_on_signal() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
     // nohup, and shells that start something in the background, have the program ignore a signal.
     if (std::signal(signal, request_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
   }

@@ -57,30 +57,45 @@ struct Presence {
   }
 };
 
+std::int64_t participations(const Ledger& ledger) {
+  std::int64_t total = 0;
+  for (const auto& [client, record] : ledger.clients()) total += Ledger::participations_of(record.segments);
+  return total;
+}
+
+std::string range(std::int64_t least, std::int64_t most) {
+  return least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+}
+
+// Not of the rounds that are charged although they were left out; and of those that were recorded where the
+// ledger on disk is ahead of an unfinished run.
 void verify_participation(const Ledger& ledger, const Summary& summary, std::span<const RoundRecord> rounds,
                           Comparison& compare) {
   const auto done = static_cast<std::int64_t>(rounds.size());
+  const Ledger made = ledger.made();
+  const Ledger::Past past = summary.state == kFinished ? Ledger::Past{made, made} : made.after_round(done);
   std::int64_t cohorts = 0;
   for (const RoundRecord& round : rounds) cohorts += round.clients;
-  std::int64_t total = 0;
-  for (const auto& [client, record] : ledger.clients()) total += Ledger::participations_of(record.segments);
   compare.text("unit", std::string(name(ledger.unit())), summary.policy);
-  compare.integer("clients", static_cast<std::int64_t>(ledger.clients().size()), summary.clients);
-  compare.integer("participations of all clients", total, cohorts);
-  const std::int64_t last = last_round(ledger);
+  compare.integer("clients", static_cast<std::int64_t>(made.clients().size()), summary.clients);
+  const std::int64_t fewest = participations(past.fewest);
+  const std::int64_t most_often = participations(past.most);
+  compare.result(fewest <= cohorts && cohorts <= most_often, "participations of all clients",
+                 range(fewest, most_often), std::to_string(cohorts));
+  const std::int64_t last = last_round(past.most);
   compare.result(last <= done, "last round", std::to_string(last), fmt::format("at most {}", done));
-  if (ledger.unit() == Unit::kClient) {
-    compare.integer("rounds of the population", Ledger::participations_of(ledger.population()), done);
+  if (made.unit() == Unit::kClient) {
+    compare.integer("rounds of the population", Ledger::participations_of(past.most.population()), done);
   }
-  const Presence presence(ledger, rounds.size());
+  // Of the whole ledger: in one that is cut, segments no longer end where their client took part.
+  const Presence presence(made, rounds.size());
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     const std::int64_t least = presence.least[i + 1];
     const std::int64_t most = presence.most[i + 1];
     const std::int64_t clients = rounds[i].clients;
     // What the ledger holds must fit the cohort that the round recorded.
     compare.result(least <= clients && clients <= most, fmt::format("clients in round {}", i + 1),
-                   least == most ? std::to_string(least) : fmt::format("{} to {}", least, most),
-                   std::to_string(clients));
+                   range(least, most), std::to_string(clients));
   }
 }
 
@@ -147,13 +162,6 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   }
 }
 
-// Without the rounds that are charged although they were left out, and without the one that a ledger on disk
-// is ahead of an unfinished run.
-Ledger rounds_made(const Ledger& ledger, const Summary& summary, std::size_t rounds) {
-  const Ledger made = ledger.made();
-  return summary.state == kFinished ? made : made.after_round(static_cast<std::int64_t>(rounds)).most;
-}
-
 }  // namespace
 
 void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
@@ -164,7 +172,7 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
   }
   const Ledger ledger = read_ledger(run.path());
   Comparison compare_ledger(verification, run.path() / kLedgerFile);
-  verify_participation(rounds_made(ledger, summary, rounds.size()), summary, rounds, compare_ledger);
+  verify_participation(ledger, summary, rounds, compare_ledger);
   if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared
   Comparison compare_rounds(verification, run.path() / kRoundsFile);
   verify_rounds(ledger, summary, rounds, compare_rounds);

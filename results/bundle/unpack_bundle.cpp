@@ -26,6 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 constexpr std::int64_t kMostManifestBytes = std::int64_t{64} << 20;
+// Records shrink to a tenth or so. Of a few bytes, no more may come than a reader takes well.
+constexpr std::uintmax_t kMostExpansion = 100;
+constexpr std::uintmax_t kFreeBytes = std::uintmax_t{16} << 20;
 
 // Brings every block of content somewhere.
 using Sink = std::function<void(std::string_view)>;
@@ -61,6 +64,9 @@ class Members {
       if (count < 0) damaged();
       if (count == 0) return;
       size += count;
+      unpacked_ += static_cast<std::uintmax_t>(count);
+      if (unpacked_ > kFreeBytes && unpacked_ / kMostExpansion > opened_.size())
+        refuse(fmt::format("it unpacks to more than {} times its {} bytes", kMostExpansion, opened_.size()));
       if (size > most) refuse(fmt::format("its file {} is longer than {} bytes", one_line(name), most));
       sink(std::string_view(block_).substr(0, static_cast<std::size_t>(count)));
     }
@@ -83,6 +89,7 @@ class Members {
   RegularFile opened_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::string block_ = std::string(kBlock, '\0');
+  std::uintmax_t unpacked_ = 0;
 };
 
 // Writes the member's content to a file below the folder; returns its SHA-256.

@@ -111,13 +111,17 @@ class Matching {
                           .remedy = fmt::format("name what tells them apart: {}", fmt::join(keys, ", "))});
   }
 
-  // Tables print shares in percent. A figure of at most 1 that a hundred times itself would bring nearer to
-  // the row is one that its paper gives as a fraction.
-  static void reject_fraction(const PublishedFigure& figure, const Row& row) {
+  // Tables print shares in percent. A figure of at most 1 is one that its paper gives as a fraction where a
+  // hundred times itself is nearer to the row, and beside a row above 1 where the source has no larger one.
+  void reject_fraction(const PublishedFigure& figure, const Row& row) const {
     constexpr double kPercent = 100;
-    if (!row.result || !row.result->share || figure.mean > 1) return;
+    if (!row.result || !row.result->share || figure.mean > 1 || figure.mean == 0) return;
     const double own = kPercent * row.result->spread.mean;
-    if (std::abs(kPercent * figure.mean - own) >= std::abs(figure.mean - own)) return;
+    const bool nearer = std::abs(kPercent * figure.mean - own) < std::abs(figure.mean - own);
+    const bool all_small = std::ranges::all_of(references_.figures, [&](const PublishedFigure& other) {
+      return other.source != figure.source || other.mean <= 1;
+    });
+    if (!nearer && !(all_small && own > 1)) return;
     std::string remedy = fmt::format("write mean = {:.6g}", kPercent * figure.mean);
     if (figure.std) remedy += fmt::format(" and std = {:.6g}", kPercent * *figure.std);
     throw Error(

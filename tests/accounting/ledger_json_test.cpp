@@ -2,6 +2,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -353,16 +355,29 @@ TEST(ParseJson, GivesElementsAwayAsItReadsThem) {
   EXPECT_EQ(refusal(8, 7), "too many values; allowed: at most 7 in elements");
 }
 
-TEST(ParseJson, LimitsDepthAndNumberOfValues) {
+TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
   const auto refusal = [](std::string_view text) {
-    return test::message_of([&] { parse_json<nlohmann::json>(text, {.depth = 3, .values = 5}); });
+    return test::message_of([&] { parse_json<json>(text, {.depth = 3, .values = 5, .bytes = 30}); });
   };
-  EXPECT_EQ(parse_json<nlohmann::json>(R"([[[1, 2]]])", {.depth = 3, .values = 5}).dump(), "[[[1,2]]]");
+  EXPECT_EQ(parse_json<json>(R"([[[1, 2]]])", {.depth = 3, .values = 5, .bytes = 30}).dump(), "[[[1,2]]]");
   EXPECT_THAT(refusal("[[[[1]]]]"), HasSubstr("too deep in each other; allowed: 3 levels"));
   EXPECT_THAT(refusal(R"({"a":{"b":[[]]}})"), HasSubstr("too deep"));
+  EXPECT_EQ(refusal("\"" + std::string(30, 'x') + "\""), "32 bytes of JSON; allowed: at most 30");
   EXPECT_THAT(refusal("[1,2,3,4,5]"), HasSubstr("too many values; allowed: at most 5"));
   EXPECT_THAT(refusal("[[],[],[],[],[]]"), HasSubstr("too many values"));
   EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
+}
+
+// Each object once, whatever else stands in its list: else this takes minutes of the processor.
+TEST(ParseJson, TakesTimeInProportionToItsLength) {
+  const auto parse_many = [] {
+    const rlimit seconds{20, 20};
+    setrlimit(RLIMIT_CPU, &seconds);
+    std::string text = "[{}";
+    for (int i = 0; i < 1'000'000; ++i) text += ",{}";
+    ::_exit(parse_json<json>(text + "]").size() == 1'000'001 ? 0 : 1);
+  };
+  EXPECT_EXIT(parse_many(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ using Line = std::vector<std::string>;
 constexpr double kForwardShare = 1.0 / 3;
 
 // Nobody reads more lines, and each deals a partition.
-constexpr std::size_t kMostLines = 1000;
+constexpr std::size_t kMostLines = 100;
 
 constexpr const char* kNotes =
     "\nclients: of a round, of all. examples: dealt to clients. memory: an estimate, beside the data.\n"

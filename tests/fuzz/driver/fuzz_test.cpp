@@ -41,15 +41,22 @@ constexpr rlim_t kBytes = rlim_t{1} << 30;
 const std::string* current_input = nullptr;
 const char* current_target = "";
 
-// Leaves the input in the working folder; only calls that a signal handler may make.
+// Made before any signal: a handler may not make texts.
+const std::string& input_file() {
+  static const std::string kPath = test::build_folder() / "fuzz-input";
+  return kPath;
+}
+
+// Leaves the input in the build folder; only calls that a signal handler may make.
 void leave_input(int signal) {
-  const int file = ::open("fuzz-input", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int file = ::open(input_file().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (current_input != nullptr && file >= 0) {
     const auto say = [](const char* text) {
       return ::write(STDERR_FILENO, text, std::char_traits<char>::length(text));
     };
     const bool written = ::write(file, current_input->data(), current_input->size()) >= 0 &&
-                         say(current_target) >= 0 && say(": the input that ended it is in fuzz-input\n") >= 0;
+                         say(current_target) >= 0 && say(": the input that ended it is in ") >= 0 &&
+                         say(input_file().c_str()) >= 0 && say("\n") >= 0;
     ::close(file);
     if (!written) ::_exit(1);
   }
@@ -61,6 +68,7 @@ void leave_input(int signal) {
 class Limits {
  public:
   Limits() {
+    input_file();
     ::getrlimit(RLIMIT_AS, &before_);
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

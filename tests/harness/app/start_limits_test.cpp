@@ -22,6 +22,17 @@ TEST(StartLimits, NameTheAddressSpaceThatIsMissing) {
               HasSubstr("1099511627776 MiB of address space are needed to start, and a limit allows less"));
 }
 
+TEST(StartLimits, NameTheStackThatIsMissing) {
+  const auto problem_with_a_small_stack = [] {
+    const rlimit small{64 << 10, 64 << 10};
+    std::fputs(setrlimit(RLIMIT_STACK, &small) == 0 ? start_problem(start_needs()).c_str() : "not ready",
+               stderr);
+    ::_exit(0);
+  };
+  EXPECT_EXIT(problem_with_a_small_stack(), ExitedWithCode(0),
+              "a stack of 512 KiB is needed to start, and a limit allows 64\n  Raise it");
+}
+
 // Root has as many as it likes, so that a child becomes somebody else.
 TEST(StartLimits, NameTheThreadsThatAreMissing) {
   const auto problem_with_one_process = [] {

@@ -35,6 +35,21 @@ TEST_F(Verify, FindsNothingInWhatTheProgramWrote) {
   }
 }
 
+// As a kill leaves it; client 2 took part in rounds 1 and 3.
+TEST_F(Verify, KnowsThatALedgerMayBeAheadOfTheCheckpoint) {
+  const Scratch folder;
+  for (const std::string policy : {"none", "record", "client"}) {
+    const RecordedRun run(folder / policy, {.policy = policy, .finished = false});
+    for (const std::int64_t rounds : {2, 1}) {
+      Summary summary = run.open().summary();
+      summary.state = kRunning;
+      summary.rounds_done = rounds;
+      run.open().write_summary(summary);
+      EXPECT_THAT(run.differences(), IsEmpty()) << policy << ", " << rounds;
+    }
+  }
+}
+
 TEST_F(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
   const Scratch folder;
   const RecordedRun run(folder / "run", {.policy = "none", .label = "fedavg"});

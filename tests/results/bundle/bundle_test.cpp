@@ -90,6 +90,7 @@ TEST(Manifest, RefusesOtherTexts) {
 void pack(const fs::path& file, const std::vector<std::pair<std::string, std::string>>& members) {
   archive* writer = archive_write_new();
   archive_write_set_format_pax_restricted(writer);
+  if (file.extension() == ".gz") archive_write_add_filter_gzip(writer);
   ASSERT_EQ(archive_write_open_filename(writer, file.c_str()), ARCHIVE_OK);
   for (const auto& [name, content] : members) {
     archive_entry* entry = archive_entry_new();
@@ -234,6 +235,20 @@ TEST_F(BundleTest, ThatWasDamagedIsRefused) {
 TEST_F(BundleTest, OfAManifestThatIsNestedDeeplyIsRefused) {
   pack(scratch_ / "a.tar", {{kManifestFile, "{\"schema\":" + std::string(1'000'000, '[') + "}"}});
   EXPECT_THAT(unpack_refusal(scratch_ / "a.tar"), HasSubstr("bundle.json: lists and objects lie too deep"));
+}
+
+// A megabyte of blanks takes a kilobyte in an archive.
+TEST_F(BundleTest, ThatUnpacksToFarMoreThanItHasIsRefused) {
+  const auto refusal_of = [&](std::int64_t bytes) {
+    const std::string digest(64, 'a');
+    const Manifest manifest{
+        .runs = {{.folder = "a", .files = {{.name = "x", .bytes = bytes, .sha256 = digest}}}}};
+    const std::string blanks(static_cast<std::size_t>(bytes), ' ');
+    pack(scratch_ / "a.tar.gz", {{kManifestFile, to_json_text(manifest)}, {"a/x", blanks}});
+    return unpack_refusal(scratch_ / "a.tar.gz");
+  };
+  EXPECT_THAT(refusal_of(1 << 20), HasSubstr("the SHA-256 of its file a/x is not that of the manifest"));
+  EXPECT_THAT(refusal_of(17 << 20), HasSubstr("it unpacks to more than 100 times its "));
 }
 
 TEST_F(BundleTest, HoldsExactlyWhatItsManifestLists) {

@@ -200,6 +200,17 @@ TEST(Published, AsAFractionBesidePercentIsRefusedWithThePercent) {
       "%; allowed: percent\n  write mean = 79.55 and std = 0.4");
 }
 
+// 79.55 % is farther from 5 % than 0.7955 % is, but a source without any larger figure has fractions.
+TEST(Published, AsAFractionIsRefusedBesideARowThatIsFarOffIfItsSourceHasNoPercent) {
+  PublishedFigure fraction = figure({{"label", "fedavg"}}, 0.7955);
+  const std::vector<FoundRun> bad = {found(finished("fedavg", 1, 0.05)), found(finished("fedprox", 1, 0.05))};
+  EXPECT_THAT(refused(bad, references({fraction})), HasSubstr("mean is 0.7955, a fraction, where fedavg"));
+  // As bad as chance among a hundred classes.
+  Table table = make_table(bad);
+  add_published(table, references({fraction, figure({{"label", "fedprox"}}, 35)}));
+  EXPECT_EQ(table.rows[0].published->mean, 0.7955);
+}
+
 // 0.9 % is nearer to 0.5 % than 90 % would be.
 TEST(Published, BelowOnePercentStandsBesideARowThatIsAsBad) {
   Table table = make_table(std::vector{found(finished("fedavg", 1, 0.005))});

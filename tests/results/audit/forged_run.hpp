@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "fedarena/accounting/ledger.hpp"
+
+#include "results/audit/verify.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+
+// Clients of 100, 101 and 20 examples, batches of 20: 5, 6 and 1 steps an epoch.
+inline constexpr std::array<std::int64_t, 3> kSizes = {100, 101, 20};
+inline constexpr std::int64_t kRounds = 4;
+
+/// Settings of an experiment, as its file writes them, by name.
+using Settings = std::map<std::string, std::string>;
+
+/// A run whose ledger is not what its experiment gives, with all that follows from it.
+class ForgedRun : public testing::Test {
+ protected:
+  // As `to_toml` writes it, under these settings instead of the usual ones.
+  static std::string toml(const std::string& policy, const Settings& changed = {}) {
+    Settings settings = {{"name", "\"dp-fedavg\""},
+                         {"batch_size", "20"},
+                         {"local_epochs", "2"},
+                         {"local_steps", "0"},
+                         {"sampling", "\"poisson\""},
+                         {"noise_multiplier", "2.0"},
+                         {"clip_norm", "1.0"},
+                         {"noise_source", "\"stream\""},
+                         {"public_classes", "false"},
+                         {"adaptive_clipping", "false"},
+                         {"count_noise", "0.0"},
+                         {"as_if_cohort", "0"},
+                         {"as_if_population", "0"},
+                         {"size", "0"},
+                         {"seeds", "[1]"},
+                         {"clients", "3"},
+                         {"held_out_clients", "0.0"}};
+    for (const auto& [name, value] : changed) settings[name] = value;
+    const auto line = [&](const std::string& name) {
+      return fmt::format("{} = {}\n", name, settings.at(name));
+    };
+    std::string text = "[experiment]\n" + line("seeds") + "\n[partition]\n" + line("clients") +
+                       "\n[evaluation]\n" + line("held_out_clients") + "\n[cohort]\n" + line("size") +
+                       "\n[[algorithms]]\n";
+    for (const char* name : {"name", "batch_size", "local_epochs", "local_steps"}) text += line(name);
+    for (const char* name : {"assign", "hypotheses"}) {
+      if (settings.contains(name)) text += line(name);
+    }
+    text += fmt::format("\n[algorithms.privacy]\npolicy = \"{}\"\n", policy);
+    for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
+                             "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
+      text += line(name);
+    for (const char* name : {"mechanism", "by_tensor", "budget", "epsilon", "stages"}) {
+      if (settings.contains(name)) text += line(name);
+    }
+    return text;
+  }
+
+  static SampledGaussian gaussian(double rate, double noise_multiplier = 2) {
+    return {Sampling::kPoisson, rate, {noise_multiplier}, Adjacency::kZeroOut};
+  }
+  static RoundAccesses accesses(const Event& event, std::int64_t count) {
+    return RoundAccesses({{event, count}});
+  }
+
+  // What that experiment does to a client in every round under the policy "record".
+  static RoundAccesses honest(std::int64_t client) {
+    constexpr std::array<std::int64_t, 3> kSteps = {10, 12, 2};
+    const auto index = static_cast<std::size_t>(client);
+    const auto size = static_cast<double>(kSizes.at(index));
+    return accesses(gaussian(std::min(1.0, 20 / size)), kSteps.at(index));
+  }
+
+  using Train = std::function<RoundAccesses(std::int64_t client)>;
+
+  static Ledger ledger_of_records(const Train& train, std::int64_t most_accesses = 0) {
+    Ledger ledger(Unit::kRecord, most_accesses);
+    for (std::int64_t client = 0; client < 3; ++client)
+      ledger.add_client(client, kSizes.at(static_cast<std::size_t>(client)));
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, train(client));
+    }
+    return ledger;
+  }
+
+  static Ledger ledger_of_clients(const RoundAccesses& population, const RoundAccesses& as_if = {}) {
+    Ledger ledger(Unit::kClient);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, {});
+      ledger.record_population(round, population);
+      if (!as_if.list().empty()) ledger.record_as_if(round, as_if);
+    }
+    return ledger;
+  }
+
+  // What verify_ledger() says of a run with that ledger, without the folder.
+  std::vector<std::string> differences(const std::string& toml, const Ledger& ledger,
+                                       std::int64_t examples = 20 * (10 + 12 + 2),
+                                       std::int64_t held_out_clients = 0,
+                                       const std::optional<PrivacyClaim>& claim = {}) {
+    const std::filesystem::path path = scratch_ / std::to_string(++runs_);
+    Summary summary = unfinished("dp-fedavg", 1, 0);
+    summary.rounds = kRounds;
+    summary.clients = 3;
+    summary.held_out_clients = held_out_clients;
+    if (claim) summary.policy = claim->unit;
+    summary.privacy = claim;
+    RunDirectory run = RunDirectory::create(path, toml, "{}", summary);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      RoundRecord record = round_record(round);
+      record.clients = 3;
+      record.examples = examples;
+      run.append(record);
+    }
+    run.write_file_atomically(kLedgerFile, ledger.to_json());
+    summary.rounds_done = kRounds;
+    run.write_summary(summary);
+    std::vector<std::string> lines;
+    for (Difference difference : verify_ledger(path).differences) {
+      difference.file = difference.file.filename();
+      lines.push_back(describe(difference));
+    }
+    return lines;
+  }
+
+ private:
+  const Scratch scratch_;
+  int runs_ = 0;
+};
+
+}  // namespace fedarena::results
