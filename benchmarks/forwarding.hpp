@@ -28,6 +28,7 @@ class ForwardingOracle : public Oracle {
     return inner_.noisy_sum(vote, query);
   }
   std::int64_t votes_left(const VoteQuery& query) const override { return inner_.votes_left(query); }
+  std::int64_t gradients_left(std::int64_t size) const override { return inner_.gradients_left(size); }
   std::int64_t size() const override { return inner_.size(); }
 
  protected:

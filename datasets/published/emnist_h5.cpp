@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/trial.hpp"
 
 #include "datasets/published/published_files.hpp"
 
@@ -154,6 +156,17 @@ class EmnistReader {
 }  // namespace
 
 UserImages read_emnist_h5(const std::filesystem::path& file, const EmnistLayout& layout) {
+  // HDF5 1.10 crashes on some damaged files, so a copy of this process reads them first.
+  const std::string death = died_of([&] {
+    try {
+      EmnistReader(file, layout).read();
+    } catch (const Error&) {  // the reading below says it
+    }
+  });
+  if (!death.empty()) {
+    reject_file(file, fmt::format("the file is damaged: where HDF5 reads it, {}", death),
+                "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label");
+  }
   return EmnistReader(file, layout).read();
 }
 

@@ -14,10 +14,10 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/nearest.hpp"
+#include "fedarena/base/trial.hpp"
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
-#include "harness/loader/trial.hpp"
 
 namespace fedarena {
 namespace {

@@ -268,6 +268,15 @@ TEST_F(FedEmnist, RefusesAFileThatIsCutOff) {
   }
 }
 
+// A heap of names that says it is larger than memory: HDF5 1.10 copies that much.
+TEST_F(FedEmnist, RefusesAFileOnWhichTheLibraryCrashes) {
+  Bytes damaged = bytes_of(write_h5("a.h5", {{"f1", {1}, {2}}}));
+  const std::string heap = "HEAP";
+  const auto size = std::ranges::search(damaged, heap).begin() + 8;
+  std::fill(size, size + 8, Bytes::value_type{0xff});
+  EXPECT_THAT(refusal(write("damaged.h5", damaged)), HasSubstr("damaged"));
+}
+
 TEST_F(FedEmnist, IsLoadedByUserFromTheTwoFilesOfItsFolder) {
   const std::vector<float> white(784, 1), black(784, 0);
   write_h5("fed-emnist/fed_emnist_digitsonly_train.h5", {{"f1", white, {9}, 28}, {"f2", black, {0}, 28}});

@@ -1,4 +1,4 @@
-#include "harness/loader/trial.hpp"
+#include "fedarena/base/trial.hpp"
 
 #include <array>
 #include <cerrno>
