@@ -46,7 +46,8 @@ class GeneratorsInRuns : public SmallRuns<> {
       const torch::Tensor images = generate(config, client, 11).inputs;
       const std::lock_guard lock(mutex);
       drawn.images[client.id] = images;
-      drawn.votes[client.id] = client.observed.values().at(generator == "psg" ? "private-gradients" : "votes").sum;
+      drawn.votes[client.id] =
+          client.observed.values().at(generator == "psg" ? "private-gradients" : "votes").sum;
     };
     RecordPolicy policy = records_hidden();
     policy.noise_multiplier = 20;
