@@ -24,6 +24,9 @@ struct JsonLimits {
   std::size_t taken = 50'000'000;
   /// Of text.
   std::size_t bytes = std::size_t{256} << 20;
+  /// Names that are compared with the others of their object, which the library's ordered objects do one by
+  /// one: 44,000 names in a single object.
+  std::size_t comparisons = 1'000'000'000;
 };
 
 /// Is given each list or object in a list that is a field of the document, as soon as it is read. True: it is
@@ -53,6 +56,11 @@ class JsonReader {
   bool binary(typename Json::binary_t& value) { return leaf(std::move(value)); }
   bool key(const typename Json::string_t& name) {
     count();
+    comparisons_ += open_.back()->size();
+    if (comparisons_ > limits_.comparisons) {
+      throw Error(Complaint{.found = fmt::format("an object with {} names", open_.back()->size()),
+                            .allowed = "some 40,000"});
+    }
     key_ = name;
     if (open_.size() == 1) field_ = name;
     return true;
@@ -119,7 +127,7 @@ class JsonReader {
   Json root_;
   std::vector<Json*> open_;  // from the document to the list or object that is being read
   std::string key_, field_;  // the last name, and that of the document's field
-  std::size_t values_ = 0, before_element_ = 0, taken_ = 0;
+  std::size_t values_ = 0, before_element_ = 0, taken_ = 0, comparisons_ = 0;
 };
 
 }  // namespace detail

@@ -368,6 +368,15 @@ TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
   EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
 }
 
+TEST(ParseJson, LimitsTheNamesOfAnObject) {
+  std::string text = "{\"0\":0";
+  for (int i = 1; i <= 100; ++i) text += fmt::format(",\"{0}\":{0}", i);
+  text += "}";
+  EXPECT_EQ(parse_json<json>(text, {.comparisons = 5050}).size(), 101U);
+  EXPECT_EQ(test::message_of([&] { parse_json<json>(text, {.comparisons = 5049}); }),
+            "an object with 100 names; allowed: some 40,000");
+}
+
 // Each object once, whatever else stands in its list: else this takes minutes of the processor.
 TEST(ParseJson, TakesTimeInProportionToItsLength) {
   const auto parse_many = [] {
