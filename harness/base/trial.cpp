@@ -73,7 +73,7 @@ std::string died_of(const std::function<void()>& body) {
     run_copy(body);
   }
   ::close(ends[1]);
-  const std::string word = read_all(ends[0]);
+  std::string word = read_all(ends[0]);
   ::close(ends[0]);
   int status = 0;
   while (::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
