@@ -32,7 +32,7 @@ const std::vector<Door>& doors() {
        {"harness/base/file.cpp",
         // Open what they write.
         "results/record/durable_file.cpp", "datasets/fetch/growing_file.cpp",
-        "harness/simulation/state_file.cpp", "harness/loader/trial.cpp",
+        "harness/simulation/state_file.cpp", "harness/base/trial.cpp",
         // Have looked at the file before.
         "datasets/published/emnist_h5.cpp", "harness/loader/handshake.cpp",
         // Read the system's own.
