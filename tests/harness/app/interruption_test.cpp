@@ -206,8 +206,6 @@ TEST_F(Interruption, RandomKillsChangeNothingThatWasPublished) {
   EXPECT_EQ(killed, kills);
   finish();
   EXPECT_GT(compared, 0U);
-  RecordProperty("kills", killed);
-  RecordProperty("rounds_compared", static_cast<int>(compared));
 }
 
 // The writes of a cell's end, in order: checkpoint, ledger, summary. The kill came before the last.
