@@ -7,6 +7,7 @@
 #include <fstream>
 #include <ostream>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -34,7 +35,10 @@ static void PrintTo(const Target& target, std::ostream* out) { *out << target.na
 
 namespace {
 
+// For an input: of the processor.
 constexpr unsigned kSeconds = 10;
+// On the clock, which runs on while other programs have the processor.
+constexpr unsigned kWait = 300;
 constexpr rlim_t kBytes = rlim_t{1} << 30;
 
 // What is being read, for whoever finds the program dead.
@@ -76,13 +80,15 @@ class Limits {
     limit.rlim_cur =
         std::min<rlim_t>(before_.rlim_max, pages * static_cast<rlim_t>(::getpagesize()) + kBytes);
     if (!kSanitizer) ::setrlimit(RLIMIT_AS, &limit);
-    for (const int signal : {SIGALRM, SIGABRT}) ::signal(signal, leave_input);
+    for (const int signal : {SIGALRM, SIGPROF, SIGABRT}) ::signal(signal, leave_input);
     if (!kSanitizer) ::signal(SIGSEGV, leave_input);
   }
   ~Limits() {
     ::setrlimit(RLIMIT_AS, &before_);
+    const itimerval none{};
+    ::setitimer(ITIMER_PROF, &none, nullptr);
     ::alarm(0);
-    for (const int signal : {SIGALRM, SIGABRT}) ::signal(signal, SIG_DFL);
+    for (const int signal : {SIGALRM, SIGPROF, SIGABRT}) ::signal(signal, SIG_DFL);
     if (!kSanitizer) ::signal(SIGSEGV, SIG_DFL);
   }
   Limits(const Limits&) = delete;
@@ -97,7 +103,9 @@ enum class Answer { kTaken, kRefused, kFault };
 Answer answer(const Target& target, const std::string& input) {
   current_target = target.name.c_str();
   current_input = &input;
-  ::alarm(kSeconds);
+  const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = kSeconds, .tv_usec = 0}};
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
+  ::alarm(kWait);
   try {
     target.read(input);
     return Answer::kTaken;
