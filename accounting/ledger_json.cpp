@@ -22,7 +22,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSchema = 4;
-constexpr int kSchemaWithoutIdle = 3;  // of ledgers in which something is listed of every client
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
 constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
@@ -339,17 +338,17 @@ std::string Ledger::to_json() const {
     clients += (clients.empty() ? "\n" : ",\n") + indented(object.dump(1), 2);
   }
   end_idle();
-  json document{{"schema", idle.empty() ? kSchemaWithoutIdle : kSchema},
+  json document{{"schema", kSchema},
                 {"unit", name(unit_)},
                 {"most_accesses", most_accesses_},
                 {"ended_after", ended_after_},
                 {kClients, json::array()},
+                {kIdle, json::array()},
                 {"population", fedarena::to_json(population_)},
                 {"as_if", fedarena::to_json(as_if_)}};
-  if (!idle.empty()) document[kIdle] = json::array();
   std::string text = document.dump(1) + "\n";
   if (!clients.empty()) fill_list(text, kClients, clients + "\n ");
-  if (!idle.empty()) fill_list(text, kIdle, idle);
+  fill_list(text, kIdle, idle);
   return text;
 }
 
@@ -382,8 +381,7 @@ Ledger Ledger::from_json(std::string_view text) {
     const json document = parse_json<json>(text, {}, take);
     Fields fields(document, "the ledger");
     // First, because another version may lay out everything else differently.
-    const std::int64_t schema = fields.integer("schema", 1);
-    if (schema != kSchema && schema != kSchemaWithoutIdle) {
+    if (const std::int64_t schema = fields.integer("schema", 1); schema != kSchema) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", schema, kSchema);
     }
     ledger.unit_ = fields.choice("unit", kUnits);
@@ -392,9 +390,7 @@ Ledger Ledger::from_json(std::string_view text) {
     if (wrong_client) std::rethrow_exception(wrong_client);
     // What is left are neither lists nor objects.
     for (const json& element : fields.list(kClients)) client_from(element);
-    if (schema == kSchema) {
-      for (const json& element : fields.list(kIdle)) idle_from(element);
-    }
+    for (const json& element : fields.list(kIdle)) idle_from(element);
     ledger.population_ = segments_from(fields.list("population"));
     ledger.as_if_ = segments_from(fields.list("as_if"));
     fields.finish();

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "harness/oracle/exact_oracle.hpp"
+#include "harness/simulation/round_notes.hpp"
 #include "harness/simulation/simulation.hpp"
-#include "harness/simulation/told.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -213,7 +213,7 @@ void Simulation::evaluate(results::RoundRecord& record, const PendingStates& pen
   const bool personal = setup_.algorithm.personalises() && !evaluator_.tested_clients().empty();
   Message downlink;
   if (personal) {
-    Told unseen;
+    RoundNotes unseen;
     downlink = message_from(encode(setup_.algorithm.broadcast(server_view(next, unseen))));
   }
   const auto state_of = [&](const Evaluator::Piece& piece) -> ClientStates::State {

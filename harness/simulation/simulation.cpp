@@ -11,8 +11,8 @@
 #include "harness/oracle/record_oracle.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "harness/simulation/cost_meter.hpp"
+#include "harness/simulation/round_notes.hpp"
 #include "harness/simulation/synthetic_batch.hpp"
-#include "harness/simulation/told.hpp"
 
 namespace fedarena {
 namespace {
@@ -120,7 +120,7 @@ Simulation::Simulation(const SimulationSetup& setup)
     ledger_.add_client(static_cast<std::int64_t>(client),
                        static_cast<std::int64_t>(setup_.partition[client].size()));
   }
-  Told unused;
+  RoundNotes unused;
   Server server = server_view(0, unused);
   setup_.algorithm.start(server);
   randomise_labels();
@@ -132,7 +132,7 @@ Params Simulation::initial_params() const {
   return setup_.model.initial(weights);
 }
 
-Server Simulation::server_view(std::int64_t round, Told& told) {
+Server Simulation::server_view(std::int64_t round, RoundNotes& notes) {
   return {.round = round,
           .rounds = setup_.rounds,
           .population = population(),
@@ -141,9 +141,9 @@ Server Simulation::server_view(std::int64_t round, Told& told) {
           .model = setup_.model,
           .compute = compute_,
           .streams = streams_of(round, kServer).for_algorithm(),
-          .synthetic = told.synthetic,
-          .observed = told.observed,
-          .choices = told.choices,
+          .synthetic = notes.synthetic,
+          .observed = notes.observed,
+          .choices = notes.choices,
           .proxy = setup_.proxy,
           .pixel_range = reader_.pixel_range()};
 }
@@ -268,7 +268,7 @@ void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger&
 }
 
 Bytes Simulation::next_downlink() {
-  Told unused;
+  RoundNotes unused;
   const Server server = server_view(round_ + 1, unused);
   return encode(setup_.algorithm.broadcast(server));
 }
@@ -323,8 +323,8 @@ results::RoundRecord Simulation::next_round() {
   std::erase_if(cohort, [&](std::int64_t client) { return spent.contains(client); });
   const CostMeter meter(setup_.model, engine_, compute_);
   Rollback rollback(params_, server_state_, clip_norm_);
-  Told told;
-  Server server = server_view(round, told);
+  RoundNotes notes;
+  Server server = server_view(round, notes);
 
   const Downlink downlink = opened(encode(setup_.algorithm.broadcast(server)));
   if (!downlink.centres.vary()) check_forecast(round, cohort);
@@ -348,7 +348,7 @@ results::RoundRecord Simulation::next_round() {
     record.uplink_bytes += local[index].uplink_bytes;
     record.examples += local[index].examples;
     ledger.record(round, cohort[index], local[index].accesses);
-    if (may_observe) told.observed.add(local[index].observed);
+    if (may_observe) notes.observed.add(local[index].observed);
     uplinks.push_back(std::move(local[index].uplink));
   }
   // Without anybody who could pay, the model stays.
@@ -358,12 +358,12 @@ results::RoundRecord Simulation::next_round() {
     if (setup_.tests_tell_label_counts) accesses.add(label_count_access(setup_.policy));
     if (!accesses.list().empty()) ledger.record_population(round, accesses);
   }
-  told.synthetic = in_pixels(told.synthetic, reader_, setup_.model);
+  notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
   check_budget(ledger);
   const torch::Tensor labels = labels_after(round);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
-  record.observed = observed_means(told.observed);
-  if (hidden != Unit::kClient) record.choices = choices_of(cohort, told.choices);
+  record.observed = observed_means(notes.observed);
+  if (hidden != Unit::kClient) record.choices = choices_of(cohort, notes.choices);
   record.cost = meter.cost();
   record.train_seconds = seconds_since(start);
   PendingStates states;
@@ -389,7 +389,7 @@ results::RoundRecord Simulation::next_round() {
   if (labels.defined()) train_.targets = labels;
   spent_ = std::move(spent);
   ledger_ = std::move(ledger);
-  synthetic_ = std::move(told.synthetic);
+  synthetic_ = std::move(notes.synthetic);
   round_ = round;
   return record;
 }

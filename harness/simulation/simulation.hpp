@@ -77,7 +77,7 @@ class BudgetSpent : public std::exception {
 
 class Parts;
 class PrivateUplink;
-struct Told;
+struct RoundNotes;
 
 /// What the server receives of a client, and what of that client is in it.
 struct SeenUplink {
@@ -163,7 +163,7 @@ class Simulation {
     std::vector<double> canary_scores;
   };
 
-  Server server_view(std::int64_t round, Told& told);
+  Server server_view(std::int64_t round, RoundNotes& notes);
   Streams streams_of(std::int64_t round, std::int64_t client) const {
     return {setup_.seed, round, client, setup_.cell};
   }

@@ -7,7 +7,6 @@
 #include <torch/autograd.h>
 
 #include <fedarena/class_batches.hpp>
-#include <fedarena/class_means.hpp>
 #include <fedarena/features.hpp>
 
 namespace feddm {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,17 +12,22 @@ namespace fedarena::results {
 
 /// Who took which of several models, round by round.
 struct Choices {
+  /// A model, and the position in `rounds` at which it was taken.
+  struct Taken {
+    std::size_t position = 0;
+    std::int64_t model = 0;
+    bool operator==(const Taken&) const = default;
+  };
   /// One client that took some model in some round.
   struct Row {
     std::int64_t client = 0;
-    std::int64_t most = 0;             ///< the model that it took most often, the lower one of two
-    std::vector<std::int64_t> models;  ///< in each of `rounds`; kAbsent where it took none
+    std::int64_t most = 0;     ///< the model that it took most often, the lowest one of several
+    std::vector<Taken> taken;  ///< positions ascending, at least one
   };
-  static constexpr std::int64_t kAbsent = -1;
 
-  std::vector<std::int64_t> rounds;  ///< in which somebody did, ascending
+  std::vector<std::int64_t> rounds;  ///< in which somebody took one, ascending
+  std::vector<std::int64_t> models;  ///< that somebody took, ascending
   std::vector<Row> rows;             ///< by the model taken most often, then by client
-  std::int64_t models = 0;           ///< how many there are as far as anybody took them: the largest and one
 };
 
 Choices choices_of(std::span<const RoundRecord> rounds);

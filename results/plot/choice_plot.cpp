@@ -17,14 +17,14 @@ namespace {
 
 // Clients whose numbers have room beside their rows.
 constexpr std::size_t kMostNumbered = 60;
+// Of a pixel each.
+constexpr std::size_t kMostRows = 1000;
 
-// The rounds' columns stand side by side also where nobody took a model in between.
 std::string boxes_of(const Choices& choices, std::int64_t model) {
   std::string lines;
   for (std::size_t row = 0; row < choices.rows.size(); ++row) {
-    for (std::size_t round = 0; round < choices.rounds.size(); ++round) {
-      if (choices.rows[row].models[round] == model)
-        lines += fmt::format("{} {}\n", choices.rounds[round], row);
+    for (const Choices::Taken& one : choices.rows[row].taken) {
+      if (one.model == model) lines += fmt::format("{} {}\n", choices.rounds[one.position], row);
     }
   }
   return lines;
@@ -64,7 +64,8 @@ RunChoices find_choices(std::span<const FoundRun> runs) {
 
 std::string choices_script(const RunChoices& run, Terminal terminal) {
   const Choices& choices = run.choices;
-  check_distinct(static_cast<std::size_t>(choices.models), kMostCurves, "models");
+  check_distinct(choices.models.size(), kMostCurves, "models");
+  check_distinct(choices.rows.size(), kMostRows, "clients");
   const auto height = static_cast<int>(std::clamp<std::size_t>(220 + 16 * choices.rows.size(), 480, 1600));
   std::string script = terminal_lines(terminal, 1200, height);
   script += fmt::format(
@@ -81,10 +82,8 @@ std::string choices_script(const RunChoices& run, Terminal terminal) {
       static_cast<double>(choices.rounds.front()) - 0.5, static_cast<double>(choices.rounds.back()) + 0.5,
       static_cast<double>(choices.rows.size()) - 0.5, client_tics(choices));
   std::vector<std::string> layers;
-  for (std::int64_t model = 0; model < choices.models; ++model) {
-    const std::string boxes = boxes_of(choices, model);
-    if (boxes.empty()) continue;
-    script += fmt::format("$model{} << END\n{}END\n", model, boxes);
+  for (const std::int64_t model : choices.models) {
+    script += fmt::format("$model{} << END\n{}END\n", model, boxes_of(choices, model));
     layers.push_back(
         fmt::format("$model{0} using 1:2:(0.5):(0.5) with boxxyerror linecolor rgb '{1}' title 'model {0}'",
                     model, look_of(static_cast<std::size_t>(model)).colour));
@@ -93,12 +92,12 @@ std::string choices_script(const RunChoices& run, Terminal terminal) {
 }
 
 std::string choices_json(const RunChoices& run) {
-  Json json = {{"run", run.name}, {"rounds", run.choices.rounds}, {"clients", Json::array()}};
+  Json json = {{"run", run.name}, {"clients", Json::array()}};
   for (const Choices::Row& row : run.choices.rows) {
-    Json models = Json::array();
-    for (const std::int64_t model : row.models)
-      models.push_back(model == Choices::kAbsent ? Json() : Json(model));
-    json["clients"].push_back({{"client", row.client}, {"models", std::move(models)}});
+    Json taken = Json::array();
+    for (const Choices::Taken& one : row.taken)
+      taken.push_back({{"round", run.choices.rounds[one.position]}, {"model", one.model}});
+    json["clients"].push_back({{"client", row.client}, {"taken", std::move(taken)}});
   }
   return json_text(json, 2) + "\n";
 }

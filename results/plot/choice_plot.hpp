@@ -18,10 +18,10 @@ struct RunChoices {
 RunChoices find_choices(std::span<const FoundRun> runs);
 
 /// The gnuplot script, with its data, that draws a row for each client and a column for each round, in the
-/// colour of the model that the client took.
+/// colour of the model that the client took. An Error where there are too many of either.
 std::string choices_script(const RunChoices& run, Terminal terminal);
 
-/// The same as JSON: {"run", "rounds": [...], "clients": [{"client", "models": [model or null, ...]}]}.
+/// The same as JSON: {"run": ..., "clients": [{"client": 5, "taken": [{"round": 1, "model": 0}, ...]}, ...]}.
 std::string choices_json(const RunChoices& run);
 
 }  // namespace fedarena::results

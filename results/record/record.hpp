@@ -31,10 +31,10 @@ struct Cost {
 };
 
 /// Which of several models, from 0, a client took or was given in a round.
-struct Choice {
+struct ModelChoice {
   std::int64_t client = 0;
   std::int64_t model = 0;
-  bool operator==(const Choice&) const = default;
+  bool operator==(const ModelChoice&) const = default;
 };
 
 /// What one round cost and brought: a line of `rounds.jsonl`.
@@ -62,7 +62,7 @@ struct RoundRecord {
   /// What the algorithm told of itself, name and mean, names ascending; may be nan or infinite.
   std::vector<std::pair<std::string, double>> observed = {};
   /// Where the algorithm has several models: who trained which, clients ascending.
-  std::vector<Choice> choices = {};
+  std::vector<ModelChoice> choices = {};
   /// Of each tested client, which `per_client` or `client_errors` sums up. Not part of the line: see
   /// `ClientScores`.
   std::vector<ClientScore> client_scores = {};

@@ -51,7 +51,7 @@ class FormWriter {
   void numbers(const char* name, const std::vector<std::pair<std::string, double>>& values) {
     for (const auto& [key, value] : values) json_[name][key] = json_number(value);
   }
-  void choices(const char* name, const std::vector<Choice>& choices) {
+  void choices(const char* name, const std::vector<ModelChoice>& choices) {
     for (const auto& [client, model] : choices) json_[name].push_back({client, model});
   }
   void fractions(const char* name, const std::vector<std::optional<double>>& values) {
@@ -121,7 +121,7 @@ class FormReader {
   void numbers(const char* name, std::vector<std::pair<std::string, double>>& values) {
     values = fields_.numbers(name);
   }
-  void choices(const char* name, std::vector<Choice>& choices) {
+  void choices(const char* name, std::vector<ModelChoice>& choices) {
     for (const std::vector<std::int64_t>& pair : fields_.lists_of_integers(name, 0)) {
       if (pair.size() != 2 || (!choices.empty() && pair.front() <= choices.back().client))
         fields_.reject(name, "pairs of a client, ascending, and its model");

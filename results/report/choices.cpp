@@ -1,7 +1,9 @@
 // Who took which of several models, one seed of each row.
 #include "results/measures/choices.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,9 +20,9 @@ constexpr std::size_t kMostRows = 120, kMostColumns = 150;
 // In report.css; further models have them again.
 constexpr std::size_t kModelColours = 7;
 
-std::string key(std::int64_t models) {
+std::string key(const std::vector<std::int64_t>& models) {
   std::string html;
-  for (std::int64_t model = 0; model < models; ++model) {
+  for (const std::int64_t model : models) {
     html += fmt::format(" <span class=\"model{}\">■</span> {}", model % std::int64_t{kModelColours}, model);
   }
   return html;
@@ -34,9 +36,10 @@ std::string figure(const Row& row, const SeedResult& seed, const Choices& choice
   for (std::size_t model = 0; model < kModelColours; ++model)
     colours.push_back(fmt::format("class=\"model{}\"", model));
   const auto colour = [&](std::size_t column, std::size_t line) -> std::optional<std::size_t> {
-    const std::int64_t model = choices.rows[clients[line]].models[rounds[column]];
-    if (model == Choices::kAbsent) return std::nullopt;
-    return static_cast<std::size_t>(model) % kModelColours;
+    const std::vector<Choices::Taken>& taken = choices.rows[clients[line]].taken;
+    const auto found = std::ranges::lower_bound(taken, rounds[column], {}, &Choices::Taken::position);
+    if (found == taken.end() || found->position != rounds[column]) return std::nullopt;
+    return static_cast<std::size_t>(found->model) % kModelColours;
   };
   const std::string name = fmt::format("{}, seed {}", row_name(row), seed.seed());
   const std::string caption =
@@ -57,9 +60,8 @@ std::string choices_body(const Table& table, Problems& problems) {
     for (const SeedResult& seed : row.seeds) {
       try {
         const Choices choices = choices_of(RunDirectory::open(seed.path).rounds());
-        if (choices.rows.empty()) continue;
-        html += figure(row, seed, choices);
-        break;  // one seed of a row
+        if (!choices.rows.empty()) html += figure(row, seed, choices);
+        break;  // one seed of a row: its algorithm has several models, or has not
       } catch (const Error& error) {
         problems.push_back({seed.path, problem_line(error)});
       }

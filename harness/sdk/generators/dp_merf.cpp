@@ -13,7 +13,7 @@
 
 #include <ATen/ATen.h>
 
-#include "fedarena/class_means.hpp"
+#include "fedarena/features.hpp"
 
 #include "harness/sdk/generators/draws.hpp"
 #include "harness/sdk/generators/training.hpp"

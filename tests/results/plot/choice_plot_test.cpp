@@ -1,9 +1,11 @@
 #include "results/plot/choice_plot.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "results/record/run_directory.hpp"
 #include "tests/matchers.hpp"
@@ -12,6 +14,8 @@
 
 namespace fedarena::results {
 namespace {
+
+using Taken = Choices::Taken;
 
 // Rounds 1, 2 and 4: client 5 changes from model 2 to model 0, client 7 stays with 2, client 9 comes once.
 std::vector<RoundRecord> four_rounds() {
@@ -25,15 +29,15 @@ std::vector<RoundRecord> four_rounds() {
 
 TEST(ClientChoices, AreOrderedByTheModelTakenMostOften) {
   const Choices choices = choices_of(four_rounds());
-  EXPECT_EQ(choices.models, 3);
+  EXPECT_THAT(choices.models, ElementsAre(0, 2));
   EXPECT_THAT(choices.rounds, ElementsAre(1, 2, 4));
   ASSERT_THAT(choices.rows, SizeIs(3));
   EXPECT_EQ(choices.rows[0].client, 5);
-  EXPECT_THAT(choices.rows[0].models, ElementsAre(2, 0, 0));
+  EXPECT_THAT(choices.rows[0].taken, ElementsAre(Taken{0, 2}, Taken{1, 0}, Taken{2, 0}));
   EXPECT_EQ(choices.rows[1].client, 9);
-  EXPECT_THAT(choices.rows[1].models, ElementsAre(Choices::kAbsent, 0, Choices::kAbsent));
+  EXPECT_THAT(choices.rows[1].taken, ElementsAre(Taken{1, 0}));
   EXPECT_EQ(choices.rows[2].client, 7);
-  EXPECT_THAT(choices.rows[2].models, ElementsAre(2, Choices::kAbsent, 2));
+  EXPECT_THAT(choices.rows[2].taken, ElementsAre(Taken{0, 2}, Taken{2, 2}));
   EXPECT_EQ(
       choices_text(choices),
       "3 clients; 1 of the 2 that took part more than once always took the same model; last, 2 model 0, "
@@ -50,6 +54,23 @@ TEST(ClientChoices, AreDrawnModelByModel) {
   EXPECT_THAT(script, HasSubstr("set xrange [0.5:4.5]"));
   EXPECT_THAT(script, Not(HasSubstr("`")));
   EXPECT_THAT(run_gnuplot(script), HasSubstr("</svg>"));
+}
+
+// A record may name any model; what is drawn must not grow with its number.
+TEST(ClientChoices, MayBeOfAnyNumber) {
+  std::vector<RoundRecord> rounds = four_rounds();
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  rounds[0].choices = {{1, kLargest}};
+  const Choices choices = choices_of(rounds);
+  EXPECT_THAT(choices.models, ElementsAre(0, 2, kLargest));
+  EXPECT_THAT(choices_script({"a", choices}, kSvgTerminal),
+              HasSubstr(fmt::format("$model{} << END\n1 ", kLargest)));
+  rounds[1].choices.clear();
+  for (std::int64_t client = 0; client < 1001; ++client) rounds[1].choices.push_back({client, 0});
+  EXPECT_THAT(message_of([&] {
+                choices_script({"a", choices_of(rounds)}, kSvgTerminal);
+              }),
+              HasSubstr("1001 clients cannot be told apart in one picture"));
 }
 
 class ChoicesOfRuns : public ::testing::Test {
@@ -75,7 +96,9 @@ TEST_F(ChoicesOfRuns, AreThoseOfTheOneRunThatHasSome) {
   record(2, true);
   const RunChoices one = found();
   EXPECT_EQ(one.name, "ifca, seed 2");
-  EXPECT_THAT(choices_json(one), HasSubstr("\"rounds\""));
+  const auto json = nlohmann::json::parse(choices_json(one));
+  EXPECT_EQ(json["clients"][1],
+            nlohmann::json::parse(R"({"client": 9, "taken": [{"round": 2, "model": 0}]})"));
   record(3, true);
   EXPECT_THAT(message_of([&] { found(); }),
               AllOf(HasSubstr("2 runs hold choices"), HasSubstr("runs/ifca-2"), HasSubstr("runs/ifca-3")));

@@ -14,7 +14,7 @@
 namespace fedarena {
 
 /// What an algorithm tells of a round for people to look at. Nothing else rests on it.
-struct Told {
+struct RoundNotes {
   Batch synthetic = {};
   Observations observed = {};
   std::vector<std::int64_t> choices = {};  ///< of the cohort, in its order
@@ -23,9 +23,9 @@ struct Told {
 /// The mean of each name over a round, names ascending. Error for a name of the harness's own measures.
 std::vector<std::pair<std::string, double>> observed_means(const Observations& observed);
 
-/// Which model each client chose; none where nothing was told. Error unless there is one, from 0, for each
+/// Which model each client chose; none where nothing was noted. Error unless there is one, from 0, for each
 /// client of the cohort.
-std::vector<results::Choice> choices_of(std::span<const std::int64_t> cohort,
-                                        std::span<const std::int64_t> choices);
+std::vector<results::ModelChoice> choices_of(std::span<const std::int64_t> cohort,
+                                             std::span<const std::int64_t> choices);
 
 }  // namespace fedarena

@@ -1,4 +1,4 @@
-#include "harness/simulation/told.hpp"
+#include "harness/simulation/round_notes.hpp"
 
 #include <algorithm>
 
@@ -21,8 +21,8 @@ std::vector<std::pair<std::string, double>> observed_means(const Observations& o
   return means;
 }
 
-std::vector<results::Choice> choices_of(std::span<const std::int64_t> cohort,
-                                        std::span<const std::int64_t> choices) {
+std::vector<results::ModelChoice> choices_of(std::span<const std::int64_t> cohort,
+                                             std::span<const std::int64_t> choices) {
   if (choices.empty()) return {};
   const auto least = std::ranges::min_element(choices);
   if (choices.size() != cohort.size() || *least < 0) {
@@ -31,7 +31,7 @@ std::vector<results::Choice> choices_of(std::span<const std::int64_t> cohort,
                              choices.size(), cohort.size(), *least),
         .allowed = "a number from 0 for each client of the cohort, or nothing"});
   }
-  std::vector<results::Choice> chosen;
+  std::vector<results::ModelChoice> chosen;
   for (std::size_t i = 0; i < cohort.size(); ++i) chosen.push_back({cohort[i], choices[i]});
   return chosen;
 }
