@@ -13,18 +13,24 @@ bool is_noised(const Access& access) {
          std::holds_alternative<Gaussian>(access.event) || std::holds_alternative<Laplace>(access.event);
 }
 
-// Of a round in which fewer than `most` noised answers were given, the most frequent one is charged for the
-// others as well.
-std::vector<Access> filled_up(std::vector<Access> round, std::int64_t most) {
-  std::int64_t made = 0;
-  Access* most_often = nullptr;
-  for (Access& access : round) {
-    if (!is_noised(access)) continue;
-    made += access.count;
-    if (most_often == nullptr || access.count > most_often->count) most_often = &access;
+// What a round is charged for; what it shares with its plan is counted together.
+std::vector<Access> made_and_unmade(std::vector<Access> made,
+                                    const std::optional<std::vector<Access>>& unmade) {
+  if (!unmade) return made;
+  for (const Access& planned : *unmade) {
+    const auto same =
+        std::ranges::find_if(made, [&](const Access& access) { return access.event == planned.event; });
+    if (same == made.end()) {
+      made.push_back(planned);
+    } else {
+      same->count += planned.count;
+    }
   }
-  if (most_often != nullptr && made < most) most_often->count += most - made;
-  return round;
+  return made;
+}
+
+void append_rounds(std::vector<Access>& result, const std::vector<Access>& of_each, std::int64_t rounds) {
+  for (const Access& access : of_each) result.push_back({access.event, access.count * rounds});
 }
 
 // What was asked for under noise.
@@ -33,12 +39,26 @@ std::vector<Access> noised(std::vector<Access> round) {
   return round;
 }
 
+// Whether rounds without a plan were asked for different things under noise.
+bool differ(const std::vector<Ledger::Segment>& segments) {
+  const Ledger::Segment* before = nullptr;
+  for (const Ledger::Segment& segment : segments) {
+    if (segment.unmade) continue;
+    if (before != nullptr && noised(before->accesses) != noised(segment.accesses)) return true;
+    before = &segment;
+  }
+  return false;
+}
+
 // Gives the last round, which was made again, a segment of its own. Each attempt is charged in full.
-void add_attempt(std::vector<Ledger::Segment>& segments, std::vector<Access> again, std::int64_t most) {
+void add_attempt(std::vector<Ledger::Segment>& segments, const RoundAccesses& again) {
   Ledger::Segment& last = segments.back();
-  Ledger::Segment round{last.last_round, last.last_round, 1, filled_up(last.accesses, most)};
-  again = filled_up(std::move(again), most);
-  round.accesses.insert(round.accesses.end(), again.begin(), again.end());
+  Ledger::Segment round{last.last_round, last.last_round, 1, last.accesses, last.unmade};
+  round.accesses.insert(round.accesses.end(), again.list().begin(), again.list().end());
+  if (again.unmade()) {
+    if (!round.unmade) round.unmade.emplace();
+    round.unmade->insert(round.unmade->end(), again.unmade()->begin(), again.unmade()->end());
+  }
   if (--last.participations == 0) {
     segments.pop_back();
   } else {
@@ -128,13 +148,18 @@ void RoundAccesses::add(const Event& event) {
   ++accesses_.back().count;
 }
 
+std::vector<Access> RoundAccesses::charged() const { return made_and_unmade(accesses_, unmade_); }
+
 std::vector<Access> Ledger::accesses_of(const std::vector<Segment>& segments) {
   std::vector<Access> result;
-  for (const Segment& segment : segments) {
-    for (const Access& access : segment.accesses) {
-      result.push_back({access.event, access.count * segment.participations});
-    }
-  }
+  for (const Segment& segment : segments) append_rounds(result, segment.accesses, segment.participations);
+  return result;
+}
+
+std::vector<Access> Ledger::charged_of(const std::vector<Segment>& segments) {
+  std::vector<Access> result;
+  for (const Segment& segment : segments)
+    append_rounds(result, made_and_unmade(segment.accesses, segment.unmade), segment.participations);
   return result;
 }
 
@@ -146,13 +171,14 @@ std::int64_t Ledger::participations_of(const std::vector<Segment>& segments) {
 
 void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const RoundAccesses& accesses) const {
   if (!segments.empty() && segments.back().last_round == round) {
-    return add_attempt(segments, accesses.list(), most_accesses_);
+    return add_attempt(segments, accesses);
   }
   if (!segments.empty()) FEDARENA_CHECK(round, >, segments.back().last_round);
   // What was made and what was not never share a segment.
   const bool joins = !segments.empty() && segments.back().accesses == accesses.list() &&
+                     segments.back().unmade == accesses.unmade() &&
                      (ended_after_ == 0 || segments.back().last_round > ended_after_);
-  if (!joins) segments.push_back({round, round, 0, accesses.list()});
+  if (!joins) segments.push_back({round, round, 0, accesses.list(), accesses.unmade()});
   segments.back().last_round = round;
   ++segments.back().participations;
 }
@@ -165,7 +191,7 @@ void Ledger::add_lost(const Ledger& written, std::int64_t round) {
     const std::int64_t further = participations_of(after) - participations_of(segments);
     if (further < 0 || further > 1 || (further == 1 && after.back().last_round != round)) return false;
     // In a segment of its own, because the next attempt changes it.
-    if (further == 1) edit().push_back({round, round, 1, after.back().accesses});
+    if (further == 1) edit().push_back({round, round, 1, after.back().accesses, after.back().unmade});
     return true;
   };
   const auto itself = [](std::vector<Segment>& segments) {
@@ -196,10 +222,17 @@ void Ledger::end_after(std::int64_t round) {
 
 Ledger Ledger::made() const {
   Ledger result = *this;
-  result.most_accesses_ = 0;
-  if (ended_after_ == 0) return result;
-  result = result.after_round(ended_after_).most;
-  result.ended_after_ = 0;
+  if (ended_after_ > 0) {
+    result = after_round(ended_after_).most;
+    result.ended_after_ = 0;
+  }
+  const auto has_unmade = [](const Segment& segment) { return segment.unmade && !segment.unmade->empty(); };
+  for (const auto& [client, record] : clients_) {
+    if (std::ranges::none_of(record.segments, has_unmade)) continue;
+    for (Segment& segment : result.clients_.edit(client).segments.edit()) {
+      if (segment.unmade) segment.unmade->clear();
+    }
+  }
   return result;
 }
 
@@ -211,15 +244,15 @@ bool Ledger::charges_more() const {
 }
 
 bool Ledger::varies() const {
-  if (most_accesses_ > 0) return false;
-  const auto differ = [](const std::vector<Segment>& segments) {
-    return std::ranges::adjacent_find(segments, [](const Segment& left, const Segment& right) {
-             return noised(left.accesses) != noised(right.accesses);
-           }) != segments.end();
-  };
+  if (!withheld_.empty()) return true;
   if (unit_ == Unit::kClient) return differ(population_);
   return charges_each_client(unit_) &&
          std::ranges::any_of(clients_, [&](const auto& entry) { return differ(entry.second.segments); });
+}
+
+bool Ledger::varies(std::int64_t client) const {
+  if (!charges_each_client(unit_)) return varies();
+  return withheld_.contains(client) || withheld_.contains(kEverybody) || differ(clients_.at(client).segments);
 }
 
 void Ledger::add_client(std::int64_t client, std::int64_t examples) {
@@ -251,10 +284,7 @@ std::vector<Access> Ledger::charged(std::int64_t client) const {
     case Unit::kRecord:
     case Unit::kLocal:
     case Unit::kLabel: {
-      std::vector<Segment> segments = clients_.at(client).segments;
-      for (Segment& segment : segments)
-        segment.accesses = filled_up(std::move(segment.accesses), most_accesses_);
-      std::vector<Access> result = accesses_of(segments);
+      std::vector<Access> result = charged_of(clients_.at(client).segments);
       for (Access& access : accesses_of(population_)) result.push_back(std::move(access));
       return result;
     }

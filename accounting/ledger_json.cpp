@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 4;
+constexpr int kSchema = 5;
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
 constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
@@ -222,10 +223,12 @@ std::vector<Access> accesses_from(const json& list, int depth) {
 json to_json(const std::vector<Ledger::Segment>& segments) {
   json list = json::array();
   for (const Ledger::Segment& segment : segments) {
-    list.push_back({{"first_round", segment.first_round},
-                    {"last_round", segment.last_round},
-                    {"participations", segment.participations},
-                    {"accesses", list_of(segment.accesses)}});
+    json object{{"first_round", segment.first_round},
+                {"last_round", segment.last_round},
+                {"participations", segment.participations},
+                {"accesses", list_of(segment.accesses)}};
+    if (segment.unmade) object["unmade"] = list_of(*segment.unmade);
+    list.push_back(std::move(object));
   }
   return list;
 }
@@ -242,6 +245,8 @@ Ledger::Segment segment_from(const json& object) {
                     segment.participations, rounds);
   }
   segment.accesses = accesses_from(fields.list("accesses"), 0);
+  // Absent where there was no plan.
+  if (fields.has("unmade")) segment.unmade = accesses_from(fields.list("unmade"), 0);
   fields.finish();
   return segment;
 }
@@ -288,6 +293,22 @@ std::array<std::int64_t, 3> idle_from(const json& list) {
     throw Error::of("\"{}\" holds {}; allowed: [first client, last client, examples of each]", kIdle,
                     list.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60));
   return numbers;
+}
+
+std::set<std::int64_t> withheld_from(const json& list) {
+  std::set<std::int64_t> clients;
+  for (const json& client : list) {
+    // Beyond 63 bits the library holds an unsigned number that would wrap around.
+    const bool fits =
+        client.is_number_integer() &&
+        (!client.is_number_unsigned() || client.get<std::uint64_t>() <= std::uint64_t(kMostAccesses)) &&
+        client.get<std::int64_t>() >= Ledger::kEverybody && client.get<std::int64_t>() <= kMostAccesses;
+    if (!fits)
+      throw Error::of("\"withheld\" holds {}; allowed: clients, or {} for all", shown(client),
+                      Ledger::kEverybody);
+    clients.insert(client.get<std::int64_t>());
+  }
+  return clients;
 }
 
 // As it stands that many levels below the top.
@@ -340,8 +361,8 @@ std::string Ledger::to_json() const {
   end_idle();
   json document{{"schema", kSchema},
                 {"unit", name(unit_)},
-                {"most_accesses", most_accesses_},
                 {"ended_after", ended_after_},
+                {"withheld", withheld_},
                 {kClients, json::array()},
                 {kIdle, json::array()},
                 {"population", fedarena::to_json(population_)},
@@ -385,8 +406,8 @@ Ledger Ledger::from_json(std::string_view text) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", schema, kSchema);
     }
     ledger.unit_ = fields.choice("unit", kUnits);
-    ledger.most_accesses_ = fields.integer("most_accesses", 0);
     ledger.ended_after_ = fields.integer("ended_after", 0, kMostRounds);
+    ledger.withheld_ = withheld_from(fields.list("withheld"));
     if (wrong_client) std::rethrow_exception(wrong_client);
     // What is left are neither lists nor objects.
     for (const json& element : fields.list(kClients)) client_from(element);

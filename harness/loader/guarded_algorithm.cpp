@@ -1,5 +1,6 @@
 #include "harness/loader/guarded_algorithm.hpp"
 
+#include <algorithm>
 #include <cfenv>
 #include <cstdlib>
 #include <string>
@@ -85,6 +86,12 @@ void check_message(const Message& message, const Model& model, const std::string
   }
 }
 
+void check_plan(const AccessPlan& plan) {
+  std::int64_t least = std::min(plan.votes, plan.part_votes);
+  for (const auto& [batch_size, count] : plan.gradients) least = std::min({least, batch_size, count});
+  if (least < 0) throw Error::of("the plan of accesses has the number {}; allowed: numbers from 0", least);
+}
+
 class GuardedAlgorithm final : public Algorithm {
  public:
   GuardedAlgorithm(const AlgorithmInfo& info, const Settings& settings)
@@ -122,8 +129,12 @@ class GuardedAlgorithm final : public Algorithm {
       check_server(server);
     });
   }
-  std::int64_t most_accesses() const override {
-    return call("most_accesses", [&] { return inner_->most_accesses(); });
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return call(fmt::format("access_plan, round {}, client {}", client.round, client.id), [&] {
+      std::optional<AccessPlan> plan = inner_->access_plan(client);
+      if (plan) check_plan(*plan);
+      return plan;
+    });
   }
   bool personalises() const override {
     return call("personalises", [&] { return inner_->personalises(); });

@@ -25,7 +25,7 @@ Params ExactOracle::gradient(const Params& at, const Query& query) {
   note(ExactAccess{"gradient"});
   if (size() == 0) return zeros_like(at);
   const torch::Tensor batch = next_batch(query.batch_size);
-  count_gradient(batch);
+  count_gradient(batch, query);
   return setting().engine.mean_gradient(at, batch.size(0), source(batch, query));
 }
 

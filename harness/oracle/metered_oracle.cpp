@@ -117,6 +117,7 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query)
     };
     votes = Voting::of_examples(examples, read).sum(vote, query.bound, setting_.engine.pool());
   }
+  (query.parts > 0 ? asked_.part_votes : asked_.votes) += votes.size(0);
   release(votes, query);
   return votes;
 }

@@ -61,6 +61,10 @@ class MeteredOracle : public Oracle {
   void remember(Message& state) const;
 
   const RoundAccesses& accesses() const { return accesses_; }
+  /// The same as an algorithm plans it.
+  const AccessPlan& asked() const { return asked_; }
+  /// How so many accesses would be written down, of which none is exact.
+  virtual std::vector<Access> noised(const AccessPlan& /*plan*/) const { return {}; }
   /// Examples whose gradient was taken.
   std::int64_t gradient_examples() const { return gradient_examples_; }
   /// What the answers gave away of the client's gradient canaries.
@@ -85,9 +89,10 @@ class MeteredOracle : public Oracle {
     if (!setting_.released_labels) accesses_.add(access);
   }
   /// Of the examples at those positions.
-  void count_gradient(const torch::Tensor& batch) {
+  void count_gradient(const torch::Tensor& batch, const Query& query) {
     gradient_examples_ += batch.size(0);
     ++gradients_;
+    ++asked_.gradients[query.batch_size];
     last_batch_ = batch;
   }
   /// Refuses a query that has no answer; to be called before anything is drawn or written down.
@@ -117,6 +122,7 @@ class MeteredOracle : public Oracle {
   Streams streams_;
   std::unique_ptr<NoiseSource> responses_;  // nullptr before the first
   RoundAccesses accesses_;
+  AccessPlan asked_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;
   torch::Tensor last_batch_;
   Message remembered_;                           // by voters, before this round

@@ -68,7 +68,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
   check(query);
   const Sample sample = draw(query.batch_size);
   const std::int64_t count = sample.positions.size(0);
-  count_gradient(sample.positions);
+  count_gradient(sample.positions, query);
   const GaussianRelease release(event_of(query.batch_size), {policy_.clip_norm}, book());
   Params sum = setting()
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
@@ -92,12 +92,25 @@ void RecordOracle::release(const torch::Tensor& votes, const VoteQuery& query) {
     GaussianRelease(event_of(query), query.bound, book()).noise(votes.select(0, vote), *noise_);
 }
 
+std::vector<Access> RecordOracle::noised(const AccessPlan& plan) const {
+  std::vector<Access> list;
+  const auto add = [&](Event event, std::int64_t count) {
+    if (count > 0 && size() > 0) list.push_back({std::move(event), count});  // else there is no record
+  };
+  for (const auto& [batch_size, count] : plan.gradients) add(event_of(batch_size), count);
+  add(event_of(VoteQuery{.parts = 0}), plan.votes);
+  add(event_of(VoteQuery{.parts = 1}), plan.part_votes);
+  return list;
+}
+
 std::int64_t RecordOracle::left(const Event& event) const {
   constexpr std::int64_t kMany = std::int64_t{1} << 40;
   if (!setting().pays) return std::numeric_limits<std::int64_t>::max();
   const auto pays = [&](std::int64_t more) {
     std::vector<Access> all = accesses().list();
-    all.push_back({event, more});
+    // Together with those before, so that rounding makes nothing of when it is asked.
+    if (all.empty() || !(all.back().event == event)) all.push_back({event, 0});
+    all.back().count += more;
     return setting().pays(all);
   };
   std::int64_t paid = 0, unpaid = 1;

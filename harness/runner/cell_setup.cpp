@@ -1,5 +1,7 @@
 #include "harness/runner/cell_setup.hpp"
 
+#include <fmt/format.h>
+
 #include "partitions/feature_skew.hpp"
 
 namespace fedarena {
@@ -34,7 +36,8 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
           .canaries = canary_plan(experiment),
-          .proxy = inputs.proxy(experiment)};
+          .proxy = inputs.proxy(experiment),
+          .algorithm_name = fmt::format("algorithm \"{}\"", cell.algorithm->name)};
 }
 
 }  // namespace fedarena

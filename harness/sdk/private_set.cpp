@@ -1,5 +1,7 @@
 #include "fedarena/private_set.hpp"
 
+#include <algorithm>
+
 namespace fedarena {
 
 PrivateSet::PrivateSet() {
@@ -41,6 +43,11 @@ Batch private_set(const PrivateSet& config, Client& client) {
   });
   client.observed.add("private-gradients", static_cast<double>(asked));
   return set;
+}
+
+AccessPlan private_set_plan(const PrivateSet& config, const Client& client) {
+  const std::int64_t all = config.initialisations * config.outer_steps * config.real_batches;
+  return {.gradients = {{config.batch_size, std::min(all, client.oracle.gradients_left(config.batch_size))}}};
 }
 
 }  // namespace fedarena

@@ -1,10 +1,16 @@
 // What a run may still spend, and what it is charged for rounds that it leaves out: a privacy filter for the
 // run as a whole (Lecuyer 2021), or one for each client that has a budget of its own.
+#include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "harness/simulation/simulation.hpp"
 
@@ -13,7 +19,22 @@ namespace {
 
 // The last round's, which the next one is expected to repeat.
 RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
-  return segments.empty() ? RoundAccesses() : RoundAccesses(segments.back().accesses);
+  return segments.empty() ? RoundAccesses() : segments.back().round();
+}
+
+// "4 gradients of batches of 64, 1 vote"
+std::string describe(const AccessPlan& plan) {
+  std::vector<std::string> kinds;
+  const auto add = [&](std::int64_t count, std::string_view one, std::string_view several) {
+    if (count > 0) kinds.push_back(fmt::format("{} {}", count, count == 1 ? one : several));
+  };
+  for (const auto& [batch_size, count] : plan.gradients) {
+    const std::string of = batch_size == 0 ? "the whole shard" : fmt::format("batches of {}", batch_size);
+    add(count, "gradient of " + of, "gradients of " + of);
+  }
+  add(plan.votes, "vote", "votes");
+  add(plan.part_votes, "vote of parts", "votes of parts");
+  return kinds.empty() ? "nothing" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
 }  // namespace
@@ -35,17 +56,15 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
     const bool alike = segments.size() == 1 && segments.front().participations > 1;
-    return alike ? &segments.front().accesses : nullptr;
+    return alike ? &segments.front() : nullptr;
   };
   Ledger forecast = ledger_;
   for (const std::int64_t client : cohort) {
-    if (const auto* accesses = same_again(ledger_.clients().at(client).segments)) {
-      forecast.record(round, client, RoundAccesses(*accesses));
-    }
+    if (const auto* segment = same_again(ledger_.clients().at(client).segments))
+      forecast.record(round, client, segment->round());
   }
-  if (const auto* accesses = same_again(ledger_.population())) {
-    forecast.record_population(round, RoundAccesses(*accesses));
-  }
+  if (const auto* segment = same_again(ledger_.population()))
+    forecast.record_population(round, segment->round());
   check_budget(forecast);
 }
 
@@ -63,26 +82,26 @@ void Simulation::check_budget(const Ledger& ledger) const {
                 "budget"});
 }
 
-bool Simulation::pays(std::int64_t client, const std::vector<Ledger::Segment>& segments,
+bool Simulation::pays(std::int64_t client, std::vector<Access> charged,
                       const std::vector<Access>& more) const {
-  std::vector<Access> accesses = Ledger::accesses_of(segments);
-  accesses.insert(accesses.end(), more.begin(), more.end());
+  charged.insert(charged.end(), more.begin(), more.end());
   // Unproven is too much.
-  const std::optional<double> epsilon = odometer_.epsilon(accesses).epsilon;
+  const std::optional<double> epsilon = odometer_.epsilon(charged).epsilon;
   return epsilon && *epsilon <= budget_of(setup_.policy, client);
 }
 
 bool Simulation::pays_again(std::int64_t client, const Ledger& ledger) const {
   const std::vector<Ledger::Segment>& segments = ledger.clients().at(client).segments;
   const bool alike = segments.size() == 1 && segments.front().participations > 1;
-  return !alike || pays(client, segments, segments.front().accesses);
+  return !alike || pays(client, Ledger::charged_of(segments), segments.front().round().charged());
 }
 
 std::set<std::int64_t> Simulation::spent_so_far() const {
   std::set<std::int64_t> spent;
   if (!has_own_budgets(setup_.policy)) return spent;
   std::map<std::int64_t, std::int64_t> drawn;
-  for (std::int64_t round = 1; round <= round_; ++round) {
+  const std::int64_t last = ledger_.ended_after() > 0 ? setup_.rounds : round_;
+  for (std::int64_t round = 1; round <= last; ++round) {
     for (const std::int64_t client : cohort_of(round)) ++drawn[client];
   }
   for (const std::int64_t client : training_) {
@@ -93,17 +112,21 @@ std::set<std::int64_t> Simulation::spent_so_far() const {
 }
 
 void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
-                                 std::set<std::int64_t>& spent) const {
+                                 std::set<std::int64_t>& spent, Ledger& ledger) const {
   if (!has_own_budgets(setup_.policy)) return;
   std::vector<std::int64_t> paying;
   std::vector<LocalResult> answers;
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     const std::int64_t client = cohort[index];
-    if (pays(client, ledger_.clients().at(client).segments, local[index].accesses.list())) {
+    if (pays(client, Ledger::charged_of(ledger_.clients().at(client).segments),
+             local[index].accesses.charged())) {
       paying.push_back(client);
       answers.push_back(std::move(local[index]));
     } else {
       spent.insert(client);
+      Ledger with_it = ledger_;
+      with_it.record(round_ + 1, client, local[index].accesses);
+      if (with_it.varies(client)) ledger.withhold(client);
     }
   }
   cohort = std::move(paying);
@@ -116,37 +139,86 @@ void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<
                 "budgets"});
 }
 
-std::map<std::int64_t, RoundAccesses> Simulation::accesses_to_come(const std::vector<std::int64_t>& clients) {
-  std::map<std::int64_t, RoundAccesses> known;
-  std::vector<std::int64_t> unknown;
-  for (const std::int64_t client : clients) {
-    const std::vector<Ledger::Segment>& past = ledger_.clients().at(client).segments;
-    if (past.empty()) unknown.push_back(client);
-    known[client] = last_accesses(past);
+std::optional<AccessPlan> Simulation::plan_of(const Client& client) const {
+  if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
+  return setup_.algorithm.access_plan(client);
+}
+
+AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const {
+  AccessPlan left = plan;
+  left.votes -= asked.votes;
+  left.part_votes -= asked.part_votes;
+  bool beyond = left.votes < 0 || left.part_votes < 0;
+  for (const auto& [batch_size, count] : asked.gradients)
+    beyond = (left.gradients[batch_size] -= count) < 0 || beyond;
+  if (!beyond) return left;
+  throw Error(
+      Complaint{.found = fmt::format("{} asked client {} in round {} for {}", setup_.algorithm_name,
+                                     client.id, client.round, describe(asked)),
+                .allowed = "what its plan has, which is what epsilon charges: " + describe(plan),
+                .remedy = "What the algorithm returns from access_plan() must be the most that it asks for"});
+}
+
+std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
+  std::set<std::int64_t> drawn;
+  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
+    for (const std::int64_t client : cohort_of(round)) drawn.insert(client);
+  }
+  std::vector<std::int64_t> clients;
+  for (const std::int64_t client : drawn) {
+    if (ledger_.clients().at(client).segments.empty() && !spent_.contains(client)) clients.push_back(client);
   }
   const Downlink downlink = opened(next_downlink());
-  std::vector<RoundAccesses> found(unknown.size());
-  setup_.pool.for_each(unknown.size(), [&](std::size_t index) {
+  std::vector<LocalResult> trained(clients.size());
+  setup_.pool.for_each(clients.size(), [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    found[index] = train_client(unknown[index], round_ + 1, downlink, nullptr).accesses;
+    const std::int64_t client = clients[index];
+    trained[index] = train_client(client, round_ + 1, downlink, past_of(client));
   });
-  for (std::size_t index = 0; index < unknown.size(); ++index) known[unknown[index]] = found[index];
-  return known;
+  std::map<std::int64_t, LocalResult> results;
+  for (std::size_t index = 0; index < clients.size(); ++index)
+    results.emplace(clients[index], std::move(trained[index]));
+  return results;
+}
+
+RoundAccesses Simulation::accesses_left_out(std::int64_t client, std::int64_t round,
+                                            const ClientStates::State& state) const {
+  const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
+  if (unit(setup_.policy) == Unit::kRecord) {
+    Message known = state ? message_from(*state) : Message();
+    Observations unseen;
+    const std::unique_ptr<MeteredOracle> oracle =
+        open_shard(client, round, streams_of(round, client), past_of(client).charged);
+    oracle->recall(known);
+    if (const auto plan = plan_of(client_view(client, round, *oracle, known, unseen)))
+      return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
+  }
+  return last_accesses(segments);
 }
 
 void Simulation::charge_rest() {
-  if (unit(setup_.policy) == Unit::kNothing || has_budget(setup_.policy)) return;
-  if (finished() || ledger_.ended_after() != 0) return;
-  std::set<std::int64_t> clients;
-  for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : cohort_of(round)) clients.insert(client);
-  }
-  const auto to_come = accesses_to_come({clients.begin(), clients.end()});
+  if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
+  const auto newcomers = train_newcomers();
   const RoundAccesses population = last_accesses(ledger_.population());
   const RoundAccesses as_if = last_accesses(ledger_.as_if());
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : cohort_of(round)) ledger_.record(round, client, to_come.at(client));
+    for (const std::int64_t client : cohort_of(round)) {
+      if (spent_.contains(client)) continue;
+      const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
+      const auto newcomer = newcomers.find(client);
+      const bool is_new = newcomer != newcomers.end();
+      const RoundAccesses accesses =
+          segments.empty() ? newcomer->second.accesses
+                           : accesses_left_out(client, round,
+                                               is_new ? newcomer->second.state : client_states_.get(client));
+      if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
+        spent_.insert(client);
+        continue;
+      }
+      ledger_.record(round, client, accesses);
+      if (has_own_budgets(setup_.policy) && !pays_again(client, ledger_)) spent_.insert(client);
+    }
     // Of other units it holds what all are charged for once.
     if (ledger_.unit() == Unit::kClient) ledger_.record_population(round, population);
     if (!ledger_.as_if().empty()) ledger_.record_as_if(round, as_if);

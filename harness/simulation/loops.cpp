@@ -34,8 +34,9 @@ ClientStates::State state_from(Parts& parts) {
 
 // As a ledger writes them, of one client and one round.
 void put_accesses(Bytes& bytes, const RoundAccesses& accesses) {
-  put_number(bytes, accesses.list().size());
-  if (accesses.list().empty()) return;
+  const bool any = !accesses.list().empty() || accesses.unmade();
+  put_number(bytes, any ? 1 : 0);
+  if (!any) return;
   Ledger ledger;
   ledger.add_client(0, 1);
   ledger.record(1, 0, accesses);
@@ -45,7 +46,7 @@ void put_accesses(Bytes& bytes, const RoundAccesses& accesses) {
 RoundAccesses accesses_from(Parts& parts) {
   if (parts.number() == 0) return {};
   const Ledger ledger = Ledger::from_json(parts.text());
-  return RoundAccesses(ledger.clients().at(0).segments.front().accesses);
+  return ledger.clients().at(0).segments.front().round();
 }
 
 void put_integers(Bytes& bytes, const std::vector<std::int64_t>& values) {
@@ -148,7 +149,7 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
     loop.costs.push_back(1 + static_cast<double>(setup_.partition[static_cast<std::size_t>(client)].size()));
   loop.here = [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    results[index] = train_client(clients[index], round, downlink, client_states_.get(clients[index]));
+    results[index] = train_client(clients[index], round, downlink, past_of(clients[index]));
     done();
   };
   if (setup_.crew != nullptr) {
@@ -160,8 +161,11 @@ std::vector<Simulation::LocalResult> Simulation::train_all(const std::vector<std
   }
   loop.item = [&](std::size_t index) {
     Bytes bytes;
+    const Past past = past_of(clients[index]);
     put_number(bytes, static_cast<std::uint64_t>(clients[index]));
-    put_state(bytes, client_states_.get(clients[index]));
+    put_state(bytes, past.state);
+    // No rank but the first keeps the ledger.
+    put_accesses(bytes, RoundAccesses(past.charged));
     return bytes;
   };
   loop.there = [&](std::size_t index, std::span<const std::byte> bytes) {
@@ -180,7 +184,9 @@ Handle Simulation::open_training(Parts& job) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     Parts parts(item);
     const std::int64_t client = parts.integer();
-    return pack_result(train_client(client, round, downlink, state_from(parts)));
+    Past past{.state = state_from(parts)};
+    past.charged = accesses_from(parts).list();
+    return pack_result(train_client(client, round, downlink, past));
   };
 }
 

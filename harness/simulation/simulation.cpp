@@ -58,13 +58,6 @@ AccountSettings account_settings_of(const PrivacyPolicy& policy) {
   return accounting == nullptr ? AccountSettings() : static_cast<const AccountSettings&>(*accounting);
 }
 
-// A filter with a fixed budget may let data decide how much is asked for; anything else is charged as
-// planned.
-std::int64_t most_accesses(const SimulationSetup& setup) {
-  const bool plan = unit(setup.policy) == Unit::kRecord && !has_budget(setup.policy);
-  return plan ? setup.algorithm.most_accesses() : 0;
-}
-
 // What a setup asks for: a control draws as it would, and adds nothing.
 SimulationSetup without_noise_of_controls(SimulationSetup setup) {
   if (!setup.canaries.control) return setup;
@@ -110,7 +103,7 @@ Simulation::Simulation(const SimulationSetup& setup)
       compute_(engine_, setup.stop),
       oracle_setting_{train_, reader_, setup_.model, engine_, setup_.stop, setup_.dataset.classes},
       client_states_(setup_.states),
-      ledger_(unit(setup_.policy), most_accesses(setup_)),
+      ledger_(unit(setup_.policy)),
       odometer_(account_settings_of(setup_.policy)) {
   if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
   params_ = initial_params();
@@ -176,13 +169,21 @@ torch::Tensor Simulation::shard_of(std::int64_t client) const {
   return torch::tensor(setup_.partition[static_cast<std::size_t>(client)], torch::kInt64);
 }
 
+Simulation::Past Simulation::past_of(std::int64_t client) const {
+  Past past{.state = client_states_.get(client)};
+  if (budget_of(setup_.policy, client) > 0)
+    past.charged = Ledger::charged_of(ledger_.clients().at(client).segments);
+  return past;
+}
+
 std::unique_ptr<MeteredOracle> Simulation::open_shard(std::int64_t client, std::int64_t round,
-                                                      const Streams& streams) const {
+                                                      const Streams& streams,
+                                                      const std::vector<Access>& charged) const {
   if (const auto* policy = std::get_if<RecordPolicy>(&setup_.policy)) {
     MeteredOracle::Setting setting = shard_setting(client);
     if (budget_of(setup_.policy, client) > 0) {
-      setting.pays = [this, client](const std::vector<Access>& of_round) {
-        return pays(client, ledger_.clients().at(client).segments, of_round);
+      setting.pays = [this, client, charged](const std::vector<Access>& of_round) {
+        return pays(client, charged, of_round);
       };
     }
     return std::make_unique<RecordOracle>(setting, shard_of(client), streams, of_client(*policy, client),
@@ -214,16 +215,17 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
-                                                 const Downlink& downlink,
-                                                 const ClientStates::State& known) const {
+                                                 const Downlink& downlink, const Past& past) const {
   LocalResult result;
-  Message state = known ? message_from(*known) : Message();
+  Message state = past.state ? message_from(*past.state) : Message();
   const Streams streams = streams_of(round, client);
-  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams);
+  const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams, past.charged);
   oracle->recall(state);
   Client view = client_view(client, round, *oracle, state, result.observed);
+  const std::optional<AccessPlan> plan = plan_of(view);
   Message message = setup_.algorithm.train(view, downlink.message);
   result.accesses = oracle->accesses();
+  if (plan) result.accesses.leave_unmade(oracle->noised(unasked(*plan, oracle->asked(), view)));
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
     // What happens on the device stays there; what leaves it is all that is charged.
     result.accesses = {};
@@ -333,14 +335,19 @@ results::RoundRecord Simulation::next_round() {
     if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
   });
 
-  leave_out_spent(cohort, local, spent);
+  Ledger ledger = ledger_;
+  try {
+    leave_out_spent(cohort, local, spent, ledger);
+  } catch (const BudgetSpent&) {
+    ledger_ = std::move(ledger);  // of whom a round was withheld
+    throw;
+  }
 
   results::RoundRecord record;
   record.round = round;
   record.clients = static_cast<std::int64_t>(cohort.size());
   record.downlink_bytes = downlink.bytes * static_cast<std::int64_t>(cohort.size());
   std::vector<Message> uplinks;
-  Ledger ledger = ledger_;
   // Observations pass no mechanism on whole messages.
   const Unit hidden = unit(setup_.policy);
   const bool may_observe = hidden != Unit::kClient && hidden != Unit::kLocal;
@@ -359,7 +366,12 @@ results::RoundRecord Simulation::next_round() {
     if (!accesses.list().empty()) ledger.record_population(round, accesses);
   }
   notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
-  check_budget(ledger);
+  try {
+    check_budget(ledger);
+  } catch (const BudgetSpent&) {
+    if (ledger.varies()) ledger_.withhold(Ledger::kEverybody);
+    throw;
+  }
   const torch::Tensor labels = labels_after(round);
   if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
   record.observed = observed_means(notes.observed);

@@ -62,6 +62,7 @@ struct SimulationSetup {
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
   torch::Tensor proxy = {};        ///< the server's public inputs, as the model takes them; undefined: none
   Crew* crew = nullptr;  ///< the ranks that share its loops over clients and tests; changes no result
+  std::string algorithm_name = "the algorithm";  ///< as messages have it
 };
 
 /// What one of `clients` clients sees its examples changed by. `first`: how many examples of other lists come
@@ -95,8 +96,9 @@ class Simulation {
   explicit Simulation(const SimulationSetup& setup);
 
   /// Cohort, broadcast, local training, aggregation and, when due, evaluation. Throws BudgetSpent instead of
-  /// a round that would overspend: a privacy filter (Lecuyer 2021), which continues only while the RDP of all
-  /// accesses, chosen adaptively as they may be, converts to no more than the budget at some order.
+  /// a round that would overspend, of which the ledger keeps whether data may have decided that it would: a
+  /// privacy filter (Lecuyer 2021), which continues only while the RDP of all accesses, chosen adaptively as
+  /// they may be, converts to no more than the budget at some order.
   results::RoundRecord next_round();
   /// What the next round sends to each client, encoded.
   Bytes next_downlink();
@@ -106,8 +108,8 @@ class Simulation {
   std::int64_t rounds_done() const { return round_; }
   bool finished() const { return round_ == setup_.rounds; }
   /// To be called when a rule that looks at results ends the run early: charges the rounds that are left out,
-  /// unless a budget governs the run, and does nothing in later calls. A client that has not taken part yet
-  /// is trained once for nothing, to learn what it would have been asked for.
+  /// each client's until its own budget is spent, and does nothing in later calls. A client that has not
+  /// taken part yet is trained once for nothing, to learn what it would have been asked for.
   void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
   bool repeatable() const;
@@ -173,8 +175,14 @@ class Simulation {
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
   torch::Tensor shard_of(std::int64_t client) const;
-  std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, std::int64_t round,
-                                            const Streams& streams) const;
+  // What a client brings into a round from those before.
+  struct Past {
+    ClientStates::State state;         // nullptr when it remembers nothing
+    std::vector<Access> charged = {};  // where it has a budget
+  };
+  Past past_of(std::int64_t client) const;
+  std::unique_ptr<MeteredOracle> open_shard(std::int64_t client, std::int64_t round, const Streams& streams,
+                                            const std::vector<Access>& charged) const;
   // Of the policy "label": draws what everybody sees of labels from the first round on.
   void randomise_labels();
   // The labels from the next stage on; undefined where none begins after that round.
@@ -193,9 +201,17 @@ class Simulation {
   };
   Downlink opened(std::span<const std::byte> bytes) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
-                           const ClientStates::State& known) const;
-  // What each client would be asked for in one of the rounds left out; clients of none of them are missing.
-  std::map<std::int64_t, RoundAccesses> accesses_to_come(const std::vector<std::int64_t>& clients);
+                           const Past& past) const;
+  // Under a policy on records, what the algorithm plans to ask of a client in a round; none where it does not
+  // plan.
+  std::optional<AccessPlan> plan_of(const Client& client) const;
+  // What the plan has beyond what was asked. Error where more was asked than planned.
+  AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
+  // Trains once, for nothing, who takes part in rounds that are left out and has not done so before.
+  std::map<std::int64_t, LocalResult> train_newcomers();
+  // What a client who took part before is charged for in a round that is left out.
+  RoundAccesses accesses_left_out(std::int64_t client, std::int64_t round,
+                                  const ClientStates::State& state) const;
   // In the order of `clients`; `done` is called after each, from any thread.
   std::vector<LocalResult> train_all(const std::vector<std::int64_t>& clients, std::int64_t round,
                                      const Downlink& downlink, const std::function<void()>& done) const;
@@ -208,10 +224,9 @@ class Simulation {
   void check_budget(const Ledger& ledger) const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.
   void leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
-                       std::set<std::int64_t>& spent) const;
-  // Whether the client's budget pays for those rounds and another one.
-  bool pays(std::int64_t client, const std::vector<Ledger::Segment>& segments,
-            const std::vector<Access>& more) const;
+                       std::set<std::int64_t>& spent, Ledger& ledger) const;
+  // Whether the client's budget pays for what it was charged for, and more.
+  bool pays(std::int64_t client, std::vector<Access> charged, const std::vector<Access>& more) const;
   bool pays_again(std::int64_t client, const Ledger& ledger) const;
   std::set<std::int64_t> spent_so_far() const;
   // States of clients that a round in progress has changed, by client.

@@ -9,6 +9,8 @@
 // no example; its synthetic sets hold all classes unless `classes = "held"`. Under server_calibration
 // (Equation 20, Appendix A.1) every step of a round takes the lengths at the round's first model, the only
 // ones that a client can know.
+#include <optional>
+
 #include <fedarena/algorithm.hpp>
 
 #include "config.hpp"
@@ -52,12 +54,14 @@ class FedLap final : public Algorithm {
   }
 
   // Fewer where a walk leaves the radius, or a trial on the client ends early.
-  std::int64_t most_accesses() const override {
-    std::int64_t trials = 0;
-    if (config_.measures_regions() && config_.region == "gradient") trials = config_.server_epochs;
-    if (config_.measures_regions() && config_.region == "votes") trials = 1;
-    return config_.trajectories * config_.outer_steps * config_.real_batches + trials +
-           (config_.server_calibration ? 1 : 0);
+  std::optional<AccessPlan> access_plan(const Client& /*client*/) const override {
+    AccessPlan plan;
+    plan.gradients[config_.batch_size] += config_.trajectories * config_.outer_steps * config_.real_batches;
+    if (config_.server_calibration) ++plan.gradients[0];
+    if (config_.measures_regions() && config_.region == "gradient")
+      plan.gradients[0] += config_.server_epochs;
+    if (config_.measures_regions() && config_.region == "votes") plan.votes = 1;
+    return plan;
   }
 
  private:

@@ -21,6 +21,8 @@ constexpr std::uint64_t kSplit = 0, kShuffles = 1;
 
 bool has(const Client& client, const SetKeys& keys) { return client.state.contains(keys.images.name); }
 
+bool has_or_needs_none(const Client& client) { return client.oracle.size() == 0 || has(client, kSupport); }
+
 Batch set_of(const Client& client, const SetKeys& keys) {
   return {client.state[keys.images], client.state[keys.labels]};
 }
@@ -28,8 +30,8 @@ Batch set_of(const Client& client, const SetKeys& keys) {
 }  // namespace
 
 void make_sets(const Config& config, Client& client) {
+  if (has_or_needs_none(client)) return;
   const std::int64_t count = std::min(client.oracle.size(), config.most_examples);
-  if (count == 0 || has(client, kSupport)) return;
   const std::int64_t held_back = std::max<std::int64_t>(1, count / 5), all = count + held_back;
   const Batch drawn = generate(config, client, all);
   // Shuffled, since examples that the generator "real" draws a second time come last.
@@ -41,6 +43,10 @@ void make_sets(const Config& config, Client& client) {
   };
   keep(kSupport, drawn.select(order.narrow(0, 0, count)));
   keep(kQuery, drawn.select(order.narrow(0, count, held_back)));
+}
+
+AccessPlan sets_plan(const Config& config, const Client& client) {
+  return has_or_needs_none(client) ? AccessPlan() : generation_plan(config, client);
 }
 
 Params descend(const Config& config, const Client& client, Params start, std::int64_t epochs, double rate) {

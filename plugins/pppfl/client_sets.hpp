@@ -10,6 +10,9 @@ namespace pppfl {
 /// with a fifth as many images.
 void make_sets(const Config& config, fedarena::Client& client);
 
+/// What make_sets() asks for.
+fedarena::AccessPlan sets_plan(const Config& config, const fedarena::Client& client);
+
 /// Epochs of Adam on D*tr, which begins anew; `start` itself on a client without one.
 fedarena::Params descend(const Config& config, const fedarena::Client& client, fedarena::Params start,
                          std::int64_t epochs, double rate);

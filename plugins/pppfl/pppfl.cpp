@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -63,6 +64,11 @@ class Pppfl final : public Algorithm {
     if (!trains(server.round) || uplink.size() == 0) return;
     const Params gradient = by_budget() ? softmax_mean(uplink.each()) : uplink.mean(kGradient);
     averages() ? static_cast<void>(server.params -= gradient) : adam_step(server, gradient);
+  }
+
+  // Sets are made once, and later rounds look at nothing else.
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return sets_plan(config_, client);
   }
 
   bool personalises() const override { return config_.adapt_on != "nothing"; }

@@ -17,6 +17,7 @@
 // epochs, without augmentation. For other numbers of images the code takes points and epochs 1 and 1 (1
 // image), 20 and 25 (20), 30 and 20 (30), 40 and 15 (40), 50 and 10 (50). On MNIST and Fashion-MNIST the
 // final model is augmented by crop, scale and rotation, for 1000 epochs. The clip norm is 0.1.
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -54,6 +55,10 @@ class Psg final : public Algorithm {
   Message train(Client& client, const Message& /*downlink*/) const override {
     const Batch set = private_set(config_, client);
     return encode_set(config_, client, set);
+  }
+
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return private_set_plan(config_, client);
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {

@@ -10,6 +10,7 @@
 // the number of the server's epochs. The pool goes down in every round, since any client may be new.
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fedarena/algorithm.hpp>
@@ -74,11 +75,20 @@ class SdaFl final : public Algorithm {
     Message message =
         update_message(client, start, train_locally(client, start, config_, on_pool(client, downlink)));
     message.put(kClient, client.id);
-    if (client.oracle.size() > 0 && !client.state.contains(kUploaded.name)) {
+    if (uploads(client)) {
       message.put(kImages, generate(config_, client, config_.synthetic_images).inputs);
       client.state.put(kUploaded, std::int64_t{1});
     }
     return message;
+  }
+
+  // A generator is trained once, after the steps of that round. How much of a budget these leave for it is
+  // not known before they are done.
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    if (client.budget > 0) return std::nullopt;
+    AccessPlan plan = uploads(client) ? generation_plan(config_, client) : AccessPlan();
+    plan.gradients[config_.batch_size] += config_.steps(client.oracle);
+    return plan;
   }
 
   void aggregate(Server& server, const Uplink& uplink) const override {
@@ -95,6 +105,10 @@ class SdaFl final : public Algorithm {
   }
 
  private:
+  static bool uploads(const Client& client) {
+    return client.oracle.size() > 0 && !client.state.contains(kUploaded.name);
+  }
+
   // A share of each gradient is that of a batch of the pool, passed through in an order of this client's.
   Correction on_pool(Client& client, const Message& downlink) const {
     if (!downlink.contains(kImages.name) || config_.pool_share == 0) return {};

@@ -88,41 +88,79 @@ std::string described(const std::vector<Access>& accesses) {
 
 std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
 
+namespace {
+
+// What accesses to records were counted by: those over samples, and those of the whole shard.
+struct RecordCounts {
+  std::int64_t sampled = 0, whole = 0;
+};
+
+RecordCounts compare_record_events(const std::vector<Access>& accesses, const std::set<double>& rates,
+                                   const SampledGaussian& noised, const ExpectedLedger& expected,
+                                   const std::string& whose, Kinds& kinds) {
+  RecordCounts counts;
+  for (const Access& access : accesses) {
+    // A vote, with the noise of every access: of parts, or of all examples with the neighbours of a sample.
+    if (const auto* vote = std::get_if<Gaussian>(&access.event)) {
+      const bool as_samples = vote->adjacency == noised.adjacency;
+      const Adjacency adjacency = as_samples ? noised.adjacency : Adjacency::kReplaceOne;
+      compare_event({noised.sampling, 1, {vote->noise_multiplier}, vote->adjacency},
+                    {noised.sampling, 1, noised.noise_multipliers, adjacency}, whose, kinds);
+      counts.whole += access.count;
+      continue;
+    }
+    const auto* event = std::get_if<SampledGaussian>(&access.event);
+    if (event == nullptr) {
+      compare_others(access, expected, whose, kinds);
+      continue;
+    }
+    (event->rate < 1 ? counts.sampled : counts.whole) += access.count;
+    compare_event(*event, noised, whose, kinds);
+    const bool fits = rates.empty() ||
+                      std::ranges::any_of(rates, [&](double rate) { return nearly_same(event->rate, rate); });
+    kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
+                 listed({rates.begin(), rates.end()}, " or "));
+  }
+  return counts;
+}
+
+// "24 over samples, 1 of the whole shard"
+std::string counts_text(std::int64_t sampled, std::int64_t whole) {
+  return fmt::format("{} over samples, {} of the whole shard", sampled, whole);
+}
+
+// A plan is charged in full: what was made, and the rest.
+void compare_plan(const RecordCounts& made, const RecordCounts& unmade, const ExpectedLedger::Plan& plan,
+                  const ExpectedLedger& expected, const std::string& whose, Kinds& kinds) {
+  const std::int64_t sampled = made.sampled + unmade.sampled, whole = made.whole + unmade.whole;
+  // Rounds that a crash lost are charged beside their next attempts.
+  const bool fits = expected.is_repeatable() ? sampled == plan.sampled && whole == plan.whole
+                                             : sampled >= plan.sampled && whole >= plan.whole;
+  kinds.result(fits, "accesses planned for a round", whose, counts_text(sampled, whole),
+               counts_text(plan.sampled, plan.whole));
+}
+
+}  // namespace
+
 void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                      Kinds& kinds) {
   const std::string whose = client_text(client);
   const SampledGaussian noised = expected.of_records(client);
   const std::set<double> rates = expected.rates(record.examples);
   const auto due = expected.accesses(record.examples);
+  const auto plan = expected.plan(record.examples);
   for (const Ledger::Segment& segment : record.segments) {
-    std::int64_t count = 0;
-    for (const Access& access : segment.accesses) {
-      // A vote, with the noise of every access: of parts, or of all examples with the neighbours of a sample.
-      if (const auto* vote = std::get_if<Gaussian>(&access.event)) {
-        const bool as_samples = vote->adjacency == noised.adjacency;
-        const Adjacency adjacency = as_samples ? noised.adjacency : Adjacency::kReplaceOne;
-        compare_event({noised.sampling, 1, {vote->noise_multiplier}, vote->adjacency},
-                      {noised.sampling, 1, noised.noise_multipliers, adjacency}, whose, kinds);
-        count += access.count;
-        continue;
-      }
-      const auto* event = std::get_if<SampledGaussian>(&access.event);
-      if (event == nullptr) {
-        compare_others(access, expected, whose, kinds);
-        continue;
-      }
-      count += access.count;
-      compare_event(*event, noised, whose, kinds);
-      const bool fits = rates.empty() || std::ranges::any_of(rates, [&](double rate) {
-                          return nearly_same(event->rate, rate);
-                        });
-      kinds.result(fits, "sampling rate", whose, exact_number(event->rate),
-                   listed({rates.begin(), rates.end()}, " or "));
-    }
+    const RecordCounts made = compare_record_events(segment.accesses, rates, noised, expected, whose, kinds);
+    const RecordCounts unmade = compare_record_events(segment.unmade.value_or(std::vector<Access>()), rates,
+                                                      noised, expected, whose, kinds);
     if (!due) continue;
+    const std::int64_t count = made.sampled + made.whole;
     const bool fits = count >= due->least && (count <= due->most || !expected.is_repeatable());
     kinds.result(fits, "accesses in a round", whose, std::to_string(count),
                  range_text(due->least, due->most));
+    // Of no records, none are planned.
+    if (plan && record.examples > 0) compare_plan(made, unmade, *plan, expected, whose, kinds);
+    if (!plan) kinds.result(!segment.unmade, "plan of a round", whose, "some", "none");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "results/audit/charged_budget.hpp"
 #include "results/audit/ledger_findings.hpp"
 
 namespace fedarena::results {
@@ -22,7 +23,7 @@ bool has_fixed_size(const Event& event) {
 // Whether some event that counts has the property.
 bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& property) {
   const auto among = [&](const std::vector<Ledger::Segment>& segments) {
-    return any_event(Ledger::accesses_of(segments), property);
+    return any_event(Ledger::charged_of(segments), property);
   };
   if (among(ledger.population()) || among(ledger.as_if())) return true;
   return charges_each_client(ledger.unit()) &&
@@ -79,6 +80,27 @@ const ClientAccount& least_of(const Account& account, const Ledger& ledger) {
   return *least;
 }
 
+// The account of a ledger, where data decided how much of budgets was spent those.
+Account charged_account(const PrivacyClaim& claim, const Ledger& ledger, const ChargedBudget& budget) {
+  Account account = fedarena::account(ledger, claim.settings);
+  if (claim.budget.least() == 0 || !account.rdp.epsilon) return account;
+  Claim worst{.epsilon = 0}, largest_budget{.epsilon = 0};
+  for (ClientAccount& client : account.clients) {
+    const Claim charged = budget.charge(client.rdp, client.client);
+    if (charged != client.rdp) {
+      largest_budget = worse(largest_budget, charged);
+      client.rdp = charged;
+      client.order = 0;
+    }
+    worst = worse(worst, client.rdp);
+  }
+  if (largest_budget.epsilon == 0.0) return account;
+  account.rdp = worst;
+  // PLD is not known of each client; what those with budgets of their own spent is not above these.
+  account.pld = claim.budget.is_list() ? worse(account.pld, largest_budget) : budget.charge(account.pld, 0);
+  return account;
+}
+
 }  // namespace
 
 void plan_privacy(Summary& summary, const std::string& policy, const AccountSettings& settings,
@@ -94,7 +116,8 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   if (!summary.privacy) return;
   PrivacyClaim& claim = *summary.privacy;
   FEDARENA_CHECK(claim.unit, ==, name(ledger.unit()));
-  const Account account = fedarena::account(ledger, claim.settings);
+  const ChargedBudget budget(claim, ledger);
+  const Account account = charged_account(claim, ledger, budget);
   claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
   claim.units = units_of(ledger);
   claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
@@ -110,10 +133,11 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   if (claim.per_client) {
     const ClientAccount& least = least_of(account, ledger);
     claim.least_rdp = least.rdp;
-    claim.least_pld = pld_claim(ledger.charged(least.client), claim.settings);
+    claim.least_pld = budget.charge(pld_claim(ledger.charged(least.client), claim.settings), least.client);
   }
   claim.made_rdp = claim.made_pld = std::nullopt;
-  if (ledger.charges_more()) {
+  const bool by_budget = claim.budget.least() > 0 && ledger.varies();
+  if (by_budget || ledger.charges_more()) {
     const Account made = fedarena::account(ledger.made(), claim.settings);
     claim.made_rdp = made.rdp;
     claim.made_pld = made.pld;

@@ -166,14 +166,16 @@ std::set<double> ExpectedLedger::rates(std::int64_t examples) const {
   return rates;
 }
 
+std::int64_t ExpectedLedger::own(const char* name) const {
+  return std::max<std::int64_t>(0, integer(fmt::format("algorithms.{}", name), 0));
+}
+
+bool ExpectedLedger::is(const char* name, std::string_view value) const {
+  const auto found = settings_.find(fmt::format("algorithms.{}", name));
+  return found != settings_.end() && found->second == value;
+}
+
 std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
-  const auto own = [&](const char* name) {
-    return std::max<std::int64_t>(0, integer(fmt::format("algorithms.{}", name), 0));
-  };
-  const auto is = [&](const char* name, std::string_view value) {
-    const auto found = settings_.find(fmt::format("algorithms.{}", name));
-    return found != settings_.end() && found->second == value;
-  };
   // Steps of local SGD, where 0 of them count epochs instead.
   const auto sgd = [&](const char* steps, const char* epochs) {
     if (own(steps) > 0) return times(own(steps), 1);
@@ -194,21 +196,23 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
     return exactly(sgd("local_steps", "local_epochs") + extra);
   }
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
-    const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
-    const std::int64_t calibration = is("server_calibration", "true") ? 1 : 0;
-    const bool measures =
-        is("region", "gradient") && !is("server_radius", "constant") && !is("server_radius", "none");
-    const std::int64_t trials = measures ? times(own("server_epochs"), 1) : 0;
-    return Count{0, walks + calibration + trials};  // a walk may end early
+    const Plan all = *plan(examples);
+    return Count{0, all.sampled + all.whole};  // a walk may end early
   }
   return std::nullopt;
 }
 
-std::optional<std::int64_t> ExpectedLedger::most_accesses() const {
-  if (policy_ != "record" || has_budget()) return 0;
-  const std::optional<Count> any = accesses(0);
-  if (!any) return std::nullopt;
-  return any->least < any->most ? any->most : 0;
+std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) const {
+  if (algorithm_ != "fedlap" && algorithm_ != "fedlap-dp") return std::nullopt;
+  const std::int64_t batch = own("batch_size");
+  const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
+  const bool measures = !is("server_radius", "constant") && !is("server_radius", "none");
+  const std::int64_t trials = !measures                  ? 0
+                              : is("region", "gradient") ? times(own("server_epochs"), 1)
+                              : is("region", "votes")    ? 1
+                                                         : 0;
+  const std::int64_t whole = trials + (is("server_calibration", "true") ? 1 : 0);
+  return batch > 0 && batch < examples ? Plan{walks, whole} : Plan{0, walks + whole};
 }
 
 std::vector<double> ExpectedLedger::multipliers(std::int64_t cohort) const {

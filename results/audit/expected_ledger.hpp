@@ -33,8 +33,6 @@ class ExpectedLedger {
   bool has_empty_places() const;
   /// That were planned.
   std::int64_t rounds() const { return integer("experiment.rounds", 0); }
-  /// Whether a fixed budget of epsilon lets data decide how much is asked for.
-  bool has_budget() const { return setting("budget", "0.0") != "0.0"; }
   /// Whether each client has a budget of its own, and which.
   bool has_own_budgets() const { return setting("budget", "0.0").starts_with('['); }
   double budget(std::int64_t client) const { return number("budget", client); }
@@ -56,8 +54,12 @@ class ExpectedLedger {
   };
   /// None for an algorithm that this program does not bring along.
   std::optional<Count> accesses(std::int64_t examples) const;
-  /// What is charged to a client in each of its rounds even where fewer were made; none as above.
-  std::optional<std::int64_t> most_accesses() const;
+  /// What such a client is charged for in each of its rounds, made or not: over samples, and of the whole
+  /// shard. None where what was made is charged, and for an algorithm as above.
+  struct Plan {
+    std::int64_t sampled = 0, whole = 0;
+  };
+  std::optional<Plan> plan(std::int64_t examples) const;
 
   /// What happens to all clients in a round under the policy "client".
   SampledGaussian of_clients(std::int64_t clients) const;
@@ -85,6 +87,9 @@ class ExpectedLedger {
   // Of the policy; of a list, the client's.
   double number(const std::string& name, std::int64_t client = 0) const;
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
+  // Of the algorithm: a count, and whether a choice is that.
+  std::int64_t own(const char* name) const;
+  bool is(const char* name, std::string_view value) const;
   std::int64_t as_if_cohort() const;
   std::int64_t cohort_size(std::int64_t trained) const;
   std::int64_t trained(std::int64_t clients) const { return clients - std::ssize(held_out(clients)); }

@@ -11,6 +11,7 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
+#include "results/audit/charged_budget.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/record/environment_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -102,10 +103,11 @@ std::vector<ClientGroup> groups_of(const Ledger& ledger, const Summary& summary)
   const Account account = fedarena::account(ledger, settings);
   std::map<std::int64_t, const ClientAccount*> accounts;
   for (const ClientAccount& client : account.clients) accounts[client.client] = &client;
+  const ChargedBudget budget(*summary.privacy, ledger);
   for (ClientGroup& group : groups) {
     const ClientAccount& one = *accounts.at(group.clients.empty() ? -1 : group.clients.front());
-    group.rdp = one.rdp;
-    group.order = one.order;
+    group.rdp = budget.charge_all(one.rdp, group.clients);
+    group.order = group.rdp == one.rdp ? one.order : 0;
     set_parts(group, settings);
   }
   return groups;

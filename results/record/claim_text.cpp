@@ -87,8 +87,10 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
     lines.emplace_back("", explained_claim(claim.as_if_pld) + " by PLD");
   }
   if (claim.made_rdp) {
-    lines.emplace_back("made", explained_claim(claim.made_rdp) +
-                                   " by RDP, of what was asked for; epsilon charges for the whole plan,");
+    const char* charged =
+        charges_budget(claim) ? "epsilon is the budget," : "epsilon charges for the whole plan,";
+    lines.emplace_back("made",
+                       explained_claim(claim.made_rdp) + " by RDP, of what was asked for; " + charged);
     lines.emplace_back(
         "", explained_claim(claim.made_pld) + " by PLD; because data decided how much of it was asked for");
   }

@@ -105,6 +105,12 @@ bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim) {
   return claim->adjacency.empty() ? !claim->rdp : claim->adjacency != name(Adjacency::kReplaceOne);
 }
 
+bool charges_budget(const PrivacyClaim& claim) {
+  if (!claim.made_rdp || !is_finite(claim.rdp)) return false;
+  const std::vector<double>& budgets = claim.budget.numbers();
+  return claim.budget.least() > 0 && std::ranges::find(budgets, *claim.rdp->epsilon) != budgets.end();
+}
+
 bool is_finite(const std::optional<Claim>& claim) {
   return claim && claim->epsilon && std::isfinite(*claim->epsilon);
 }

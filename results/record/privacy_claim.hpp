@@ -35,7 +35,7 @@ struct PrivacyClaim {
       {};  ///< of the larger population that rescaled noise simulates; none where it is not rescaled
   std::optional<Claim> as_if_pld = {};  ///< present together with `as_if_rdp`
   std::optional<Claim> made_rdp =
-      {};  ///< of what was asked for alone, where the claim charges for more: see Ledger
+      {};  ///< of what was asked for alone, where the claim charges for more: see Ledger, ChargedBudget
   std::optional<Claim> made_pld = {};  ///< present together with `made_rdp`
   bool per_client = false;  ///< whether noise or budgets are lists, so that each client's epsilon is its own
   std::optional<Claim> least_rdp =
@@ -64,6 +64,9 @@ enum class DrawnSizes { kNone, kBatches, kCohorts };
 /// Whether privacy keeps these sizes secret: where each unit was drawn on its own, and before the end of a
 /// run, when nobody has looked yet. No number of this kind is shown.
 bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
+
+/// Whether epsilon is a budget, because data decided how much of it was spent.
+bool charges_budget(const PrivacyClaim& claim);
 
 /// Whether there is an epsilon, and a finite one.
 bool is_finite(const std::optional<Claim>& claim);

@@ -15,6 +15,7 @@
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
 
+#include "results/audit/charged_budget.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
@@ -131,7 +132,9 @@ std::string explanation(const SeedResult& seed, Odometers& odometers, Problems& 
     const Ledger ledger = read_ledger(seed.path, claim.unit);
     std::vector<ClientGroup> groups = client_groups(ledger);
     const Odometer& odometer = odometers.of(claim.settings);
-    for (ClientGroup& group : groups) group.rdp = worth(group, ledger.unit(), odometer);
+    const ChargedBudget budget(claim, ledger);
+    for (ClientGroup& group : groups)
+      group.rdp = budget.charge_all(worth(group, ledger.unit(), odometer), group.clients);
     compare_claims(claim, groups, seed.path, problems);
     html += exact_list(ledger) + group_table(groups);
   } catch (const Error& error) {

@@ -50,6 +50,40 @@ TEST(LedgerJson, ReadsBackWhatItWrote) {
   }
 }
 
+TEST(LedgerJson, HoldsOfWhomRoundsWereWithheld) {
+  for (const std::int64_t client : {Ledger::kEverybody, std::int64_t{7}}) {
+    Ledger ledger = sample_ledger(Unit::kRecord);
+    ledger.withhold(client);
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+    EXPECT_TRUE(ledger.varies() && ledger.varies(7));
+  }
+  for (const json& wrong : {json(-2), json(0.5), json("7"), json(18446744073709551615ULL)}) {
+    EXPECT_THAT(refusal_after([&](json& document) { document["withheld"] = json::array({wrong}); }),
+                HasSubstr("\"withheld\" holds " + wrong.dump()));
+  }
+}
+
+// A plan of nothing is a plan.
+TEST(LedgerJson, HoldsWhatWasPlannedAndNotMade) {
+  Ledger ledger(Unit::kRecord);
+  for (const std::int64_t client : {0, 1, 2}) ledger.add_client(client, 10);
+  RoundAccesses some({{Gaussian{2}, 4}}), none({{Gaussian{2}, 4}});
+  some.leave_unmade({{Gaussian{1}, 3}});
+  none.leave_unmade({});
+  ledger.record(1, 0, some);
+  ledger.record(1, 1, none);
+  ledger.record(1, 2, RoundAccesses({{Gaussian{2}, 4}}));
+  EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+  const json document = json::parse(ledger.to_json());
+  const auto unmade = [&](std::size_t client) { return document["clients"][client]["segments"][0]; };
+  EXPECT_EQ(unmade(0)["unmade"], json::parse(R"([{"event": "gaussian", "noise_multiplier": 1.0,
+                                                 "adjacency": "add-remove", "count": 3}])"));
+  EXPECT_EQ(unmade(1)["unmade"], json::array());
+  EXPECT_FALSE(unmade(2).contains("unmade"));
+  EXPECT_THAT(refusal_after([](json& other) { segment(other)["unmade"] = 3; }, ledger),
+              HasSubstr("\"unmade\" is 3; allowed: a list"));
+}
+
 TEST(LedgerJson, ListsIdleClientsInRuns) {
   Ledger ledger(Unit::kRecord);
   for (std::int64_t client = 0; client < 1'000; ++client) ledger.add_client(client, client < 700 ? 6 : 7);
@@ -113,8 +147,8 @@ TEST(LedgerJson, HoldsCountsThatMultiplyWithoutOverflow) {
 
 TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
-  EXPECT_EQ(document["schema"], 4);
-  EXPECT_EQ(document["most_accesses"], 0);
+  EXPECT_EQ(document["schema"], 5);
+  EXPECT_EQ(document["withheld"], json::array());
   EXPECT_EQ(document["ended_after"], 0);
   EXPECT_EQ(document["unit"], "none");
   EXPECT_EQ(document["population"], json::array());
@@ -274,9 +308,9 @@ TEST(LedgerJson, RefusesClientsThatCannotBe) {
 }
 
 TEST(LedgerJson, RefusesAnotherSchema) {
-  for (const int schema : {3, 5}) {
+  for (const int schema : {4, 6}) {
     EXPECT_EQ(refusal_after([&](json& document) { document["schema"] = schema; }),
-              fmt::format("a ledger of schema {}; this program reads schema 4", schema));
+              fmt::format("a ledger of schema {}; this program reads schema 5", schema));
   }
 }
 
@@ -288,7 +322,7 @@ TEST(LedgerJson, RefusesAnotherUnit) {
 
 TEST(LedgerJson, RefusesWhatIsNoLedger) {
   for (const std::string text :
-       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 4}", "\xff\xfe"}) {
+       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 5}", "\xff\xfe"}) {
     EXPECT_NE(refusal(text), "none") << text;
   }
 }
@@ -331,7 +365,7 @@ TEST(LedgerJson, IsNotNestedDeeply) {
   const std::string refused = "lists and objects lie too deep in each other; allowed: 64 levels";
   EXPECT_EQ(refusal(std::string(100'000, '[')), refused);
   EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), refused);
-  EXPECT_EQ(refusal("{\"schema\": 4, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
+  EXPECT_EQ(refusal("{\"schema\": 5, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
 }
 
 TEST(ParseJson, GivesElementsAwayAsItReadsThem) {

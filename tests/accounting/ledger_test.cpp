@@ -294,13 +294,19 @@ TEST(Ledger, ChargesAClientForThePopulationAlone) {
 }
 
 TEST(Ledger, ChargesThePlanWhereDataMadeLessOfIt) {
-  Ledger ledger(Unit::kRecord, 10);
+  Ledger ledger(Unit::kRecord);
   ledger.add_client(0, 600);
-  ledger.record(1, 0, RoundAccesses({{Gaussian{2}, 3}, {Gaussian{1}, 1}, {DeclaredPublic{"classes"}, 1}}));
-  ledger.record(2, 0, RoundAccesses({{Gaussian{2}, 12}}));
-  EXPECT_EQ(ledger.charged(0),
-            (std::vector<Access>{
-                {Gaussian{2}, 9}, {Gaussian{1}, 1}, {DeclaredPublic{"classes"}, 1}, {Gaussian{2}, 12}}));
+  RoundAccesses less({{Gaussian{2}, 3}, {DeclaredPublic{"classes"}, 1}});
+  less.leave_unmade({{Gaussian{2}, 6}, {Gaussian{1}, 1}});
+  ledger.record(1, 0, less);
+  RoundAccesses all({{Gaussian{2}, 9}, {Gaussian{1}, 1}});
+  all.leave_unmade({});
+  for (const std::int64_t round : {2, 3}) ledger.record(round, 0, all);
+  EXPECT_EQ(ledger.charged(0), (std::vector<Access>{{Gaussian{2}, 9},
+                                                    {DeclaredPublic{"classes"}, 1},
+                                                    {Gaussian{1}, 1},
+                                                    {Gaussian{2}, 18},
+                                                    {Gaussian{1}, 2}}));
   EXPECT_TRUE(ledger.charges_more());
   EXPECT_EQ(ledger.made().charged(0), Ledger::accesses_of(ledger.clients().at(0).segments));
   EXPECT_FALSE(ledger.made().charges_more());
@@ -329,11 +335,17 @@ TEST(Ledger, ChargesRoundsThatWereLeftOutApartFromThoseThatWereMade) {
 
 // A crash may lose a round after its answers were seen: whatever the second attempt asks comes on top.
 TEST(Ledger, ChargesARoundThatIsMadeAgainTwice) {
-  Ledger ledger(Unit::kRecord, 5);
+  Ledger ledger(Unit::kRecord);
   ledger.add_client(0, 600);
-  for (const std::int64_t round : {1, 3, 3}) ledger.record(round, 0, RoundAccesses({{Gaussian{2}, 3}}));
-  EXPECT_EQ(ledger.charged(0), (std::vector<Access>{{Gaussian{2}, 5}, {Gaussian{2}, 5}, {Gaussian{2}, 5}}));
-  EXPECT_EQ(ledger.clients().at(0).segments.front(), (Segment{1, 2, 1, {{Gaussian{2}, 3}}}));
+  RoundAccesses accesses({{Gaussian{2}, 3}});
+  accesses.leave_unmade({{Gaussian{2}, 1}, {Gaussian{1}, 1}});
+  for (const std::int64_t round : {1, 3, 3}) ledger.record(round, 0, accesses);
+  std::int64_t twos = 0, ones = 0;
+  for (const Access& access : ledger.charged(0))
+    (access.event == Event(Gaussian{2}) ? twos : ones) += access.count;
+  EXPECT_EQ(twos, 3 * 4);
+  EXPECT_EQ(ones, 3);
+  EXPECT_EQ(ledger.clients().at(0).segments.front(), (Segment{1, 2, 1, accesses.list(), accesses.unmade()}));
   EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
 }
 
@@ -366,7 +378,7 @@ TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
 // What stays with a client costs nothing, under every unit, also where it is exact.
 TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
   for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {
-    Ledger ledger(unit, unit == Unit::kRecord ? 5 : 0);
+    Ledger ledger(unit);
     ledger.add_client(0, 600);
     ledger.record(1, 0, RoundAccesses({{Gaussian{2}, 3}}));
     const std::vector<Access> charged = ledger.charged(0);
@@ -380,23 +392,27 @@ TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
   }
 }
 
-TEST(Ledger, TellsWhetherAccessesVariedWithoutABound) {
-  const auto ledger_of = [](Unit unit, std::int64_t most, std::int64_t last) {
-    Ledger ledger(unit, most);
-    ledger.add_client(0, 600);
+TEST(Ledger, TellsWhetherAccessesVariedWithoutAPlan) {
+  const auto ledger_of = [](Unit unit, bool planned, std::int64_t last) {
+    Ledger ledger(unit);
+    for (const std::int64_t client : {0, 1}) ledger.add_client(client, 600);
     for (const std::int64_t round : {1, 2, 4}) {
-      const RoundAccesses accesses({{Gaussian{2}, round == 4 ? last : 3}});
+      RoundAccesses accesses({{Gaussian{2}, round == 4 ? last : 3}});
+      if (planned) accesses.leave_unmade({});
       ledger.record(round, 0, unit == Unit::kClient ? RoundAccesses({{Gaussian{2}, round}}) : accesses);
+      ledger.record(round, 1, RoundAccesses({{Gaussian{2}, 3}}));
       if (unit == Unit::kClient) ledger.record_population(round, accesses);
     }
     return ledger;
   };
   for (const Unit unit : {Unit::kRecord, Unit::kClient}) {
-    EXPECT_TRUE(ledger_of(unit, 0, 5).varies());
-    EXPECT_FALSE(ledger_of(unit, 0, 3).varies());
+    EXPECT_TRUE(ledger_of(unit, false, 5).varies());
+    EXPECT_TRUE(ledger_of(unit, false, 5).varies(0));
+    EXPECT_EQ(ledger_of(unit, false, 5).varies(1), unit == Unit::kClient);
+    EXPECT_FALSE(ledger_of(unit, false, 3).varies());
   }
-  EXPECT_FALSE(ledger_of(Unit::kRecord, 5, 4).varies());
-  EXPECT_FALSE(ledger_of(Unit::kNothing, 0, 5).varies());
+  EXPECT_FALSE(ledger_of(Unit::kRecord, true, 4).varies());
+  EXPECT_FALSE(ledger_of(Unit::kNothing, false, 5).varies());
 }
 
 TEST(Ledger, ChargesNobodyWithoutAClaim) {

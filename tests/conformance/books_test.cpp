@@ -176,6 +176,14 @@ TEST_P(BooksOf, HoldEveryNoisyAccessToData) {
   });
 }
 
+// Rounds of one client ask alike, or as the algorithm planned before: else its epsilon is not proven.
+TEST_P(BooksOf, HoldNothingThatDataMayHaveDecided) {
+  const Federation all = federation({.rounds = 5, .cohort_size = 2, .workers = 2, .policy = RecordPolicy()});
+  TestRun run(all, plugins().create(GetParam(), declared_by(GetParam(), {{"batch_size", 16}})));
+  run.finish();
+  EXPECT_FALSE(run->ledger().varies());
+}
+
 // The format, by hand: a header of 8 bytes; for each entry a length, its name and a kind; Params bring 17
 // bytes and their numbers; integers 8 bytes.
 std::int64_t name_bytes(std::string_view name) { return 2 + static_cast<std::int64_t>(name.size()); }

@@ -63,22 +63,45 @@ TEST_F(FedLapClients, AskForLessWhereTheyLeaveTheRadius) {
   const Settings early{{"radius", 1e-9}, {"rate", 0.1}};
   const auto training = run("fedlap-dp", early, {.rounds = 1, .policy = RecordPolicy()});
   training->finish();
-  EXPECT_EQ(plugins().create("fedlap-dp", settings(early))->most_accesses(), 3 * 2 * 4);
   for (const auto& [client, record] : (*training)->ledger().clients()) {
-    EXPECT_EQ(record.segments[0].accesses[0].count, 3 * 1 * 4) << "client " << client;
+    const Access& made = record.segments[0].accesses[0];
+    EXPECT_EQ(made.count, 3 * 1 * 4) << "client " << client;
+    EXPECT_EQ(record.segments[0].unmade, (std::vector<Access>{{made.event, 3 * 1 * 4}}));
   }
 }
 
-// What is stated as the most is what clients ask for where nothing ends early.
-TEST_F(FedLapClients, StateTheMostGradientsThatTheyAskFor) {
+// What they plan is what they ask for where nothing ends early, by kinds: a gradient of the whole shard costs
+// more than a batch.
+TEST_F(FedLapClients, PlanTheMostThatTheyAskFor) {
+  const Settings calibrated{{"radius", 100.0}, {"server_descent", "weighted"}, {"server_calibration", true}};
   for (const Settings& more : std::vector<Settings>{
            {{"radius", 100.0}},
-           {{"radius", 100.0}, {"server_descent", "weighted"}, {"server_calibration", true}}}) {
-    const auto training = run("fedlap-dp", more, {.rounds = 1, .policy = RecordPolicy()});
+           calibrated,
+           joined(calibrated, {{"server_radius", "max"}, {"region", "votes"}}),
+           joined(calibrated, {{"server_radius", "max"}, {"region", "gradient"}, {"server_epochs", 1}}),
+           {{"radius", 100.0}, {"batch_size", 0}}}) {
+    const auto training = run("fedlap-dp", more, {.rounds = 2, .policy = RecordPolicy()});
     training->finish();
-    std::int64_t gradients = 0;
-    for (const Access& access : (*training)->ledger().charged(0)) gradients += access.count;
-    EXPECT_EQ(plugins().create("fedlap-dp", settings(more))->most_accesses(), gradients);
+    for (const auto& [client, record] : (*training)->ledger().clients()) {
+      ASSERT_EQ(record.segments.size(), 1U);
+      ASSERT_TRUE(record.segments[0].unmade);
+      EXPECT_THAT(*record.segments[0].unmade, ::testing::IsEmpty()) << "client " << client;
+    }
+  }
+}
+
+// What was left out is charged at the price of its kind, under a budget, too.
+TEST_F(FedLapClients, AreChargedTheirPlanWhateverTheRadius) {
+  for (const double budget : {0.0, 1e6}) {
+    RecordPolicy policy;
+    policy.budget = budget;
+    const auto epsilon = [&](double radius) {
+      const auto training = run(
+          "fedlap-dp", {{"radius", radius}, {"rate", 0.1}, {"server_radius", "max"}, {"region", "gradient"}},
+          {.rounds = 1, .policy = policy});
+      return (*training)->next_round().epsilon.value();
+    };
+    EXPECT_NEAR(epsilon(1e-9), epsilon(100), 1e-9);
   }
 }
 

@@ -35,7 +35,6 @@ class RecordedRun {
     /// What happens to a client's data in a round.
     std::function<RoundAccesses(std::int64_t round, std::int64_t client)> accesses =
         [](std::int64_t, std::int64_t) { return private_steps(10); };
-    std::int64_t most_accesses = 0;
     double accuracy = 0.75;  ///< of every round
   };
 
@@ -59,7 +58,7 @@ class RecordedRun {
         R"({"plugins": [{"name": "fedavg", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "scaffold"}]})",
         summary);
 
-    Ledger ledger(unit, plan.most_accesses);
+    Ledger ledger(unit);
     for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 1000 + client);
     const Odometer odometer({.delta = 1e-5, .orders = "opacus"});
     std::int64_t client_rounds = 0;

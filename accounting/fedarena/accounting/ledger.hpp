@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,12 +31,21 @@ enum class Unit {
 class FEDARENA_API RoundAccesses {
  public:
   RoundAccesses() = default;
-  explicit RoundAccesses(std::vector<Access> accesses) : accesses_(std::move(accesses)) {}
+  explicit RoundAccesses(std::vector<Access> accesses, std::optional<std::vector<Access>> unmade = {})
+      : accesses_(std::move(accesses)), unmade_(std::move(unmade)) {}
   void add(const Event& event);
+  /// What a plan that was fixed before the round has besides, and was not made: it is charged all the same.
+  void leave_unmade(std::vector<Access> unmade) { unmade_ = std::move(unmade); }
+  /// Those that were made.
   const std::vector<Access>& list() const { return accesses_; }
+  /// None where there is no plan.
+  const std::optional<std::vector<Access>>& unmade() const { return unmade_; }
+  /// All that are charged: made, or planned and not made.
+  std::vector<Access> charged() const;
 
  private:
   std::vector<Access> accesses_;
+  std::optional<std::vector<Access>> unmade_;
 };
 
 /// What happened to each client's data over a run. Consecutive rounds with equal accesses are one segment, so
@@ -42,14 +53,19 @@ class FEDARENA_API RoundAccesses {
 ///
 /// Where data decides how much is asked for, what was made is no measure of what it reveals: accountants
 /// compose a plan that was fixed before (or, with a filter, whatever stays below a fixed budget; Rogers et
-/// al. 2016, Feldman and Zrnic 2021). Such a ledger charges the plan: `most_accesses` for each client in each
-/// of its rounds, and, after `end_after`, the rounds that were left out.
+/// al. 2016, Feldman and Zrnic 2021). Such a ledger charges the plan: in each round of a client also what was
+/// planned and not made, as papers account for methods that may end a round early (Wang et al., PoPETs
+/// 2024(3), Section 6.3), and, after `end_after`, the rounds that were left out.
 class FEDARENA_API Ledger {
  public:
   struct Segment {
     std::int64_t first_round = 0, last_round = 0;
     std::int64_t participations = 0;  ///< rounds in it that count; fewer than all when a client sat some out
     std::vector<Access> accesses;     ///< of each of them
+    /// Planned for each of them besides, and not made; none where there was no plan.
+    std::optional<std::vector<Access>> unmade = {};
+    /// One of them.
+    RoundAccesses round() const { return RoundAccesses(accesses, unmade); }
     bool operator==(const Segment&) const = default;
   };
   /// A list that takes 8 bytes while it is empty, as it is of most of a million clients.
@@ -164,16 +180,14 @@ class FEDARENA_API Ledger {
     std::size_t size_ = 0;
   };
 
-  /// What segments hold, rounds multiplied out.
+  /// What was made in segments, rounds multiplied out.
   static std::vector<Access> accesses_of(const std::vector<Segment>& segments);
+  /// The same with what was planned and not made.
+  static std::vector<Access> charged_of(const std::vector<Segment>& segments);
   /// The rounds of segments that count.
   static std::int64_t participations_of(const std::vector<Segment>& segments);
 
-  /// `most_accesses`: so many noised answers are charged to a client for each of its rounds where fewer were
-  /// given, as papers account for methods that may end a round early (Wang et al., PoPETs 2024(3), Section
-  /// 6.3); those missing are of the kind that was given most often. 0: what was given. Of records as units.
-  explicit Ledger(Unit unit = Unit::kNothing, std::int64_t most_accesses = 0)
-      : unit_(unit), most_accesses_(most_accesses) {}
+  explicit Ledger(Unit unit = Unit::kNothing) : unit_(unit) {}
 
   /// Adds a client; every client is added once, before its first round.
   void add_client(std::int64_t client, std::int64_t examples);
@@ -195,18 +209,26 @@ class FEDARENA_API Ledger {
   void add_lost(const Ledger& written, std::int64_t round);
   /// Data ended the run after this round (>= 1): what is recorded from here on was planned and never made.
   void end_after(std::int64_t round);
+  /// All clients at once, where one may be named.
+  static constexpr std::int64_t kEverybody = -1;
+  /// A budget did not pay for a round of this client, which asked for something else than those before it: it
+  /// is not recorded, but data may have decided that it is not.
+  void withhold(std::int64_t client) { withheld_.insert(client); }
 
   Unit unit() const { return unit_; }
-  std::int64_t most_accesses() const { return most_accesses_; }
   /// The round after which data ended the run; 0: nothing did.
   std::int64_t ended_after() const { return ended_after_; }
+  /// Of whom such rounds were withheld.
+  const std::set<std::int64_t>& withheld() const { return withheld_; }
   /// The ledger that charges only what was made.
   Ledger made() const;
   /// Whether it charges for more than was made.
   bool charges_more() const;
-  /// Whether some unit was asked for other noised answers in one of its rounds than in another, and no bound
-  /// on them is charged: data may have decided which.
+  /// Whether some unit was asked for other noised answers in one of its rounds than in another, recorded or
+  /// withheld, and no plan said so before: data may have decided which.
   bool varies() const;
+  /// The same of that client's units.
+  bool varies(std::int64_t client) const;
   const Clients& clients() const { return clients_; }
   const std::vector<Segment>& population() const { return population_; }
   const std::vector<Segment>& as_if() const { return as_if_; }
@@ -228,8 +250,8 @@ class FEDARENA_API Ledger {
   void append(std::vector<Segment>& segments, std::int64_t round, const RoundAccesses& accesses) const;
 
   Unit unit_;
-  std::int64_t most_accesses_;
   std::int64_t ended_after_ = 0;
+  std::set<std::int64_t> withheld_;
   Clients clients_;
   std::vector<Segment> population_;
   std::vector<Segment> as_if_;

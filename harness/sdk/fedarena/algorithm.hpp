@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "fedarena/access_plan.hpp"
 #include "fedarena/augmentation.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/export.hpp"
@@ -181,10 +183,12 @@ class FEDARENA_API Algorithm {
   virtual std::vector<Params> centres(const Message& /*downlink*/) const { return {}; }
   /// Turns the cohort's messages into the next global model.
   virtual void aggregate(Server& server, const Uplink& uplink) const = 0;
-  /// The most gradients that `train` asks the oracle for in one round, where it may ask for fewer because of
-  /// what it was answered; 0 where it never does. Unless a budget governs the run, so many are charged in
-  /// each round: the plan was fixed before any answer, what data made of it was not.
-  virtual std::int64_t most_accesses() const { return 0; }
+  /// The most that `train` asks this client's oracle for in this round, under a policy on records: all of it
+  /// is charged, made or not, because what answers made of the plan was not fixed before them, and asking for
+  /// more ends the run. To be stated where `train` may ask for fewer because of what anybody was answered, or
+  /// not for the same in every round; none: it never does, and what was asked for is charged. It must follow
+  /// from what is public: hyper-parameters, round, sizes, budget, and which entries the client's state has.
+  virtual std::optional<AccessPlan> access_plan(const Client& /*client*/) const { return std::nullopt; }
   /// Whether clients are tested with models of their own.
   virtual bool personalises() const { return false; }
   /// The model that a client is tested with, made where it stays: of the same layout as the global one, from

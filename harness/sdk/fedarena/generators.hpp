@@ -54,4 +54,7 @@ struct FEDARENA_API Generators {
 /// and generator_steps.
 FEDARENA_API Batch generate(const Generators& config, Client& client, std::int64_t examples);
 
+/// The noised answers that generate() asks for, which no answer changes.
+FEDARENA_API AccessPlan generation_plan(const Generators& config, const Client& client);
+
 }  // namespace fedarena

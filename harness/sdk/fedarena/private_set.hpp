@@ -25,4 +25,7 @@ struct FEDARENA_API PrivateSet : GradientMatching, SyntheticSets, ImageTraining,
 /// as many as its budget pays for; observes their number, "private-gradients".
 FEDARENA_API Batch private_set(const PrivateSet& config, Client& client);
 
+/// What private_set() asks for, which no answer changes.
+FEDARENA_API AccessPlan private_set_plan(const PrivateSet& config, const Client& client);
+
 }  // namespace fedarena

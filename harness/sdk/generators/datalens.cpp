@@ -106,12 +106,24 @@ void check_end(const Generators& config, std::int64_t votes_left) {
                         .remedy = "set the algorithm's generator_steps, or budget in [privacy]"});
 }
 
+std::int64_t parts_of(const Generators& config, const Client& client) {
+  return std::min(config.teachers, client.oracle.size());
+}
+
 }  // namespace
+
+std::int64_t teacher_votes(const Generators& config, const Client& client) {
+  const std::int64_t parts = parts_of(config, client);
+  if (parts == 0) return 0;
+  const std::int64_t paid = client.oracle.votes_left({.parts = parts});  // whatever their bound
+  return config.generator_steps == 0 ? paid
+                                     : std::min(paid, config.generator_steps * config.generator_batch_size);
+}
 
 std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGenerator& generator) {
   const TeacherVotes teachers(config, client);
   const TeacherShape& shape = teachers.shape();
-  const VoteQuery query{.parts = std::min(config.teachers, client.oracle.size()),
+  const VoteQuery query{.parts = parts_of(config, client),
                         .bound = std::sqrt(static_cast<double>(std::min(config.top_k, shape.pixels)))};
   if (query.parts == 0) return 0;
   check_end(config, client.oracle.votes_left(query));

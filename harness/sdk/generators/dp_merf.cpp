@@ -50,8 +50,13 @@ class FourierFeatures {
 
 }  // namespace
 
+std::int64_t embedding_votes(const Client& client) {
+  return client.oracle.size() == 0 ? 0
+                                   : std::min<std::int64_t>(1, client.oracle.votes_left(class_means_query()));
+}
+
 std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator) {
-  if (client.oracle.size() == 0 || client.oracle.votes_left(class_means_query()) == 0) return 0;
+  if (embedding_votes(client) == 0) return 0;
   const PixelScale scale(client);
   const FourierFeatures features(config, client, scale.pixels());
   const ClassMeans wanted = noisy_class_means(

@@ -40,7 +40,7 @@ Batch real(Client& client, std::int64_t examples) {
   return own.select(rounds_of(own.size(), examples, stream).to(own.inputs.device()));
 }
 
-Batch condensed(const Generators& config, Client& client, std::int64_t examples) {
+PrivateSet condensation_of(const Generators& config) {
   PrivateSet how;
   how.images_per_class = config.psg_images_per_class;
   how.initialisations = config.psg_models;
@@ -48,6 +48,11 @@ Batch condensed(const Generators& config, Client& client, std::int64_t examples)
   how.model_epochs = config.psg_epochs;
   how.real_batches = config.psg_gradients;
   how.batch_size = config.psg_batch_size;
+  return how;
+}
+
+Batch condensed(const Generators& config, Client& client, std::int64_t examples) {
+  const PrivateSet how = condensation_of(config);
   const Batch set = private_set(how, client);
   // Classes lie one after another.
   Stream stream = stream_of(client.streams, Draw::kOrder);
@@ -141,6 +146,13 @@ Batch generate(const Generators& config, Client& client, std::int64_t examples) 
   if (config.generator == "real") return real(client, examples);
   if (config.generator == "psg") return condensed(config, client, examples);
   return generated(config, client, examples);
+}
+
+AccessPlan generation_plan(const Generators& config, const Client& client) {
+  if (config.generator == "psg") return private_set_plan(condensation_of(config), client);
+  if (config.generator == "datalens") return {.part_votes = generators::teacher_votes(config, client)};
+  if (config.generator == "dp-merf") return {.votes = generators::embedding_votes(client)};
+  return {};
 }
 
 }  // namespace fedarena

@@ -68,6 +68,7 @@ void run(const std::string& where, const std::string& what) {
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
   NoData oracle;
   Client client{7, 3, 5, oracle, state, model, compute, Streams(0, 3, 7), observed};
+  EXPECT_FALSE(algorithm->access_plan(client));
   EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
   algorithm->aggregate(server, NoUplink());
 }
@@ -85,11 +86,10 @@ struct Call {
   std::string where, named;
 };
 
-const std::vector<Call> kCalls{{"constructor", "its constructor"},
-                               {"start", "start"},
-                               {"broadcast", "broadcast, round 3"},
-                               {"train", "train, round 3, client 7"},
-                               {"aggregate", "aggregate, round 3"}};
+const std::vector<Call> kCalls{
+    {"constructor", "its constructor"},    {"start", "start"},
+    {"broadcast", "broadcast, round 3"},   {"access_plan", "access_plan, round 3, client 7"},
+    {"train", "train, round 3, client 7"}, {"aggregate", "aggregate, round 3"}};
 
 TEST(Guard, PassesCallsThrough) { EXPECT_NO_THROW(run("nowhere", "exception")); }
 
@@ -123,6 +123,8 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
   }
   EXPECT_THAT(failure("train", "empty"),
               StartsWith("\"update\" in the client's message is empty (algorithm"));
+  EXPECT_THAT(failure("access_plan", "negative"),
+              StartsWith("the plan of accesses has the number -1 (algorithm"));
   EXPECT_THAT(failure("train", "name"), StartsWith("the client's message has a name of 256 characters"));
   EXPECT_THAT(failure("train", "undefined"), StartsWith("\"image\" in the client's message is an undefined"));
   EXPECT_THAT(failure("train", "state"), StartsWith("\"kept\" in the client's state is empty"));

@@ -103,6 +103,10 @@ TEST_F(Budgets, LeaveNoTraceOfARoundThatWasWithheld) {
     algorithm.on_train = {};
     algorithm.on_aggregate = {};
     algorithm.steps_in = [](std::int64_t round) { return round < 3 ? 2 : 200; };
+    // Of a plan, which data cannot decide; else the ledger would keep that they may have.
+    algorithm.plan = [](const Client& client) {
+      return AccessPlan{.gradients = {{5, client.round < 3 ? 2 : 200}}};
+    };
     Simulation free(everyone(policy));
     free.next_round();
     const double twice = *free.next_round().epsilon;
@@ -213,6 +217,21 @@ TEST_F(OwnBudgets, EndEachClientsPartByItself) {
       const double budget = accounting(limited)->budget.of(client);
       EXPECT_LE(*Odometer(AccountSettings()).epsilon(simulation.ledger().charged(client)).epsilon, budget);
     }
+  }
+}
+
+TEST_F(OwnBudgets, EndInRoundsThatDataLeaveOutAsTheyWouldHave) {
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(messages_hidden())}) {
+    const PrivacyPolicy limited =
+        with_budget(policy, list({cost(policy, 0, 2), 1.01 * cost(policy, 1, 4), cost(policy, 2, 3), 1e6}));
+    Simulation stopped(everyone(limited));
+    stopped.next_round();
+    stopped.charge_rest();
+    EXPECT_THAT(participations(stopped), ElementsAre(2, 4, 3, 6));
+    EXPECT_THAT(stopped.spent(), ElementsAre(0, 1, 2));
+    Simulation again(everyone(limited));
+    again.restore(stopped.save());
+    EXPECT_EQ(again.spent(), stopped.spent());
   }
 }
 
@@ -361,6 +380,46 @@ TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
       EXPECT_GT(cost(votes + 1), budget.of(client));
     }
   }
+}
+
+// Whether the run ends there is what data may have decided, although all rounds that count were alike.
+TEST_F(Budgets, TellThatARoundWithoutAPlanWasWithheld) {
+  for (const PerClient& budget : {PerClient(20.0), PerClient(std::vector<double>{20.0, 1e6})}) {
+    for (const bool planned : {false, true}) {
+      algorithm.steps_in = [](std::int64_t round) { return round < 3 ? 2 : 1000; };
+      algorithm.plan = {};
+      if (planned) {
+        algorithm.plan = [](const Client& client) {
+          return AccessPlan{.gradients = {{5, client.round < 3 ? 2 : 1000}}};
+        };
+      }
+      Simulation simulation(everyone(with_budget(records_hidden(), budget)));
+      if (budget.is_list()) {
+        for (int round = 0; round < 3; ++round) simulation.next_round();
+        EXPECT_THAT(simulation.spent(), ElementsAre(0, 2));
+        EXPECT_EQ(simulation.ledger().varies(0), !planned);
+        EXPECT_EQ(simulation.ledger().varies(2), !planned);
+      } else {
+        EXPECT_EQ(rounds_of(simulation), 2);
+        EXPECT_EQ(simulation.ledger().varies(), !planned);
+      }
+      const Ledger ledger = simulation.ledger();
+      Simulation again(everyone(with_budget(records_hidden(), budget)));
+      again.restore(simulation.save());
+      EXPECT_EQ(again.ledger(), ledger);
+    }
+  }
+}
+
+// What is planned and not asked for is spent all the same.
+TEST_F(Budgets, PayForThePlan) {
+  Simulation free(everyone(records_hidden()));
+  for (int round = 0; round < 3; ++round) free.next_round();
+  const double budget = *Odometer(AccountSettings()).epsilon(free.ledger()).epsilon;
+  algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}}}; };
+  algorithm.steps_in = [](std::int64_t round) { return round % 3; };
+  Simulation simulation(everyone(with_budget(records_hidden(), 1.0001 * budget)));
+  EXPECT_EQ(rounds_of(simulation), 3);
 }
 
 TEST_F(Budgets, PayForAsManyGradientsAsTheOracleSays) {

@@ -1,6 +1,7 @@
 // Rounds under privacy policies: what the ledger holds of them, and what they answer.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -329,26 +330,129 @@ TEST_F(Policies, ChargeTestsThatTellLabelCounts) {
   }
 }
 
-TEST_F(Policies, ChargeAllAccessesThatAnAlgorithmPlansInARound) {
-  algorithm.most = 4;
-  Simulation whole(setup(records_hidden()));
-  algorithm.steps_in = [](std::int64_t round) { return 1 + round % 4; };
-  Simulation shorter(setup(records_hidden()));
+// Four batches and a gradient of the whole shard are planned; data take fewer batches, and no gradient of the
+// whole shard in most rounds, which costs far more than any batch.
+class PlannedRounds : public Policies {
+ protected:
+  PlannedRounds() {
+    algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}, {0, 1}}}; };
+  }
+  void ask_for(std::int64_t batches, bool whole) {
+    algorithm.steps_in = [batches](std::int64_t) { return batches; };
+    algorithm.on_train = [whole](Client& client) {
+      const Params at = Params::zeros(client.model.layout(), client.model.options());
+      if (whole) (void)client.oracle.gradient(at, {});
+    };
+  }
+};
+
+TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
   RecordPolicy filtered = records_hidden();
   filtered.budget = 1e6;
-  Simulation with_budget(setup(filtered));
+  Simulation whole(setup(records_hidden())), less(setup(records_hidden())), with_budget(setup(filtered));
   for (int round = 0; round < 6; ++round) {
-    const results::RoundRecord record = shorter.next_round();
+    ask_for(4, true);
+    const results::RoundRecord all = whole.next_round();
+    ask_for(1 + round % 4, round == 0);
+    const results::RoundRecord record = less.next_round();
+    EXPECT_NEAR(*record.epsilon, *all.epsilon, 1e-9) << "round " << record.round;
     with_budget.next_round();
-    algorithm.steps_in = nullptr;
-    EXPECT_EQ(record.epsilon, whole.next_round().epsilon) << "round " << record.round;
-    algorithm.steps_in = [](std::int64_t next) { return 1 + next % 4; };
   }
-  // A filter may let data decide; what was asked for is charged.
-  EXPECT_LT(*odometer_reading(with_budget.ledger()), *odometer_reading(shorter.ledger()));
-  EXPECT_EQ(odometer_reading(with_budget.ledger()), odometer_reading(shorter.ledger().made()));
-  with_budget.charge_rest();
-  EXPECT_FALSE(with_budget.ledger().charges_more());
+  EXPECT_GT(*odometer_reading(less.ledger()), *odometer_reading(less.ledger().made()));
+  // A budget is no plan: it does not know either what would have been asked for.
+  EXPECT_EQ(with_budget.ledger(), less.ledger());
+  EXPECT_FALSE(less.ledger().varies());
+}
+
+// Whoever asked for nothing at all is charged as well.
+TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
+  ask_for(4, true);
+  Simulation whole(setup(records_hidden()));
+  whole.next_round();
+  ask_for(0, false);
+  Simulation nothing(setup(records_hidden()));
+  EXPECT_NEAR(*nothing.next_round().epsilon, *odometer_reading(whole.ledger()), 1e-9);
+}
+
+TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
+  for (const PerClient& budget : {PerClient(0), PerClient(1e6), PerClient(std::vector<double>{1e6})}) {
+    RecordPolicy policy = records_hidden();
+    policy.budget = budget;
+    ask_for(4, true);
+    Simulation whole(setup(policy));
+    while (!whole.finished()) whole.next_round();
+    ask_for(1, false);
+    Simulation stopped(setup(policy));
+    stopped.next_round();
+    const Ledger made = stopped.ledger().made();
+    stopped.charge_rest();
+    EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
+    EXPECT_EQ(stopped.ledger().ended_after(), 1);
+    EXPECT_EQ(odometer_reading(stopped.ledger().made()), odometer_reading(made));
+  }
+}
+
+// A plan may differ from round to round, as long as it is public: a client that has made something once needs
+// it no more.
+TEST_F(PlannedRounds, MayDifferFromRoundToRound) {
+  const auto has_begun = [](const Client& client) { return client.state.contains(kVisits.name); };
+  algorithm.plan = [=](const Client& client) {
+    return AccessPlan{.gradients = {{5, has_begun(client) ? 0 : 4}}};
+  };
+  algorithm.steps = 0;
+  algorithm.on_train = [=](Client& client) {
+    const Params at = Params::zeros(client.model.layout(), client.model.options());
+    for (int step = 0; step < 4 && !has_begun(client); ++step)
+      (void)client.oracle.gradient(at, {.batch_size = 5});
+  };
+  Simulation whole(setup(records_hidden())), stopped(setup(records_hidden()));
+  while (!whole.finished()) whole.next_round();
+  EXPECT_FALSE(whole.ledger().varies());
+  stopped.next_round();
+  stopped.charge_rest();
+  EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
+}
+
+TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
+  const auto refusal = [&](const std::function<void(Client&)>& ask) {
+    algorithm.steps = 0;
+    algorithm.on_train = [&](Client& client) {
+      if (client.id == 2) ask(client);
+    };
+    SimulationSetup everyone = setup_on(pool, 6, 4, records_hidden());
+    everyone.algorithm_name = "algorithm \"scripted\"";
+    Simulation simulation(everyone);
+    const Bytes before = simulation.save();
+    const std::string message = message_of([&] { simulation.next_round(); });
+    EXPECT_EQ(simulation.save(), before);
+    return message;
+  };
+  const auto gradients = [](Client& client, std::int64_t batch_size, int count) {
+    const Params at = Params::zeros(client.model.layout(), client.model.options());
+    for (int i = 0; i < count; ++i) (void)client.oracle.gradient(at, {.batch_size = batch_size});
+  };
+  EXPECT_THAT(refusal([&](Client& client) {
+                gradients(client, 5, 5);
+                gradients(client, 0, 1);
+              }),
+              ::testing::StartsWith(
+                  "algorithm \"scripted\" asked client 2 in round 1 for 1 gradient of the whole shard, 5 "
+                  "gradients of batches of 5; allowed: what its plan has, which is what epsilon charges: 1 "
+                  "gradient of the whole shard, 4 gradients of batches of 5"));
+  // Not a batch of another size, nor a vote, in the place of what is planned.
+  EXPECT_THAT(refusal([&](Client& client) { gradients(client, 6, 1); }),
+              HasSubstr("1 gradient of batches of 6;"));
+  EXPECT_THAT(refusal([&](Client& client) { gradients(client, 0, 2); }),
+              HasSubstr("2 gradients of the whole shard;"));
+  EXPECT_THAT(refusal([](Client& client) {
+                (void)client.oracle.noisy_sum(
+                    [](const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); },
+                    {.parts = 2});
+              }),
+              HasSubstr("for 1 vote of parts;"));
+  // Where nothing is charged, nobody is held to anything.
+  algorithm.on_train = [&](Client& client) { gradients(client, 6, 9); };
+  EXPECT_NO_THROW(Simulation(setup(NoPolicy{})).next_round());
 }
 
 TEST_F(Policies, RefuseTheCheckpointsOfOthers) {

@@ -1,4 +1,8 @@
 // Simulations on several ranks: what goes between them.
+#include <map>
+#include <mutex>
+#include <utility>
+
 #include "tests/harness/ranks/threads_as_ranks.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 
@@ -25,6 +29,7 @@ class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithPa
             .seed = 4,
             .rounds = 4,
             .cohort_size = 6,
+            .policy = policy_,
             .crew = crew};
   }
   void work(Ranks& ranks) const {
@@ -35,6 +40,7 @@ class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithPa
     });
   }
 
+  PrivacyPolicy policy_ = NoPolicy{};
   const Model wide_{{.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 5000}, Relu{}, Linear{5000, 2}}},
                     torch::kFloat32};
 };
@@ -61,6 +67,34 @@ TEST_P(RanksOfASimulation, SendOnePercentMoreThanMessages) {
   EXPECT_TRUE(torch::equal(shared.params().flat(), alone.params().flat()));
   EXPECT_GT(static_cast<double>(ranks.bytes()), due);
   EXPECT_LT(static_cast<double>(ranks.bytes()), 1.01 * due);
+}
+
+// What earlier rounds spent is known wherever a client is served.
+TEST_P(RanksOfASimulation, TellClientsElsewhereWhatTheirBudgetsLeave) {
+  RecordPolicy policy = records_hidden();
+  policy.budget = PerClient({20.0, 30.0});
+  policy_ = policy;
+  using Left = std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>>;
+  std::mutex mutex;
+  Left left;
+  algorithm.on_train = [&](Client& client) {
+    const std::pair both(client.oracle.gradients_left(5), client.oracle.votes_left({.parts = 2}));
+    const std::lock_guard lock(mutex);
+    left[{client.id, client.round}] = both;
+  };
+  const WorkPool one(1, use_one_torch_thread);
+  Simulation alone(setup_with(one));
+  while (!alone.finished()) alone.next_round();
+  const Left expected = std::exchange(left, {});
+  test::ThreadsAsRanks ranks(GetParam(), [&](Ranks& rank) { work(rank); });
+  Crew crew(ranks.first(), one, "build");
+  crew.begin("the run");
+  Simulation shared(setup_with(one, &crew));
+  while (!shared.finished()) shared.next_round();
+  crew.end();
+  EXPECT_EQ(left, expected);
+  EXPECT_LT(expected.at({5, 4}).first, expected.at({5, 1}).first);
+  EXPECT_EQ(shared.ledger(), alone.ledger());
 }
 
 }  // namespace

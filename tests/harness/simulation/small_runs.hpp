@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -112,13 +113,16 @@ class ScriptedSgd final : public Algorithm {
     server.state.put(kControl, uplink.mean(kControl));
   }
 
-  std::int64_t most_accesses() const override { return most; }
+  std::optional<AccessPlan> access_plan(const Client& client) const override {
+    return plan ? plan(client) : std::nullopt;
+  }
   bool personalises() const override { return static_cast<bool>(on_personalise); }
   Params personalise(Client& client, const Message& downlink) const override {
     return on_personalise(client, downlink);
   }
 
-  std::int64_t steps = 4, batch_size = 5, most = 0;
+  std::int64_t steps = 4, batch_size = 5;
+  std::function<std::optional<AccessPlan>(const Client&)> plan;
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<void(Client&)> on_train;
   std::function<void(Server&, const Uplink&)> on_aggregate;

@@ -1,5 +1,6 @@
 #include "results/audit/compute_claim.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -115,6 +116,65 @@ TEST(ComputeClaim, StatesTheLeastEpsilonWhereClientsHaveTheirOwn) {
   EXPECT_EQ(claim.rdp->epsilon, kInfinity);
   EXPECT_EQ(claim.least_rdp, expected.clients[3].rdp);
   EXPECT_FALSE(stated(ledger).least_rdp) << "one noise and one budget for all";
+}
+
+// What a filter proves is its budget; what is left of it may be what data left.
+TEST(ComputeClaim, IsTheBudgetWhereDataDecidedHowMuchOfItIsSpent) {
+  const auto ledger_of = [](const std::vector<std::int64_t>& counts, bool planned) {
+    Ledger ledger = record_ledger();
+    for (std::size_t round = 0; round < counts.size(); ++round) {
+      RoundAccesses own({{sampled(0.1, 1), counts[round]}});
+      if (planned) own.leave_unmade({{sampled(0.1, 1), 5 - counts[round]}});
+      ledger.record(static_cast<std::int64_t>(round) + 1, 0, own);
+      ledger.record(static_cast<std::int64_t>(round) + 1, 3, accesses({sampled(0.1, 2)}));
+    }
+    return ledger;
+  };
+  const auto claim_of = [](const Ledger& ledger, const PerClient& budget) {
+    Summary summary = finished("fedavg", 1, 0.5);
+    plan_privacy(summary, "record", kSettings, budget, budget.is_list());
+    compute_claim(summary, ledger);
+    EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
+    return *summary.privacy;
+  };
+  const Ledger alike = ledger_of({4, 4}, false), varied = ledger_of({4, 2}, false);
+  const Account spent = account(varied, kSettings);
+  EXPECT_EQ(claim_of(alike, 8).rdp, account(alike, kSettings).rdp) << "two rounds, whatever was answered";
+  const PrivacyClaim claim = claim_of(varied, 8);
+  EXPECT_EQ(claim.rdp->epsilon, 8);
+  EXPECT_EQ(claim.pld->epsilon, 8);
+  EXPECT_EQ(claim.order, 0);
+  EXPECT_EQ(claim.made_rdp, spent.rdp);
+  EXPECT_EQ(claim.made_pld, spent.pld);
+  EXPECT_TRUE(charges_budget(claim));
+  // A plan was fixed before, so that it is what is spent.
+  const Ledger planned = ledger_of({4, 2}, true);
+  EXPECT_EQ(claim_of(planned, 8).rdp, account(planned, kSettings).rdp);
+  EXPECT_GT(*account(planned, kSettings).rdp.epsilon, *spent.rdp.epsilon);
+  EXPECT_FALSE(charges_budget(claim_of(planned, 8)));
+  // Of budgets of their own, those of clients whose accesses changed.
+  const PrivacyClaim own = claim_of(varied, PerClient({7.0, 9.0}));
+  EXPECT_EQ(own.rdp->epsilon, 7);
+  EXPECT_EQ(own.pld->epsilon, 7);
+  EXPECT_EQ(own.least_rdp, spent.clients[1].rdp);
+}
+
+// All rounds of the plan are charged, but no more than the budget, which they would not have passed.
+TEST(ComputeClaim, IsAtMostTheBudgetOfARunThatDataEnded) {
+  Ledger ledger = record_ledger();
+  for (std::int64_t round = 1; round <= 9; ++round) {
+    if (round == 3) ledger.end_after(2);
+    ledger.record(round, 0, accesses({sampled(0.1, 1)}));
+  }
+  const Account plan = account(ledger, kSettings);
+  for (const double budget : {0.9 * *plan.rdp.epsilon, 1.1 * *plan.rdp.epsilon}) {
+    Summary summary = finished("fedavg", 1, 0.5);
+    plan_privacy(summary, "record", kSettings, budget);
+    compute_claim(summary, ledger);
+    EXPECT_EQ(summary.privacy->rdp->epsilon, std::min(budget, *plan.rdp.epsilon));
+    EXPECT_EQ(summary.privacy->pld->epsilon, std::min(budget, *plan.pld.epsilon));
+    EXPECT_EQ(summary.privacy->made_rdp, account(ledger.made(), kSettings).rdp);
+  }
 }
 
 TEST(ComputeClaim, IsTheSameWhenStatedAgain) {

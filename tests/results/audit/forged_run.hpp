@@ -84,8 +84,8 @@ class ForgedRun : public testing::Test {
 
   using Train = std::function<RoundAccesses(std::int64_t client)>;
 
-  static Ledger ledger_of_records(const Train& train, std::int64_t most_accesses = 0) {
-    Ledger ledger(Unit::kRecord, most_accesses);
+  static Ledger ledger_of_records(const Train& train) {
+    Ledger ledger(Unit::kRecord);
     for (std::int64_t client = 0; client < 3; ++client)
       ledger.add_client(client, kSizes.at(static_cast<std::size_t>(client)));
     for (std::int64_t round = 1; round <= kRounds; ++round) {

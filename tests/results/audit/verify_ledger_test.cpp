@@ -85,17 +85,56 @@ TEST_F(ForgedRun, WithRarerSamplesOrFewerAccesses) {
               Contains("ledger.json: accesses in a round of client 1 is 3; recomputed: 12"));
 }
 
-// A walk may end early, but it is charged in full.
-TEST_F(ForgedRun, WhoseBoundOnAccessesIsAnother) {
-  EXPECT_THAT(differences(toml("record"), ledger_of_records(honest, 15)),
-              ElementsAre("ledger.json: most_accesses is 15; recomputed: 0"));
+// A walk may end early, but it is charged in full, by the kinds of its accesses: 12 over batches, and one of
+// the whole shard.
+TEST_F(ForgedRun, WhosePlanIsAnother) {
   const std::string walks = toml("record", {{"name", "\"fedlap-dp\""},
                                             {"local_epochs",
-                                             "2\ntrajectories = 3\nouter_steps = 2\n"
-                                             "real_batches = 2"}});
-  EXPECT_THAT(differences(walks, ledger_of_records(honest, 12)), IsEmpty());
-  EXPECT_THAT(differences(walks, ledger_of_records(honest, 2)),
-              ElementsAre("ledger.json: most_accesses is 2; recomputed: 12"));
+                                             "2\ntrajectories = 3\nouter_steps = 2\nreal_batches = 2\n"
+                                             "server_radius = \"constant\"\nserver_calibration = true"}});
+  const auto planned = [](std::int64_t batches, std::int64_t whole) {
+    return [=](std::int64_t client) {
+      const Event batch = honest(client).list().front().event;
+      RoundAccesses round = honest(client);
+      std::vector<Access> unmade{{batch, batches - round.list().front().count}};
+      if (whole > 0) unmade.push_back({gaussian(1), whole});
+      round.leave_unmade(unmade);
+      return round;
+    };
+  };
+  // Clients make 10, 12 and 2 of theirs; batches of the last one are its whole shard.
+  EXPECT_THAT(
+      differences(walks, ledger_of_records(planned(13, 1))),
+      ElementsAre("ledger.json: accesses planned for a round of client 0 and 2 more is 13 over "
+                  "samples, 1 of the whole shard; recomputed: 12 over samples, 1 of the whole shard"));
+  EXPECT_THAT(differences(walks, ledger_of_records(planned(14, 0))),
+              Contains("ledger.json: accesses planned for a round of client 0 and 2 more is 14 over samples, "
+                       "0 of the whole shard; recomputed: 12 over samples, 1 of the whole shard"));
+  EXPECT_THAT(differences(walks, ledger_of_records(honest)),
+              Contains("ledger.json: accesses planned for a round of client 0 and 2 more is 10 over samples, "
+                       "0 of the whole shard; recomputed: 12 over samples, 1 of the whole shard"));
+  const auto right = [&](std::int64_t client) {
+    RoundAccesses round = honest(client);
+    const Access& made = round.list().front();
+    std::vector<Access> unmade{{gaussian(1), 1}};
+    if (made.count < 12) unmade.push_back({made.event, 12 - made.count});
+    round.leave_unmade(unmade);
+    return round;
+  };
+  EXPECT_THAT(differences(walks, ledger_of_records(right)), IsEmpty());
+  // Less noise was planned than for the rest.
+  const auto noisier = [&](std::int64_t client) {
+    RoundAccesses round = right(client);
+    std::vector<Access> unmade = *round.unmade();
+    unmade.front().event = gaussian(1, 9);
+    round.leave_unmade(unmade);
+    return round;
+  };
+  EXPECT_THAT(differences(walks, ledger_of_records(noisier)),
+              ElementsAre("ledger.json: noise multiplier of client 0 and 2 more is 9; recomputed: 2"));
+  // Local SGD never asks for less.
+  EXPECT_THAT(differences(toml("record"), ledger_of_records(right)),
+              ElementsAre("ledger.json: plan of a round of client 0 and 2 more is some; recomputed: none"));
 }
 
 // Where no setting says how often examples are looked at, the rounds do: 480 of them a round.

@@ -3,6 +3,7 @@
 #include <cfenv>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 
 #include <fedarena/algorithm.hpp>
@@ -62,6 +63,11 @@ class Thrower final : public Algorithm {
       client.state.put(Key<Params>{"kept"}, Params());
     }
     return {{Key<std::int64_t>{"client"}, client.id}};
+  }
+  std::optional<AccessPlan> access_plan(const Client&) const override {
+    pass("access_plan");
+    if (config_.where == "access_plan" && config_.what == "negative") return AccessPlan{.votes = -1};
+    return std::nullopt;
   }
   void aggregate(Server& server, const Uplink&) const override {
     pass("aggregate");
