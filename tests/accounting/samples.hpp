@@ -58,7 +58,10 @@ inline Ledger full_ledger() {
   Ledger ledger = sample_ledger(Unit::kClient);
   RoundAccesses all;
   for (const Event& event : event_of_each_kind()) all.add(event);
-  ledger.record(9, 3, all);
+  RoundAccesses planned = all;
+  planned.leave_unmade(all.list());
+  ledger.record(9, 3, planned);
+  ledger.withhold(3);
   for (const std::int64_t round : {1, 2, 3}) {
     ledger.record_population(round, all);
     ledger.record_as_if(round, RoundAccesses({{Gaussian{2}, 1}}));
