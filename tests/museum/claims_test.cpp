@@ -225,5 +225,21 @@ TEST(EpsilonOfAStop, IsThatOfThePlan) {
   EXPECT_THAT(stopped.notes, ::testing::Contains(HasSubstr("epsilon charges for all that was planned")));
 }
 
+// A filter proves no less than its budget, and what a rule left of that is not what was planned.
+TEST(EpsilonOfAStop, IsThatOfThePlanOrTheBudget) {
+  const auto table_under = [](double budget) {
+    return table_of(6, {"evaluation.every=1", "stopping.patience=1", "stopping.improvement=0.9",
+                        fmt::format("privacy.budget={}", budget)});
+  };
+  const auto epsilon_of = [](const results::Table& table) {
+    return table.rows.at(0).privacy.value().rdp.value().epsilon.value();
+  };
+  const double whole = epsilon_of(table_of(6)), between = (whole + epsilon_of(table_of(2))) / 2;
+  EXPECT_DOUBLE_EQ(epsilon_of(table_under(2 * whole)), whole);
+  const results::Table limited = table_under(between);
+  EXPECT_EQ(epsilon_of(limited), between);
+  EXPECT_THAT(limited.notes, ::testing::Contains(HasSubstr("epsilon is the budget")));
+}
+
 }  // namespace
 }  // namespace fedarena
