@@ -34,7 +34,8 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .tests_tell_label_counts = dealt.tests_tell_label_counts,
           .features = feature_skew(experiment.partition.name, experiment.partition.settings),
           .canaries = canary_plan(experiment),
-          .proxy = inputs.proxy(experiment)};
+          .proxy = inputs.proxy(experiment),
+          .algorithm_name = cell.algorithm->name};
 }
 
 }  // namespace fedarena

@@ -137,16 +137,20 @@ std::map<std::int64_t, RoundAccesses> Simulation::accesses_to_come(const std::ve
 void Simulation::charge_rest() {
   if (unit(setup_.policy) == Unit::kNothing || has_budget(setup_.policy)) return;
   if (finished() || ledger_.ended_after() != 0) return;
+  // Of cohorts that were never drawn nobody knows who is in them. The population is charged, whoever it was.
+  const auto known_cohort = [&](std::int64_t round) {
+    return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
+  };
   std::set<std::int64_t> clients;
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : cohort_of(round)) clients.insert(client);
+    for (const std::int64_t client : known_cohort(round)) clients.insert(client);
   }
   const auto to_come = accesses_to_come({clients.begin(), clients.end()});
   const RoundAccesses population = last_accesses(ledger_.population());
   const RoundAccesses as_if = last_accesses(ledger_.as_if());
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : cohort_of(round)) ledger_.record(round, client, to_come.at(client));
+    for (const std::int64_t client : known_cohort(round)) ledger_.record(round, client, to_come.at(client));
     // Of other units it holds what all are charged for once.
     if (ledger_.unit() == Unit::kClient) ledger_.record_population(round, population);
     if (!ledger_.as_if().empty()) ledger_.record_as_if(round, as_if);

@@ -62,6 +62,7 @@ struct SimulationSetup {
   ClientStates::Room states = {};  ///< where lies what clients remember; changes no result
   torch::Tensor proxy = {};        ///< the server's public inputs, as the model takes them; undefined: none
   Crew* crew = nullptr;  ///< the ranks that share its loops over clients and tests; changes no result
+  std::string algorithm_name = {};  ///< for refusals
 };
 
 /// What one of `clients` clients sees its examples changed by. `first`: how many examples of other lists come
@@ -109,7 +110,8 @@ class Simulation {
   /// unless a budget governs the run, and does nothing in later calls. A client that has not taken part yet
   /// is trained once for nothing, to learn what it would have been asked for.
   void charge_rest();
-  /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
+  /// Whether a round that is run again brings the same numbers: not with noise of the system's generator,
+  /// which draws samples as well and, under the policy "client", cohorts.
   bool repeatable() const;
   /// Adds the current model's test results to the record of the last round. Where clients are tested with
   /// models of their own, what these took is listed in the ledger as kept.
@@ -169,6 +171,8 @@ class Simulation {
   }
   // Of those that train.
   std::int64_t population() const { return static_cast<std::int64_t>(training_.size()); }
+  // Whether the system's generator draws cohorts, so that each call of `cohort_of` gives another one.
+  bool draws_secret_cohorts() const;
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
@@ -192,6 +196,8 @@ class Simulation {
     std::int64_t bytes = 0;
   };
   Downlink opened(std::span<const std::byte> bytes) const;
+  // Of the policy "local".
+  DeclaredUplink declared_uplink(std::int64_t client, std::int64_t round, std::int64_t examples) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
                            const ClientStates::State& known) const;
   // What each client would be asked for in one of the rounds left out; clients of none of them are missing.

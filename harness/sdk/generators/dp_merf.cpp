@@ -51,14 +51,15 @@ class FourierFeatures {
 }  // namespace
 
 std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator) {
-  if (client.oracle.size() == 0 || client.oracle.votes_left(class_means_query()) == 0) return 0;
+  const std::int64_t classes = client.model.num_classes(), dimension = 2 * config.merf_frequencies;
+  const VoteQuery query = class_means_query(classes, dimension);
+  if (client.oracle.size() == 0 || client.oracle.votes_left(query) == 0) return 0;
   const PixelScale scale(client);
   const FourierFeatures features(config, client, scale.pixels());
   const ClassMeans wanted = noisy_class_means(
-      client, [&](const torch::Tensor& inputs) { return features(scale.to_pixels(inputs)); });
+      client, dimension, [&](const torch::Tensor& inputs) { return features(scale.to_pixels(inputs)); });
   const torch::TensorOptions& options = client.model.options();
 
-  const std::int64_t classes = client.model.num_classes();
   const torch::Tensor labels = labels_in_turn(client, config.merf_batch_size);
   const torch::Tensor kind = at::one_hot(labels, classes).to(options);
   // Of class means: a row of them averages the batch's images of a class, which may be none.

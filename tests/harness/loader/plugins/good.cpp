@@ -63,6 +63,10 @@ class Thrower final : public Algorithm {
     }
     return {{Key<std::int64_t>{"client"}, client.id}};
   }
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    pass("uplink_entries");
+    return {Key<std::int64_t>{"client"}};
+  }
   void aggregate(Server& server, const Uplink&) const override {
     pass("aggregate");
     if (config_.where == "aggregate") spoil(server);
