@@ -114,7 +114,8 @@ class GuardedAlgorithm final : public Algorithm {
     });
   }
   std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
-    return call(fmt::format("uplink_entries, round {}", round), [&] { return inner_->uplink_entries(round); });
+    return call(fmt::format("uplink_entries, round {}", round),
+                [&] { return inner_->uplink_entries(round); });
   }
   std::vector<Params> centres(const Message& downlink) const override {
     return call("centres", [&] { return inner_->centres(downlink); });

@@ -76,7 +76,8 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                      "augmentation = \"none\"",
                      record) +
                entry("clients", fedavg, client) +
-               entry("clients-system", fedavg, client + "noise_source = \"system\"") + entry("clients-fixed", fedavg, client + fixed) +
+               entry("clients-system", fedavg, client + "noise_source = \"system\"") +
+               entry("clients-fixed", fedavg, client + fixed) +
                entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
                entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
                entry("lists", fedavg,

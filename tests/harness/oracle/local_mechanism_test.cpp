@@ -155,7 +155,8 @@ TEST(LocalMechanism, RefusesWhatIsNotDeclared) {
               HasSubstr("\"labels\", a tensor"));
   // A name alone tells something: of parameters that would be noised, and of a public number.
   EXPECT_THAT(refusal(with({Key<Params>{"class-3"}, vector})), HasSubstr("\"class-3\", parameters, which"));
-  EXPECT_THAT(refusal(with({Key<std::int64_t>{"class-3"}, seven})), HasSubstr("\"class-3\", an integer, which"));
+  EXPECT_THAT(refusal(with({Key<std::int64_t>{"class-3"}, seven})),
+              HasSubstr("\"class-3\", an integer, which"));
   // So does one that is missing, and a message of nothing.
   EXPECT_THAT(refusal({{kFirst, vector}}), HasSubstr("sends no \"weight\", which its algorithm declares"));
   EXPECT_THAT(refusal({}), HasSubstr("sends no \"first\""));

@@ -44,9 +44,7 @@ TEST(SampleSource, OfTheSystemDoesNotKnowTheStream) {
   EXPECT_NE(one->uniform(), two->uniform());
 }
 
-TEST(SampleSource, HasNoOtherNames) {
-  EXPECT_THROW((void)make_sample_source("seeded", Stream(kBatch)), Bug);
-}
+TEST(SampleSource, HasNoOtherNames) { EXPECT_THROW((void)make_sample_source("seeded", Stream(kBatch)), Bug); }
 
 }  // namespace
 }  // namespace fedarena

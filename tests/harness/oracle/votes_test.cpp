@@ -147,7 +147,8 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
   };
   for (const std::int64_t parts : {0, 20}) {
     RecordOracle oracle = with_noise(bench, 1);
-    EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); }),
+    EXPECT_THAT(test::message_of(
+                    [&] { (void)oracle.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); }),
                 HasSubstr("otherwise when it is asked alone"));
     EXPECT_TRUE(oracle.accesses().list().empty());
   }
@@ -265,9 +266,11 @@ TEST(Votes, GiveAwayNothingButTheirAnswer) {
   };
   const Params at = bench.at();
   for (const std::int64_t parts : {0, 20}) {
-    EXPECT_THAT(refusal([&](const Voters& voters) {
-                  observed.add("label", voters.examples.targets[0][0].item<double>());
-                }, parts),
+    EXPECT_THAT(refusal(
+                    [&](const Voters& voters) {
+                      observed.add("label", voters.examples.targets[0][0].item<double>());
+                    },
+                    parts),
                 HasSubstr("the observation \"label\" is recorded inside of a vote"));
     const std::vector<std::pair<const char*, std::function<void()>>> accesses = {
         {"a gradient", [&] { (void)oracle.gradient(at, {.batch_size = 8}); }},
@@ -315,8 +318,9 @@ TEST(Votes, OfACanaryThatIsOutAreThoseOfZeros) {
   }
   EXPECT_GT(out, 0);
   for (const std::int64_t parts : {0, 10})
-    EXPECT_DOUBLE_EQ(oracle.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = kNoClipping})[0][0].item<double>(),
-                     expected);
+    EXPECT_DOUBLE_EQ(
+        oracle.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = kNoClipping})[0][0].item<double>(),
+        expected);
 }
 
 }  // namespace

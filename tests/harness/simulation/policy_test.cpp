@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -310,8 +311,8 @@ class SecretCohorts : public SmallRuns<ScriptedSgd> {
     }
     return clients;
   }
-  static std::set<std::int64_t> first_cohort(const SimulationSetup& setup) {
-    Simulation simulation(setup);
+  static std::set<std::int64_t> first_cohort(const SimulationSetup& of) {
+    Simulation simulation(of);
     simulation.next_round();
     return participants(simulation.ledger());
   }
@@ -366,7 +367,7 @@ TEST_F(SecretCohorts, AreNotMadeUpForRoundsThatWereLeftOut) {
   const Ledger made = stopped.ledger();
   stopped.charge_rest();
   EXPECT_EQ(stopped.ledger().made(), made);
-  EXPECT_EQ(stopped.ledger().clients(), made.clients());
+  EXPECT_TRUE(stopped.ledger().clients() == made.clients());
   EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
 }
 

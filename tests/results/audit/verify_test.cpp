@@ -52,7 +52,8 @@ TEST_F(Verify, KnowsThatALedgerMayBeAheadOfTheCheckpoint) {
   }
 }
 
-// The system's generator draws cohorts anew: an attempt that a crash lost had a client that sat the round out.
+// The system's generator draws cohorts anew: an attempt that a crash lost had a client that sat the round
+// out.
 TEST_F(Verify, AcceptsClientsOfALostAttemptWhereCohortsAreSecret) {
   const Scratch folder;
   const auto found = [&](const std::string& policy, const std::string& source) {
