@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "fedarena/base/box_muller.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/philox.hpp"
+#include "fedarena/base/uniform_integers.hpp"
 
 namespace fedarena {
 namespace {
@@ -35,17 +35,7 @@ Stream::result_type Stream::operator()() {
 
 double Stream::uniform() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
 
-std::uint64_t Stream::below(std::uint64_t bound) {
-  FEDARENA_CHECK(bound, >=, 1U);
-  // Lemire 2019, "Fast random integer generation in an interval": the rejection makes it exact.
-  __extension__ using Wide = unsigned __int128;
-  Wide product = static_cast<Wide>((*this)()) * bound;
-  if (static_cast<std::uint64_t>(product) < bound) {
-    const std::uint64_t threshold = -bound % bound;
-    while (static_cast<std::uint64_t>(product) < threshold) product = static_cast<Wide>((*this)()) * bound;
-  }
-  return static_cast<std::uint64_t>(product >> 64);
-}
+std::uint64_t Stream::below(std::uint64_t bound) { return uniform_below(*this, bound); }
 
 double Stream::normal() {
   if (has_spare_) {
@@ -106,15 +96,7 @@ std::vector<std::int64_t> Stream::permutation(std::int64_t size) {
 }
 
 std::vector<std::int64_t> Stream::sample_without_replacement(std::int64_t size, std::int64_t count) {
-  FEDARENA_CHECK(count, >=, 0);
-  FEDARENA_CHECK(count, <=, size);
-  // Floyd's algorithm: one draw a chosen value.
-  std::set<std::int64_t> chosen;
-  for (std::int64_t top = size - count; top < size; ++top) {
-    const auto candidate = static_cast<std::int64_t>(below(static_cast<std::uint64_t>(top) + 1));
-    chosen.insert(chosen.contains(candidate) ? top : candidate);
-  }
-  return {chosen.begin(), chosen.end()};
+  return uniform_subset(*this, size, count);
 }
 
 void Stream::fill_normal(std::span<double> values) {

@@ -120,6 +120,10 @@ class GuardedAlgorithm final : public Algorithm {
       return message;
     });
   }
+  std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
+    return call(fmt::format("uplink_entries, round {}", round),
+                [&] { return inner_->uplink_entries(round); });
+  }
   std::vector<Params> centres(const Message& downlink) const override {
     return call("centres", [&] { return inner_->centres(downlink); });
   }

@@ -1,11 +1,14 @@
 #include "harness/oracle/local_mechanism.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -17,13 +20,53 @@
 namespace fedarena {
 namespace {
 
-[[noreturn]] void refuse(const std::string& name, const char* what) {
+// As refusals call it.
+std::string kind_of(const Message::Entry& entry) {
+  static constexpr std::array kKinds{"parameters", "a tensor", "a number", "an integer"};
+  return fmt::format("\"{}\", {}", entry.name, kKinds.at(entry.content.index()));
+}
+
+std::string kind_of(const UplinkEntry& entry) {
+  return fmt::format("\"{}\", {}", entry.name,
+                     entry.counts_examples ? "the number of its examples" : "parameters");
+}
+
+// What is wrong with a message, as what its client does; empty when it is as declared.
+std::string fault_of(const Message& message, const DeclaredUplink& declared) {
+  const std::vector<Message::Entry>& sent = message.entries();
+  const std::vector<UplinkEntry>& entries = declared.entries;
+  for (std::size_t place = 0; place < std::max(sent.size(), entries.size()); ++place) {
+    if (place < sent.size() &&
+        std::ranges::find(entries, sent[place].name, &UplinkEntry::name) == entries.end())
+      return fmt::format("sends {}, which its algorithm does not declare,", kind_of(sent[place]));
+    if (place < entries.size() && !message.contains(entries[place].name))
+      return fmt::format("sends no \"{}\", which its algorithm declares,", entries[place].name);
+    if (place >= sent.size() || place >= entries.size() || sent[place].name != entries[place].name)
+      return "sends its entries in another order than its algorithm declares";
+    const Message::Content& content = sent[place].content;
+    const auto* count = std::get_if<std::int64_t>(&content);
+    if (entries[place].counts_examples ? count == nullptr : !std::holds_alternative<Params>(content))
+      return fmt::format("sends {}, declared as {},", kind_of(sent[place]),
+                         entries[place].counts_examples ? "the number of its examples" : "parameters");
+    if (count != nullptr && *count != declared.examples)
+      return fmt::format("sends {} that is not the number of its examples", kind_of(sent[place]));
+  }
+  return {};
+}
+
+void check_declared(const Message& message, const DeclaredUplink& declared) {
+  const std::string fault = fault_of(message, declared);
+  if (fault.empty()) return;
+  std::vector<std::string> entries;
+  for (const UplinkEntry& entry : declared.entries) entries.push_back(kind_of(entry));
   throw Error(Complaint{
-      .found = fmt::format("a message with \"{}\", {}, under the policy \"local\"", name, what),
-      .allowed = "parameters of the model, and the number of the client's examples",
+      .found = fmt::format("{} {} under the policy \"local\"", declared.sender, fault),
+      .allowed = entries.empty() ? "nothing, as the algorithm declares"
+                                 : fmt::format("what the algorithm declares, in that order: {}",
+                                               fmt::join(entries, "; ")),
       .remedy =
-          "That entry would leave the client without clipping and noise. Choose the policy \"record\" or "
-          "\"none\", or an algorithm that sends models alone"});
+          "That would leave the client without clipping and noise. Choose the policy \"record\" or \"none\", "
+          "or an algorithm that sends parameters alone; one of your own declares them by uplink_entries()"});
 }
 
 // Flat views into parameters, as they are clipped: all of them, or each tensor by itself.
@@ -126,19 +169,12 @@ torch::Tensor Centres::nearest(const torch::Tensor& vector, std::size_t part) co
   return centres[nearest];
 }
 
-void randomise(Message& message, const LocalPolicy& policy, const Centres& centres, std::int64_t examples,
-               const Streams& streams, RoundAccesses& book) {
+void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,
+               const Centres& centres, const Streams& streams, RoundAccesses& book) {
+  check_declared(message, declared);
   std::vector<std::pair<std::string, Params>> vectors;
   for (const Message::Entry& entry : message.entries()) {
-    if (const auto* params = std::get_if<Params>(&entry.content)) {
-      vectors.emplace_back(entry.name, *params);
-    } else if (std::holds_alternative<torch::Tensor>(entry.content)) {
-      refuse(entry.name, "a tensor");
-    } else if (std::holds_alternative<double>(entry.content)) {
-      refuse(entry.name, "a number");
-    } else if (std::get<std::int64_t>(entry.content) != examples) {
-      refuse(entry.name, "an integer that is not the number of the client's examples");
-    }
+    if (const auto* params = std::get_if<Params>(&entry.content)) vectors.emplace_back(entry.name, *params);
   }
   if (vectors.empty()) return;
   const auto source = make_noise_source(policy.noise_source, streams);

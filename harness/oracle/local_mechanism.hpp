@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <torch/types.h>
 
 #include "fedarena/accounting/ledger.hpp"
+#include "fedarena/algorithm.hpp"
 #include "fedarena/message.hpp"
 #include "fedarena/params.hpp"
 #include "fedarena/random.hpp"
@@ -37,6 +39,13 @@ class Centres {
   std::vector<double> spreads_;
 };
 
+/// What a client may send in a round.
+struct DeclaredUplink {
+  std::vector<UplinkEntry> entries;  ///< of its algorithm, in order
+  std::int64_t examples = 0;         ///< of the client, assumed public
+  std::string sender = "a client";   ///< what refusals call it
+};
+
 /// Clips and noises what a client is to send under the policy "local", and writes the release into the book.
 /// All parameter vectors of the message are one vector: each is taken from the centre that is nearest to it,
 /// and what is left is clipped to the norm C. Any two messages then lie at most 2 C and the spread of the
@@ -44,10 +53,10 @@ class Centres {
 /// tensor, each is clipped to C and noised by itself, a release for each. A message with parts that are not
 /// finite numbers becomes noise alone.
 ///
-/// `examples` of the client are assumed public, and an integer may say how many they are. Any other number,
-/// and any tensor, has no place in that vector: an Error that names it. `streams`: the client's in this
-/// round.
-void randomise(Message& message, const LocalPolicy& policy, const Centres& centres, std::int64_t examples,
-               const Streams& streams, RoundAccesses& book);
+/// Names, kinds and order of entries have no place in that vector, nor has any number or tensor. So an Error
+/// that names the first entry at fault refuses a message that is not exactly as declared, before anything is
+/// drawn. `streams`: the client's in this round.
+void randomise(Message& message, const DeclaredUplink& declared, const LocalPolicy& policy,
+               const Centres& centres, const Streams& streams, RoundAccesses& book);
 
 }  // namespace fedarena

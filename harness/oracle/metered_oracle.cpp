@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/oracle/response_mechanism.hpp"
+#include "harness/oracle/vote_seal.hpp"
 
 namespace fedarena {
 namespace {
@@ -34,7 +35,16 @@ const std::vector<double>& MeteredOracle::canary_scores() const {
   return kNone;
 }
 
+void MeteredOracle::refuse_in_votes(const char* what) const {
+  if (!casting_votes_) return;
+  throw Error(
+      Complaint{.found = fmt::format("the oracle is asked for {} inside of a vote", what),
+                .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+                .remedy = "Ask before noisy_sum() or after it has returned"});
+}
+
 void MeteredOracle::check(const Query& query) const {
+  refuse_in_votes("a gradient");
   FEDARENA_CHECK(query.batch_size, >=, 0);
   const auto& shape = setting_.model.architecture().input_shape;
   if (query.augmentation == nullptr || *query.augmentation == Augmentation() || shape.size() == 3) return;
@@ -61,6 +71,7 @@ std::int64_t MeteredOracle::steps_per_epoch(std::int64_t batch_size) const {
 }
 
 double MeteredOracle::loss(const Params& at) {
+  refuse_in_votes("a loss");
   note(ExactAccess{"loss"});
   if (held_.size(0) == 0) return 0;
   const Score sums = setting_.engine.evaluate(at, held_.size(0), source(held_));
@@ -68,12 +79,14 @@ double MeteredOracle::loss(const Params& at) {
 }
 
 torch::Tensor MeteredOracle::label_counts() {
+  refuse_in_votes("label counts");
   note(label_count_access());
   if (setting_.classes == 0) throw Error::of("a regression has no label counts");
   return setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
 }
 
 torch::Tensor MeteredOracle::held_classes() {
+  refuse_in_votes("classes");
   note(class_access());
   if (setting_.classes == 0) throw Error::of("a regression has no classes");
   const torch::Tensor counts =
@@ -82,20 +95,32 @@ torch::Tensor MeteredOracle::held_classes() {
 }
 
 Batch MeteredOracle::exact_batch() {
+  refuse_in_votes("examples");
   note(ExactAccess{"examples"});
   return setting_.reader.read(setting_.examples, held_, setting_.skew);
 }
 
 torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                                  double epsilon) {
+  refuse_in_votes("randomised responses");
   if (setting_.classes == 0) throw Error::of("a regression has no labels that randomised response answers");
   const auto release = ResponseRelease::of_synthetic(setting_.classes, epsilon, accesses_);
   if (!responses_) responses_ = make_noise_source(setting_.noise_source, streams_, kResponseStream);
   return release.answers(labels, prior, *responses_);
 }
 
+torch::Tensor MeteredOracle::cast(Voting& voting, const Vote& vote, const VoteQuery& query) {
+  const VoteSeal seal(casting_votes_, state_, observed_);
+  torch::Tensor sum = voting.sum(vote, query, setting_.engine.pool());
+  seal.check();
+  return sum;
+}
+
 torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query) {
+  refuse_in_votes("votes");
   FEDARENA_CHECK(query.parts, >=, 0);
+  FEDARENA_CHECK(query.votes, >=, 1);
+  FEDARENA_CHECK(query.numbers, >=, 1);
   FEDARENA_CHECK(query.bound, >, 0);
   FEDARENA_CHECK(std::isfinite(query.bound), ==, true);
   if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
@@ -108,14 +133,15 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query)
   }
   torch::Tensor votes;
   if (query.parts > 0) {
-    votes = parts(query).sum(vote, query.bound, setting_.engine.pool());
+    votes = cast(parts(query), vote, query);
   } else {
     const auto read = [this](std::int64_t begin, std::int64_t end) {
       const Batch batch =
           setting_.reader.read(setting_.examples, held_.narrow(0, begin, end - begin), setting_.skew);
       return Batch{batch.inputs.unsqueeze(1), batch.targets.unsqueeze(1)};
     };
-    votes = Voting::of_examples(examples, read).sum(vote, query.bound, setting_.engine.pool());
+    Voting voting = Voting::of_examples(examples, read);
+    votes = cast(voting, vote, query);
   }
   (query.parts > 0 ? asked_.part_votes : asked_.votes) += votes.size(0);
   release(votes, query);

@@ -57,6 +57,12 @@ class MeteredOracle : public Oracle {
 
   /// Takes what voters remember out of what their client remembers; to be called before anything is asked.
   void recall(Message& state);
+  /// What the client has of its own, which votes must leave as it is; to be called before anything is asked.
+  /// Both must outlive this.
+  void seal_in_votes(const Message& state, Observations& observed) {
+    state_ = &state;
+    observed_ = &observed;
+  }
   /// Puts it back, as it is now. Bug where the client's own entries have its names.
   void remember(Message& state) const;
 
@@ -95,7 +101,8 @@ class MeteredOracle : public Oracle {
     ++asked_.gradients[query.batch_size];
     last_batch_ = batch;
   }
-  /// Refuses a query that has no answer; to be called before anything is drawn or written down.
+  /// Refuses a query that has no answer, and any inside of a vote; to be called before anything is drawn or
+  /// written down.
   void check(const Query& query) const;
   /// Hands out the examples at those positions, augmented where the query asks for it.
   BatchSource source(const torch::Tensor& positions, const Query& query = {}) const;
@@ -114,6 +121,9 @@ class MeteredOracle : public Oracle {
     Voting voting;
     bool keeps;  // whether they remember beyond the round
   };
+  // Inside of a vote, which has private examples already and may give away nothing but its answer.
+  void refuse_in_votes(const char* what) const;
+  torch::Tensor cast(Voting& voting, const Vote& vote, const VoteQuery& query);
   Batch examples_of_parts(const torch::Tensor& positions) const;
   Voting& parts(const VoteQuery& query);
 
@@ -121,6 +131,9 @@ class MeteredOracle : public Oracle {
   torch::Tensor positions_, held_;
   Streams streams_;
   std::unique_ptr<NoiseSource> responses_;  // nullptr before the first
+  bool casting_votes_ = false;
+  const Message* state_ = nullptr;    // the client's, while it trains
+  Observations* observed_ = nullptr;  // the same
   RoundAccesses accesses_;
   AccessPlan asked_;
   std::int64_t gradient_examples_ = 0, gradients_ = 0;

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <sys/random.h>
 #include <utility>
 
 #include "fedarena/base/box_muller.hpp"
 #include "fedarena/base/error.hpp"
+
+#include "harness/oracle/system_bits.hpp"
 
 namespace fedarena {
 namespace {
@@ -32,12 +31,11 @@ class SystemNoise final : public NoiseSource {
  public:
   void fill_normal(std::span<double> values) override {
     while (!values.empty()) {
-      if (bits_.size() - used_ < 2) refill();
-      const std::size_t pairs = std::min((values.size() + 1) / 2, (bits_.size() - used_) / 2);
-      std::array<double, std::tuple_size_v<decltype(bits_)>> made{};
-      box_muller(&bits_[used_], pairs, made.data());
-      used_ += 2 * pairs;
-      const std::size_t count = std::min(2 * pairs, values.size());
+      std::array<double, 1024> made{};
+      const std::span<const std::uint64_t> words =
+          bits_.pairs(std::min((values.size() + 1) / 2 * 2, made.size()));
+      box_muller(words.data(), words.size() / 2, made.data());
+      const std::size_t count = std::min(words.size(), values.size());
       std::copy_n(made.begin(), count, values.begin());
       values = values.subspan(count);
     }
@@ -54,26 +52,10 @@ class SystemNoise final : public NoiseSource {
     }
   }
 
-  double uniform() override {
-    if (used_ == bits_.size()) refill();
-    return static_cast<double>(bits_[used_++] >> 11) * 0x1p-53;
-  }
+  double uniform() override { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
 
  private:
-  void refill() {
-    auto* bytes = reinterpret_cast<unsigned char*>(bits_.data());
-    std::size_t filled = 0;
-    while (filled < sizeof(bits_)) {
-      const ssize_t got = getrandom(bytes + filled, sizeof(bits_) - filled, 0);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) throw Error::of("the system's random generator failed: {}", std::strerror(errno));
-      filled += static_cast<std::size_t>(got);
-    }
-    used_ = 0;
-  }
-
-  std::array<std::uint64_t, 1024> bits_{};
-  std::size_t used_ = bits_.size();
+  SystemBits bits_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "harness/oracle/private_uplink.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -18,6 +19,14 @@ double message_norm(const Message& message) {
     if (const auto* params = std::get_if<Params>(&entry.content)) squares += dot(*params, *params);
   }
   return std::sqrt(squares);
+}
+
+// nullptr where the message has no parameters of that name.
+const Params* params_in(const Message& message, const char* name) {
+  for (const Message::Entry& entry : message.entries()) {
+    if (entry.name == name) return std::get_if<Params>(&entry.content);
+  }
+  return nullptr;
 }
 
 // Noise streams of a round: the count has the first, answers have the others in the order in which they are
@@ -110,13 +119,19 @@ void PrivateUplink::adapt_clip_norm() const {
 
 Params PrivateUplink::mean(Key<Params> key) const {
   if (const auto known = answers_.find(key.name); known != answers_.end()) return known->second;
+  const bool asked_in_vain =
+      !messages_.empty() && std::ranges::none_of(messages_, [&](const Message& message) {
+        return params_in(message, key.name) != nullptr;
+      });
+  if (asked_in_vain) (void)messages_.front()[key];  // a Bug that says what there is
   Params sum = setting_.zeros;
   for (std::size_t index = 0; index < messages_.size(); ++index) {
     const double norm = norms_[index];
-    if (!std::isfinite(norm)) continue;
+    const Params* sent = params_in(messages_[index], key.name);
+    if (!std::isfinite(norm) || sent == nullptr) continue;
     const double factor =
         norm > setting_.clip_norm ? (1 - clip_margin(sum)) * (setting_.clip_norm / norm) : 1;
-    sum.add_scaled(factor, messages_[index][key]);
+    sum.add_scaled(factor, *sent);
   }
   if (answers_.empty()) {
     for (const std::int64_t canary : canaries_)

@@ -18,7 +18,8 @@ namespace fedarena {
 /// The cohort's messages under client-level differential privacy (DP-FedAvg: McMahan et al., ICLR 2018,
 /// Algorithm 1, flat clipping). All parameter vectors of a message are clipped together, to one norm; noise
 /// is added once to each sum; the expected cohort divides it, not the actual one, which is secret. Messages
-/// with parts that are not finite numbers contribute nothing.
+/// with parts that are not finite numbers contribute nothing, nor do those without what is asked for: to stop
+/// there would tell that somebody sent another one.
 class PrivateUplink final : public Uplink {
  public:
   struct Setting {

@@ -15,7 +15,7 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
     : MeteredOracle(setting, std::move(positions), streams),
       policy_(policy),
       canaries_(std::move(canaries)),
-      samples_(streams(Purpose::kBatches)),
+      samples_(make_sample_source(policy.noise_source, streams(Purpose::kBatches))),
       noise_(make_noise_source(policy.noise_source, streams)) {
   if (canaries_.leave_places_empty()) {
     std::vector<std::int64_t> held;
@@ -50,10 +50,10 @@ RecordOracle::Sample RecordOracle::draw(std::int64_t batch_size) {
   if (rate == 1) return {held(), 1, static_cast<double>(std::max<std::int64_t>(shard, 1))};
   std::vector<std::int64_t> chosen;
   if (policy_.sampling == kWithoutReplacement) {
-    chosen = samples_.sample_without_replacement(shard, batch_size);
+    chosen = samples_->sample_without_replacement(shard, batch_size);
   } else {
     for (std::int64_t example = 0; example < shard; ++example) {
-      if (samples_.uniform() < rate) chosen.push_back(example);
+      if (samples_->uniform() < rate) chosen.push_back(example);
     }
   }
   if (canaries_.leave_places_empty()) {

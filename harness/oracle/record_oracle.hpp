@@ -6,6 +6,7 @@
 #include "harness/oracle/metered_oracle.hpp"
 #include "harness/oracle/noise_source.hpp"
 #include "harness/oracle/policies.hpp"
+#include "harness/oracle/sample_source.hpp"
 
 namespace fedarena {
 
@@ -46,7 +47,7 @@ class RecordOracle final : public MeteredOracle {
 
   RecordPolicy policy_;
   ClientCanaries canaries_;
-  Stream samples_;
+  std::unique_ptr<SampleSource> samples_;
   std::unique_ptr<NoiseSource> noise_;
 };
 

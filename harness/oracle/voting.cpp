@@ -33,11 +33,21 @@ void check_memory(const Message& memory, std::int64_t voters) {
   }
 }
 
-torch::Tensor clipped(const torch::Tensor& answers, std::int64_t voters, double bound) {
-  if (!answers.defined() || answers.dim() != 3 || answers.size(0) != voters || !answers.is_floating_point())
-    throw Bug(fmt::format(
-        "{} voters answered with {}, where [voters, votes, numbers] is asked for", voters,
-        answers.defined() ? fmt::format("[{}]", fmt::join(answers.sizes(), ", ")) : "an undefined tensor"));
+void check_shape(const torch::Tensor& answers, std::int64_t voters, const VoteQuery& query) {
+  const std::vector<std::int64_t> due{voters, query.votes, query.numbers};
+  if (answers.defined() && answers.is_floating_point() && answers.sizes() == at::IntArrayRef(due)) return;
+  throw Error(Complaint{
+      .found = fmt::format("{} voters answer with {}", voters,
+                           answers.defined()
+                               ? fmt::format("{} of shape [{}]", torch::toString(answers.scalar_type()),
+                                             fmt::join(answers.sizes(), ", "))
+                               : "an undefined tensor"),
+      .allowed = fmt::format("floating numbers of shape [{}], as the query says: [voters, votes, numbers]",
+                             fmt::join(due, ", ")),
+      .remedy = "The shape of a vote passes no mechanism: set VoteQuery::votes and numbers beforehand"});
+}
+
+torch::Tensor clipped(const torch::Tensor& answers, double bound) {
   const torch::Tensor values = answers.detach().to(torch::kFloat64);
   const torch::Tensor norms = values.square().sum(2, /*keepdim=*/true).sqrt();
   // A little less than needed, which is more than rounding brings.
@@ -47,34 +57,56 @@ torch::Tensor clipped(const torch::Tensor& answers, std::int64_t voters, double 
 }
 
 torch::Tensor ask(const Vote& vote, std::int64_t first, const Batch& examples, Message& memory,
-                  double bound) {
+                  const VoteQuery& query) {
   const Voters voters{.first = first, .examples = examples, .memory = memory};
-  torch::Tensor answers = clipped(vote(voters), voters.size(), bound);
+  const torch::Tensor answers = vote(voters);
+  check_shape(answers, voters.size(), query);
   check_memory(memory, voters.size());
-  return answers;
+  return clipped(answers, query.bound);
 }
 
-// Of some voters: an answer that differs when its voter is asked alone looks at others, and the noise hides
-// one voter only.
+// But for rounding. What is not a number in both is alike.
+bool alike(const torch::Tensor& left, const torch::Tensor& right) {
+  if (left.sizes() != right.sizes()) return false;
+  const torch::Tensor one = left.to(torch::kFloat64), other = right.to(torch::kFloat64);
+  const torch::Tensor zero = torch::zeros_like(one);
+  const torch::Tensor equal = one.eq(other).logical_or(one.isnan().logical_and(other.isnan()));
+  const double apart = torch::where(equal, zero, one - other).norm().item<double>();
+  return apart <= kTolerance * torch::where(other.isfinite(), other, zero).norm().item<double>();
+}
+
+// `together`: of all voters, the one at `row` among them.
+bool alike(const Message& alone, const Message& together, std::int64_t row) {
+  if (alone.entries().size() != together.entries().size()) return false;
+  return std::ranges::all_of(alone.entries(), [&](const Message::Entry& entry) {
+    const Key<torch::Tensor> key{entry.name.c_str()};
+    return together.contains(entry.name) &&
+           alike(std::get<torch::Tensor>(entry.content), together[key].narrow(0, row, 1));
+  });
+}
+
+// Of some voters: one whose answer, or memory, differs when it is asked alone looks at others, and the noise
+// hides one voter only. What it takes from others into its memory now it could answer with later.
 void check_independent(const Vote& vote, std::int64_t first, const Batch& examples, const Message& before,
-                       const torch::Tensor& answers, double bound) {
+                       const Message& after, const torch::Tensor& answers, const VoteQuery& query) {
   const std::int64_t last = answers.size(0) - 1;
   if (last < 2) return;
-  int differ = 0;
+  int answer_otherwise = 0, remember_otherwise = 0;
   for (const std::int64_t voter : {std::int64_t{0}, last / 2, last}) {
     const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
     Message memory = rows_of(before, voter, 1);
-    const torch::Tensor alone = ask(vote, first + voter, own, memory, bound);
-    const torch::Tensor together = answers.narrow(0, voter, 1);
-    const bool same = alone.sizes() == together.sizes() &&
-                      (alone - together).norm().item<double>() <= kTolerance * together.norm().item<double>();
-    if (!same) ++differ;
+    const torch::Tensor alone = ask(vote, first + voter, own, memory, query);
+    if (!alike(alone, answers.narrow(0, voter, 1))) ++answer_otherwise;
+    if (!alike(memory, after, voter)) ++remember_otherwise;
   }
-  if (differ < 2) return;
-  throw Error(Complaint{.found = "a voter answers otherwise when it is asked alone, so one record can move "
-                                 "more than the vote of its own part",
-                        .remedy = "Let row i of a vote depend on row i of Voters::examples and "
-                                  "Voters::memory alone"});
+  if (answer_otherwise < 2 && remember_otherwise < 2) return;
+  throw Error(Complaint{
+      .found =
+          fmt::format("a voter {} otherwise when it is asked alone, so one record can move more than the "
+                      "vote of its own part",
+                      answer_otherwise < 2 ? "remembers" : "answers"),
+      .remedy = "Let row i of a vote, and of what it puts into Voters::memory, depend on row i of "
+                "Voters::examples and Voters::memory alone"});
 }
 
 }  // namespace
@@ -98,29 +130,26 @@ Voting Voting::of_examples(std::int64_t examples, Source source) {
   return {examples, kExamplesInBlock, false, std::move(source)};
 }
 
-torch::Tensor Voting::sum_of(Block& block, const Vote& vote, double bound) const {
+torch::Tensor Voting::sum_of(Block& block, const Vote& vote, const VoteQuery& query) const {
   Batch examples = block.examples;
   if (!examples.inputs.defined()) examples = source_(block.begin, block.end);
   if (keeps_examples_) block.examples = examples;
   Message memory = keeps_examples_ ? block.memory : Message();
   const bool try_alone = !independent_ && block.begin == 0;
   const Message before = try_alone ? rows_of(memory, 0, block.end - block.begin) : Message();
-  const torch::Tensor answers = ask(vote, block.begin, examples, memory, bound);
-  if (try_alone) check_independent(vote, block.begin, examples, before, answers, bound);
+  const torch::Tensor answers = ask(vote, block.begin, examples, memory, query);
+  if (try_alone) check_independent(vote, block.begin, examples, before, memory, answers, query);
   block.memory = std::move(memory);
   return answers.sum(0);
 }
 
-torch::Tensor Voting::sum(const Vote& vote, double bound, const WorkPool& pool) {
+torch::Tensor Voting::sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool) {
   std::vector<torch::Tensor> sums(blocks_.size());
   pool.for_each(blocks_.size(),
-                [&](std::size_t block) { sums[block] = sum_of(blocks_[block], vote, bound); });
+                [&](std::size_t block) { sums[block] = sum_of(blocks_[block], vote, query); });
   independent_ = true;
   torch::Tensor total = sums.front();
-  for (std::size_t block = 1; block < sums.size(); ++block) {
-    if (sums[block].sizes() != total.sizes()) throw Bug("voters answered with different numbers of votes");
-    total.add_(sums[block]);
-  }
+  for (std::size_t block = 1; block < sums.size(); ++block) total.add_(sums[block]);
   return total;
 }
 

@@ -22,10 +22,11 @@ class Voting {
   /// Each of so many examples votes for itself. Their examples are read anew for each vote.
   static Voting of_examples(std::int64_t examples, Source source);
 
-  /// Each vote of each voter clipped to `bound` (one that is not finite counts as zero), summed: [votes,
-  /// numbers], float64, on the device of the answers. Error where answers are of no such shape, or a voter
-  /// answers otherwise when it is asked alone; there is at least one voter.
-  torch::Tensor sum(const Vote& vote, double bound, const WorkPool& pool);
+  /// Each vote of each voter clipped to the query's bound (one that is not finite counts as zero), summed:
+  /// [votes, numbers], float64, on the device of the answers. Error where answers are not of the shape that
+  /// the query says, or a voter answers or remembers otherwise when it is asked alone; there is at least one
+  /// voter.
+  torch::Tensor sum(const Vote& vote, const VoteQuery& query, const WorkPool& pool);
   /// What all of them remember.
   Message memory() const;
 
@@ -36,7 +37,7 @@ class Voting {
     Message memory;
   };
   Voting(std::int64_t voters, std::int64_t block_size, bool keeps_examples, Source source);
-  torch::Tensor sum_of(Block& block, const Vote& vote, double bound) const;
+  torch::Tensor sum_of(Block& block, const Vote& vote, const VoteQuery& query) const;
 
   Source source_;
   bool keeps_examples_;

@@ -28,9 +28,11 @@ Params feature_weights(const Model& features, const Params& at) {
   return {features.layout(), at.flat().narrow(0, 0, features.layout()->numel())};
 }
 
-VoteQuery class_means_query() { return {.parts = 0, .bound = std::sqrt(2.0)}; }
+VoteQuery class_means_query(std::int64_t classes, std::int64_t dimension) {
+  return {.parts = 0, .votes = 1, .numbers = classes * dimension + classes, .bound = std::sqrt(2.0)};
+}
 
-ClassMeans noisy_class_means(Client& client, const Features& features) {
+ClassMeans noisy_class_means(Client& client, std::int64_t dimension, const Features& features) {
   const std::int64_t classes = client.model.num_classes();
   const torch::Tensor sums = client.oracle.noisy_sum(
       [&](const Voters& voters) {
@@ -38,7 +40,7 @@ ClassMeans noisy_class_means(Client& client, const Features& features) {
         const torch::Tensor kind = at::one_hot(voters.examples.targets.flatten(), classes).to(own.options());
         return at::cat({(kind.unsqueeze(2) * own.unsqueeze(1)).flatten(1), kind}, 1).unsqueeze(1);
       },
-      class_means_query())[0];
+      class_means_query(classes, dimension))[0];
   const torch::Tensor counts = sums.narrow(0, sums.size(0) - classes, classes).unsqueeze(1);
   const torch::Tensor weights = at::where(counts < 1, torch::zeros_like(counts), counts);
   const torch::Tensor means =

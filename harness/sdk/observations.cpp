@@ -23,6 +23,12 @@ bool is_name(std::string_view text) {
 }  // namespace
 
 void Observations::add(std::string_view name, const Values& values) {
+  if (closed_) {
+    throw Error(
+        Complaint{.found = fmt::format("the observation \"{}\" is recorded inside of a vote", name),
+                  .allowed = "what votes answer, and nothing else, while private examples are in their hands",
+                  .remedy = "Record what the oracle answered, after noisy_sum() has returned"});
+  }
   auto found = values_.find(name);
   if (found == values_.end()) {
     if (!is_name(name)) {

@@ -159,10 +159,14 @@ AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, 
                 .remedy = "What the algorithm returns from access_plan() must be the most that it asks for"});
 }
 
+std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
+  return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
+}
+
 std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
   std::set<std::int64_t> drawn;
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : cohort_of(round)) drawn.insert(client);
+    for (const std::int64_t client : known_cohort(round)) drawn.insert(client);
   }
   std::vector<std::int64_t> clients;
   for (const std::int64_t client : drawn) {
@@ -203,7 +207,7 @@ void Simulation::charge_rest() {
   const RoundAccesses as_if = last_accesses(ledger_.as_if());
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
-    for (const std::int64_t client : cohort_of(round)) {
+    for (const std::int64_t client : known_cohort(round)) {
       if (spent_.contains(client)) continue;
       const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
       const auto newcomer = newcomers.find(client);

@@ -141,12 +141,19 @@ Server Simulation::server_view(std::int64_t round, RoundNotes& notes) {
           .pixel_range = reader_.pixel_range()};
 }
 
+// Where the claim counts on nobody's knowing who was drawn. Under other policies it counts on nothing of the
+// kind, and who takes part is public.
+bool Simulation::draws_secret_cohorts() const {
+  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  return policy != nullptr && policy->noise_source == kSystemNoise;
+}
+
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
   const bool poisson = policy != nullptr && policy->sampling == kPoisson;
-  std::vector<std::int64_t> cohort =
-      poisson ? sample_cohort(setup_.seed, round, population(), setup_.cohort_size)
-              : choose_cohort(setup_.seed, round, population(), setup_.cohort_size);
+  const auto draws = cohort_draws(draws_secret_cohorts() ? kSystemNoise : kStreamNoise, setup_.seed, round);
+  std::vector<std::int64_t> cohort = poisson ? sample_cohort(*draws, population(), setup_.cohort_size)
+                                             : choose_cohort(*draws, population(), setup_.cohort_size);
   for (std::int64_t& client : cohort) client = training_[static_cast<std::size_t>(client)];
   return cohort;
 }
@@ -214,6 +221,14 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
           .pixel_range = reader_.pixel_range()};
 }
 
+DeclaredUplink Simulation::declared_uplink(std::int64_t client, std::int64_t round,
+                                           std::int64_t examples) const {
+  return {
+      .entries = setup_.algorithm.uplink_entries(round),
+      .examples = examples,
+      .sender = fmt::format("client {} of {} in round {}", client, setup_.algorithm_name, round)};
+}
+
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
                                                  const Downlink& downlink, const Past& past) const {
   LocalResult result;
@@ -221,6 +236,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   const Streams streams = streams_of(round, client);
   const std::unique_ptr<MeteredOracle> oracle = open_shard(client, round, streams, past.charged);
   oracle->recall(state);
+  oracle->seal_in_votes(state, result.observed);
   Client view = client_view(client, round, *oracle, state, result.observed);
   const std::optional<AccessPlan> plan = plan_of(view);
   Message message = setup_.algorithm.train(view, downlink.message);
@@ -229,8 +245,8 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy)) {
     // What happens on the device stays there; what leaves it is all that is charged.
     result.accesses = {};
-    randomise(message, of_client(*policy, client), downlink.centres, oracle->size(), streams,
-              result.accesses);
+    randomise(message, declared_uplink(client, round, oracle->size()), of_client(*policy, client),
+              downlink.centres, streams, result.accesses);
   }
   const Bytes bytes = encode(message);
   result.uplink = message_from(bytes);

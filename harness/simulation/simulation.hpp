@@ -111,7 +111,8 @@ class Simulation {
   /// each client's until its own budget is spent, and does nothing in later calls. A client that has not
   /// taken part yet is trained once for nothing, to learn what it would have been asked for.
   void charge_rest();
-  /// Whether a round that is run again brings the same numbers: not with noise of the system's generator.
+  /// Whether a round that is run again brings the same numbers: not with noise of the system's generator,
+  /// which draws samples as well and, under the policy "client", cohorts.
   bool repeatable() const;
   /// Adds the current model's test results to the record of the last round. Where clients are tested with
   /// models of their own, what these took is listed in the ledger as kept.
@@ -171,6 +172,8 @@ class Simulation {
   }
   // Of those that train.
   std::int64_t population() const { return static_cast<std::int64_t>(training_.size()); }
+  // Whether the system's generator draws cohorts, so that each call of `cohort_of` gives another one.
+  bool draws_secret_cohorts() const;
   std::vector<std::int64_t> cohort_of(std::int64_t round) const;
   InputSkew skew_of(std::int64_t client, std::int64_t first) const;
   MeteredOracle::Setting shard_setting(std::int64_t client) const;
@@ -200,6 +203,8 @@ class Simulation {
     std::int64_t bytes = 0;
   };
   Downlink opened(std::span<const std::byte> bytes) const;
+  // Of the policy "local".
+  DeclaredUplink declared_uplink(std::int64_t client, std::int64_t round, std::int64_t examples) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
                            const Past& past) const;
   // Under a policy on records, what the algorithm plans to ask of a client in a round; none where it does not
@@ -207,6 +212,9 @@ class Simulation {
   std::optional<AccessPlan> plan_of(const Client& client) const;
   // What the plan has beyond what was asked. Error where more was asked than planned.
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
+  // Who takes part in a round to come, as far as that is known beforehand: of a cohort that the system will
+  // draw, nobody; the population is charged, whoever it will be.
+  std::vector<std::int64_t> known_cohort(std::int64_t round) const;
   // Trains once, for nothing, who takes part in rounds that are left out and has not done so before.
   std::map<std::int64_t, LocalResult> train_newcomers();
   // What a client who took part before is charged for in a round that is left out.

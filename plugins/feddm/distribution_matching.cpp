@@ -26,6 +26,8 @@ class Embedding {
   Embedding(const Model& body, const Params& at)
       : body_(body), weights_(feature_weights(body, at)), head_(last_matrix(at)) {}
 
+  // Of features.
+  std::int64_t dimension() const { return head_.size(1); }
   torch::Tensor features(const torch::Tensor& images) const { return body_.forward(weights_, images); }
 
   // |d|^2 + |A d|^2: means of logits differ by A d where those of features differ by d, the bias falling out.
@@ -67,7 +69,7 @@ Distance distance_between(const Embedding& embedding, const torch::Tensor& real,
 // examples, nothing for a class whose noisy count is below 1.
 ClassExamples voted_means(const Config& config, Client& client, const Embedding& embedding) {
   const double bound = config.feature_bound;
-  const ClassMeans means = noisy_class_means(client, [&](const torch::Tensor& inputs) {
+  const ClassMeans means = noisy_class_means(client, embedding.dimension(), [&](const torch::Tensor& inputs) {
     const torch::NoGradGuard constant;
     const torch::Tensor own = embedding.features(inputs) / bound;
     return own / own.norm(2, {1}, /*keepdim=*/true).clamp_min(1);

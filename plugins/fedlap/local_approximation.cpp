@@ -75,7 +75,7 @@ double voted_radius(const Config& config, Client& client, const Params& start, G
         const torch::Tensor all = at::stack(losses, 1);
         return (all - all.narrow(1, 0, 1)).unsqueeze(1);
       },
-      {.parts = 0, .bound = config.region_bound})[0];
+      {.parts = 0, .numbers = static_cast<std::int64_t>(way.size()), .bound = config.region_bound})[0];
   return norm(way[static_cast<std::size_t>(sums.argmin().item<std::int64_t>())] - start);
 }
 

@@ -35,6 +35,10 @@ class FedSgd final : public Algorithm {
             {kExamples, client.oracle.size()}};
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return {kGradient, kExamples};
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     const double rate = config_.rate_in(server.round, server.rounds);
     server.params.add_scaled(-rate, weighted_mean(uplink, kGradient, config_));

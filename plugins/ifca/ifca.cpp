@@ -69,6 +69,11 @@ class Ifca final : public Algorithm {
     return uplink;
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
+    if (config_.assign == "k-means") return {kTrained};
+    return Algorithm::uplink_entries(round);
+  }
+
   std::vector<Params> centres(const Message& downlink) const override {
     return config_.assign == "k-means" ? hypotheses_in(downlink) : Hypotheses();
   }

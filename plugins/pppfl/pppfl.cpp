@@ -60,6 +60,11 @@ class Pppfl final : public Algorithm {
     return message;
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
+    if (!trains(round)) return {};
+    return {kGradient};
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     if (!trains(server.round) || uplink.size() == 0) return;
     const Params gradient = by_budget() ? softmax_mean(uplink.each()) : uplink.mean(kGradient);

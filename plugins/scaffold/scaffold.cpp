@@ -62,6 +62,10 @@ class Scaffold final : public Algorithm {
     return uplink;
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return {kModelUpdate, kControlUpdate};
+  }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     // Control variates average over all clients: those that sat out contribute no change.
     const double share = static_cast<double>(uplink.size()) / static_cast<double>(server.population);

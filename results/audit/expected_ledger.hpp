@@ -27,6 +27,9 @@ class ExpectedLedger {
   /// Whether noise is drawn from random streams. From any other source, a round that was lost cannot be
   /// answered again as it was, so a ledger may hold more than the rounds need.
   bool is_repeatable() const { return setting("noise_source", "stream") == "stream"; }
+  /// Whether the system's generator drew the cohorts, because the claim counts on their being secret. Nobody
+  /// can then say who took part, and an attempt that a crash lost may have had other clients.
+  bool has_secret_cohorts() const { return policy_ == "client" && !is_repeatable(); }
   /// Whether it is the control of an audit, which adds no noise.
   bool is_control() const;
   /// Whether samples may hold fewer examples than places: those of canaries that are out are empty.
@@ -40,7 +43,7 @@ class ExpectedLedger {
   std::optional<std::int64_t> clients() const;
   /// Who never trains, of so many clients, ascending.
   std::vector<std::int64_t> held_out(std::int64_t clients) const;
-  /// Who takes part in a round, of so many clients, ascending.
+  /// Who takes part in a round, of so many clients, ascending; not where cohorts are secret.
   std::vector<std::int64_t> cohort(std::int64_t round, std::int64_t clients) const;
 
   /// The client's noise multipliers under the policy "record", sampling and adjacency; without the rate.

@@ -47,6 +47,19 @@ void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
   }
 }
 
+// Where the system's generator drew the cohorts: within the rounds, and nobody who never trains. Attempts
+// that a crash lost are in there, with clients of their own.
+void compare_secret_rounds(std::int64_t client, const std::vector<Segment>& segments, bool trains,
+                           std::int64_t last, Kinds& kinds) {
+  const std::int64_t recorded = Ledger::participations_of(segments);
+  const std::int64_t most = trains ? last : 0;
+  kinds.result(recorded <= most, "rounds", client_text(client), std::to_string(recorded),
+               fmt::format("at most {}", most));
+  if (segments.empty()) return;
+  kinds.result(segments.back().last_round <= last, "last round", client_text(client),
+               std::to_string(segments.back().last_round), fmt::format("at most {}", last));
+}
+
 // Under budgets of the clients' own, a client takes part until another round would cost more than it has.
 class OwnBudgets {
  public:
@@ -190,7 +203,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
   }
   const std::int64_t last = last_charged_round(ledger, summary, run.rounds_recorded(), expected.rounds());
   std::vector<std::vector<std::int64_t>> takes_part(static_cast<std::size_t>(clients));
-  for (std::int64_t round = 1; round <= last; ++round) {
+  for (std::int64_t round = 1; round <= last && !expected.has_secret_cohorts(); ++round) {
     for (const std::int64_t client : expected.cohort(round, clients))
       takes_part[static_cast<std::size_t>(client)].push_back(round);
   }
@@ -219,7 +232,12 @@ Verification verify_ledger(const std::filesystem::path& path) {
         known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
     if (budgets && known && !std::ranges::binary_search(held_out, client))
       budgets->cut(client, record.segments, ledger.withheld().contains(client), own, kinds);
-    compare_rounds(client, record.segments, own, "rounds", kinds);
+    if (expected.has_secret_cohorts()) {
+      const bool trains = known && !std::ranges::binary_search(held_out, client);
+      compare_secret_rounds(client, record.segments, trains, last, kinds);
+    } else {
+      compare_rounds(client, record.segments, own, "rounds", kinds);
+    }
     if (summary.state == kFinished) {
       // The scores of those that are held out stand nowhere one by one.
       static const std::optional<std::set<std::int64_t>> kUnknown;

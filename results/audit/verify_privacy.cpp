@@ -8,6 +8,7 @@
 
 #include "results/audit/comparison.hpp"
 #include "results/audit/compute_claim.hpp"
+#include "results/audit/expected_ledger.hpp"
 #include "results/audit/ledger_findings.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
@@ -68,9 +69,10 @@ std::string range(std::int64_t least, std::int64_t most) {
 }
 
 // Not of the rounds that are charged although they were left out; and of those that were recorded where the
-// ledger on disk is ahead of an unfinished run.
+// ledger on disk is ahead of an unfinished run. `secret_cohorts`: an attempt at a round that a crash lost may
+// have had other clients, whom the ledger lists beside those of the round.
 void verify_participation(const Ledger& ledger, const Summary& summary, std::span<const RoundRecord> rounds,
-                          Comparison& compare) {
+                          bool secret_cohorts, Comparison& compare) {
   const auto done = static_cast<std::int64_t>(rounds.size());
   const Ledger made = ledger.made();
   const Ledger::Past past = summary.state == kFinished ? Ledger::Past{made, made} : made.after_round(done);
@@ -78,7 +80,7 @@ void verify_participation(const Ledger& ledger, const Summary& summary, std::spa
   for (const RoundRecord& round : rounds) cohorts += round.clients;
   compare.text("unit", std::string(name(ledger.unit())), summary.policy);
   compare.integer("clients", static_cast<std::int64_t>(made.clients().size()), summary.clients);
-  const std::int64_t fewest = participations(past.fewest);
+  const std::int64_t fewest = secret_cohorts ? 0 : participations(past.fewest);
   const std::int64_t most_often = participations(past.most);
   compare.result(fewest <= cohorts && cohorts <= most_often, "participations of all clients",
                  range(fewest, most_often), std::to_string(cohorts));
@@ -90,7 +92,7 @@ void verify_participation(const Ledger& ledger, const Summary& summary, std::spa
   // Of the whole ledger: in one that is cut, segments no longer end where their client took part.
   const Presence presence(made, rounds.size());
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    const std::int64_t least = presence.least[i + 1];
+    const std::int64_t least = secret_cohorts ? 0 : presence.least[i + 1];
     const std::int64_t most = presence.most[i + 1];
     const std::int64_t clients = rounds[i].clients;
     // What the ledger holds must fit the cohort that the round recorded.
@@ -172,7 +174,8 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
   }
   const Ledger ledger = read_ledger(run.path());
   Comparison compare_ledger(verification, run.path() / kLedgerFile);
-  verify_participation(ledger, summary, rounds, compare_ledger);
+  const ExpectedLedger expected(run.read_file(kExperimentFile), (run.path() / kExperimentFile).string());
+  verify_participation(ledger, summary, rounds, expected.has_secret_cohorts(), compare_ledger);
   if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared
   Comparison compare_rounds(verification, run.path() / kRoundsFile);
   verify_rounds(ledger, summary, rounds, compare_rounds);

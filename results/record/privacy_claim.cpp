@@ -101,7 +101,10 @@ void check(const PrivacyClaim& claim, const JsonFields& fields) {
 
 bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim) {
   if (!claim || sizes == DrawnSizes::kNone) return false;
-  if (sizes == DrawnSizes::kCohorts && claim->unit != name(Unit::kClient)) return false;
+  const bool in_cohorts = claim->unit == name(Unit::kClient);
+  // How much a client computes is up to its data, and a sum over a cohort tells who was in it.
+  if (sizes == DrawnSizes::kBatches && (in_cohorts || claim->unit == name(Unit::kLocal))) return true;
+  if (sizes == DrawnSizes::kCohorts && !in_cohorts) return false;
   return claim->adjacency.empty() ? !claim->rdp : claim->adjacency != name(Adjacency::kReplaceOne);
 }
 

@@ -62,7 +62,8 @@ struct PrivacyClaim {
 enum class DrawnSizes { kNone, kBatches, kCohorts };
 
 /// Whether privacy keeps these sizes secret: where each unit was drawn on its own, and before the end of a
-/// run, when nobody has looked yet. No number of this kind is shown.
+/// run, when nobody has looked yet; of batches also where clients are the unit, whose own work is secret. No
+/// number of this kind is shown.
 bool is_secret(DrawnSizes sizes, const std::optional<PrivacyClaim>& claim);
 
 /// Whether epsilon is a budget, because data decided how much of it was spent.

@@ -41,7 +41,7 @@ double epsilon_of_votes(bool agree) {
       const torch::Tensor own = voters.examples.inputs.select(2, 0).sign();
       return (agree ? torch::ones_like(own) : own).unsqueeze(1).expand({voters.size(), kVotes, 1});
     };
-    const torch::Tensor sums = client.oracle.noisy_sum(vote, {.parts = kTeachers});
+    const torch::Tensor sums = client.oracle.noisy_sum(vote, {.parts = kTeachers, .votes = kVotes});
     if (agree) {
       EXPECT_GT(sums.min().item<double>(), 100) << "a gap of ten deviations at least";
     }

@@ -36,6 +36,9 @@ class RecordedRun {
     std::function<RoundAccesses(std::int64_t round, std::int64_t client)> accesses =
         [](std::int64_t, std::int64_t) { return private_steps(10); };
     double accuracy = 0.75;  ///< of every round
+    std::string noise_source = "stream";
+    /// Whether a crash lost an attempt at round 2 after it was answered, of which client 2 was.
+    bool lost_attempt = false;
   };
 
   RecordedRun(const std::filesystem::path& path, const Plan& plan) : path_(path) {
@@ -54,7 +57,7 @@ class RecordedRun {
     summary.algorithm_parameters = {{"rate", "0.1"}};
     plan_privacy(summary, plan.policy, {.delta = 1e-5, .orders = "opacus"}, 0);
     RunDirectory run = RunDirectory::create(
-        path, toml(summary),
+        path, toml(summary, plan.noise_source),
         R"({"plugins": [{"name": "fedavg", "algorithms": ["fedavg", "dp-fedavg"]}, {"name": "scaffold"}]})",
         summary);
 
@@ -66,6 +69,10 @@ class RecordedRun {
     for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 0;
+      if (plan.lost_attempt && round == 2) {
+        ledger.record(round, 2, plan.accesses(round, 2));
+        if (unit == Unit::kClient) ledger.record_population(round, plan.accesses(round, -1));
+      }
       record.test_accuracy = plan.accuracy;
       for (std::int64_t client = 0; client < 3; ++client) {
         if (round == 2 && client == 2) continue;
@@ -126,15 +133,15 @@ class RecordedRun {
  private:
   static constexpr std::int64_t kRounds = 4;
 
-  static std::string toml(const Summary& summary) {
+  static std::string toml(const Summary& summary, const std::string& noise_source) {
     return fmt::format(
         "[experiment]\nname = \"{}\"\nseeds = [{}]\nrounds = {}\n\n[data]\nname = "
         "\"{}\"\n\n[evaluation]\nevery = 1\n\n"
         "[privacy]\npolicy = \"none\"\n\n[[algorithms]]\nname = \"{}\"\nlabel = \"{}\"\nrate = 0.1\n\n"
         "[algorithms.privacy]\npolicy = \"{}\"\ndelta = 1e-05\norders = \"opacus\"\nconversion = \"balle\"\n"
-        "assume = \"nothing\"\nbudget = 0.0\n",
+        "assume = \"nothing\"\nbudget = 0.0\n{}",
         summary.experiment, summary.seed, summary.rounds, summary.dataset, summary.algorithm, summary.label,
-        summary.policy);
+        summary.policy, noise_source == "stream" ? "" : "noise_source = \"" + noise_source + "\"\n");
   }
 
   std::filesystem::path path_;

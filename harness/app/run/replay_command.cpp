@@ -55,7 +55,7 @@ std::string accuracy_text(const fs::path& run) {
   return fmt::format("loss {:.6g}", summary.final_test_loss.value_or(0));
 }
 
-// Nobody can draw the noise of the system's generator again.
+// Nobody can draw noise and samples of the system's generator again.
 bool is_repeatable(const PlannedCell& cell) {
   const PrivacyPolicy policy = make_policy(cell.algorithm->privacy.name, cell.algorithm->privacy.settings);
   const Accounting* accounting = fedarena::accounting(policy);
@@ -66,7 +66,7 @@ void report_unrepeatable(const std::string& name, const fs::path& recorded, cons
                          Tally& tally) {
   ++tally.unrepeatable;
   print(
-      "{}: cannot come out with the same bits: its noise is from the system's generator "
+      "{}: cannot come out with the same bits: its noise and samples are from the system's generator "
       "(noise_source = \"{}\"); {} was recorded, {} came out\n",
       name, kSystemNoise, accuracy_text(recorded), accuracy_text(replayed));
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fedarena/access_plan.hpp"
@@ -48,7 +49,8 @@ struct FEDARENA_API Voters {
 
 /// What voters say: [voters, votes, numbers], floating, the same shape whoever they are. Row i depends on row
 /// i of the examples and of the memory alone. Called from several threads at once, on some of the voters at a
-/// time.
+/// time. Private examples are in its hands, so that nothing but the answer may leave it: while votes are
+/// cast, the client's oracle answers nothing, `Client::observed` takes nothing and `Client::state` must stay.
 using Vote = std::function<torch::Tensor(const Voters& voters)>;
 
 /// How votes are asked for.
@@ -56,6 +58,10 @@ struct VoteQuery {
   /// Voters are so many disjoint parts of the shard, of one size, fixed for the whole run; the examples left
   /// over have no vote. 0: every example is a voter of its own, which remembers nothing.
   std::int64_t parts = 0;
+  /// What each voter says: so many votes of so many numbers, each 1 at least. Said beforehand, because the
+  /// shape of an answer passes no mechanism.
+  std::int64_t votes = 1;
+  std::int64_t numbers = 1;
   double bound = 1;  ///< Euclidean norm to which each vote of each voter is clipped; positive
   /// Whether the parts remember beyond this round; else each round begins with nothing.
   bool keep = false;
@@ -91,8 +97,8 @@ class FEDARENA_API Oracle {
   /// numbers], float64. Under a policy on records every vote is one access by the Gaussian mechanism, with
   /// noise of standard deviation noise_multiplier * bound; neighbours exchange a record where voters are
   /// parts, because the vote of its part may then be any other. Memory stays behind this door: neither
-  /// `Client::state` nor a message has it. Error for fewer examples than parts and for a vote in which one
-  /// voter's answer depends on another's.
+  /// `Client::state` nor a message has it. Error for fewer examples than parts, for answers of another shape
+  /// than the query says, and for a vote in which one voter's answer or memory depends on another's.
   virtual torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) = 0;
   /// How many more such votes the client's budget pays for, after all that it was asked for so far; the
   /// largest integer where nothing is charged or there is no budget. It depends on no example.
@@ -166,6 +172,16 @@ class FEDARENA_API Uplink {
   ~Uplink() = default;
 };
 
+/// An entry of what clients send, as an algorithm declares it: parameters or the number of the client's
+/// examples.
+struct FEDARENA_API UplinkEntry {
+  UplinkEntry(Key<Params> key) : name(key.name) {}  // NOLINT(google-explicit-constructor)
+  UplinkEntry(Key<std::int64_t> key)                // NOLINT(google-explicit-constructor)
+      : name(key.name), counts_examples(true) {}
+  std::string name;
+  bool counts_examples = false;  ///< the number of them is public
+};
+
 /// Const throughout: an algorithm is its hyper-parameters; memory lives in `state`, so that stopping and
 /// resuming costs it nothing. Calls come from several threads at once.
 class FEDARENA_API Algorithm {
@@ -177,6 +193,12 @@ class FEDARENA_API Algorithm {
   virtual Message broadcast(const Server& server) const = 0;
   /// A client's local work; returns what it sends.
   virtual Message train(Client& client, const Message& downlink) const = 0;
+  /// The entries of every message that `train` returns in that round, in order: by default what
+  /// `update_message` sends. Under the policy "local" a message of any others is refused, since which entries
+  /// there are, and of what kind, passes no mechanism. It depends on no data.
+  virtual std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const {
+    return {Key<Params>{"update"}, Key<std::int64_t>{"examples"}};
+  }
   /// Public points near which the parameters lie that clients send, each of the model's layout; none: the
   /// origin, as for changes of a model. The policy "local" clips a message around the nearest of them. Which
   /// one that is, is a secret, so their spread counts as sensitivity.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -29,11 +30,12 @@ struct ClassMeans {
 /// at once.
 using Features = std::function<torch::Tensor(const torch::Tensor& inputs)>;
 
-/// How class means are asked for: every example votes, which moves the vote below by sqrt(2) at most.
-FEDARENA_API VoteQuery class_means_query();
+/// How class means of so many features are asked for: every example votes, which moves the vote below by
+/// sqrt(2) at most.
+FEDARENA_API VoteQuery class_means_query(std::int64_t classes, std::int64_t dimension);
 
-/// One vote of every example: its class, and its features in the place of that class. A class whose noisy
-/// count is below 1 has weight 0 and a mean that says nothing.
-FEDARENA_API ClassMeans noisy_class_means(Client& client, const Features& features);
+/// One vote of every example: its class, and its `dimension` features in the place of that class. A class
+/// whose noisy count is below 1 has weight 0 and a mean that says nothing.
+FEDARENA_API ClassMeans noisy_class_means(Client& client, std::int64_t dimension, const Features& features);
 
 }  // namespace fedarena

@@ -123,8 +123,9 @@ std::int64_t teacher_votes(const Generators& config, const Client& client) {
 std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGenerator& generator) {
   const TeacherVotes teachers(config, client);
   const TeacherShape& shape = teachers.shape();
-  const VoteQuery query{.parts = parts_of(config, client),
-                        .bound = std::sqrt(static_cast<double>(std::min(config.top_k, shape.pixels)))};
+  VoteQuery query{.parts = parts_of(config, client),
+                  .numbers = shape.pixels,
+                  .bound = std::sqrt(static_cast<double>(std::min(config.top_k, shape.pixels)))};
   if (query.parts == 0) return 0;
   check_end(config, client.oracle.votes_left(query));
   Stream stream = stream_of(client.streams, Draw::kLatents);
@@ -132,6 +133,7 @@ std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGe
   for (std::int64_t step = 0; config.generator_steps == 0 || step < config.generator_steps; ++step) {
     const std::int64_t count = std::min(config.generator_batch_size, client.oracle.votes_left(query));
     if (count < 1) break;
+    query.votes = count;
     torch::Tensor codes, labels;
     std::vector<torch::Tensor> generated;
     const auto make = [&](std::int64_t images) {

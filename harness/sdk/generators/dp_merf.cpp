@@ -48,22 +48,25 @@ class FourierFeatures {
   torch::Tensor frequencies_;  // [pixels, frequencies]
 };
 
+std::int64_t dimension_of(const Generators& config) { return 2 * config.merf_frequencies; }
+
 }  // namespace
 
-std::int64_t embedding_votes(const Client& client) {
-  return client.oracle.size() == 0 ? 0
-                                   : std::min<std::int64_t>(1, client.oracle.votes_left(class_means_query()));
+std::int64_t embedding_votes(const Generators& config, const Client& client) {
+  if (client.oracle.size() == 0) return 0;
+  const VoteQuery query = class_means_query(client.model.num_classes(), dimension_of(config));
+  return std::min<std::int64_t>(1, client.oracle.votes_left(query));
 }
 
 std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator) {
-  if (embedding_votes(client) == 0) return 0;
+  if (embedding_votes(config, client) == 0) return 0;
+  const std::int64_t classes = client.model.num_classes(), dimension = dimension_of(config);
   const PixelScale scale(client);
   const FourierFeatures features(config, client, scale.pixels());
   const ClassMeans wanted = noisy_class_means(
-      client, [&](const torch::Tensor& inputs) { return features(scale.to_pixels(inputs)); });
+      client, dimension, [&](const torch::Tensor& inputs) { return features(scale.to_pixels(inputs)); });
   const torch::TensorOptions& options = client.model.options();
 
-  const std::int64_t classes = client.model.num_classes();
   const torch::Tensor labels = labels_in_turn(client, config.merf_batch_size);
   const torch::Tensor kind = at::one_hot(labels, classes).to(options);
   // Of class means: a row of them averages the batch's images of a class, which may be none.

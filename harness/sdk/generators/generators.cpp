@@ -151,7 +151,7 @@ Batch generate(const Generators& config, Client& client, std::int64_t examples) 
 AccessPlan generation_plan(const Generators& config, const Client& client) {
   if (config.generator == "psg") return private_set_plan(condensation_of(config), client);
   if (config.generator == "datalens") return {.part_votes = generators::teacher_votes(config, client)};
-  if (config.generator == "dp-merf") return {.votes = generators::embedding_votes(client)};
+  if (config.generator == "dp-merf") return {.votes = generators::embedding_votes(config, client)};
   return {};
 }
 

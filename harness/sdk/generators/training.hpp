@@ -13,6 +13,6 @@ std::int64_t train_on_embedding(const Generators& config, Client& client, ImageG
 
 /// How many votes the one and the other ask for.
 std::int64_t teacher_votes(const Generators& config, const Client& client);
-std::int64_t embedding_votes(const Client& client);
+std::int64_t embedding_votes(const Generators& config, const Client& client);
 
 }  // namespace fedarena::generators

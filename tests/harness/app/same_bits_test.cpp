@@ -117,11 +117,12 @@ TEST_F(Replay, AccusesNobodyWhereNoiseIsTheSystems) {
   const std::string more = "\n[algorithms.privacy]\npolicy = \"record\"\nnoise_source = \"system\"\n";
   run_small(scratch, {.rounds = 2, .algorithms = {"dp-fedavg"}, .more = more}, "--out private");
   succeed("bundle private -o private.tar.gz");
-  EXPECT_THAT(succeed("replay private.tar.gz").out,
-              ContainsRegex("^dp-fedavg-seed-1: cannot come out with the same bits: its noise is from "
-                            "the system's generator .noise_source = \"system\".; accuracy [0-9.]+ % was "
-                            "recorded, accuracy [0-9.]+ % came out\n"
-                            "0 of 0 runs came out with the same bits; 1 more cannot be compared\n$"));
+  EXPECT_THAT(
+      succeed("replay private.tar.gz").out,
+      ContainsRegex("^dp-fedavg-seed-1: cannot come out with the same bits: its noise and samples are from "
+                    "the system's generator .noise_source = \"system\".; accuracy [0-9.]+ % was "
+                    "recorded, accuracy [0-9.]+ % came out\n"
+                    "0 of 0 runs came out with the same bits; 1 more cannot be compared\n$"));
 }
 
 TEST_F(Replay, RefusesWhatIsNoBundle) {

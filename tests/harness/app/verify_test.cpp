@@ -75,7 +75,9 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                      "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
                      "augmentation = \"none\"",
                      record) +
-               entry("clients", fedavg, client) + entry("clients-fixed", fedavg, client + fixed) +
+               entry("clients", fedavg, client) +
+               entry("clients-system", fedavg, client + "noise_source = \"system\"") +
+               entry("clients-fixed", fedavg, client + fixed) +
                entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
                entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
                entry("lists", fedavg,
@@ -91,7 +93,7 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                entry("messages", fedavg, local) +
                entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
                entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 17 runs, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 18 runs, "));
 }
 
 TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {

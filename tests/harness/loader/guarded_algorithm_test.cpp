@@ -70,6 +70,7 @@ void run(const std::string& where, const std::string& what) {
   Client client{7, 3, 5, oracle, state, model, compute, Streams(0, 3, 7), observed};
   EXPECT_FALSE(algorithm->access_plan(client));
   EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
+  EXPECT_EQ(algorithm->uplink_entries(3).at(0).name, "client");
   algorithm->aggregate(server, NoUplink());
 }
 
@@ -87,9 +88,13 @@ struct Call {
 };
 
 const std::vector<Call> kCalls{
-    {"constructor", "its constructor"},    {"start", "start"},
-    {"broadcast", "broadcast, round 3"},   {"access_plan", "access_plan, round 3, client 7"},
-    {"train", "train, round 3, client 7"}, {"aggregate", "aggregate, round 3"}};
+    {"constructor", "its constructor"},
+    {"start", "start"},
+    {"broadcast", "broadcast, round 3"},
+    {"access_plan", "access_plan, round 3, client 7"},
+    {"train", "train, round 3, client 7"},
+    {"uplink_entries", "uplink_entries, round 3"},
+    {"aggregate", "aggregate, round 3"}};
 
 TEST(Guard, PassesCallsThrough) { EXPECT_NO_THROW(run("nowhere", "exception")); }
 

@@ -16,6 +16,7 @@
 namespace fedarena {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -35,11 +36,23 @@ struct Sent {
   std::vector<Access> accesses;
 };
 
-Sent sent(Message message, const LocalPolicy& policy, std::int64_t examples = 7,
+Sent sent(Message message, const LocalPolicy& policy, const std::vector<UplinkEntry>& declared,
           const Centres& centres = {}) {
   RoundAccesses book;
-  randomise(message, policy, centres, examples, Streams(1, 1, 0), book);
+  randomise(message, {.entries = declared, .examples = 7, .sender = "client 3 of algorithm \"a\" in round 2"},
+            policy, centres, Streams(1, 1, 0), book);
   return {std::move(message), book.list()};
+}
+
+// What is sent is what is declared.
+Sent sent(const Message& message, const LocalPolicy& policy, const Centres& centres = {}) {
+  std::vector<UplinkEntry> declared;
+  for (const Message::Entry& entry : message.entries()) {
+    const bool vector = std::holds_alternative<Params>(entry.content);
+    declared.push_back(vector ? UplinkEntry(Key<Params>{entry.name.c_str()})
+                              : UplinkEntry(Key<std::int64_t>{entry.name.c_str()}));
+  }
+  return sent(message, policy, declared, centres);
 }
 
 Params two_tensors(const std::vector<double>& first, const std::vector<double>& second) {
@@ -119,18 +132,52 @@ TEST(LocalMechanism, SendsNoiseAloneInPlaceOfWhatIsNotANumber) {
   }
 }
 
-TEST(LocalMechanism, RefusesWhatItCannotNoise) {
+// Names, kinds and order of entries pass no mechanism, so data must not decide them.
+TEST(LocalMechanism, RefusesWhatIsNotDeclared) {
   const LocalPolicy policy = local_policy(kLocalGaussian, 1, 1);
   const auto refusal = [&](const Message& message) {
-    return test::message_of([&] { sent(message, policy); });
+    return test::message_of([&] { sent(message, policy, {kFirst, kWeight}); });
   };
   const Params vector = vector_of({1});
-  EXPECT_THAT(refusal({{kFirst, vector}, {Key<double>{"radius"}, 0.5}}),
-              HasSubstr("a message with \"radius\", a number, under the policy \"local\""));
-  EXPECT_THAT(refusal({{kFirst, vector}, {Key<torch::Tensor>{"labels"}, torch::ones({2})}}),
+  const std::int64_t seven = 7;
+  const Message declared{{kFirst, vector}, {kWeight, seven}};
+  EXPECT_NO_THROW(sent(declared, policy, {kFirst, kWeight}));
+  const auto with = [&](const Message::Entry& more) {
+    Message message = declared;
+    message.put_entry(more);
+    return message;
+  };
+  EXPECT_THAT(refusal(with({Key<double>{"radius"}, 0.5})),
+              AllOf(HasSubstr("client 3 of algorithm \"a\" in round 2 sends \"radius\", a number, which its "
+                              "algorithm does not declare, under the policy \"local\""),
+                    HasSubstr("\"first\", parameters; \"weight\", the number of its examples")));
+  EXPECT_THAT(refusal(with({Key<torch::Tensor>{"labels"}, torch::ones({2})})),
               HasSubstr("\"labels\", a tensor"));
+  // A name alone tells something: of parameters that would be noised, and of a public number.
+  EXPECT_THAT(refusal(with({Key<Params>{"class-3"}, vector})), HasSubstr("\"class-3\", parameters, which"));
+  EXPECT_THAT(refusal(with({Key<std::int64_t>{"class-3"}, seven})),
+              HasSubstr("\"class-3\", an integer, which"));
+  // So does one that is missing, and a message of nothing.
+  EXPECT_THAT(refusal({{kFirst, vector}}), HasSubstr("sends no \"weight\", which its algorithm declares"));
+  EXPECT_THAT(refusal({}), HasSubstr("sends no \"first\""));
+  EXPECT_THAT(refusal({{kWeight, seven}, {kFirst, vector}}), HasSubstr("in another order"));
+  // And a kind: a number in the place of parameters would leave as it is.
+  EXPECT_THAT(refusal({{Key<std::int64_t>{"first"}, seven}, {kWeight, seven}}),
+              HasSubstr("\"first\", an integer, declared as parameters"));
+  EXPECT_THAT(refusal({{kFirst, vector}, {Key<Params>{"weight"}, vector}}),
+              HasSubstr("\"weight\", parameters, declared as the number of its examples"));
   EXPECT_THAT(refusal({{kFirst, vector}, {kWeight, std::int64_t{8}}}),
-              HasSubstr("\"weight\", an integer that is not the number of the client's examples"));
+              HasSubstr("\"weight\", an integer that is not the number of its examples"));
+}
+
+TEST(LocalMechanism, DrawsNothingForARefusedMessage) {
+  RoundAccesses book;
+  Message message{{kFirst, vector_of({5})}};
+  EXPECT_THROW(randomise(message, {.entries = {kSecond}}, local_policy(kLocalGaussian, 1, 1), {},
+                         Streams(1, 1, 0), book),
+               Error);
+  EXPECT_TRUE(book.list().empty());
+  EXPECT_EQ(numbers_of(message[kFirst]), std::vector<double>{5});
 }
 
 Centres centres_at(const std::vector<std::vector<double>>& points, bool by_tensor = false) {
@@ -145,7 +192,7 @@ TEST(LocalMechanism, ClipsAroundTheNearestCentre) {
     LocalPolicy policy = local_policy(kLocalGaussian, 1, 0);
     policy.by_tensor = by_tensor;
     const Centres cut = by_tensor ? centres_at({{10, 0}, {0, 10}}, true) : centres;
-    return numbers_of(sent({{kFirst, two_tensors({first}, {second})}}, policy, 7, cut).message[kFirst]);
+    return numbers_of(sent({{kFirst, two_tensors({first}, {second})}}, policy, cut).message[kFirst]);
   };
   EXPECT_THAT(clipped(13, 4), Pointwise(DoubleNear(1e-8), {10.6, 0.8}));
   EXPECT_THAT(clipped(3, 14), Pointwise(DoubleNear(1e-8), {0.6, 10.8}));
@@ -165,24 +212,24 @@ TEST(LocalMechanism, ChargesTheSpreadOfTheCentres) {
     EXPECT_EQ(sent.accesses.size(), 1U);
     return sent.accesses.front().event;
   };
-  const Event laplace = only(sent(message, local_policy(kLocalLaplace, 3, 10), 7, centres_at(points)));
+  const Event laplace = only(sent(message, local_policy(kLocalLaplace, 3, 10), centres_at(points)));
   EXPECT_NEAR(std::get<Laplace>(laplace).epsilon, (6 + spread) / 30, 1e-12);
-  const Event gaussian = only(sent(message, local_policy(kLocalGaussian, 3, 2), 7, centres_at(points)));
+  const Event gaussian = only(sent(message, local_policy(kLocalGaussian, 3, 2), centres_at(points)));
   EXPECT_NEAR(std::get<Gaussian>(gaussian).noise_multiplier, 2 * 6 / (6 + spread), 1e-12);
-  EXPECT_EQ(only(sent(message, local_policy(kLocalLaplace, 0, 10), 7, centres_at(points))),
+  EXPECT_EQ(only(sent(message, local_policy(kLocalLaplace, 0, 10), centres_at(points))),
             Event(MetricLaplace{2, 10}))
       << "a distance is one between messages, wherever the centres are";
   // One centre is known to be the nearest.
-  EXPECT_EQ(only(sent(message, local_policy(kLocalGaussian, 3, 2), 7, centres_at({{10, 0}}))),
+  EXPECT_EQ(only(sent(message, local_policy(kLocalGaussian, 3, 2), centres_at({{10, 0}}))),
             Event(Gaussian{2, Adjacency::kReplaceOne}));
   // Two vectors may each be near another centre: the spread of pairs.
   const Message pair{{kFirst, two_tensors({9}, {0})}, {kSecond, two_tensors({0}, {9})}};
-  const Event both = only(sent(pair, local_policy(kLocalLaplace, 3, 10), 7, centres_at(points)));
+  const Event both = only(sent(pair, local_policy(kLocalLaplace, 3, 10), centres_at(points)));
   EXPECT_NEAR(std::get<Laplace>(both).epsilon, (6 + std::sqrt(400)) / 30, 1e-12);
   // By tensor: 10 apart in each.
   LocalPolicy policy = local_policy(kLocalLaplace, 3, 10);
   policy.by_tensor = true;
-  EXPECT_EQ(sent(message, policy, 7, centres_at(points, true)).accesses,
+  EXPECT_EQ(sent(message, policy, centres_at(points, true)).accesses,
             (std::vector<Access>{{Laplace{1, 16.0 / 30}, 2}}));
 }
 
@@ -191,7 +238,7 @@ TEST(LocalMechanism, AddsTheSameNoiseAroundCentres) {
   for (const char* mechanism : {kLocalGaussian, kLocalLaplace}) {
     const LocalPolicy policy = local_policy(mechanism, 1, 2);
     const auto noise = [&](const Centres& centres, double at) {
-      return numbers_of(sent({{kFirst, two_tensors({at}, {0})}}, policy, 7, centres).message[kFirst])[0] - at;
+      return numbers_of(sent({{kFirst, two_tensors({at}, {0})}}, policy, centres).message[kFirst])[0] - at;
     };
     EXPECT_NEAR(noise({}, 0), noise(centres_at({{100, 0}, {0, 40}}), 100), 1e-9) << mechanism;
   }
@@ -201,7 +248,7 @@ TEST(LocalMechanism, ScalesRelativeNoiseByTheDistanceToTheNearestCentre) {
   const auto noise_at = [&](double first) {
     const Params vector = two_tensors({first}, {0});
     const Sent noisy =
-        sent({{kFirst, vector}}, local_policy(kLocalRelative, 0, 5), 7, centres_at({{10, 0}, {-50, 0}}));
+        sent({{kFirst, vector}}, local_policy(kLocalRelative, 0, 5), centres_at({{10, 0}, {-50, 0}}));
     return norm(noisy.message[kFirst] - vector);
   };
   EXPECT_EQ(noise_at(10), 0);
@@ -213,7 +260,7 @@ TEST(Centres, AreTheOriginWhereOneIsNotFinite) {
   const double inf = std::numeric_limits<double>::infinity();
   const Message message{{kFirst, two_tensors({3}, {4})}};
   const LocalPolicy policy = local_policy(kLocalGaussian, 1, 1);
-  const Sent around = sent(message, policy, 7, centres_at({{10, 0}, {inf, 0}}));
+  const Sent around = sent(message, policy, centres_at({{10, 0}, {inf, 0}}));
   EXPECT_EQ(around.accesses, sent(message, policy).accesses);
   EXPECT_TRUE(same_bits(around.message[kFirst], sent(message, policy).message[kFirst]));
 }

@@ -212,6 +212,21 @@ TEST(RecordOracle, NeverRepeatsTheSystemsNoise) {
   EXPECT_EQ(one.accesses().list(), two.accesses().list());
 }
 
+// Whoever knows the seed could draw samples again, and amplification rests on nobody's knowing them.
+TEST(RecordOracle, NeverRepeatsTheSystemsSamples) {
+  const Beacons beacons(200);
+  for (const char* sampling : {kPoisson, kWithoutReplacement}) {
+    const auto sample = [&](const char* source) {
+      RecordPolicy policy = record_policy(kNoClipping, 0, sampling);
+      policy.noise_source = source;
+      RecordOracle oracle = beacons.record(policy, Streams(3, 1, 0));
+      return beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 100}));
+    };
+    EXPECT_EQ(sample(kStreamNoise), sample(kStreamNoise));
+    EXPECT_NE(sample(kSystemNoise), sample(kSystemNoise));
+  }
+}
+
 TEST(RecordOracle, RefusesABatchOfLessThanNothing) {
   const Bench bench;
   RecordOracle oracle = bench.record(range(0, 10), exact());

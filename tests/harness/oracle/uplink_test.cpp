@@ -255,6 +255,17 @@ TEST(AdaptiveClipping, SettlesAtTheTargetQuantile) {
   }
 }
 
+// Whether a client sent an entry is its own secret.
+TEST(PrivateUplink, TakesNothingFromAMessageWithoutTheEntry) {
+  const Server40 server{client_policy(10, 0)};
+  const Message other{{kSecond, vector_of({5, 5})}}, number{{Key<double>{"first"}, 5.0}};
+  const PrivateUplink uplink = server.receive({{{kFirst, vector_of({1, 2})}}, other, number});
+  EXPECT_EQ(numbers_of(uplink.mean(kFirst)), (std::vector<double>{0.25, 0.5}));
+  // That of nobody is a mistake in a name.
+  EXPECT_THROW((void)server.receive({other}).mean(kFirst), Bug);
+  EXPECT_NO_THROW((void)server.receive({}).mean(kFirst));
+}
+
 TEST(AdaptiveClipping, StaysWhereItIsWhenNothingIsAsked) {
   const Server40 server = quiet_server();
   EXPECT_EQ(server.receive({{{kFirst, vector_of({1})}}}).next_clip_norm(), 2);

@@ -1,7 +1,10 @@
 // Sums of votes: what is in them, what they cost, and what one record can do. Error rates: each statistical
 // comparison raises a false alarm with probability 1e-6 over seeds.
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,6 +18,7 @@
 namespace fedarena {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -48,14 +52,14 @@ TEST(Votes, AreClippedOneByOneAndSummed) {
   }
   EXPECT_GT(clipped, 10);
   RecordOracle oracle = with_noise(bench, 0);
-  EXPECT_LE((oracle.noisy_sum(sums, {.bound = kBound}) - expected).norm().item<double>(), 1e-9);
+  EXPECT_LE((oracle.noisy_sum(sums, {.numbers = 3, .bound = kBound}) - expected).norm().item<double>(), 1e-9);
   ExactOracle exact = bench.exact(range(0, 40));
-  EXPECT_LE((exact.noisy_sum(sums, {.bound = kBound}) - expected).norm().item<double>(), 1e-9);
+  EXPECT_LE((exact.noisy_sum(sums, {.numbers = 3, .bound = kBound}) - expected).norm().item<double>(), 1e-9);
   EXPECT_THAT(exact.accesses().list(), ElementsAre(Access{ExactAccess{"votes"}, 1}));
   const Vote unbounded = [](const Voters& voters) {
     return torch::full({voters.size(), 1, 2}, std::numeric_limits<double>::quiet_NaN());
   };
-  EXPECT_EQ(oracle.noisy_sum(unbounded, {}).abs().sum().item<double>(), 0);
+  EXPECT_EQ(oracle.noisy_sum(unbounded, {.numbers = 2}).abs().sum().item<double>(), 0);
 }
 
 TEST(Votes, ArePartsOfOneSizeThatStayTheSame) {
@@ -69,7 +73,7 @@ TEST(Votes, ArePartsOfOneSizeThatStayTheSame) {
       return here;
     };
     RecordOracle oracle = with_noise(bench, 0, range(0, 40), round);
-    (void)oracle.noisy_sum(vote, {.parts = parts, .bound = kNoClipping});
+    (void)oracle.noisy_sum(vote, {.parts = parts, .numbers = 40, .bound = kNoClipping});
     return torch::stack(rows);
   };
   const torch::Tensor parts = who_votes(1, 7);
@@ -93,7 +97,7 @@ TEST(Votes, MoveByTwiceTheBoundWhereARecordIsExchanged) {
     after.dataset.train.inputs[39].zero_();
     const double bound = std::sqrt(static_cast<double>(kSigns));
     const auto answer = [&](const Bench& bench) {
-      return with_noise(bench, 0).noisy_sum(turned, {.parts = parts, .bound = bound});
+      return with_noise(bench, 0).noisy_sum(turned, {.parts = parts, .numbers = kSigns, .bound = bound});
     };
     const double moved = (answer(before) - answer(after)).norm().item<double>();
     EXPECT_LE(moved, 2 * bound) << parts;
@@ -107,8 +111,10 @@ TEST(Votes, AreNoisedAndWrittenDownOneByOne) {
   constexpr double kNoise = 1.5, kBound = 3;
   const Vote silent = [](const Voters& voters) { return torch::zeros({voters.size(), kVotes, kNumbers}); };
   RecordOracle oracle = with_noise(bench, kNoise);
-  const torch::Tensor parts = oracle.noisy_sum(silent, {.parts = 10, .bound = kBound});
-  const torch::Tensor examples = oracle.noisy_sum(silent, {.bound = kBound});
+  VoteQuery query{.parts = 10, .votes = kVotes, .numbers = kNumbers, .bound = kBound};
+  const torch::Tensor parts = oracle.noisy_sum(silent, query);
+  query.parts = 0;
+  const torch::Tensor examples = oracle.noisy_sum(silent, query);
   for (const torch::Tensor& answer : {parts, examples}) {
     ASSERT_EQ(answer.sizes(), (std::vector<std::int64_t>{kVotes, kNumbers}));
     const auto count = static_cast<double>(answer.numel());
@@ -127,7 +133,7 @@ TEST(Votes, HaveTheSameBitsForAnyNumberOfWorkers) {
     RecordOracle oracle = bench.record(record_policy(1, 0.5), Streams(1, 1, 0));
     return oracle.noisy_sum(
         [](const Voters& voters) { return voters.examples.inputs.mul(0.1).cumsum(2).mean(1, true); },
-        {.parts = parts, .bound = 0.7});
+        {.parts = parts, .numbers = 600, .bound = 0.7});
   };
   for (const std::int64_t parts : {0, 100})
     EXPECT_TRUE(torch::equal(answer(one, parts), answer(four, parts)));
@@ -141,12 +147,13 @@ TEST(Votes, AreRefusedWhereOneVoterLooksAtAnother) {
   };
   for (const std::int64_t parts : {0, 20}) {
     RecordOracle oracle = with_noise(bench, 1);
-    EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(centred, {.parts = parts, .bound = 100}); }),
+    EXPECT_THAT(test::message_of(
+                    [&] { (void)oracle.noisy_sum(centred, {.parts = parts, .numbers = 3, .bound = 100}); }),
                 HasSubstr("otherwise when it is asked alone"));
     EXPECT_TRUE(oracle.accesses().list().empty());
   }
   RecordOracle oracle = with_noise(bench, 1, range(0, 7));
-  EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(sums, {.parts = 8}); }),
+  EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(sums, {.parts = 8, .numbers = 3}); }),
               HasSubstr("7 examples, too few for 8 parts"));
 }
 
@@ -159,7 +166,7 @@ TEST(Votes, MayDifferByRoundingWhereAVoterIsAskedAlone) {
     return signs;
   };
   RecordOracle oracle = with_noise(bench, 0);
-  EXPECT_EQ(oracle.noisy_sum(rounded, {.parts = 20, .bound = 100})[0][7].item<double>(), 20);
+  EXPECT_EQ(oracle.noisy_sum(rounded, {.parts = 20, .numbers = 500, .bound = 100})[0][7].item<double>(), 20);
 }
 
 // Each voter counts its calls, from its own number on.
@@ -201,6 +208,98 @@ TEST(Votes, RememberBehindTheDoor) {
   EXPECT_THROW(third.remember(taken), Bug);
 }
 
+// How many numbers a vote has could tell what its voter holds.
+TEST(Votes, AreRefusedWhereTheirShapeIsNotTheDeclaredOne) {
+  const Bench bench;
+  RecordOracle oracle = with_noise(bench, 1);
+  const auto refusal = [&](const Vote& vote, const VoteQuery& query) {
+    return test::message_of([&] { (void)oracle.noisy_sum(vote, query); });
+  };
+  for (const std::int64_t parts : {0, 20}) {
+    EXPECT_THAT(refusal(sums, {.parts = parts, .votes = 1, .numbers = 4}),
+                AllOf(HasSubstr("voters answer with Double of shape ["), HasSubstr(", 1, 3]"),
+                      HasSubstr("[voters, votes, numbers]")));
+    EXPECT_THAT(refusal(sums, {.parts = parts, .votes = 3, .numbers = 1}), HasSubstr(", 3, 1]"));
+  }
+  const Vote whole = [](const Voters& voters) { return torch::ones({voters.size(), 1, 1}, torch::kInt64); };
+  EXPECT_THAT(refusal(whole, {}), HasSubstr("answer with Long"));
+  EXPECT_THAT(refusal([](const Voters&) { return torch::Tensor(); }, {}), HasSubstr("an undefined tensor"));
+  // Data decides: voter 39 alone has more to say.
+  const Vote telling = [](const Voters& voters) {
+    const bool has = (voters.examples.inputs.select(2, 0) > 38.5).any().item<bool>();
+    return torch::ones({voters.size(), has ? 2 : 1, 1}, torch::kFloat64);
+  };
+  EXPECT_THAT(refusal(telling, {.parts = 40}), HasSubstr("voters answer with"));
+  EXPECT_TRUE(oracle.accesses().list().empty());
+  EXPECT_THROW((void)oracle.noisy_sum(sums, {.numbers = 0}), Bug);
+}
+
+TEST(Votes, AreRefusedWhereAVoterRemembersOthers) {
+  const Bench bench;
+  RecordOracle oracle = with_noise(bench, 1);
+  const Key<torch::Tensor> means{"means"};
+  const Vote gossip = [&](const Voters& voters) {
+    const torch::Tensor own = sums(voters);
+    if (!voters.memory.contains(means.name))
+      voters.memory.put(means, own.mean(0, /*keepdim=*/true).expand_as(own).clone());
+    return own;
+  };
+  EXPECT_THAT(test::message_of([&] { (void)oracle.noisy_sum(gossip, {.parts = 20, .numbers = 3}); }),
+              HasSubstr("a voter remembers otherwise when it is asked alone"));
+  EXPECT_TRUE(oracle.accesses().list().empty());
+}
+
+// Private examples are in the hands of a vote: nothing that the harness owns carries them away.
+TEST(Votes, GiveAwayNothingButTheirAnswer) {
+  const Bench bench;
+  RecordOracle oracle = with_noise(bench, 1);
+  const Key<double> kept{"kept"};
+  Message state{{kept, 1.0}};
+  Observations observed;
+  oracle.seal_in_votes(state, observed);
+  const auto refusal = [&](const std::function<void(const Voters&)>& leak, std::int64_t parts) {
+    const Vote vote = [&](const Voters& voters) {
+      if (voters.first == 0) leak(voters);
+      return sums(voters);
+    };
+    return test::message_of([&] { (void)oracle.noisy_sum(vote, {.parts = parts, .numbers = 3}); });
+  };
+  const Params at = bench.at();
+  for (const std::int64_t parts : {0, 20}) {
+    EXPECT_THAT(refusal(
+                    [&](const Voters& voters) {
+                      observed.add("label", voters.examples.targets[0][0].item<double>());
+                    },
+                    parts),
+                HasSubstr("the observation \"label\" is recorded inside of a vote"));
+    const std::vector<std::pair<const char*, std::function<void()>>> accesses = {
+        {"a gradient", [&] { (void)oracle.gradient(at, {.batch_size = 8}); }},
+        {"a loss", [&] { (void)oracle.loss(at); }},
+        {"label counts", [&] { (void)oracle.label_counts(); }},
+        {"classes", [&] { (void)oracle.held_classes(); }},
+        {"examples", [&] { (void)oracle.exact_batch(); }},
+        {"randomised responses",
+         [&] { (void)oracle.randomised_response(torch::zeros({1}, torch::kInt64), {}, 1); }},
+        {"votes", [&] { (void)oracle.noisy_sum(sums, {.numbers = 3}); }}};
+    for (const auto& [what, access] : accesses) {
+      EXPECT_THAT(refusal([&](const Voters&) { access(); }, parts),
+                  HasSubstr(std::string("asked for ") + what + " inside of a vote"));
+    }
+    const std::string put = "\"kept\" in the client's state is put inside of a vote";
+    EXPECT_THAT(refusal([&](const Voters&) { state.put(kept, 2.0); }, parts), HasSubstr(put));
+    state = {{kept, 1.0}};
+    EXPECT_THAT(refusal([&](const Voters&) { state.put(Key<double>{"new"}, 2.0); }, parts),
+                HasSubstr("\"new\" in the client's state"));
+    state = {{kept, 1.0}};
+  }
+  EXPECT_TRUE(oracle.accesses().list().empty());
+  EXPECT_TRUE(observed.values().empty());
+  // Before and after, all of them are as ever.
+  EXPECT_NO_THROW((void)oracle.noisy_sum(sums, {.numbers = 3}));
+  observed.add("norm", 1);
+  EXPECT_NO_THROW((void)oracle.gradient(at, {.batch_size = 8}));
+}
+
 TEST(Votes, OfACanaryThatIsOutAreThoseOfZeros) {
   const Bench bench;
   const std::vector<std::vector<std::int64_t>> shards{range(0, 40)};
@@ -219,8 +318,9 @@ TEST(Votes, OfACanaryThatIsOutAreThoseOfZeros) {
   }
   EXPECT_GT(out, 0);
   for (const std::int64_t parts : {0, 10})
-    EXPECT_DOUBLE_EQ(oracle.noisy_sum(sums, {.parts = parts, .bound = kNoClipping})[0][0].item<double>(),
-                     expected);
+    EXPECT_DOUBLE_EQ(
+        oracle.noisy_sum(sums, {.parts = parts, .numbers = 3, .bound = kNoClipping})[0][0].item<double>(),
+        expected);
 }
 
 }  // namespace

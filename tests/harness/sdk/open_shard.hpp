@@ -70,6 +70,8 @@ class OpenShard final : public Oracle {
           vote({.first = first, .examples = asked, .memory = memory}).sum(0).to(torch::kFloat64);
       sum = sum.defined() ? sum + votes : votes;
     }
+    const std::vector<std::int64_t> declared{query.votes, query.numbers};
+    if (sum.sizes() != at::IntArrayRef(declared)) throw Bug("votes of another shape than declared");
     if (sum.size(0) > paid_votes) throw Bug("more votes than are paid for");
     if (paid_votes < std::numeric_limits<std::int64_t>::max()) paid_votes -= sum.size(0);
     return sum;

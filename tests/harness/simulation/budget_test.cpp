@@ -352,7 +352,7 @@ TEST_F(Budgets, PayForAsManyVotesAsTheOracleSaysAndForRoundsWithoutAny) {
     std::map<std::int64_t, std::int64_t> taken;
     algorithm.steps_in = [](std::int64_t) { return 0; };
     algorithm.on_train = [&](Client& client) {
-      const VoteQuery query{.parts = 2};
+      const VoteQuery query{.parts = 2, .numbers = 3};
       if (client.round == 1) {
         std::int64_t votes = 0;
         const std::int64_t paid = client.oracle.votes_left(query);

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -118,6 +119,39 @@ TEST_F(Policies, OnMessagesDropWhatPassesNoMechanism) {
   algorithm.on_train = [](Client& client) { client.observed.add("norm", 1); };
   Simulation simulation(setup(messages_hidden()));
   EXPECT_TRUE(simulation.next_round().observed.empty());
+}
+
+// Whether an entry is there, data may have decided, and no noise is on its name.
+TEST_F(Policies, OnMessagesRefuseEntriesThatNobodyDeclared) {
+  algorithm.on_send = [](Client& client, Message& uplink) {
+    if (client.oracle.label_counts()[0].item<std::int64_t>() > 0)
+      uplink.put(Key<Params>{"holds-class-0"}, uplink[kUpdate]);
+  };
+  SimulationSetup named = setup(messages_hidden());
+  named.algorithm_name = "algorithm \"leaky\"";
+  Simulation simulation(named);
+  const Bytes before = simulation.save();
+  EXPECT_EQ(message_of([&] { simulation.next_round(); }).substr(0, 7), "client ");
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
+              HasSubstr(" of algorithm \"leaky\" in round 1 sends \"holds-class-0\", parameters, which its "
+                        "algorithm does not declare, under the policy \"local\""));
+  EXPECT_EQ(simulation.save(), before);
+  // Where the mechanism is the oracle's, whatever is made of its answers may be sent.
+  EXPECT_NO_THROW(Simulation(setup(records_hidden())).next_round());
+}
+
+TEST_F(Policies, OnRecordsRefuseObservationsFromInsideOfAVote) {
+  algorithm.on_train = [](Client& client) {
+    const Vote vote = [&](const Voters& voters) {
+      client.observed.add("sum", voters.examples.inputs.sum().item<double>());
+      return torch::zeros({voters.size(), 1, 1});
+    };
+    (void)client.oracle.noisy_sum(vote, {});
+  };
+  Simulation simulation(setup(records_hidden()));
+  const Bytes before = simulation.save();
+  EXPECT_THAT(message_of([&] { simulation.next_round(); }), HasSubstr("recorded inside of a vote"));
+  EXPECT_EQ(simulation.save(), before);
 }
 
 TEST_F(Policies, WriteTheCountOfAdaptiveClipping) {
@@ -263,6 +297,79 @@ TEST_F(Policies, RepeatARoundUnlessTheSystemNoisesIt) {
   EXPECT_EQ(one.next_round().epsilon, two.next_round().epsilon);
   EXPECT_EQ(one.ledger(), two.ledger());
   EXPECT_TRUE(one.params().flat().ne(two.params().flat()).all().item<bool>());
+}
+
+// So many clients that two cohorts agree once in 10^18.
+class SecretCohorts : public SmallRuns<ScriptedSgd> {
+ protected:
+  SecretCohorts() : SmallRuns(std::vector<std::int64_t>(64, 1)) {}
+
+  SimulationSetup setup(const PrivacyPolicy& policy) const { return setup_on(pool, 3, 32, policy); }
+  static std::set<std::int64_t> participants(const Ledger& ledger) {
+    std::set<std::int64_t> clients;
+    for (const auto& [client, record] : ledger.clients()) {
+      if (!record.segments.empty()) clients.insert(client);
+    }
+    return clients;
+  }
+  static std::set<std::int64_t> first_cohort(const SimulationSetup& of) {
+    Simulation simulation(of);
+    simulation.next_round();
+    return participants(simulation.ledger());
+  }
+  static ClientPolicy with(const std::string& source, const std::string& sampling = kPoisson) {
+    ClientPolicy policy = clients_hidden();
+    policy.noise_source = source;
+    policy.sampling = sampling;
+    return policy;
+  }
+};
+
+TEST_F(SecretCohorts, ComeFromNoSeedWhereTheClaimCountsOnThem) {
+  for (const char* sampling : {kPoisson, kWithoutReplacement}) {
+    EXPECT_EQ(first_cohort(setup(with(kStreamNoise, sampling))),
+              first_cohort(setup(with(kStreamNoise, sampling))));
+    EXPECT_NE(first_cohort(setup(with(kSystemNoise, sampling))),
+              first_cohort(setup(with(kSystemNoise, sampling))));
+  }
+  EXPECT_EQ(first_cohort(setup(with(kSystemNoise, kWithoutReplacement))).size(), 32U);
+  // Of other units nothing is amplified by them, and who takes part is public.
+  RecordPolicy records = records_hidden();
+  records.noise_source = kSystemNoise;
+  const std::vector<std::int64_t> drawn = choose_cohort(4, 1, 64, 32);
+  EXPECT_EQ(first_cohort(setup(records)), std::set<std::int64_t>(drawn.begin(), drawn.end()));
+}
+
+// A crash lost the round after it was answered; the next attempt has clients of its own.
+TEST_F(SecretCohorts, AreDrawnAnewForARoundThatWasLost) {
+  const SimulationSetup system = setup(with(kSystemNoise));
+  Simulation first(system), second(system), third(system);
+  const double once = first.next_round().epsilon.value();
+  second.charge_lost(first.ledger());
+  const double twice = second.next_round().epsilon.value();
+  third.charge_lost(second.ledger());
+  const double thrice = third.next_round().epsilon.value();
+  EXPECT_LT(once, twice);
+  EXPECT_LT(twice, thrice);
+  EXPECT_EQ(third.ledger().charged(0).size(), 3U);
+  const auto before = participants(first.ledger()), after = participants(second.ledger());
+  EXPECT_TRUE(std::ranges::includes(after, before)) << "who was in it stays listed";
+  EXPECT_GT(after.size(), before.size());  // none is new by chance: 1e-8
+  third.next_round();
+  EXPECT_EQ(third.ledger().charged(0).size(), 4U);
+}
+
+// Nobody knows who would have been in cohorts that were never drawn, and all are charged, whoever it was.
+TEST_F(SecretCohorts, AreNotMadeUpForRoundsThatWereLeftOut) {
+  const SimulationSetup system = setup(with(kSystemNoise));
+  Simulation whole(system), stopped(system);
+  while (!whole.finished()) whole.next_round();
+  stopped.next_round();
+  const Ledger made = stopped.ledger();
+  stopped.charge_rest();
+  EXPECT_EQ(stopped.ledger().made(), made);
+  EXPECT_TRUE(stopped.ledger().clients() == made.clients());
+  EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
 }
 
 // Two rows of one table that added the same noise would, subtracted, have none.

@@ -104,7 +104,12 @@ class ScriptedSgd final : public Algorithm {
     }
     if (on_train) on_train(client);
     client.state.put(kVisits, client.state.get_or(kVisits, std::int64_t{0}) + 1);
-    return {{kUpdate, local - start}, {kControl, 0.5 * local}, {kExamples, client.oracle.size()}};
+    Message uplink{{kUpdate, local - start}, {kControl, 0.5 * local}, {kExamples, client.oracle.size()}};
+    if (on_send) on_send(client, uplink);
+    return uplink;
+  }
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    return {kUpdate, kControl, kExamples};
   }
   void aggregate(Server& server, const Uplink& uplink) const override {
     server.state.put(kVisits, server.state[kVisits] + uplink.size());
@@ -125,6 +130,7 @@ class ScriptedSgd final : public Algorithm {
   std::function<std::optional<AccessPlan>(const Client&)> plan;
   std::function<std::int64_t(std::int64_t round)> steps_in;
   std::function<void(Client&)> on_train;
+  std::function<void(Client&, Message& uplink)> on_send;
   std::function<void(Server&, const Uplink&)> on_aggregate;
   std::function<Params(Client&, const Message&)> on_personalise;
   mutable std::atomic<int> trained = 0;

@@ -54,6 +54,8 @@ class SignSgd final : public Algorithm {
     return {{kSigns, signs_of(momentum, client.streams)}};
   }
 
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override { return {kSigns}; }
+
   void aggregate(Server& server, const Uplink& uplink) const override {
     const Params votes = uplink.mean(kSigns);
     server.params.add_scaled(-config_.rate, Params(votes.layout(), votes.flat().sign()));

@@ -171,6 +171,31 @@ TEST_F(ForgedRun, WhoseCohortsAreOthers) {
               Contains(StartsWith("ledger.json: rounds of client ")));
 }
 
+// Nobody knows which cohorts the system's generator drew, nor who was in an attempt that a crash lost.
+TEST_F(ForgedRun, MayHaveAnyCohortsWhereTheyAreSecret) {
+  const RoundAccesses answer = accesses(gaussian(1.0 / 3), 1);
+  const auto recorded = [&](const std::string& source, bool lost) {
+    Ledger ledger(Unit::kClient);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      if (lost && round == 2) {
+        ledger.record(round, 1, {});
+        ledger.record_population(round, answer);
+      }
+      ledger.record(round, 2, {});
+      ledger.record_population(round, answer);
+    }
+    return differences(toml("client", {{"size", "1"}, {"noise_source", source}}), ledger);
+  };
+  EXPECT_THAT(recorded("\"system\"", false), IsEmpty());
+  EXPECT_THAT(recorded("\"system\"", true), IsEmpty());
+  EXPECT_THAT(recorded("\"stream\"", false), Contains(StartsWith("ledger.json: rounds of client ")));
+  // Still, nobody takes part who never trains.
+  const Settings held_out = {{"held_out_clients", "0.3"}, {"noise_source", "\"system\""}};
+  EXPECT_THAT(differences(toml("client", held_out), ledger_of_clients(accesses(gaussian(1), 1)), 0, 1),
+              ElementsAre(MatchesRegex("ledger.json: rounds of client . is 4; recomputed: at most 0")));
+}
+
 // One of three clients, of whom the others take part in every round.
 TEST_F(ForgedRun, WhereAHeldOutClientTrains) {
   const std::string experiment = toml("none", {{"held_out_clients", "0.3"}});

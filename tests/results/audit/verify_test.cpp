@@ -1,6 +1,8 @@
 #include "results/audit/verify.hpp"
 
 #include <cstddef>
+#include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -47,6 +49,23 @@ TEST_F(Verify, KnowsThatALedgerMayBeAheadOfTheCheckpoint) {
       run.open().write_summary(summary);
       EXPECT_THAT(run.differences(), IsEmpty()) << policy << ", " << rounds;
     }
+  }
+}
+
+// The system's generator draws cohorts anew: an attempt that a crash lost had a client that sat the round
+// out.
+TEST_F(Verify, AcceptsClientsOfALostAttemptWhereCohortsAreSecret) {
+  const Scratch folder;
+  const auto found = [&](const std::string& policy, const std::string& source) {
+    return RecordedRun(folder / (policy + "-" + source),
+                       {.policy = policy, .noise_source = source, .lost_attempt = true})
+        .differences();
+  };
+  EXPECT_THAT(found("client", "system"), IsEmpty());
+  // Seeds draw the same cohort again, and so do they under every source where who takes part is public.
+  for (const auto& [policy, source] : {std::pair("client", "stream"), std::pair("record", "system")}) {
+    EXPECT_THAT(found(policy, source),
+                testing::Contains("ledger.json: participations of all clients is 12; recomputed: 11"));
   }
 }
 

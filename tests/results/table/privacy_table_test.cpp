@@ -312,22 +312,27 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
     return summary;
   };
   const std::vector<Summary> summaries = {drawn("client", "zero-out"), drawn("record", "replace-one"),
-                                          drawn("record", "zero-out")};
+                                          drawn("record", "zero-out"), drawn("client", "replace-one"),
+                                          drawn("local", "replace-one")};
   const Table table = table_of(summaries);
   const std::string text =
       render_markdown(table, parse_selection("examples,gradients,operations,total-uplink"));
   EXPECT_THAT(text, HasSubstr("| client-zero-out    |        - |         - |          - |            - |"));
   EXPECT_THAT(text, HasSubstr("| record-replace-one |      641 |       642 |        643 |     1.00 MiB |"));
   EXPECT_THAT(text, HasSubstr("| record-zero-out    |        - |         - |          - |     1.00 MiB |"));
+  // A client's own work, and a sum over a cohort of a known size, of whom nobody knows who is in it.
+  EXPECT_THAT(text, HasSubstr("| client-replace-one |        - |         - |          - |     1.00 MiB |"));
+  EXPECT_THAT(text, HasSubstr("| local-replace-one  |        - |         - |          - |     1.00 MiB |"));
   EXPECT_THAT(text, HasSubstr("\"-\": a sum that would tell the sizes of samples"));
+  // In the order of their names.
   const Json rows = Json::parse(render_json(table))["rows"];
   for (const char* key : {"examples", "gradients", "operations"}) {
-    EXPECT_EQ(rows[2][key], nullptr) << key;
-    EXPECT_EQ(rows[2]["seeds"][0][key], nullptr) << key;
-    EXPECT_NE(rows[1][key], nullptr) << key;
+    EXPECT_EQ(rows[4][key], nullptr) << key;
+    EXPECT_EQ(rows[4]["seeds"][0][key], nullptr) << key;
+    EXPECT_NE(rows[3][key], nullptr) << key;
   }
-  EXPECT_EQ(rows[0]["uplink_bytes"], nullptr);
-  EXPECT_EQ(rows[0]["seeds"][0]["uplink_bytes"], nullptr);
+  EXPECT_EQ(rows[1]["uplink_bytes"], nullptr);
+  EXPECT_EQ(rows[1]["seeds"][0]["uplink_bytes"], nullptr);
   const std::string csv = render_csv(table);
   EXPECT_NE(csv.find(",641,642,643,"), std::string::npos);
   EXPECT_EQ(csv.find(",641,642,643,"), csv.rfind(",641,642,643,")) << "of one row alone";

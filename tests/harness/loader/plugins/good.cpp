@@ -69,6 +69,10 @@ class Thrower final : public Algorithm {
     if (config_.where == "access_plan" && config_.what == "negative") return AccessPlan{.votes = -1};
     return std::nullopt;
   }
+  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+    pass("uplink_entries");
+    return {Key<std::int64_t>{"client"}};
+  }
   void aggregate(Server& server, const Uplink&) const override {
     pass("aggregate");
     if (config_.where == "aggregate") spoil(server);

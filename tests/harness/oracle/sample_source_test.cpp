@@ -1,0 +1,50 @@
+// Error rates: each comparison of the system's samples raises a false alarm in one run of 1e6.
+#include "harness/oracle/sample_source.hpp"
+
+#include <map>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "harness/oracle/noise_source.hpp"
+#include "tests/harness/base/statistical_bounds.hpp"
+
+namespace fedarena {
+namespace {
+
+const StreamName kBatch{.seed = 3, .round = 4, .client = 5, .purpose = Purpose::kBatches};
+
+TEST(SampleSource, OfAStreamIsThatStream) {
+  Stream stream(kBatch);
+  const auto source = make_sample_source(kStreamNoise, Stream(kBatch));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(source->uniform(), stream.uniform());
+  EXPECT_EQ(source->sample_without_replacement(40, 7), stream.sample_without_replacement(40, 7));
+  EXPECT_EQ(source->uniform(), stream.uniform());
+}
+
+TEST(SampleSource, OfTheSystemIsUniform) {
+  const auto source = make_sample_source(kSystemNoise, Stream(kBatch));
+  std::vector<double> numbers(50'000);
+  for (double& number : numbers) number = source->uniform();
+  EXPECT_LT(kolmogorov_of_uniform(numbers), kKolmogorovBound);
+  std::map<std::vector<std::int64_t>, std::int64_t> counts;
+  for (int i = 0; i < 20'000; ++i) ++counts[source->sample_without_replacement(6, 3)];
+  std::vector<std::int64_t> cells;
+  for (const auto& [sample, count] : counts) cells.push_back(count);
+  ASSERT_EQ(cells.size(), 20U);
+  EXPECT_TRUE(equally_likely(cells));
+}
+
+TEST(SampleSource, OfTheSystemDoesNotKnowTheStream) {
+  const auto one = make_sample_source(kSystemNoise, Stream(kBatch)),
+             two = make_sample_source(kSystemNoise, Stream(kBatch));
+  EXPECT_NE(one->sample_without_replacement(200, 100), two->sample_without_replacement(200, 100));
+  EXPECT_NE(one->uniform(), two->uniform());
+}
+
+TEST(SampleSource, HasNoOtherNames) { EXPECT_THROW((void)make_sample_source("seeded", Stream(kBatch)), Bug); }
+
+}  // namespace
+}  // namespace fedarena
