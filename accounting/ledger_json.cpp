@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 4;
+constexpr int kSchema = 5;
 // Compositions of compositions; nothing real comes near it.
 constexpr int kDeepest = 8;
 constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
@@ -263,6 +263,7 @@ constexpr const char* kClients = "clients";
 // [first, last, examples] of clients of whom nothing else is listed.
 constexpr const char* kIdle = "idle";
 constexpr std::int64_t kMostIdle = 5'000'000;
+constexpr const char* kPublicData = "public_data";
 
 std::pair<std::int64_t, Ledger::ClientRecord> client_from(const json& object) {
   Fields client(object, "a client");
@@ -288,6 +289,17 @@ std::array<std::int64_t, 3> idle_from(const json& list) {
     throw Error::of("\"{}\" holds {}; allowed: [first client, last client, examples of each]", kIdle,
                     list.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60));
   return numbers;
+}
+
+std::vector<std::string> public_data_from(const json& list) {
+  std::vector<std::string> names;
+  for (const json& element : list) {
+    const bool fits = element.is_string() && !element.get_ref<const std::string&>().empty();
+    if (!fits || std::ranges::find(names, element.get<std::string>()) != names.end())
+      throw Error::of("\"{}\" holds {}; allowed: distinct texts", kPublicData, shown(element));
+    names.push_back(element.get<std::string>());
+  }
+  return names;
 }
 
 // As it stands that many levels below the top.
@@ -345,7 +357,8 @@ std::string Ledger::to_json() const {
                 {kClients, json::array()},
                 {kIdle, json::array()},
                 {"population", fedarena::to_json(population_)},
-                {"as_if", fedarena::to_json(as_if_)}};
+                {"as_if", fedarena::to_json(as_if_)},
+                {kPublicData, public_data_}};
   std::string text = document.dump(1) + "\n";
   if (!clients.empty()) fill_list(text, kClients, clients + "\n ");
   fill_list(text, kIdle, idle);
@@ -393,6 +406,7 @@ Ledger Ledger::from_json(std::string_view text) {
     for (const json& element : fields.list(kIdle)) idle_from(element);
     ledger.population_ = segments_from(fields.list("population"));
     ledger.as_if_ = segments_from(fields.list("as_if"));
+    ledger.public_data_ = public_data_from(fields.list(kPublicData));
     fields.finish();
     return ledger;
   } catch (const json::exception& failure) {

@@ -1,11 +1,21 @@
 #include "harness/runner/cell_setup.hpp"
 
+#include <algorithm>
+
 #include "partitions/feature_skew.hpp"
 
 namespace fedarena {
 
 PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
   return make_policy(entry.privacy.name, entry.privacy.settings);
+}
+
+bool hides_label_counts(const Experiment& experiment) {
+  return std::ranges::any_of(experiment.algorithms, [](const AlgorithmEntry& entry) {
+    const PrivacyPolicy policy = policy_of(entry);
+    const Accounting* accounting = fedarena::accounting(policy);
+    return accounting != nullptr && !accounting->public_label_counts;
+  });
 }
 
 CanaryPlan canary_plan(const Experiment& experiment) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/accounting/odometer.hpp"
 
@@ -153,6 +154,10 @@ std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, st
   return std::min(last, planned);
 }
 
+std::string words(const std::vector<std::string>& list) {
+  return list.empty() ? "nothing" : fmt::format("{}", fmt::join(list, ", "));
+}
+
 // Who never trains, as card and summary have it, where somebody is to be held out.
 void compare_held_out(const RunDirectory& run, const Summary& summary,
                       const std::vector<std::int64_t>& expected, Verification& verification) {
@@ -180,7 +185,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
   const auto clients = std::ssize(ledger.clients());
   Comparison compare(verification, path / kLedgerFile);
   if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
-
+  compare.text("public_data", words(ledger.public_data()), words(expected.public_data()));
   const Summary summary = run.summary();
   if (const auto most = expected.most_accesses())
     compare.integer("most_accesses", ledger.most_accesses(), *most);

@@ -113,7 +113,8 @@ TEST(LedgerJson, HoldsCountsThatMultiplyWithoutOverflow) {
 
 TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
-  EXPECT_EQ(document["schema"], 4);
+  EXPECT_EQ(document["schema"], 5);
+  EXPECT_EQ(document["public_data"], json::array());
   EXPECT_EQ(document["most_accesses"], 0);
   EXPECT_EQ(document["ended_after"], 0);
   EXPECT_EQ(document["unit"], "none");
@@ -153,6 +154,20 @@ TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
   EXPECT_EQ(document["population"][0]["participations"], 3);
   EXPECT_EQ(document["population"].size(), 2U);
   EXPECT_EQ(document["as_if"].size(), 1U);
+}
+
+TEST(LedgerJson, ListsWhatIsDeclaredPublic) {
+  Ledger ledger = sample_ledger(Unit::kRecord);
+  ledger.declare_public({"the server's \"proxy\"", "means"});
+  EXPECT_EQ(json::parse(ledger.to_json())["public_data"],
+            json::parse(R"(["the server's \"proxy\"", "means"])"));
+  EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+  EXPECT_EQ(ledger.made().public_data(), ledger.public_data());
+  EXPECT_NE(ledger, sample_ledger(Unit::kRecord));
+  for (const char* wrong : {"[3]", "[\"\"]", "[\"means\", \"means\"]", "[[]]"}) {
+    EXPECT_THAT(refusal_after([&](json& document) { document["public_data"] = json::parse(wrong); }),
+                testing::MatchesRegex("\"public_data\" holds .*; allowed: distinct texts"));
+  }
 }
 
 TEST(LedgerJson, SaysWhereTheLargestNominalValueCounts) {
@@ -274,9 +289,9 @@ TEST(LedgerJson, RefusesClientsThatCannotBe) {
 }
 
 TEST(LedgerJson, RefusesAnotherSchema) {
-  for (const int schema : {3, 5}) {
+  for (const int schema : {4, 6}) {
     EXPECT_EQ(refusal_after([&](json& document) { document["schema"] = schema; }),
-              fmt::format("a ledger of schema {}; this program reads schema 4", schema));
+              fmt::format("a ledger of schema {}; this program reads schema 5", schema));
   }
 }
 
@@ -288,7 +303,7 @@ TEST(LedgerJson, RefusesAnotherUnit) {
 
 TEST(LedgerJson, RefusesWhatIsNoLedger) {
   for (const std::string text :
-       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 4}", "\xff\xfe"}) {
+       {"", "{", "null", "[]", "3", "\"text\"", "{}", "{\"schema\": 5}", "\xff\xfe"}) {
     EXPECT_NE(refusal(text), "none") << text;
   }
 }
@@ -331,7 +346,7 @@ TEST(LedgerJson, IsNotNestedDeeply) {
   const std::string refused = "lists and objects lie too deep in each other; allowed: 64 levels";
   EXPECT_EQ(refusal(std::string(100'000, '[')), refused);
   EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), refused);
-  EXPECT_EQ(refusal("{\"schema\": 4, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
+  EXPECT_EQ(refusal("{\"schema\": 5, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
 }
 
 TEST(ParseJson, GivesElementsAwayAsItReadsThem) {

@@ -175,6 +175,9 @@ class FEDARENA_API Ledger {
   explicit Ledger(Unit unit = Unit::kNothing, std::int64_t most_accesses = 0)
       : unit_(unit), most_accesses_(most_accesses) {}
 
+  /// Says what everybody is taken to know beside sizes, in words such as "the server's proxy data": a premise
+  /// of every epsilon of this ledger. Once, before the first round; each of them once.
+  void declare_public(std::vector<std::string> what) { public_data_ = std::move(what); }
   /// Adds a client; every client is added once, before its first round.
   void add_client(std::int64_t client, std::int64_t examples);
   /// Appends what one client's own training did to its examples in a round. Rounds of one client ascend; the
@@ -198,6 +201,8 @@ class FEDARENA_API Ledger {
 
   Unit unit() const { return unit_; }
   std::int64_t most_accesses() const { return most_accesses_; }
+  /// What was declared public; empty: nothing but sizes, and what accesses say (DeclaredPublic).
+  const std::vector<std::string>& public_data() const { return public_data_; }
   /// The round after which data ended the run; 0: nothing did.
   std::int64_t ended_after() const { return ended_after_; }
   /// The ledger that charges only what was made.
@@ -233,6 +238,7 @@ class FEDARENA_API Ledger {
   Clients clients_;
   std::vector<Segment> population_;
   std::vector<Segment> as_if_;
+  std::vector<std::string> public_data_;
 };
 
 struct FEDARENA_API Ledger::Past {
