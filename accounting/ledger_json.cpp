@@ -268,6 +268,7 @@ constexpr const char* kClients = "clients";
 // [first, last, examples] of clients of whom nothing else is listed.
 constexpr const char* kIdle = "idle";
 constexpr std::int64_t kMostIdle = 5'000'000;
+constexpr const char* kPublicData = "public_data";
 
 std::pair<std::int64_t, Ledger::ClientRecord> client_from(const json& object) {
   Fields client(object, "a client");
@@ -309,6 +310,17 @@ std::set<std::int64_t> withheld_from(const json& list) {
     clients.insert(client.get<std::int64_t>());
   }
   return clients;
+}
+
+std::vector<std::string> public_data_from(const json& list) {
+  std::vector<std::string> names;
+  for (const json& element : list) {
+    const bool fits = element.is_string() && !element.get_ref<const std::string&>().empty();
+    if (!fits || std::ranges::find(names, element.get<std::string>()) != names.end())
+      throw Error::of("\"{}\" holds {}; allowed: distinct texts", kPublicData, shown(element));
+    names.push_back(element.get<std::string>());
+  }
+  return names;
 }
 
 // As it stands that many levels below the top.
@@ -366,7 +378,8 @@ std::string Ledger::to_json() const {
                 {kClients, json::array()},
                 {kIdle, json::array()},
                 {"population", fedarena::to_json(population_)},
-                {"as_if", fedarena::to_json(as_if_)}};
+                {"as_if", fedarena::to_json(as_if_)},
+                {kPublicData, public_data_}};
   std::string text = document.dump(1) + "\n";
   if (!clients.empty()) fill_list(text, kClients, clients + "\n ");
   fill_list(text, kIdle, idle);
@@ -414,6 +427,7 @@ Ledger Ledger::from_json(std::string_view text) {
     for (const json& element : fields.list(kIdle)) idle_from(element);
     ledger.population_ = segments_from(fields.list("population"));
     ledger.as_if_ = segments_from(fields.list("as_if"));
+    ledger.public_data_ = public_data_from(fields.list(kPublicData));
     fields.finish();
     return ledger;
   } catch (const json::exception& failure) {

@@ -40,6 +40,9 @@ struct Dataset {
   /// Per channel, of the training inputs scaled to [0, 1], for (input / 255 - mean) / deviation; both empty:
   /// inputs are used as they are.
   std::vector<double> mean, deviation;
+  /// What of the scaling was computed from the training examples, as "means and deviations of the features":
+  /// what every epsilon takes as public. Empty where it is the same for any examples.
+  std::string fitted = {};
   /// One sentence that a table of results should carry, such as that the data is synthetic; may be empty.
   std::string note;
   /// Of the user's own files: what was taken from them and what was not, in lines for a terminal; else empty.

@@ -22,6 +22,12 @@ PartitionCard partition_card(const std::string& kind, const Settings& settings, 
           .note = partition_note(kind, settings, input, seed)};
 }
 
+PartitionCard without_labels(PartitionCard card) {
+  card.statistics.class_counts.clear();
+  card.statistics.label_entropy.clear();
+  return card;
+}
+
 std::string describe(const PartitionCard& card) {
   return fmt::format("{}, id {}{}{}", describe(card.kind, card.statistics), card.id,
                      card.note.empty() ? "" : "; ", card.note);

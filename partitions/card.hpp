@@ -24,6 +24,9 @@ std::string partition_id(const std::string& kind, const Settings& settings, std:
 PartitionCard partition_card(const std::string& kind, const Settings& settings, std::uint64_t seed,
                              const Partition& partition, const PartitionInput& input);
 
+/// The card without what labels tell: how many examples of which class each client holds.
+PartitionCard without_labels(PartitionCard card);
+
 /// One line for people: that of the statistics, the id, and the note if there is one.
 std::string describe(const PartitionCard& card);
 

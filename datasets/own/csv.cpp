@@ -252,6 +252,9 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
     dataset.note =
         fmt::format("{}an error of 1 is {:.6g} of \"{}\"", in_unit ? "" : "the target is standardised; ",
                     scales.target.deviation(), config.target);
+  if (config.standardise != "none")
+    dataset.fitted = config.standardise == "all" ? "means and deviations of the features and the target"
+                                                 : "means and deviations of the features";
   dataset.taken = in_words(table, parts, scales);
   const Encoder encoder(table, scales);
   // Those who have training examples come first.

@@ -216,6 +216,7 @@ void standardise(Dataset& dataset) {
     dataset.mean.push_back(mean);
     dataset.deviation.push_back(variance > 1e-12 ? std::sqrt(variance) : 1);
   }
+  dataset.fitted = "means and deviations of the features";
 }
 
 Dataset load_image_folder(const Settings& settings, const SearchPath& search_path) {

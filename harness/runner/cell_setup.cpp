@@ -1,5 +1,7 @@
 #include "harness/runner/cell_setup.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "partitions/feature_skew.hpp"
@@ -8,6 +10,14 @@ namespace fedarena {
 
 PrivacyPolicy policy_of(const AlgorithmEntry& entry) {
   return make_policy(entry.privacy.name, entry.privacy.settings);
+}
+
+bool hides_label_counts(const Experiment& experiment) {
+  return std::ranges::any_of(experiment.algorithms, [](const AlgorithmEntry& entry) {
+    const PrivacyPolicy policy = policy_of(entry);
+    const Accounting* accounting = fedarena::accounting(policy);
+    return accounting != nullptr && !accounting->public_label_counts;
+  });
 }
 
 CanaryPlan canary_plan(const Experiment& experiment) {

@@ -15,6 +15,10 @@ namespace fedarena {
 /// The policy that an entry chose.
 PrivacyPolicy policy_of(const AlgorithmEntry& entry);
 
+/// Whether some algorithm runs under a policy that hides how many examples of which class each client holds,
+/// and does not declare that public.
+bool hides_label_counts(const Experiment& experiment);
+
 /// The canaries that an experiment asks for.
 CanaryPlan canary_plan(const Experiment& experiment);
 

@@ -257,7 +257,9 @@ class Arena {
     const AlgorithmEntry& entry = *cell.algorithm;
     const std::string name = cell.name();
     const auto dealt = inputs_.dealt(experiment, cell.seed);
-    say_once(fmt::format("seed {}: {}", cell.seed, describe(dealt->card)));
+    say_once(
+        fmt::format("seed {}: {}", cell.seed,
+                    describe(hides_label_counts(experiment) ? without_labels(dealt->card) : dealt->card)));
     const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell.folder(), cell.experiment(),
                       environments_.at(experiment.device).json, planned_summary(cell, *dealt, inputs_),

@@ -58,6 +58,19 @@ AccountSettings account_settings_of(const PrivacyPolicy& policy) {
   return accounting == nullptr ? AccountSettings() : static_cast<const AccountSettings&>(*accounting);
 }
 
+// What an epsilon of the run rests on beside sizes: what is looked at outside of the mechanisms.
+std::vector<std::string> public_data(const SimulationSetup& setup) {
+  std::vector<std::string> list;
+  const Unit hidden = unit(setup.policy);
+  if (hidden == Unit::kNothing) return list;
+  if (setup.proxy.defined()) list.emplace_back("the server's proxy data");
+  if (!setup.dataset.fitted.empty()) list.push_back(setup.dataset.fitted);
+  // What clients are as a whole includes what they are tested on, and the scores of each are written down.
+  if (setup.client_tests != nullptr && (hidden == Unit::kClient || hidden == Unit::kLocal))
+    list.emplace_back("the clients' own test examples");
+  return list;
+}
+
 // What a setup asks for: a control draws as it would, and adds nothing.
 SimulationSetup without_noise_of_controls(SimulationSetup setup) {
   if (!setup.canaries.control) return setup;
@@ -107,6 +120,7 @@ Simulation::Simulation(const SimulationSetup& setup)
       odometer_(account_settings_of(setup_.policy)) {
   if (const auto* policy = std::get_if<ClientPolicy>(&setup_.policy)) clip_norm_ = policy->clip_norm;
   params_ = initial_params();
+  ledger_.declare_public(public_data(setup_));
   if (setup_.canaries.kind == kGradientCanaries)
     gradient_scores_.assign(static_cast<std::size_t>(canaries_.size()), 0);
   for (std::size_t client = 0; client < setup_.partition.size(); ++client) {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include "results/audit/charged_budget.hpp"
 #include "results/audit/ledger_findings.hpp"
@@ -31,14 +31,14 @@ bool any_counts(const Ledger& ledger, const std::function<bool(const Event&)>& p
                      [&](const auto& client) { return among(client.second.segments); });
 }
 
-// What is declared public, each once, in alphabetical order.
-std::string declared_public(const Ledger& ledger) {
-  std::set<std::string> found;
+// What is declared public, for the run or of an access, each once, in alphabetical order.
+std::vector<std::string> public_data(const Ledger& ledger) {
+  std::set<std::string> found(ledger.public_data().begin(), ledger.public_data().end());
   any_counts(ledger, [&](const Event& event) {
-    if (const auto* open = std::get_if<DeclaredPublic>(&event)) found.insert(open->what);
+    if (const auto* open = std::get_if<DeclaredPublic>(&event)) found.insert("each client's " + open->what);
     return false;
   });
-  return fmt::format("{}", fmt::join(found, ", "));
+  return {found.begin(), found.end()};
 }
 
 // The first access that nothing privatised among those that count, and its round.
@@ -144,7 +144,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   }
   // An exact answer about so small a sample that delta covers it costs nothing.
   const bool infinite = !is_finite(claim.rdp) && !is_finite(claim.pld);
-  claim.declared_public = declared_public(ledger);
+  claim.public_data = public_data(ledger);
   claim.exact_access = infinite ? first_exact_access(ledger, summary.algorithm) : "";
 }
 

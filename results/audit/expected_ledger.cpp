@@ -275,4 +275,24 @@ bool ExpectedLedger::declares_public(const std::string& what) const {
   return setting(name, "false") == "true";
 }
 
+std::vector<std::string> ExpectedLedger::public_data() const {
+  std::vector<std::string> list;
+  if (policy_ == "none") return list;
+  const auto is = [&](const char* key, std::string_view value) {
+    const auto found = settings_.find(key);
+    return found != settings_.end() && found->second == value;
+  };
+  if (settings_.contains("proxy.name") && !is("proxy.name", "none"))
+    list.emplace_back("the server's proxy data");
+  const bool table = is("data.name", "csv"), pictures = is("data.name", "image-folder");
+  if (table && is("data.standardise", "all")) {
+    list.emplace_back("means and deviations of the features and the target");
+  } else if ((table && is("data.standardise", "features")) || (pictures && is("data.standardise", "true"))) {
+    list.emplace_back("means and deviations of the features");
+  }
+  if ((policy_ == "client" || policy_ == "local") && is("evaluation.per_client", "true"))
+    list.emplace_back("the clients' own test examples");
+  return list;
+}
+
 }  // namespace fedarena::results

@@ -84,6 +84,8 @@ class ExpectedLedger {
 
   /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;
+  /// What every epsilon of the run takes as public beside sizes, in the words and the order of the ledger.
+  std::vector<std::string> public_data() const;
 
  private:
   std::string setting(const std::string& name, const std::string& fallback) const;  // of the policy

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/accounting/odometer.hpp"
 
@@ -168,6 +169,10 @@ std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, st
   return std::min(last, planned);
 }
 
+std::string words(const std::vector<std::string>& list) {
+  return list.empty() ? "nothing" : fmt::format("{}", fmt::join(list, ", "));
+}
+
 // Who never trains, as card and summary have it, where somebody is to be held out.
 void compare_held_out(const RunDirectory& run, const Summary& summary,
                       const std::vector<std::int64_t>& expected, Verification& verification) {
@@ -195,7 +200,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
   const auto clients = std::ssize(ledger.clients());
   Comparison compare(verification, path / kLedgerFile);
   if (expected.clients()) compare.integer("clients of the partition", clients, *expected.clients());
-
+  compare.text("public_data", words(ledger.public_data()), words(expected.public_data()));
   const Summary summary = run.summary();
   const bool charges_rest = !summary.stopped.empty() && ledger.unit() != Unit::kNothing;
   if (summary.state == kFinished) {

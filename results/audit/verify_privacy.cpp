@@ -10,6 +10,7 @@
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/expected_ledger.hpp"
 #include "results/audit/ledger_findings.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 
@@ -154,7 +155,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.claim("made_epsilon_rdp", recorded.made_rdp, claim.made_rdp);
   compare.claim("made_epsilon_pld", recorded.made_pld, claim.made_pld);
   compare.text("exact_access", recorded.exact_access, claim.exact_access);
-  compare.text("declared_public", recorded.declared_public, claim.declared_public);
+  compare.text("public_data", public_text(recorded), public_text(claim));
   compare.claim("least_epsilon_rdp", recorded.least_rdp, claim.least_rdp);
   compare.claim("least_epsilon_pld", recorded.least_pld, claim.least_pld);
   const double budget = recorded.budget.most();

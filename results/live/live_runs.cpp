@@ -52,9 +52,8 @@ bool holds_runs(const fs::path& folder) {
 // Whether a run, or what could not be listed, is there still.
 bool is_there(const FoundRun& run) {
   std::error_code ignored;
-  const fs::path marker = run.path / kSummaryFile;
   const bool listed = !run.problem.starts_with("cannot be listed");
-  return fs::exists(fs::symlink_status(listed ? marker : run.path, ignored));
+  return listed ? is_run_directory(run.path) : fs::exists(fs::symlink_status(run.path, ignored));
 }
 
 // One that ended but was not waited for by its parent is a zombie, and at work no more.

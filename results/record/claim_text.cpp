@@ -63,6 +63,10 @@ std::string delta_warning(const PrivacyClaim& claim) {
       short_number(claim.settings.delta), claim.units, unit);
 }
 
+std::string public_text(const PrivacyClaim& claim) {
+  return fmt::format("{}", fmt::join(claim.public_data, ", "));
+}
+
 std::string order_text(double order) {
   if (order == 0) return "-";
   return std::isinf(order) ? "pure" : fmt::format("{}", order);
@@ -111,10 +115,7 @@ std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim&
   lines.emplace_back("assumes", claim.assumed ? "that samples of a fixed size are Poisson samples, which "
                                                 "nobody has proven right"
                                               : "nothing that is unproven");
-  if (!claim.declared_public.empty()) {
-    lines.emplace_back("public",
-                       "each client's " + claim.declared_public + ", because the experiment declares it");
-  }
+  if (!claim.public_data.empty()) lines.emplace_back("public", public_text(claim));
   if (claim.budget.least() > 0) {
     std::string text = budget_text(claim.budget);
     if (claim.budget.is_list())

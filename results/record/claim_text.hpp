@@ -43,6 +43,9 @@ std::string budget_text(const PerClient& budget);
 /// is; or empty.
 std::string delta_warning(const PrivacyClaim& claim);
 
+/// What the claim takes as public beside sizes: "each client's classes, the server's proxy data"; or empty.
+std::string public_text(const PrivacyClaim& claim);
+
 /// The order of the RDP epsilon: "8.5", "pure", or "-" where there is none.
 std::string order_text(double order);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "results/record/durable_file.hpp"
+#include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 
@@ -15,8 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Also of a link that leads nowhere, which is a summary that cannot be read.
+bool has_summary(const fs::path& folder) {
+  std::error_code failure;
+  return fs::exists(fs::symlink_status(folder / kSummaryFile, failure));
+}
+
 FoundRun read_run(const fs::path& folder) {
   FoundRun run{.path = folder, .summary = {}, .problem = {}};
+  if (!has_summary(folder)) {
+    run.problem = fmt::format("{}: is missing, and the rest of a run is there", kSummaryFile);
+    return run;
+  }
   try {
     run.summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
   } catch (const Error& error) {
@@ -26,11 +37,11 @@ FoundRun read_run(const fs::path& folder) {
 }
 
 void search(const fs::path& folder, std::vector<FoundRun>& found) {
-  std::error_code failure;
-  if (fs::exists(fs::symlink_status(folder / kSummaryFile, failure))) {
+  if (is_run_directory(folder)) {
     found.push_back(read_run(folder));
     return;
   }
+  std::error_code failure;
   fs::directory_iterator entry(folder, failure);
   while (!failure && entry != fs::directory_iterator()) {
     std::error_code ignored;
@@ -86,13 +97,21 @@ fs::path base_of(std::span<const fs::path> folders) {
   fs::path base;
   for (const fs::path& folder : folders) {
     fs::path real = real_path(folder);
-    if (fs::exists(real / kSummaryFile)) real = real.parent_path();
+    if (is_run_directory(real)) real = real.parent_path();
     base = base.empty() ? real : common_part(base, real);
   }
   return base;
 }
 
 }  // namespace
+
+bool is_run_directory(const fs::path& folder) {
+  if (has_summary(folder)) return true;
+  std::error_code failure, ignored;
+  // A run that is being made has no rounds yet.
+  const std::uintmax_t size = fs::file_size(folder / kRoundsFile, failure);
+  return (!failure && size > 0) || fs::exists(folder / kSealFile, ignored);
+}
 
 std::vector<FoundRun> find_runs(std::span<const fs::path> paths) {
   std::vector<FoundRun> found;

@@ -19,8 +19,12 @@ struct FoundRun {
   std::string problem;             ///< file, field and reason, in one line; empty when there is a summary
 };
 
-/// The run directories (folders with a `summary.json`) at and below each path, each once, in natural order of
-/// their paths. Links to folders below a path are not followed. A broken run comes back with its problem, so
+/// Whether the folder is a run directory: there is a `summary.json`, or what only a run leaves whose summary
+/// is gone, which are rounds or a seal.
+bool is_run_directory(const std::filesystem::path& folder);
+
+/// The run directories at and below each path, each once, in natural order of their paths. Links to folders
+/// below a path are not followed. A broken run, also one without its summary, comes back with its problem, so
 /// that one bad file does not hide the others; a path that does not exist or holds no run is an Error.
 std::vector<FoundRun> find_runs(std::span<const std::filesystem::path> paths);
 

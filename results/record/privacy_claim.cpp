@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "results/record/record_form.hpp"
 
@@ -65,7 +66,7 @@ void form_privacy(Form& form, Privacy& claim) {
   if (form.has("nominal", claim.nominal)) form.numbers("nominal", claim.nominal);
   form.boolean("varied", claim.varied);
   form.text("exact_access", claim.exact_access);
-  form.text("declared_public", claim.declared_public);
+  form.list_of_texts("public_data", claim.public_data);
   if (form.has("units", claim.units)) form.integer("units", claim.units, 1);
   form.per_client("budget", claim.budget);
   form.text("stopped", claim.stopped);
@@ -152,7 +153,9 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   claim.as_if_rdp = worse_of(left.as_if_rdp, right.as_if_rdp);
   claim.as_if_pld = worse_of(left.as_if_pld, right.as_if_pld);
   if (claim.exact_access.empty()) claim.exact_access = right.exact_access;
-  if (claim.declared_public.empty()) claim.declared_public = right.declared_public;
+  std::set<std::string> all(left.public_data.begin(), left.public_data.end());
+  all.insert(right.public_data.begin(), right.public_data.end());
+  claim.public_data.assign(all.begin(), all.end());
   if (claim.stopped.empty()) claim.stopped = right.stopped;
   return claim;
 }

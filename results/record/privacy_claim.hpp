@@ -49,8 +49,9 @@ struct PrivacyClaim {
   std::vector<std::pair<std::string, double>> nominal = {};
   bool varied = false;  ///< whether accesses changed from round to round with neither a bound nor a budget
   std::string exact_access = {};  ///< the first access that nothing privatised, and whose it was; or empty
-  std::string declared_public =
-      {};                    ///< what the claim takes for public knowledge because the experiment says so
+  /// What the claim takes as public beside sizes, in words, in alphabetical order: what the ledger declares
+  /// for the run, and what accesses in it are declared to be.
+  std::vector<std::string> public_data = {};
   std::int64_t units = 0;    ///< examples, or clients, that there are; 0 before the run is finished
   PerClient budget = 0;      ///< the epsilon that the run, or each client, must not exceed; 0 for none
   std::string stopped = {};  ///< kStoppedByBudget or empty

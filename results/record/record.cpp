@@ -246,6 +246,12 @@ bool diverged(const Summary& summary) {
   return summary.final_test_loss && !std::isfinite(*summary.final_test_loss);
 }
 
+bool hides_label_counts(const Summary& summary) {
+  const std::pair<std::string, std::string> declared("public_label_counts", "true");
+  return summary.privacy &&
+         std::ranges::find(summary.policy_settings, declared) == summary.policy_settings.end();
+}
+
 std::string state_text(const Summary& summary) {
   const bool spent = summary.privacy && !summary.privacy->stopped.empty();
   const std::string& ended_by = spent ? summary.privacy->stopped : summary.stopped;

@@ -127,6 +127,10 @@ struct Summary {
   bool operator==(const Summary&) const = default;
 };
 
+/// Whether the run's policy hides how many examples of which class each client holds, which its experiment
+/// may declare public.
+bool hides_label_counts(const Summary& summary);
+
 /// The JSON line of a record, without a line end. A record that could not be read back is a Bug.
 std::string to_json_line(const RoundRecord& record);
 

@@ -42,6 +42,7 @@ class FormWriter {
   void flag(const char* name, bool value) {
     if (value) json_[name] = true;
   }
+  void list_of_texts(const char* name, const std::vector<std::string>& values) { json_[name] = values; }
   /// An object of texts, whose names are distinct.
   void texts(const char* name, const std::vector<std::pair<std::string, std::string>>& values) {
     json_[name] = Json::object();
@@ -115,6 +116,9 @@ class FormReader {
   }
   void boolean(const char* name, bool& value) { value = fields_.boolean(name); }
   void flag(const char* name, bool& value) { value = fields_.has(name) && fields_.boolean(name); }
+  void list_of_texts(const char* name, std::vector<std::string>& values) {
+    values = fields_.list_of_texts(name);
+  }
   void texts(const char* name, std::vector<std::pair<std::string, std::string>>& values) {
     values = fields_.texts(name);
   }

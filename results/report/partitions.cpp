@@ -28,6 +28,7 @@ struct Card {
   const FoundRun* mapped = nullptr;                      // whose card tells the classes; older runs have none
   std::map<std::int64_t, std::set<std::string>> hashes;  // by seed
   std::size_t runs = 0;
+  bool hides_labels = false;  // in one of them at least
 };
 
 using Cards = std::map<std::pair<std::string, std::string>, Card, NaturalOrder>;
@@ -44,6 +45,7 @@ Cards cards_of(std::span<const FoundRun> runs) {
       card.mapped = &run;
     if (!id.empty()) card.hashes[run.summary->seed].insert(run.summary->partition_hash);
     ++card.runs;
+    card.hides_labels = card.hides_labels || hides_label_counts(*run.summary);
   }
   return cards;
 }
@@ -63,9 +65,9 @@ std::vector<std::int64_t> sizes_of(const FoundRun& run, Problems& problems) {
   return sizes;
 }
 
-// Who holds which classes; empty where no run tells it.
+// Who holds which classes; empty where no run tells it, or a run keeps it private.
 std::string map_of(const Card& card, Problems& problems) {
-  if (card.mapped == nullptr) return {};
+  if (card.mapped == nullptr || card.hides_labels) return {};
   const auto& [path, summary, problem] = *card.mapped;
   try {
     const std::string file = (path / kPartitionFile).string();
@@ -116,7 +118,7 @@ std::string hashes_text(const Card& card) {
 
 std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) {
   std::string html;
-  bool without_map = false;
+  bool without_map = false, hides_labels = false;
   for (const auto& [name, card] : cards_of(runs)) {
     const Summary& summary = *card.first->summary;
     const std::vector<std::int64_t> sizes = sizes_of(*card.first, problems);
@@ -130,7 +132,8 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) 
                    {"Index hash", hashes_text(card)}});
     if (!sizes.empty() && sizes.front() < sizes.back()) html += bars(sizes);
     const std::string map = map_of(card, problems);
-    without_map = without_map || map.empty();
+    hides_labels = hides_labels || card.hides_labels;
+    without_map = without_map || (map.empty() && !card.hides_labels);
     html += map;
     html += "</article>\n";
   }
@@ -138,6 +141,9 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) 
   std::string text =
       "<p>The index hash tells who holds which example: runs with the same one were dealt the same way.";
   if (without_map) text += " <code>fedarena partition FILE -o map.png</code> draws who holds which classes.";
+  if (hides_labels)
+    text +=
+        " Where a run's policy keeps private who holds how many examples of which class, that is left out.";
   return text + "</p>\n<div class=\"cards\">\n" + html + "</div>\n";
 }
 

@@ -64,24 +64,21 @@ void note_varied(const std::string& row, const PrivacyClaim& claim, std::vector<
       row));
 }
 
-// Rows of the same delta and number of units are told together.
-void note_delta(const Claims& claims, std::span<const std::string> names, std::vector<std::string>& notes) {
+// Rows of which the same is to be said are told together; `text_of` is empty where nothing is.
+void note_alike(const Claims& claims, std::span<const std::string> names,
+                std::string (*text_of)(const PrivacyClaim&), std::vector<std::string>& notes) {
   std::map<std::string, std::vector<std::string>> rows;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (!claims[i]) continue;
-    if (const std::string warning = delta_warning(*claims[i]); !warning.empty())
-      rows[warning].push_back(names[i]);
+    if (const std::string text = text_of(*claims[i]); !text.empty()) rows[text].push_back(names[i]);
   }
-  for (const auto& [warning, named] : rows) {
-    notes.push_back(fmt::format("{}: {}", fmt::join(named, "; "), warning));
+  for (const auto& [text, named] : rows) {
+    notes.push_back(fmt::format("{}: {}", fmt::join(named, "; "), text));
   }
 }
 
-void note_declared_public(const std::string& row, const PrivacyClaim& claim,
-                          std::vector<std::string>& notes) {
-  if (claim.declared_public.empty()) return;
-  notes.push_back(fmt::format("{}: takes for public knowledge, as the experiment declares: each client's {}",
-                              row, claim.declared_public));
+std::string public_note(const PrivacyClaim& claim) {
+  return claim.public_data.empty() ? "" : "epsilon takes as public, beside sizes: " + public_text(claim);
 }
 
 // Of a run with that claim; its runs did so many rounds.
@@ -184,7 +181,6 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
     note_unproven(names[i], claim->as_if_rdp, claim->as_if_pld, fmt::format("as if{}, ", kAsIfMark), notes);
     note_made(names[i], *claim, notes);
     note_varied(names[i], *claim, notes);
-    note_declared_public(names[i], *claim, notes);
     note_budget(names[i], rows[i], *claim, notes);
     note_clients(names[i], *claim, notes);
   }
@@ -211,7 +207,8 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
   note_audits(rows, names, notes);
   note_neighbours(claims, notes);
   note_labels(claims, notes);
-  note_delta(claims, names, notes);
+  note_alike(claims, names, public_note, notes);
+  note_alike(claims, names, delta_warning, notes);
   note_comparison(claims, notes);
   return notes;
 }

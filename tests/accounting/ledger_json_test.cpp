@@ -149,6 +149,7 @@ TEST(LedgerJson, IsWhatOtherProgramsMayRelyOn) {
   const json document = json::parse(sample_ledger().to_json());
   EXPECT_EQ(document["schema"], 5);
   EXPECT_EQ(document["withheld"], json::array());
+  EXPECT_EQ(document["public_data"], json::array());
   EXPECT_EQ(document["ended_after"], 0);
   EXPECT_EQ(document["unit"], "none");
   EXPECT_EQ(document["population"], json::array());
@@ -187,6 +188,20 @@ TEST(LedgerJson, WritesEveryKindOfEventAsDocumented) {
   EXPECT_EQ(document["population"][0]["participations"], 3);
   EXPECT_EQ(document["population"].size(), 2U);
   EXPECT_EQ(document["as_if"].size(), 1U);
+}
+
+TEST(LedgerJson, ListsWhatIsDeclaredPublic) {
+  Ledger ledger = sample_ledger(Unit::kRecord);
+  ledger.declare_public({"the server's \"proxy\"", "means"});
+  EXPECT_EQ(json::parse(ledger.to_json())["public_data"],
+            json::parse(R"(["the server's \"proxy\"", "means"])"));
+  EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+  EXPECT_EQ(ledger.made().public_data(), ledger.public_data());
+  EXPECT_NE(ledger, sample_ledger(Unit::kRecord));
+  for (const char* wrong : {"[3]", "[\"\"]", "[\"means\", \"means\"]", "[[]]"}) {
+    EXPECT_THAT(refusal_after([&](json& document) { document["public_data"] = json::parse(wrong); }),
+                testing::MatchesRegex("\"public_data\" holds .*; allowed: distinct texts"));
+  }
 }
 
 TEST(LedgerJson, SaysWhereTheLargestNominalValueCounts) {

@@ -56,6 +56,7 @@ inline Ledger sample_ledger(Unit unit = Unit::kNothing) {
 /// A ledger in which every field holds something.
 inline Ledger full_ledger() {
   Ledger ledger = sample_ledger(Unit::kClient);
+  ledger.declare_public({"the server's proxy data"});
   RoundAccesses all;
   for (const Event& event : event_of_each_kind()) all.add(event);
   RoundAccesses planned = all;

@@ -189,6 +189,9 @@ class FEDARENA_API Ledger {
 
   explicit Ledger(Unit unit = Unit::kNothing) : unit_(unit) {}
 
+  /// Says what everybody is taken to know beside sizes, in words such as "the server's proxy data": a premise
+  /// of every epsilon of this ledger. Once, before the first round; each of them once.
+  void declare_public(std::vector<std::string> what) { public_data_ = std::move(what); }
   /// Adds a client; every client is added once, before its first round.
   void add_client(std::int64_t client, std::int64_t examples);
   /// Appends what one client's own training did to its examples in a round. Rounds of one client ascend; the
@@ -216,6 +219,8 @@ class FEDARENA_API Ledger {
   void withhold(std::int64_t client) { withheld_.insert(client); }
 
   Unit unit() const { return unit_; }
+  /// What was declared public; empty: nothing but sizes, and what accesses say (DeclaredPublic).
+  const std::vector<std::string>& public_data() const { return public_data_; }
   /// The round after which data ended the run; 0: nothing did.
   std::int64_t ended_after() const { return ended_after_; }
   /// Of whom such rounds were withheld.
@@ -255,6 +260,7 @@ class FEDARENA_API Ledger {
   Clients clients_;
   std::vector<Segment> population_;
   std::vector<Segment> as_if_;
+  std::vector<std::string> public_data_;
 };
 
 struct FEDARENA_API Ledger::Past {

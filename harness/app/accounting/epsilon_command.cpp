@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
@@ -65,6 +67,9 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
     for (const auto& [client, record] : ledger.clients()) add(client);
   }
   if (result.empty()) result.emplace_back();
+  if (!ledger.public_data().empty())
+    print(stderr, "note: this ledger takes as public, beside sizes: {}\n",
+          fmt::format("{}", fmt::join(ledger.public_data(), ", ")));
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include "harness/app/commands.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "partitions/card.hpp"
@@ -44,14 +45,21 @@ struct PartitionView {
   PartitionCard card;
   results::RecordedPartition record;  // as a run directory holds it
   std::string taken = {};             // from the user's own files, if any
+  bool hides_labels = false;          // neither has what labels tell
 };
+
+constexpr const char* kLabelsHidden =
+    "how many examples of which class each client holds is private in this experiment, and left out";
 
 PartitionView deal(const Experiment& experiment, std::int64_t seed) {
   SharedInputs inputs;
   const auto dealt = inputs.dealt(experiment, seed);
-  return {.card = dealt->card,
-          .record = recorded_partition(experiment, seed, dealt->card),
-          .taken = inputs.dataset(experiment).taken};
+  const bool hides_labels = hides_label_counts(experiment);
+  const PartitionCard card = hides_labels ? without_labels(dealt->card) : dealt->card;
+  return {.card = card,
+          .record = recorded_partition(experiment, seed, card),
+          .taken = inputs.dataset(experiment).taken,
+          .hides_labels = hides_labels};
 }
 
 // A line for each way in which inputs differ from client to client.
@@ -84,6 +92,12 @@ std::string render_text(const PartitionView& shown) {
 
 std::string picture_of(const PartitionView& shown, const fs::path& file) {
   const PartitionCard& card = shown.card;
+  if (shown.hides_labels) {
+    throw Error(Complaint{.place = {.file = file.string()},
+                          .found = kLabelsHidden,
+                          .remedy = "Leave --output out, or set public_label_counts = true in [privacy] if "
+                                    "everybody knows it."});
+  }
   if (card.statistics.class_counts.empty()) {
     throw Error(
         Complaint{.place = {.file = file.string()},
@@ -136,6 +150,7 @@ int run_partition(const PartitionArguments& arguments) {
     results::replace_file(arguments.picture, picture_of(shown, arguments.picture));
   }
   print("{}", arguments.format == "json" ? to_json_text(shown.record) : render_text(shown));
+  if (shown.hides_labels) print(stderr, "note: {}\n", kLabelsHidden);
   return kSuccess;
 }
 

@@ -1,6 +1,7 @@
 #include "harness/config/sections/reader.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 #include <utility>
 
@@ -32,6 +33,7 @@ class Reader {
       if (spec.kind == Kind::kAlgorithms) read_algorithms(spec);
       if (spec.kind == Kind::kSlurm) sbatch_options(document_);
     }
+    check_proxy();
     check_cohort();
     check_evaluation();
     check_stopping();
@@ -185,6 +187,27 @@ class Reader {
     complain({.place = setting.place,
               .found = fmt::format("no effect: every algorithm that has \"{}\" sets its own", setting.key),
               .remedy = fmt::format("write algorithms.LABEL.{}=value", setting.key)});
+  }
+
+  // The path of the user's own files, without detours; empty for a data set that has none.
+  static std::filesystem::path path_of(const Choice& data) {
+    const auto* path = find_named(data.settings, "path", &Settings::value_type::first);
+    const auto* text = path == nullptr ? nullptr : std::get_if<std::string>(&path->second);
+    return text == nullptr ? "" : std::filesystem::path(*text).lexically_normal();
+  }
+
+  // What a policy hides cannot be known to everybody. Other settings of a data set take the same examples.
+  void check_proxy() const {
+    const Choice &proxy = experiment_.proxy, &data = experiment_.data;
+    if (proxy.name != data.name || path_of(proxy) != path_of(data)) return;
+    for (const AlgorithmEntry& algorithm : experiment_.algorithms) {
+      if (algorithm.privacy.name == "none") continue;
+      complain({.place = place_of(*document_.table("proxy"), "name"),
+                .found = fmt::format("[proxy] takes the training examples of [data], which {} hides by the "
+                                     "policy {}: private data are not public",
+                                     in_quotes(algorithm.label), in_quotes(algorithm.privacy.name)),
+                .remedy = "choose another data set for [proxy], or files of another path"});
+    }
   }
 
   void check_cohort() {

@@ -187,7 +187,7 @@ std::string describe_data(const Experiment& experiment) {
 
 std::string data_note(const Experiment& experiment, const Dataset& dataset) {
   if (!has_proxy(experiment)) return dataset.note;
-  return fmt::format("{}{}the server also has {}, without labels, which counts as public", dataset.note,
+  return fmt::format("{}{}the server also has {}, without labels", dataset.note,
                      dataset.note.empty() ? "" : "; ", describe_proxy(experiment));
 }
 

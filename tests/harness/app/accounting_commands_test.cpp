@@ -146,5 +146,17 @@ TEST_F(PrivacyCommand, ExplainsARun) {
               {"privacy run", "epsilon --ledger run/ledger.json --client 0 --delta 1e-5 --orders opacus"}));
 }
 
+TEST_F(PrivacyCommand, SaysWhatALedgerTakesAsPublic) {
+  Ledger ledger(Unit::kRecord);
+  ledger.add_client(0, 100);
+  ledger.record(1, 0, results::private_steps(10));
+  ledger.declare_public({"the server's proxy data", "means and deviations of the features"});
+  scratch.write("ledger.json", ledger.to_json());
+  const Outcome outcome = succeed("epsilon --ledger ledger.json --delta 1e-5");
+  EXPECT_THAT(outcome.err, testing::HasSubstr("note: this ledger takes as public, beside sizes: the server's "
+                                              "proxy data, means and deviations of the features\n"));
+  EXPECT_THAT(outcome.out, testing::Not(testing::HasSubstr("public")));
+}
+
 }  // namespace
 }  // namespace fedarena::test

@@ -45,6 +45,34 @@ TEST_F(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
       HasSubstr("\n     1      2400     0.69  |····████············|     0     0  1200  1200     0     0"));
 }
 
+TEST_F(PartitionCommand, LeavesOutWhatAPolicyKeepsPrivate) {
+  SmallExperiment experiment = partitioned(kClasses);
+  experiment.more = "\n[algorithms.privacy]\npolicy = \"record\"\n";
+  experiment.write_to(scratch);
+  const std::string left_out =
+      "how many examples of which class each client holds is private in this experiment, and left out\n";
+  const Outcome shown = succeed("partition small.toml");
+  EXPECT_EQ(shown.err, "note: " + left_out);
+  EXPECT_THAT(shown.out, HasSubstr("in short   classes: 5 clients, size 2,400 each, index hash "));
+  EXPECT_THAT(shown.out, HasSubstr("client  examples\n     0      2400\n"));
+  const json card = json::parse(succeed("partition small.toml --format json").out);
+  EXPECT_EQ(card.at("class_counts"), json::array());
+  EXPECT_EQ(card.at("label_entropy"), json::array());
+  EXPECT_THAT(refused("partition small.toml -o map.png"),
+              StartsWith("fedarena: map.png: " + left_out + "  Leave --output out"));
+  EXPECT_FALSE(fs::exists(scratch / "map.png"));
+
+  const Outcome run = succeed("run small.toml --out out");
+  EXPECT_THAT(run.err, HasSubstr("seed 3: classes: 5 clients, size 2,400 each, index hash "));
+  const json recorded = json::parse(content_of(scratch / "out/fedavg-seed-3/partition.json"));
+  EXPECT_EQ(recorded.at("class_counts").size(), 5U);
+
+  const Outcome declared =
+      succeed("partition small.toml --set algorithms.fedavg.privacy.public_label_counts=true");
+  EXPECT_EQ(declared.err, "");
+  EXPECT_THAT(declared.out, HasSubstr("2 classes each, size 2,400 each, label entropy 0.69 nats"));
+}
+
 TEST_F(PartitionCommand, ShowsOnePointOfAGrid) {
   scratch.write("grid.toml", SmallExperiment{}.toml() + "\n[sweep]\n\"partition.clients\" = [3, 5]\n");
   const CommandLine shown = "partition grid.toml";

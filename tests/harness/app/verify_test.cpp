@@ -96,6 +96,48 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
   EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 18 runs, "));
 }
 
+TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
+  std::string table = "x,label\n";
+  for (int i = 0; i < 60; ++i) table += std::to_string(i % 7) + (i % 2 == 0 ? ",pos\n" : ",neg\n");
+  run_small(scratch, {.data = "csv\"\npath = \"t.csv\"\ntarget = \"label",
+                      .partition = "kind = \"iid\"\nclients = 3",
+                      .evaluation = "per_client = true",
+                      .training = "local_steps = 2\nbatch_size = 8\nrate = 0.05\nweighting = \"uniform\"",
+                      .more = "\n[algorithms.privacy]\npolicy = \"client\"\npublic_label_counts = true\n"
+                              "\n[proxy]\nname = \"csv\"\npath = \"p.csv\"\ntarget = \"label\"\n",
+                      .files = {{"t.csv", table}, {"p.csv", table}}});
+  const std::string others = "means and deviations of the features, the clients' own test examples";
+  EXPECT_THAT(succeed("table out").out,
+              HasSubstr("- fedavg: epsilon takes as public, beside sizes: each client's label counts, " +
+                        others + ", the server's proxy data\n"));
+  EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out,
+              HasSubstr("\npublic      each client's label counts, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
+  const fs::path file = scratch / "out/fedavg-seed-1/ledger.json";
+  std::string text = content_of(file);
+  text.replace(text.find("the server's proxy data"), 23, "x");
+  scratch.write(file, text);
+  const Outcome edited = call("verify out");
+  EXPECT_EQ(edited.exit_code, 2);
+  EXPECT_THAT(edited.out, HasSubstr("ledger.json: public_data is x, " + others +
+                                    "; recomputed: the server's proxy data, " + others + "\n"));
+}
+
+// Whatever else of it is there.
+TEST_F(VerifyCommand, NamesARunThatLostItsSummary) {
+  run_small(scratch, {.seeds = "[1, 2]"});
+  fs::remove(scratch / "out/fedavg-seed-2/summary.json");
+  const std::string problem = "summary.json: is missing, and the rest of a run is there";
+  for (const char* command : {"verify out", "verify out/fedavg-seed-2"}) {
+    const Outcome outcome = call(command);
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_THAT(outcome.out, HasSubstr("broken: out/fedavg-seed-2: " + problem + "\n"));
+    EXPECT_THAT(outcome.err, HasSubstr("1 run cannot be read"));
+  }
+  EXPECT_THAT(succeed("table out").out, HasSubstr("out/fedavg-seed-2: " + problem + "; not counted\n"));
+  EXPECT_THAT(succeed("list out").out, testing::ContainsRegex("out/fedavg-seed-2 +broken: " + problem));
+}
+
 TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
   const std::string policy =
       "\n[algorithms.privacy]\npolicy = \"local\"\nmechanism = \"laplace\"\nnoise_multiplier = [2.0, 4.0]\n";
@@ -242,9 +284,8 @@ TEST_F(ChangedData, OfTheProxyIsRefusedAsWell) {
   with_proxy.write_to(scratch);
   EXPECT_THAT(
       succeed("run small.toml --out proxy").err,
-      HasSubstr("note: the server also has csv (path = \"p.csv\", target = \"label\"), without labels, "
-                "which counts as public"));
-  EXPECT_THAT(succeed("table proxy").out, HasSubstr("which counts as public"));
+      HasSubstr("note: the server also has csv (path = \"p.csv\", target = \"label\"), without labels\n"));
+  EXPECT_THAT(succeed("table proxy").out, HasSubstr("the server also has csv"));
   EXPECT_THAT(succeed("verify proxy --data").out, HasSubstr("verified: 2 runs"));
   scratch.write("p.csv", table(1));
   EXPECT_THAT(refused("run small.toml --out proxy --resume"),

@@ -25,7 +25,9 @@ class Draw {
     if (below(2) == 0) result.device = "cuda";
     if (below(2) == 0) result.dtype = "float64";
     result.data = choice(catalog.datasets);
-    result.proxy = choice(catalog.proxies);
+    do {
+      result.proxy = choice(catalog.proxies);
+    } while (result.proxy.name == result.data.name);
     result.partition = choice(catalog.partitions);
     result.model = choice(catalog.models);
     result.privacy = choice(catalog.policies);
@@ -48,7 +50,8 @@ class Draw {
       Choice policy = below(2) == 0 ? result.privacy : choice(catalog.policies);
       while (!required.empty() && policy.name != required) policy = choice(catalog.policies);
       const bool needs_proxy = find_entry(catalog.algorithms, algorithm.name)->requires_proxy;
-      while (needs_proxy && result.proxy.name == kNoProxy) result.proxy = choice(catalog.proxies);
+      while (needs_proxy && (result.proxy.name == kNoProxy || result.proxy.name == result.data.name))
+        result.proxy = choice(catalog.proxies);
       result.algorithms.push_back({algorithm.name, fmt::format("{}{}", folder_name(), index),
                                    std::move(algorithm.settings), std::move(policy)});
     }

@@ -23,7 +23,9 @@ namespace fedarena {
 namespace {
 
 using test::message_of;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 using Policies = PrivateRuns;
 
@@ -435,6 +437,29 @@ TEST_F(Policies, ChargeTestsThatTellLabelCounts) {
                           [](const Event& event) { return event == Event(DeclaredPublic{"label counts"}); }));
     EXPECT_FALSE(declared.ledger().varies());
   }
+}
+
+// What is looked at outside of the mechanisms is a premise of epsilon.
+TEST_F(Policies, DeclareWhatEpsilonTakesAsPublic) {
+  const Partition client_tests = {{0, 1}, {2, 3}, {4, 5}, {6}};
+  const auto declared = [&](const PrivacyPolicy& policy) {
+    SimulationSetup looking = setup(policy);
+    looking.client_tests = &client_tests;
+    looking.proxy = torch::zeros({2, 3}, torch::kFloat64);
+    Simulation simulation(looking);
+    simulation.next_round();
+    Simulation resumed(looking);
+    resumed.restore(simulation.save());
+    EXPECT_EQ(resumed.ledger(), simulation.ledger());
+    return simulation.ledger().public_data();
+  };
+  const std::string proxy = "the server's proxy data", tests = "the clients' own test examples";
+  EXPECT_THAT(declared(NoPolicy{}), IsEmpty());
+  EXPECT_THAT(declared(records_hidden()), ElementsAre(proxy));
+  EXPECT_THAT(declared(clients_hidden()), ElementsAre(proxy, tests));
+  dataset.fitted = "means of the features";
+  EXPECT_THAT(declared(messages_hidden()), ElementsAre(proxy, dataset.fitted, tests));
+  EXPECT_THAT(Simulation(setup(records_hidden())).ledger().public_data(), ElementsAre(dataset.fitted));
 }
 
 // Four batches and a gradient of the whole shard are planned; data take fewer batches, and no gradient of the

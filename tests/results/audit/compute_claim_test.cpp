@@ -222,13 +222,17 @@ TEST(ComputeClaim, StatesWhatIsTakenForPublic) {
   Ledger ledger = record_ledger();
   ledger.record(1, 0, accesses({sampled(0.1, 1)}));
   const PrivacyClaim silent = stated(ledger);
-  EXPECT_EQ(silent.declared_public, "");
+  EXPECT_THAT(silent.public_data, testing::IsEmpty());
   ledger.record(1, 3,
                 accesses({DeclaredPublic{"classes"}, DeclaredPublic{"another"}, DeclaredPublic{"classes"}}));
   const PrivacyClaim claim = stated(ledger);
-  EXPECT_EQ(claim.declared_public, "another, classes");
+  EXPECT_THAT(claim.public_data, testing::ElementsAre("each client's another", "each client's classes"));
   EXPECT_EQ(claim.rdp, silent.rdp);
   EXPECT_EQ(claim.pld, silent.pld);
+  ledger.declare_public({"the server's proxy data", "classes"});
+  EXPECT_THAT(stated(ledger).public_data,
+              testing::ElementsAre("classes", "each client's another", "each client's classes",
+                                   "the server's proxy data"));
 }
 
 TEST(ComputeClaim, MarksOnlyWhatRestsOnTheAssumption) {

@@ -162,6 +162,44 @@ TEST_F(ForgedRun, WhereAnotherKindOfAccessStandsForTheNoise) {
   EXPECT_THAT(with(Laplace{1, 0.1}, "false"), ElementsAre(HasSubstr("recomputed: none of that kind")));
 }
 
+TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
+  const std::string proxy = "the server's proxy data", features = "means and deviations of the features";
+  const std::string has_proxy = "\n[proxy]\nname = \"mnist\"\n";
+  const std::string tests_clients = "\n[evaluation]\nper_client = true\n";
+  const auto scaled = [](const std::string& data, const std::string& standardise) {
+    return fmt::format("\n[data]\nname = \"{}\"\nstandardise = {}\n", data, standardise);
+  };
+  const auto of_records = [&](const std::string& more, const std::vector<std::string>& declared) {
+    Ledger ledger = ledger_of_records(honest);
+    ledger.declare_public(declared);
+    return differences(toml("record") + more, ledger);
+  };
+  EXPECT_THAT(of_records(has_proxy + scaled("csv", "\"features\""), {proxy, features}), IsEmpty());
+  EXPECT_THAT(of_records(has_proxy + scaled("csv", "\"features\""), {features}),
+              ElementsAre("ledger.json: public_data is means and deviations of the features; recomputed: the "
+                          "server's proxy data, means and deviations of the features"));
+  EXPECT_THAT(of_records(scaled("csv", "\"all\""), {features + " and the target"}), IsEmpty());
+  EXPECT_THAT(of_records(scaled("image-folder", "true"), {features}), IsEmpty());
+  EXPECT_THAT(of_records(scaled("image-folder", "true"), {}),
+              ElementsAre("ledger.json: public_data is nothing; recomputed: " + features));
+  for (const std::string& constant :
+       {scaled("csv", "\"none\""), scaled("image-folder", "false"), scaled("femnist", "true"), tests_clients,
+        std::string("\n[proxy]\nname = \"none\"\n")})
+    EXPECT_THAT(of_records(constant, {}), IsEmpty()) << constant;
+  Ledger messages(Unit::kLocal);
+  for (std::int64_t client = 0; client < 3; ++client) messages.add_client(client, 100);
+  for (std::int64_t round = 1; round <= kRounds; ++round) {
+    for (std::int64_t client = 0; client < 3; ++client)
+      messages.record(round, client, accesses(Gaussian{2, Adjacency::kReplaceOne}, 1));
+  }
+  const std::string tested =
+      toml("local", {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}}) + tests_clients;
+  EXPECT_THAT(differences(tested, messages),
+              ElementsAre("ledger.json: public_data is nothing; recomputed: the clients' own test examples"));
+  messages.declare_public({"the clients' own test examples"});
+  EXPECT_THAT(differences(tested, messages), IsEmpty());
+}
+
 TEST_F(ForgedRun, UnderThePolicyOfClients) {
   const auto fixed = [](double rate, std::vector<double> noise_multipliers) {
     return SampledGaussian{Sampling::kWithoutReplacement, rate, std::move(noise_multipliers),

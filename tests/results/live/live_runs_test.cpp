@@ -104,21 +104,24 @@ TEST(LiveRuns, NameBrokenOnesWithFileAndField) {
   fs::copy(folder / "good", folder / "truncated");
   Summary summary = finished("fedavg", 1, 0.75);
   RunDirectory::open(folder / "truncated").write_summary(summary);
+  fs::copy(folder / "good", folder / "lost");
+  fs::remove(folder / "lost/summary.json");
   fs::create_directories(folder / "without");
   fs::create_symlink("nowhere", folder / "without/summary.json");
   LiveRuns runs({folder.path()});
   for (int i = 0; i < 2; ++i) {  // what is broken stays broken
     const std::vector<LiveCell> cells = look(runs);
-    ASSERT_THAT(names(cells), ElementsAre("edited", "foreign", "good", "truncated", "without"));
-    EXPECT_EQ(cells[4].problem, "summary.json: cannot be read: No such file or directory");
+    ASSERT_THAT(names(cells), ElementsAre("edited", "foreign", "good", "lost", "truncated", "without"));
+    EXPECT_EQ(cells[5].problem, "summary.json: cannot be read: No such file or directory");
     EXPECT_EQ(cells[0].problem, "rounds.jsonl:1: field \"round\" is \"one\"; allowed: a whole number from 1");
     EXPECT_EQ(cells[1].problem,
               "summary.json: field \"schema\" is 7, and this build reads 2: run the experiment again, or "
               "take the build that wrote it");
     EXPECT_THAT(cells[2].problem, IsEmpty());
     EXPECT_EQ(cells[2].done, 1);
-    EXPECT_THAT(cells[3].problem, HasSubstr("rounds.jsonl: holds 1 rounds; allowed: 20, as field"));
-    EXPECT_EQ(cells[3].work, Work::kBroken);
+    EXPECT_THAT(cells[3].problem, HasSubstr("summary.json: is missing"));
+    EXPECT_THAT(cells[4].problem, HasSubstr("rounds.jsonl: holds 1 rounds; allowed: 20, as field"));
+    EXPECT_EQ(cells[4].work, Work::kBroken);
   }
 }
 

@@ -74,6 +74,25 @@ TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
   EXPECT_EQ(runs[3].problem, "summary.json: is a pipe; allowed: a regular file");
 }
 
+// What is being made is not a run yet.
+TEST(FindRuns, NamesRunsThatLostTheirSummary) {
+  const Scratch folder;
+  const auto begin = [&](const char* name) {
+    return RunDirectory::create(folder / "runs" / name, "", "{}", unfinished("fedavg", 1, 0));
+  };
+  begin("begun");
+  begin("left").append(round_record(1));
+  make_run(folder / "runs/sealed", 2);
+  EXPECT_THAT(names(find_runs(std::vector{folder / "runs"})), ElementsAre("begun", "left", "sealed"));
+  for (const char* name : {"begun", "left", "sealed"}) fs::remove(folder / "runs" / name / kSummaryFile);
+  const auto runs = find_runs(std::vector{folder / "runs"});
+  ASSERT_THAT(names(runs), ElementsAre("left", "sealed"));
+  for (const FoundRun& run : runs) {
+    EXPECT_FALSE(run.summary);
+    EXPECT_EQ(run.problem, "summary.json: is missing, and the rest of a run is there");
+  }
+}
+
 TEST(FindRuns, RoundsThatCannotBeReadDoNotHideTheOthers) {
   const Scratch folder;
   for (const char* name : {"good", "pipe", "short", "deep", "unfinished"})

@@ -30,6 +30,7 @@ TEST(Mutation, EveryFieldOfASummaryMatters) {
   samples[3].privacy->pld = unproven("no bound");
   samples[4].privacy->settings.assume = "poisson";
   samples[4].privacy->assumed = true;
+  samples[5].privacy->public_data = {"the server's proxy data"};
   samples[5].privacy->as_if_rdp = samples[5].privacy->as_if_pld = Claim{.epsilon = 0.5};
   int refused = 0;
   int seen = 0;

@@ -48,7 +48,7 @@ TEST(PrivacyRecord, WritesFlatFieldsAfterThePolicy) {
   "made_pld_unproven": "",
   "varied": false,
   "exact_access": "",
-  "declared_public": "",
+  "public_data": [],
   "budget": 3.0,
   "stopped": "budget",
   "uplink_bytes")"));
@@ -78,6 +78,7 @@ TEST(PrivacyRecord, ComesBackAsItWent) {
   summaries.front().privacy->made_rdp = Claim{.epsilon = 0.5};
   summaries.front().privacy->made_pld = Claim{.epsilon = 0.25};
   summaries.front().privacy->adjacency = "";
+  summaries.front().privacy->public_data = {"each client's classes", "the server's proxy data"};
   Summary planned = unfinished("fedavg", 1, 0);
   planned.policy = "client";
   planned.privacy = PrivacyClaim{.unit = "client", .budget = 8};
@@ -134,6 +135,7 @@ TEST(PrivacyRecord, RefusesWhatNoAccountantSays) {
   EXPECT_THAT(complaint_after({{"adjacency", "none"}}),
               HasSubstr("allowed: add-remove, replace-one, zero-out"));
   EXPECT_THAT(complaint_after({{"orders", ""}}), HasSubstr("the name of an order set"));
+  EXPECT_THAT(complaint_after({{"public_data", "classes"}}), HasSubstr("allowed: a list of texts"));
   EXPECT_THAT(complaint_after({{"budget", "inf"}}), HasSubstr("field \"budget\""));
 }
 

@@ -79,8 +79,9 @@ TEST(PartitionMap, BearsAnyCard) {
 class ReportedPartition : public testing::Test {
  protected:
   // A run of a seed, whose card is that of `three_clients` for this seed; an older one has none.
-  std::filesystem::path run(const std::string& label, std::int64_t seed, bool older = false) {
-    const auto path = write_run(scratch_ / fmt::format("{}-{}", label, seed), label, seed, 0.5);
+  std::filesystem::path run(const std::string& label, std::int64_t seed, bool older = false,
+                            const RunChanges& changes = {}) {
+    const auto path = write_run(scratch_ / fmt::format("{}-{}", label, seed), label, seed, 0.5, changes);
     if (older) return path;
     const RunDirectory directory = RunDirectory::open(path);
     RecordedPartition partition = three_clients();
@@ -116,6 +117,29 @@ TEST_F(ReportedPartition, OfOlderRunsHasNoMap) {
   EXPECT_THAT(made.problems, testing::IsEmpty());
   EXPECT_EQ(maps(made), 0U);
   EXPECT_THAT(made.html, HasSubstr("fedarena partition FILE"));
+}
+
+// Also where another run of the same partition has no policy.
+TEST_F(ReportedPartition, LeavesOutWhatAPolicyKeepsPrivate) {
+  const auto hidden = [](bool declared) {
+    return RunChanges{.summary = [declared](Summary& summary) {
+      const Summary with_policy = finished_privately(summary.label, 1, 0.5);
+      summary.policy = with_policy.policy;
+      summary.privacy = with_policy.privacy;
+      summary.policy_settings = {{"public_label_counts", declared ? "true" : "false"}};
+    }};
+  };
+  run("fedavg", 1);
+  run("declared", 1, false, hidden(true));
+  const Report open = report();
+  EXPECT_EQ(maps(open), 1U);
+  EXPECT_THAT(open.html, Not(HasSubstr("keeps private")));
+  run("hidden", 1, false, hidden(false));
+  const Report made = report();
+  EXPECT_EQ(maps(made), 0U);
+  EXPECT_THAT(made.html, HasSubstr("Where a run's policy keeps private who holds how many examples"));
+  EXPECT_THAT(made.html, Not(HasSubstr(">1002</text>")));
+  EXPECT_THAT(made.html, Not(HasSubstr("fedarena partition FILE")));
 }
 
 TEST_F(ReportedPartition, ThatIsDamagedIsAProblem) {

@@ -38,12 +38,13 @@ Table privacy_table_sample() {
   summaries.push_back(changed(finished_privately("e-assumed", 1, 0.5), [](PrivacyClaim& claim) {
     claim.settings.assume = "poisson";
     claim.assumed = true;
-    claim.declared_public = "classes";
+    claim.public_data = {"each client's classes", "the server's proxy data"};
   }));
   summaries.push_back(changed(finished_privately("f-client", 1, 0.4), [](PrivacyClaim& claim) {
     claim.unit = "client";
     claim.settings.delta = 1e-6;
     claim.adjacency = "replace-one";
+    claim.public_data = {"each client's classes", "the server's proxy data"};
     claim.as_if_rdp = Claim{.epsilon = 0.301};
     claim.as_if_pld = Claim{.epsilon = 0.25};
   }));
@@ -70,12 +71,23 @@ Notes:
 - ‡ b-budget: stopped after 15 of 20 rounds, because the next one would have overspent the budget of epsilon 3
 - c-exact: nothing is protected, because of an exact access (c-exact: label counts of client 3, round 1)
 - d-unproven: epsilon (RDP, PLD) is unproven: no bound for 2 | 3
-- e-assumed: takes for public knowledge, as the experiment declares: each client's classes
 - † assumes Poisson sampling, which is not what ran
 - * as if the population were as large as the one whose noise the run simulates; the number before it is the run's own
 - zero-out: neighbours differ in one record that contributes nothing in one of them; the sizes of shards and the number of clients are public
+- e-assumed; f-client: epsilon takes as public, beside sizes: each client's classes, the server's proxy data
 - rows differ in delta and unit and adjacency: their epsilons cannot be compared
 )");
+}
+
+TEST(PrivacyTable, SaysWhatAnySeedTakesAsPublic) {
+  std::vector<Summary> seeds;
+  for (const std::vector<std::string>& public_data :
+       std::vector<std::vector<std::string>>{{"b"}, {}, {"a", "b"}}) {
+    seeds.push_back(finished_privately("fedavg", std::ssize(seeds), 0.5));
+    seeds.back().privacy->public_data = public_data;
+  }
+  EXPECT_THAT(render_markdown(table_of(seeds)),
+              HasSubstr("\n- fedavg: epsilon takes as public, beside sizes: a, b\n"));
 }
 
 // A mechanism with a claim per unit of distance alone, and one with a number that a paper calls its privacy.
