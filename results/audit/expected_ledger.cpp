@@ -21,6 +21,11 @@ constexpr std::array<std::string_view, 13> kLocalTraining = {
     "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fednova", "scaffold", "fedavgm",
     "fedadagrad", "fedadam",   "fedyogi", "fine-tune",  "ditto",   "ifca"};
 
+// What else this program brings along and has a server that looks at every round's messages.
+constexpr std::array<std::string_view, 14> kOthers = {
+    "ldp-fedavg", "fedsgd", "fedmeta", "per-fedavg", "fedlap", "fedlap-dp", "feddf",
+    "feddm",      "fedgm",  "fedd3",   "dense",      "dsc",    "psg",       "sda-fl"};
+
 // Of counts that are not negative; an edited file may hold any number.
 std::int64_t times(std::int64_t left, std::int64_t right) {
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
@@ -196,12 +201,24 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
   if (algorithm_ == "fedlap" || algorithm_ == "fedlap-dp") {
     const std::int64_t walks = times(times(own("trajectories"), own("outer_steps")), own("real_batches"));
     const std::int64_t calibration = is("server_calibration", "true") ? 1 : 0;
-    const bool measures =
-        is("region", "gradient") && !is("server_radius", "constant") && !is("server_radius", "none");
-    const std::int64_t trials = measures ? times(own("server_epochs"), 1) : 0;
+    const bool measures = !is("server_radius", "constant") && !is("server_radius", "none");
+    // Of votes one, on the whole way.
+    const std::int64_t trials = !measures                 ? 0
+                                : is("region", "gradient") ? times(own("server_epochs"), 1)
+                                : is("region", "votes")    ? 1
+                                                           : 0;
     return Count{0, walks + calibration + trials};  // a walk may end early
   }
   return std::nullopt;
+}
+
+bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients) const {
+  if (algorithm_ == "pppfl") {
+    const auto rate = settings_.find("algorithms.server_rate");
+    const bool trains = rate == settings_.end() || parse_number<double>(rate->second).value_or(0) > 0;
+    return round == 1 || !trains || cohort(round, clients).empty();
+  }
+  return !is_one_of(kLocalTraining, algorithm_) && !is_one_of(kOthers, algorithm_);
 }
 
 std::optional<std::int64_t> ExpectedLedger::most_accesses() const {

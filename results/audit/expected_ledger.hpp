@@ -59,6 +59,10 @@ class ExpectedLedger {
   /// What is charged to a client in each of its rounds even where fewer were made; none as above.
   std::optional<std::int64_t> most_accesses() const;
 
+  /// Whether under the policy "client" the server may look at nothing that so many clients' cohort of a round
+  /// sends. Any algorithm may that this program does not bring along.
+  bool may_answer_nothing(std::int64_t round, std::int64_t clients) const;
+
   /// What happens to all clients in a round under the policy "client".
   SampledGaussian of_clients(std::int64_t clients) const;
   /// The same for the population that rescaled noise stands for; none without one.

@@ -133,13 +133,14 @@ void RunDirectory::write_summary(const Summary& summary) const {
     Seal seal = current_seal(path_);
     std::erase_if(seal, [](const auto& file) { return file.second == kNotRegular; });
     seal[kSummaryFile] = sha256_of(text);
+    // The summary that the seal is about is on disk before it, so that who reads the one can find the other.
+    prepare_file(path_ / kSummaryFile, text);
     write_file_atomically(kSealFile, to_json_text(seal));
-  } else {
-    // A run may have been killed between its seal and its last summary.
-    std::error_code failure;
-    std::filesystem::remove(path_ / kSealFile, failure);
-    if (failure) fail_on_file(path_ / kSealFile, "cannot be removed", failure.value());
+    rename_durably(partial_of(path_ / kSummaryFile), path_ / kSummaryFile);
+    return;
   }
+  // A run may have been killed between its seal and its last summary.
+  remove_durably(path_ / kSealFile);
   write_file_atomically(kSummaryFile, text);
 }
 
@@ -153,8 +154,11 @@ void RunDirectory::append(const RoundRecord& record) {
 
 void RunDirectory::replace_last(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded());
-  cut_rounds(record.round - 1);
-  add_line(record);
+  FEDARENA_CHECK(line_ends_.empty(), ==, false);
+  const std::uintmax_t keep = line_ends_.size() == 1 ? 0 : line_ends_[line_ends_.size() - 2];
+  const std::string line = to_json_line(record) + "\n";
+  replace_end(path_ / kRoundsFile, size_, keep, line);
+  size_ = line_ends_.back() = keep + line.size();
 }
 
 void RunDirectory::add_line(const RoundRecord& record) {

@@ -47,7 +47,8 @@ class RunDirectory {
   /// The summary as it was written last.
   Summary summary() const;
   /// Replaces the summary, all or nothing. That of a finished run comes after the seal of all files, so that
-  /// a finished run always has one; any other takes away a seal.
+  /// a finished run always has one; a kill between the two leaves it beside the old summary
+  /// (`sealed_at_its_end`). Any other takes away a seal.
   void write_summary(const Summary& summary) const;
 
   /// The rounds on disk, 1, 2, 3, ... A torn last line, left by a crash, is not among them; any other damage
@@ -58,7 +59,7 @@ class RunDirectory {
   /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. Synthetic
   /// sets that need not be kept any longer go.
   void append(const RoundRecord& record);
-  /// Puts another record of the last round in its place.
+  /// Puts another record of the last round in its place, all or nothing.
   void replace_last(const RoundRecord& record);
   /// Drops all rounds after `last_round_to_keep` (0 drops all), their synthetic sets and a torn line, to
   /// resume from a checkpoint of that round. An Error when the record does not reach that far.
