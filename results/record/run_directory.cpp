@@ -10,41 +10,11 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/round_file.hpp"
 #include "results/record/seal.hpp"
 
 namespace fedarena::results {
 namespace {
-
-struct RoundLines {
-  std::vector<RoundRecord> records;
-  std::vector<std::uintmax_t> ends;
-  std::uintmax_t size = 0;
-};
-
-// Every line ends with a line feed, so that what follows the last one is the torn end of an interrupted
-// write.
-RoundLines read_rounds(const std::filesystem::path& file) {
-  const std::string bytes = read_whole_file(file);
-  RoundLines lines;
-  lines.size = bytes.size();
-  std::size_t begin = 0;
-  for (std::size_t end = bytes.find('\n'); end != std::string::npos; end = bytes.find('\n', begin)) {
-    const auto round = static_cast<std::int64_t>(lines.records.size()) + 1;
-    const Place place{.file = file.string(), .line = static_cast<int>(round)};
-    const RoundRecord record = parse_round(std::string_view(bytes).substr(begin, end - begin), place);
-    if (record.round != round) {
-      throw Error(
-          Complaint{.place = place,
-                    .found = fmt::format("field \"round\" is {}", record.round),
-                    .allowed = fmt::format("{}, one round a line", round),
-                    .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
-    }
-    begin = end + 1;
-    lines.records.push_back(record);
-    lines.ends.push_back(begin);
-  }
-  return lines;
-}
 
 // What replace_file() writes first.
 constexpr std::string_view kPartial = ".partial";
@@ -83,8 +53,11 @@ void check_free(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) {
-  return read_rounds(run / kRoundsFile).records;
+std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) { return all_rounds(run / kRoundsFile); }
+
+void for_each_round_of(const std::filesystem::path& run,
+                       const std::function<void(const RoundRecord& record)>& look) {
+  for_each_round(run / kRoundsFile, look);
 }
 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
@@ -117,7 +90,7 @@ RunDirectory RunDirectory::open(const std::filesystem::path& path) {
                           .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
-  RoundLines lines = read_rounds(path / kRoundsFile);
+  RoundLines lines = for_each_round(path / kRoundsFile, [](const RoundRecord&) {});
   run.line_ends_ = std::move(lines.ends);
   run.size_ = lines.size;
   return run;
@@ -144,7 +117,7 @@ void RunDirectory::write_summary(const Summary& summary) const {
   write_file_atomically(kSummaryFile, text);
 }
 
-std::vector<RoundRecord> RunDirectory::rounds() const { return read_rounds(path_ / kRoundsFile).records; }
+std::vector<RoundRecord> RunDirectory::rounds() const { return rounds_of(path_); }
 
 void RunDirectory::append(const RoundRecord& record) {
   cut_rounds(rounds_recorded());  // a torn line
@@ -164,6 +137,14 @@ void RunDirectory::replace_last(const RoundRecord& record) {
 void RunDirectory::add_line(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
   const std::string line = to_json_line(record) + "\n";
+  // What nobody could read must not be written.
+  constexpr RoundLimits kLimits;
+  if (size_ + line.size() > kLimits.file) {
+    throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
+                          .found = fmt::format("round {} does not fit any more", record.round),
+                          .allowed = fmt::format("at most {} MiB of rounds", kLimits.file >> 20),
+                          .remedy = "run fewer rounds, or record less in each: evaluate less often"});
+  }
   rewrite_end(path_ / kRoundsFile, size_, size_, line);
   size_ += line.size();
   line_ends_.push_back(size_);
@@ -214,17 +195,31 @@ bool RunDirectory::has(const std::string& name) const {
   return std::filesystem::is_regular_file(path_ / name, failure);
 }
 
-std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
-  std::vector<RoundRecord> rounds = rounds_of(folder);
-  const auto count = static_cast<std::int64_t>(rounds.size());
+namespace {
+
+// Of a run with that many rounds.
+void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
   const bool finished = summary.state == kFinished;
-  if (finished ? count == summary.rounds_done : count <= summary.rounds) return rounds;
+  if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
   throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
                         .found = fmt::format("holds {} rounds", count),
                         .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
                                                           summary.rounds_done, kSummaryFile)
                                             : fmt::format("at most the {} planned ones", summary.rounds),
                         .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
+}
+
+}  // namespace
+
+std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
+  std::vector<RoundRecord> rounds = rounds_of(folder);
+  check_count(std::ssize(rounds), folder, summary);
+  return rounds;
+}
+
+void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
+  const RoundLines lines = for_each_round(folder / kRoundsFile, [](const RoundRecord&) {});
+  check_count(std::ssize(lines.ends), folder, summary);
 }
 
 }  // namespace fedarena::results

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -94,10 +95,15 @@ class RunDirectory {
 
 /// The rounds of a run directory, as `RunDirectory::rounds` gives them, without reading anything else.
 std::vector<RoundRecord> rounds_of(const std::filesystem::path& run);
+/// Shows them one by one, and keeps none.
+void for_each_round_of(const std::filesystem::path& run,
+                       const std::function<void(const RoundRecord& record)>& look);
 
 /// The rounds of the run directory `folder`, whose summary was just read: all of them for a finished run, so
 /// many as there are for another. A broken record, and one that does not go with the summary, is an Error.
 /// Changes nothing on disk; the run may be at work.
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
+/// The same Errors, where nobody needs the rounds.
+void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
 
 }  // namespace fedarena::results
