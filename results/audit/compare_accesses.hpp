@@ -69,9 +69,9 @@ using ChargedRounds = std::map<std::int64_t, std::pair<const std::vector<Access>
 void compare_centred(std::int64_t client, const Ledger::Segment& segment,
                      std::span<const std::int64_t> rounds, ChargedRounds& charged, Kinds& kinds);
 
-/// Under the policy "client": each round is one answer about all so many clients, beside messages that are read
-/// one by one, or such messages alone; and one for the population that rescaled noise stands for, where that is
-/// simulated.
+/// Under the policy "client": each round is one answer about all so many clients, beside messages that are
+/// read one by one, or such messages alone; and one for the population that rescaled noise stands for, where
+/// that is simulated.
 void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, std::int64_t clients,
                         Kinds& kinds);
 

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 13> kLocalTraining = {
     "fedadagrad", "fedadam",   "fedyogi", "fine-tune",  "ditto",   "ifca"};
 
 // What else this program brings along and has a server that looks at every round's messages.
-constexpr std::array<std::string_view, 14> kOthers = {
+constexpr std::array<std::string_view, 14> kReadMessages = {
     "ldp-fedavg", "fedsgd", "fedmeta", "per-fedavg", "fedlap", "fedlap-dp", "feddf",
     "feddm",      "fedgm",  "fedd3",   "dense",      "dsc",    "psg",       "sda-fl"};
 
@@ -203,7 +203,7 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
     const std::int64_t calibration = is("server_calibration", "true") ? 1 : 0;
     const bool measures = !is("server_radius", "constant") && !is("server_radius", "none");
     // Of votes one, on the whole way.
-    const std::int64_t trials = !measures                 ? 0
+    const std::int64_t trials = !measures                  ? 0
                                 : is("region", "gradient") ? times(own("server_epochs"), 1)
                                 : is("region", "votes")    ? 1
                                                            : 0;
@@ -218,7 +218,7 @@ bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients
     const bool trains = rate == settings_.end() || parse_number<double>(rate->second).value_or(0) > 0;
     return round == 1 || !trains || cohort(round, clients).empty();
   }
-  return !is_one_of(kLocalTraining, algorithm_) && !is_one_of(kOthers, algorithm_);
+  return !is_one_of(kLocalTraining, algorithm_) && !is_one_of(kReadMessages, algorithm_);
 }
 
 std::optional<std::int64_t> ExpectedLedger::most_accesses() const {

@@ -79,8 +79,8 @@ void verify_rounds(const Summary& summary, std::span<const RoundRecord> rounds, 
     const bool last = summary.state == kFinished && round.round == summary.rounds_done;
     const bool due = round.round % every == 0 || round.round == summary.rounds || last;
     const bool may_be_last = summary.state != kFinished && round.round == recorded;
-    compare.result(round.test_loss.has_value() == due || (may_be_last && round.test_loss), field + " test_loss",
-                   round.test_loss ? "a number" : "null", due ? "a number" : "null");
+    compare.result(round.test_loss.has_value() == due || (may_be_last && round.test_loss),
+                   field + " test_loss", round.test_loss ? "a number" : "null", due ? "a number" : "null");
     compare.result(!round.test_accuracy || round.test_loss, field + " test_accuracy", "a number", "null");
     compare.result(round.clients <= summary.clients, field + " clients", std::to_string(round.clients),
                    fmt::format("at most {}", summary.clients));

@@ -17,12 +17,12 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 18;
+constexpr std::size_t kReadBlock = std::size_t{1} << 18;
 // The least that a line has.
 constexpr std::uintmax_t kShortestLine = 180;
 constexpr std::uintmax_t kMuch = std::uintmax_t{16} << 20;
 
-[[noreturn]] void refuse(Place place, std::string found, std::string allowed) {
+[[noreturn]] void refuse_excess(Place place, std::string found, std::string allowed) {
   throw Error(
       Complaint{.place = std::move(place),
                 .found = std::move(found),
@@ -30,7 +30,7 @@ constexpr std::uintmax_t kMuch = std::uintmax_t{16} << 20;
                 .remedy = "no command reads more; restore the file if it is damaged, or leave this run out"});
 }
 
-std::string mebibytes(std::uintmax_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
+std::string in_mebibytes(std::uintmax_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
 
 // The record of a line without its end.
 RoundRecord record_of(std::string_view line, std::int64_t round, const std::filesystem::path& file) {
@@ -62,13 +62,13 @@ RoundLines for_each_round(const std::filesystem::path& file,
                           const std::function<void(RoundRecord record)>& take, const RoundLimits& limits) {
   const RegularFile opened(file);
   RoundLines lines;
-  std::string block(kBlock, '\0');
+  std::string block(kReadBlock, '\0');
   std::string begun;  // of a line that goes on in the next block
   std::uintmax_t begin = 0;
   const auto check_size = [&](std::uintmax_t size) {
     if (size > limits.file)
-      refuse({.file = file.string()}, fmt::format("has more than {}", mebibytes(limits.file)),
-             fmt::format("at most {} of rounds", mebibytes(limits.file)));
+      refuse_excess({.file = file.string()}, fmt::format("has more than {}", in_mebibytes(limits.file)),
+                    fmt::format("at most {} of rounds", in_mebibytes(limits.file)));
   };
   check_size(opened.size());
   while (true) {
@@ -92,9 +92,9 @@ RoundLines for_each_round(const std::filesystem::path& file,
     }
     begun.append(rest);
     if (begun.size() > limits.line) {
-      refuse({.file = file.string(), .line = static_cast<int>(round())},
-             fmt::format("a line of more than {}", mebibytes(limits.line)),
-             fmt::format("at most {}", mebibytes(limits.line)));
+      refuse_excess({.file = file.string(), .line = static_cast<int>(round())},
+                    fmt::format("a line of more than {}", in_mebibytes(limits.line)),
+                    fmt::format("at most {}", in_mebibytes(limits.line)));
     }
   }
 }
@@ -105,14 +105,16 @@ std::vector<RoundRecord> all_rounds(const std::filesystem::path& file, const Rou
   const std::uintmax_t bytes = std::filesystem::file_size(file, ignored);
   // A long list that grows lies in memory twice for a moment. What is reserved and never used is not there.
   if (!ignored && bytes > kMuch)
-    records.reserve(std::min<std::uintmax_t>(bytes / kShortestLine, limits.records / sizeof(RoundRecord)) + 1);
+    records.reserve(std::min<std::uintmax_t>(bytes / kShortestLine, limits.records / sizeof(RoundRecord)) +
+                    1);
   std::size_t size = 0;
   const auto keep = [&](RoundRecord record) {
     size += size_in_memory(record);
     if (size > limits.records) {
-      refuse({.file = file.string(), .line = static_cast<int>(record.round)},
-             fmt::format("the rounds so far take more than {} of memory", mebibytes(limits.records)),
-             fmt::format("at most {}", mebibytes(limits.records)));
+      refuse_excess(
+          {.file = file.string(), .line = static_cast<int>(record.round)},
+          fmt::format("the rounds so far take more than {} of memory", in_mebibytes(limits.records)),
+          fmt::format("at most {}", in_mebibytes(limits.records)));
     }
     records.push_back(std::move(record));
   };

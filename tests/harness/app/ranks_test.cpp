@@ -116,8 +116,10 @@ TEST_P(BrokenRanks, LeaveARunThatAnyNumberOfRanksResumes) {
   long_run().write_to(scratch);
   const fs::path run = scratch / "out/scaffold-seed-1";
   Start patient = kLauncher;
-  patient.environment["OMPI_MCA_odls_base_sigkill_timeout"] = "3";  // where the launcher tells the ranks, twice that
-  Program program(scratch, on_ranks(3, "run small.toml --out out"), GetParam().in_order ? patient : kLauncher);
+  patient.environment["OMPI_MCA_odls_base_sigkill_timeout"] =
+      "3";  // where the launcher tells the ranks, twice that
+  Program program(scratch, on_ranks(3, "run small.toml --out out"),
+                  GetParam().in_order ? patient : kLauncher);
   ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= 3; }));
   GetParam().off(program);
   const Outcome stopped = program.finish();
@@ -143,15 +145,15 @@ std::function<void(const Program&)> send_to(std::vector<std::size_t> chosen, int
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    RanksOfMpi, BrokenRanks,
-    testing::Values(Break{"Terminated", send_to({0, 1, 2}, SIGTERM)},
-                    Break{"TerminatedFromTheLast", send_to({2, 1, 0}, SIGTERM)},
-                    Break{"OneRankTerminated", send_to({2}, SIGTERM)},
-                    Break{"Rank0Terminated", send_to({0}, SIGTERM)},
-                    Break{"OneRankKilled", send_to({2}, SIGKILL)},
-                    Break{"LauncherTerminated", [](const Program& program) { program.send(SIGTERM); }, false}),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RanksOfMpi, BrokenRanks,
+                         testing::Values(Break{"Terminated", send_to({0, 1, 2}, SIGTERM)},
+                                         Break{"TerminatedFromTheLast", send_to({2, 1, 0}, SIGTERM)},
+                                         Break{"OneRankTerminated", send_to({2}, SIGTERM)},
+                                         Break{"Rank0Terminated", send_to({0}, SIGTERM)},
+                                         Break{"OneRankKilled", send_to({2}, SIGKILL)},
+                                         Break{"LauncherTerminated",
+                                               [](const Program& program) { program.send(SIGTERM); }, false}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST_F(RanksOfMpi, RefuseWhatCannotBeSharedInOneMessage) {
   long_run().write_to(scratch);

@@ -23,8 +23,8 @@ TEST(Deal, GivesTheMostExpensiveItemsFirstToWhoIsThroughFirst) {
   EXPECT_THAT(deal({}, {1, 1}), ElementsAre(ElementsAre(), ElementsAre()));
 }
 
-// Rank 0's loop squares numbers; an item of 13 is an Error, one of 17 a fault of ours, and at 19 a rank is told
-// to stop.
+// Rank 0's loop squares numbers; an item of 13 is an Error, one of 17 a fault of ours, and at 19 a rank is
+// told to stop.
 double square(double x) {
   if (x == 13)
     throw Error(Complaint{.place = {"a.toml", 3, 4}, .found = "13 is unlucky", .remedy = "Take 12"});

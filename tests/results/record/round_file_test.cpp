@@ -85,7 +85,8 @@ TEST_F(RoundFile, WhoseRecordsFillTheMemoryIsOneMessage) {
   EXPECT_THAT(message_of([&] { all_rounds(file(), one); }),
               HasSubstr("rounds.jsonl:2: the rounds so far take more than 1 MiB of memory"));
   std::int64_t seen = 0;
-  for_each_round(file(), [&](const RoundRecord&) { ++seen; }, one);  // which keeps none
+  for_each_round(
+      file(), [&](const RoundRecord&) { ++seen; }, one);  // which keeps none
   EXPECT_EQ(seen, 2);
 }
 
