@@ -59,8 +59,11 @@ class ExpectedLedger {
   /// What is charged to a client in each of its rounds even where fewer were made; none as above.
   std::optional<std::int64_t> most_accesses() const;
 
-  /// Whether under the policy "client" the server may look at nothing that so many clients' cohort of a round
-  /// sends. Any algorithm may that this program does not bring along.
+  /// Whether clients may send nothing in a round that has noise under the policy "local". Any algorithm may
+  /// that this program does not bring along.
+  bool may_send_nothing(std::int64_t round) const;
+  /// Whether under the policy "client" the server may look at nothing that the cohort of a round sends, of so
+  /// many clients.
   bool may_answer_nothing(std::int64_t round, std::int64_t clients) const;
 
   /// What happens to all clients in a round under the policy "client".

@@ -124,6 +124,20 @@ TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
   EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(honest, 17)), IsEmpty());
 }
 
+// A private generator draws batches of a size of its own.
+TEST_F(ForgedRun, WhoseGeneratorHasItsOwnBatches) {
+  const auto file = [](const std::string& generator) {
+    return toml("record", {{"name", "\"pppfl\""},
+                           {"local_epochs", "2\ngenerator = \"" + generator + "\"\npsg_batch_size = 10"}});
+  };
+  const auto tens = [](std::int64_t client) {
+    return accesses(gaussian(10.0 / static_cast<double>(kSizes.at(static_cast<std::size_t>(client)))), 1);
+  };
+  EXPECT_THAT(differences(file("psg"), ledger_of_records(tens), 30), IsEmpty());
+  EXPECT_THAT(differences(file("dp-merf"), ledger_of_records(tens), 30),
+              ElementsAre("ledger.json: sampling rate of client 0 and 2 more is 0.1; recomputed: 0.2 or 1"));
+}
+
 // Where no setting says how often examples are looked at, the rounds do: 480 of them a round.
 TEST_F(ForgedRun, OfAnAlgorithmThatNobodyKnowsIsNoticedByItsRounds) {
   const std::string file = toml("record", {{"name", "\"theirs\""}});

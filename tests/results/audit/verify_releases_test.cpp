@@ -52,6 +52,27 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
              "their own norm)"));
 }
 
+// Clients of pppfl make synthetic examples first, and send nothing.
+TEST_F(ForgedRun, SendsNothingInARoundThatTrainsNothing) {
+  const auto with = [&](const std::string& algorithm, std::int64_t silent) {
+    Ledger ledger(Unit::kLocal);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) {
+        ledger.record(round, client,
+                      round == silent ? RoundAccesses() : accesses(Gaussian{2, Adjacency::kReplaceOne}, 1));
+      }
+    }
+    const Settings settings = {{"name", algorithm}, {"mechanism", "\"gaussian\""}, {"by_tensor", "false"}};
+    return differences(toml("local", settings), ledger);
+  };
+  const std::string none = "ledger.json: messages in a round of client 0 and 2 more is 0; recomputed: 1";
+  EXPECT_THAT(with("\"pppfl\"", 1), IsEmpty());
+  EXPECT_THAT(with("\"theirs\"", 2), IsEmpty());
+  EXPECT_THAT(with("\"pppfl\"", 2), ElementsAre(none));
+  EXPECT_THAT(with("\"fedavg\"", 1), ElementsAre(none));
+}
+
 TEST_F(ForgedRun, IsNoticedByTheReleaseOfItsLabels) {
   const auto with = [&](const Settings& settings, const std::vector<Access>& released,
                         const RoundAccesses& of_a_client = {}) {
