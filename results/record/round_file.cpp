@@ -45,16 +45,15 @@ RoundRecord record_of(std::string_view line, std::int64_t round, const std::file
   return record;
 }
 
-// The bytes that a record takes in a list of them. Names of observed numbers may lie outside their strings.
+}  // namespace
+
 std::size_t size_in_memory(const RoundRecord& record) {
   std::size_t size = sizeof(record) + record.choices.size() * sizeof(ModelChoice) +
                      record.observed.size() * sizeof(std::pair<std::string, double>);
-  for (const auto& [name, value] : record.observed) size += name.size();
+  for (const auto& [name, value] : record.observed) size += name.size();  // beyond their strings, maybe
   if (record.classes) size += record.classes->accuracy.size() * sizeof(std::optional<double>);
   return size;
 }
-
-}  // namespace
 
 // Every line ends with a line feed, so that what follows the last one is the torn end of an interrupted
 // write.

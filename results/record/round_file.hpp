@@ -18,6 +18,9 @@ struct RoundLimits {
   std::size_t records = std::size_t{448} << 20;
 };
 
+/// The bytes of memory that a record takes in a list of them.
+std::size_t size_in_memory(const RoundRecord& record);
+
 /// Where the whole lines of a file of rounds end, and its size with a torn line.
 struct RoundLines {
   std::vector<std::uintmax_t> ends;

@@ -10,7 +10,6 @@
 
 #include "harness/digest/sha256.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/round_file.hpp"
 #include "results/record/seal.hpp"
 
 namespace fedarena::results {
@@ -82,15 +81,21 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
   return run;
 }
 
-RunDirectory RunDirectory::open(const std::filesystem::path& path) {
+RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLimits& limits) {
   RunDirectory run(path);
+  run.limits_ = limits;
   if (!run.has(kSummaryFile)) {
     throw Error(Complaint{.place = {.file = path.string()},
                           .found = fmt::format("holds no run: there is no {} in it", kSummaryFile),
                           .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
-  RoundLines lines = for_each_round(path / kRoundsFile, [](const RoundRecord&) {});
+  RoundLines lines = for_each_round(
+      path / kRoundsFile,
+      [&](const RoundRecord& record) {
+        run.memory_.push_back((run.memory_.empty() ? 0 : run.memory_.back()) + size_in_memory(record));
+      },
+      limits);
   run.line_ends_ = std::move(lines.ends);
   run.size_ = lines.size;
   return run;
@@ -130,24 +135,32 @@ void RunDirectory::replace_last(const RoundRecord& record) {
   FEDARENA_CHECK(line_ends_.empty(), ==, false);
   const std::uintmax_t keep = line_ends_.size() == 1 ? 0 : line_ends_[line_ends_.size() - 2];
   const std::string line = to_json_line(record) + "\n";
+  const std::size_t others = memory_.size() == 1 ? 0 : memory_[memory_.size() - 2];
+  const std::size_t memory = memory_with(record, others, keep + line.size());
   replace_end(path_ / kRoundsFile, size_, keep, line);
   size_ = line_ends_.back() = keep + line.size();
+  memory_.back() = memory;
 }
 
 void RunDirectory::add_line(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
   const std::string line = to_json_line(record) + "\n";
-  // What nobody could read must not be written.
-  constexpr RoundLimits kLimits;
-  if (size_ + line.size() > kLimits.file) {
-    throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
-                          .found = fmt::format("round {} does not fit any more", record.round),
-                          .allowed = fmt::format("at most {} MiB of rounds", kLimits.file >> 20),
-                          .remedy = "run fewer rounds, or record less in each: evaluate less often"});
-  }
+  const std::size_t memory = memory_with(record, memory_.empty() ? 0 : memory_.back(), size_ + line.size());
   rewrite_end(path_ / kRoundsFile, size_, size_, line);
   size_ += line.size();
   line_ends_.push_back(size_);
+  memory_.push_back(memory);
+}
+
+std::size_t RunDirectory::memory_with(const RoundRecord& record, std::size_t others,
+                                      std::uintmax_t size_on_disk) const {
+  const std::size_t memory = others + size_in_memory(record);
+  if (size_on_disk <= limits_.file && memory <= limits_.records) return memory;
+  throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
+                        .found = fmt::format("round {} does not fit any more", record.round),
+                        .allowed = fmt::format("at most {} MiB of rounds, and {} MiB of them in memory",
+                                               limits_.file >> 20, limits_.records >> 20),
+                        .remedy = "run fewer rounds, or record less in each: evaluate less often"});
 }
 
 void RunDirectory::truncate_rounds(std::int64_t last_round_to_keep) {
@@ -168,6 +181,7 @@ void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
   if (keep == size_) return;
   rewrite_end(path_ / kRoundsFile, size_, keep, "");
   line_ends_.resize(static_cast<std::size_t>(last_round_to_keep));
+  memory_.resize(line_ends_.size());
   size_ = keep;
 }
 

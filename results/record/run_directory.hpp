@@ -13,6 +13,7 @@
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/client_scores.hpp"
 #include "results/record/record.hpp"
+#include "results/record/round_file.hpp"
 
 namespace fedarena::results {
 
@@ -41,7 +42,7 @@ class RunDirectory {
                              std::string_view partition_json = {});
 
   /// Opens the record of a run to read or resume it; changes nothing on disk. A broken record is an Error.
-  static RunDirectory open(const std::filesystem::path& path);
+  static RunDirectory open(const std::filesystem::path& path, const RoundLimits& limits = {});
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -57,8 +58,9 @@ class RunDirectory {
   std::vector<RoundRecord> rounds() const;
   /// The number of whole rounds that this object has read or written.
   std::int64_t rounds_recorded() const { return static_cast<std::int64_t>(line_ends_.size()); }
-  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. Synthetic
-  /// sets that need not be kept any longer go.
+  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. More than
+  /// anybody may read (RoundLimits) is an Error, since such a run could not end. Synthetic sets that need not
+  /// be kept any longer go.
   void append(const RoundRecord& record);
   /// Puts another record of the last round in its place, all or nothing.
   void replace_last(const RoundRecord& record);
@@ -87,9 +89,13 @@ class RunDirectory {
 
   void cut_rounds(std::int64_t last_round_to_keep);
   void add_line(const RoundRecord& record);
+  // Of the record in a list after those that take `others`; of what nobody could read back, an Error.
+  std::size_t memory_with(const RoundRecord& record, std::size_t others, std::uintmax_t size_on_disk) const;
 
   std::filesystem::path path_;
+  RoundLimits limits_;
   std::vector<std::uintmax_t> line_ends_;  // where each whole line of the rounds ends
+  std::vector<std::size_t> memory_;        // bytes of the records up to each, in a list of them
   std::uintmax_t size_ = 0;                // of the file of rounds, with a torn line
 };
 

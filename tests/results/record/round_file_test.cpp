@@ -90,5 +90,22 @@ TEST_F(RoundFile, WhoseRecordsFillTheMemoryIsOneMessage) {
   EXPECT_EQ(seen, 2);
 }
 
+// A run that could record more could not end.
+TEST_F(RoundFile, TakesNoRoundThatNobodyCouldReadBack) {
+  const fs::path path = scratch_ / "run";
+  RunDirectory::create(path, "", "{}\n", unfinished("fedavg", 1, 0));
+  RoundRecord large = round_record(2);
+  for (std::int64_t client = 0; client < 1000; ++client) large.choices.push_back({client, 1});
+  const std::string message = "rounds.jsonl: round 2 does not fit any more; allowed: at most ";
+  for (const RoundLimits& limits : {RoundLimits{.file = 5000}, RoundLimits{.records = 10'000}}) {
+    RunDirectory run = RunDirectory::open(path, limits);
+    if (run.rounds_recorded() == 0) run.append(round_record(1));
+    EXPECT_THAT(message_of([&] { run.append(large); }), HasSubstr(message));
+    EXPECT_EQ(run.rounds_recorded(), 1);
+    EXPECT_THAT(rounds_of(path), ElementsAre(round_record(1)));
+  }
+  RunDirectory::open(path).append(large);
+}
+
 }  // namespace
 }  // namespace fedarena::results
