@@ -1,9 +1,12 @@
 #include "datasets/published/emnist_h5.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <hdf5.h>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,12 +40,27 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
+// What a piece is that the copy of this process hands over: its first byte.
+enum Piece : char { kNamePiece = 'n', kLabelPiece = 'l', kPixelPiece = 'p', kRefusalPiece = 'r' };
+
+void hand_over(const TakePiece& give, Piece kind, std::string_view bytes) {
+  std::string piece(1, kind);
+  piece += bytes;
+  give(piece);
+}
+
+template <typename Number>
+std::string_view bytes_of(const std::vector<Number>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
+}
+
+// Hands over a client's name, labels and pixels, one client after the other.
 class EmnistReader {
  public:
-  EmnistReader(const std::filesystem::path& file, const EmnistLayout& layout)
-      : file_(file), layout_(layout) {}
+  EmnistReader(const std::filesystem::path& file, const EmnistLayout& layout, const TakePiece& give)
+      : file_(file), layout_(layout), give_(give) {}
 
-  UserImages read() {
+  void read() const {
     // The library would print what we report.
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const RegularFile opened(file_);  // or says what is there instead
@@ -54,7 +72,6 @@ class EmnistReader {
     if (H5Gget_info(clients.get(), &info) < 0)
       reject_file(file_, "the group \"examples\" is damaged", kAllowed);
     for (hsize_t i = 0; i < info.nlinks; ++i) read_client(clients.get(), name_of(clients.get(), i));
-    return std::move(images_);
   }
 
  private:
@@ -76,7 +93,7 @@ class EmnistReader {
     return text;
   }
 
-  void read_client(hid_t clients, const std::string& client) {
+  void read_client(hid_t clients, const std::string& client) const {
     std::vector<int> labels;
     const auto images = read_numbers(clients, client, "label", {}, H5T_NATIVE_INT, labels);
     std::vector<float> pixels;
@@ -87,14 +104,17 @@ class EmnistReader {
     for (const int label : labels) {
       if (label < 0 || label >= layout_.classes)
         reject(client, fmt::format("the label {}", label), fmt::format("0 to {}", layout_.classes - 1));
-      images_.labels.push_back(label);
     }
+    std::vector<std::uint8_t> shades;
+    shades.reserve(pixels.size());
     for (const float pixel : pixels) {
       const int shade = shade_of(pixel);
       if (shade < 0) reject(client, fmt::format("the number {}", pixel), "k/255 with k from 0 to 255");
-      images_.pixels.push_back(static_cast<std::uint8_t>(shade));
+      shades.push_back(static_cast<std::uint8_t>(shade));
     }
-    images_.users.push_back({client, static_cast<std::int64_t>(images)});
+    hand_over(give_, kNamePiece, client);
+    hand_over(give_, kLabelPiece, bytes_of(std::vector<std::int64_t>(labels.begin(), labels.end())));
+    hand_over(give_, kPixelPiece, bytes_of(shades));
   }
 
   // The numbers of a data set [images, ...shape], and how many images there are.
@@ -150,24 +170,81 @@ class EmnistReader {
 
   const std::filesystem::path& file_;
   const EmnistLayout& layout_;
+  const TakePiece& give_;
+};
+
+// What the copy handed over. A damaged file may have made it say anything before it dies, or instead.
+class Taken {
+ public:
+  explicit Taken(const EmnistLayout& layout) : layout_(layout) {}
+
+  void take(std::string_view piece) {
+    const char kind = piece.empty() ? '\0' : piece.front();
+    const std::string_view bytes = piece.substr(piece.empty() ? 0 : 1);
+    if (kind == kNamePiece) {
+      images_.users.push_back({std::string(bytes), 0});
+    } else if (kind == kLabelPiece && !images_.users.empty() && bytes.size() % sizeof(std::int64_t) == 0) {
+      const std::size_t before = images_.labels.size();
+      images_.labels.resize(before + bytes.size() / sizeof(std::int64_t));
+      std::memcpy(images_.labels.data() + before, bytes.data(), bytes.size());
+      images_.users.back().images += static_cast<std::int64_t>(images_.labels.size() - before);
+    } else if (kind == kPixelPiece) {
+      images_.pixels.insert(images_.pixels.end(), bytes.begin(), bytes.end());
+    } else if (kind == kRefusalPiece) {
+      refusal_.emplace_back(bytes);
+    } else {
+      whole_ = false;
+    }
+  }
+  // The complaint of the copy, if it has one.
+  void check_refusal() const {
+    if (refusal_.size() != 5) return;
+    throw Error(Complaint{.place = {.file = refusal_[0]},
+                          .found = refusal_[1],
+                          .allowed = refusal_[2],
+                          .nearest = refusal_[3],
+                          .remedy = refusal_[4]});
+  }
+  bool is_whole() const {
+    const auto pixels = static_cast<std::size_t>(layout_.side * layout_.side);
+    return whole_ && refusal_.empty() && images_.pixels.size() == images_.labels.size() * pixels &&
+           std::ranges::all_of(images_.labels,
+                               [&](std::int64_t label) { return label >= 0 && label < layout_.classes; });
+  }
+  UserImages images() { return std::move(images_); }
+
+ private:
+  const EmnistLayout& layout_;
   UserImages images_;
+  std::vector<std::string> refusal_;
+  bool whole_ = true;
 };
 
 }  // namespace
 
 UserImages read_emnist_h5(const std::filesystem::path& file, const EmnistLayout& layout) {
-  // HDF5 1.10 crashes on some damaged files, so a copy of this process reads them first.
-  const std::string death = died_of([&] {
-    try {
-      EmnistReader(file, layout).read();
-    } catch (const Error&) {  // the reading below says it
-    }
-  });
-  if (!death.empty()) {
-    reject_file(file, fmt::format("the file is damaged: where HDF5 reads it, {}", death),
+  // HDF5 1.10 crashes on some damaged files, so a copy of this process reads them.
+  Taken taken(layout);
+  const std::string death = died_of(
+      [&](const TakePiece& give) {
+        try {
+          EmnistReader(file, layout, give).read();
+        } catch (const Error& error) {
+          const Complaint& complaint = error.complaint();
+          for (const std::string* text : {&complaint.place.file, &complaint.found, &complaint.allowed,
+                                          &complaint.nearest, &complaint.remedy})
+            hand_over(give, kRefusalPiece, *text);
+        }
+      },
+      [&](std::string_view piece) { taken.take(piece); });
+  if (death.empty()) taken.check_refusal();
+  if (!death.empty() || !taken.is_whole()) {
+    reject_file(file,
+                fmt::format("the file is damaged: where HDF5 reads it, {}",
+                            death.empty() ? "what it says of itself does not agree" : death),
                 "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label");
   }
-  return EmnistReader(file, layout).read();
+  return taken.images();
 }
 
 }  // namespace fedarena

@@ -1,13 +1,16 @@
 #include "fedarena/base/trial.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,9 +22,11 @@ namespace {
 // The last word of a copy that lives; what dies before leaves a reason or nothing.
 constexpr std::string_view kAlive{"\0", 1};
 
-int words = -1;  // where the copy writes to
+// Where the copy writes to: its last word, and what it hands over.
+int words = -1, pieces = -1;
 
 [[noreturn]] void end_with(std::string_view word) {
+  ::close(pieces);  // which are read before the word
   const bool said = ::write(words, word.data(), word.size()) == static_cast<ssize_t>(word.size());
   ::_exit(said ? 0 : 1);
 }
@@ -50,6 +55,83 @@ int words = -1;  // where the copy writes to
   end_with(kAlive);
 }
 
+class Pipe {
+ public:
+  Pipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw Error::of("cannot make a pipe: {}", std::strerror(errno));
+  }
+  ~Pipe() {
+    for (const int end : ends_) {
+      if (end >= 0) ::close(end);
+    }
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  /// One end, while the other is closed in this process: who reads would wait for itself.
+  int keep_reading() { return keep(0); }
+  int keep_writing() { return keep(1); }
+  void close() { ::close(std::exchange(ends_[0], -1)); }
+
+ private:
+  int keep(std::size_t end) {
+    ::close(std::exchange(ends_.at(1 - end), -1));
+    return ends_.at(end);
+  }
+  std::array<int, 2> ends_{};
+};
+
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) ::_exit(1);  // nobody reads any more
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+// A piece goes as its size and its bytes.
+void hand_over(std::string_view piece) {
+  const std::uint64_t size = piece.size();
+  write_all(pieces, {reinterpret_cast<const char*>(&size), sizeof(size)});
+  write_all(pieces, piece);
+}
+
+// Fewer only where there are no more.
+std::size_t read_up_to(int file, char* bytes, std::size_t most) {
+  std::size_t got = 0;
+  while (got < most) {
+    const ssize_t count = ::read(file, bytes + got, most - got);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    got += static_cast<std::size_t>(count);
+  }
+  return got;
+}
+
+// False after the last whole piece.
+bool read_piece(int file, std::string& piece) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  std::uint64_t size = 0;
+  if (read_up_to(file, reinterpret_cast<char*>(&size), sizeof(size)) < sizeof(size)) return false;
+  piece.clear();
+  // The copy may be out of its mind: what a size promises must come before memory is taken for it.
+  while (piece.size() < size) {
+    const std::size_t before = piece.size();
+    piece.resize(before + std::min<std::uint64_t>(size - before, kBlock));
+    if (read_up_to(file, piece.data() + before, piece.size() - before) < piece.size() - before) return false;
+  }
+  return true;
+}
+
+int end_of(pid_t copy) {
+  int status = 0;
+  while (::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 std::string read_all(int file) {
   std::string text;
   std::array<char, 512> block{};
@@ -64,20 +146,29 @@ std::string read_all(int file) {
 }  // namespace
 
 std::string died_of(const std::function<void()>& body) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error::of("cannot make a pipe: {}", std::strerror(errno));
+  return died_of([&](const TakePiece&) { body(); }, [](std::string_view) {});
+}
+
+std::string died_of(const std::function<void(const TakePiece&)>& body, const TakePiece& take) {
+  Pipe last_word, handed_over;
   const pid_t copy = ::fork();
   if (copy < 0) throw Error::of("cannot start a process: {}", std::strerror(errno));
   if (copy == 0) {
-    words = ends[1];
-    run_copy(body);
+    words = last_word.keep_writing();
+    pieces = handed_over.keep_writing();
+    run_copy([&] { body(hand_over); });
   }
-  ::close(ends[1]);
-  std::string word = read_all(ends[0]);
-  ::close(ends[0]);
-  int status = 0;
-  while (::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
+  const int coming = handed_over.keep_reading();
+  const int word_comes = last_word.keep_reading();
+  try {
+    for (std::string piece; read_piece(coming, piece);) take(piece);
+  } catch (...) {
+    handed_over.close();  // which ends the copy at its next piece
+    end_of(copy);
+    throw;
   }
+  std::string word = read_all(word_comes);
+  const int status = end_of(copy);
   if (word == kAlive) return "";
   if (!word.empty()) return word;
   if (WIFSIGNALED(status)) return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status)));

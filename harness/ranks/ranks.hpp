@@ -9,7 +9,8 @@
 namespace fedarena {
 
 /// The processes that share one run, as MPI numbers them: rank 0 serves, the others work for it. Called from
-/// the thread that made it alone. Whatever waits throws Interrupted once the run is to stop.
+/// the thread that made it alone. Once the run is to stop, what waits too long for another rank throws
+/// Interrupted, and so does every later call. Rank 0 waits shortly, the others until it had time to end.
 class Ranks {
  public:
   virtual ~Ranks() = default;

@@ -14,7 +14,8 @@ namespace fedarena {
 std::string describe_for_ranks(const PlannedCell& cell, SharedInputs& inputs);
 
 /// What fedarena does on every rank but the first: works in the cells that rank 0 runs, and writes nothing.
-/// Returns when rank 0 has no more; throws Interrupted once `stop` is set.
+/// Returns when rank 0 has no more. `stop` ends what is computed, which rank 0 is told; it alone ends the
+/// run. Throws Interrupted where rank 0 says nothing any more.
 void work_for_rank_0(Ranks& ranks, const PluginHost& host, int workers, const std::atomic<bool>& stop);
 
 }  // namespace fedarena

@@ -72,18 +72,16 @@ auto of_algorithm(const Work& work) -> decltype(work()) {
   }
 }
 
-// A run of the crew's, where there is one. When it was told to stop, the others are in the middle of
-// something, and the launcher ends them.
+// A run of the crew's, where there is one.
 class CrewRun {
  public:
-  CrewRun(Crew* crew, const std::atomic<bool>& stop, const std::function<std::string()>& describe)
-      : crew_(crew), stop_(stop) {
+  CrewRun(Crew* crew, const std::function<std::string()>& describe) : crew_(crew) {
     if (crew_ != nullptr) crew_->begin(describe());
   }
   ~CrewRun() {
     try {
-      if (crew_ != nullptr && !stop_.load()) crew_->end();
-    } catch (const Interrupted&) {  // at this moment
+      if (crew_ != nullptr) crew_->end();
+    } catch (const Interrupted&) {  // the others did not answer in time, and the launcher ends them
     }
   }
   CrewRun(const CrewRun&) = delete;
@@ -92,7 +90,6 @@ class CrewRun {
 
  private:
   Crew* crew_;
-  const std::atomic<bool>& stop_;
 };
 
 // All cells of a grid, and what they share.
@@ -274,7 +271,7 @@ class Arena {
       if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
       progress_.client_done(name, done, all);
     };
-    const CrewRun run(crew_ ? &*crew_ : nullptr, stop_, [&] { return describe_for_ranks(cell, inputs_); });
+    const CrewRun run(crew_ ? &*crew_ : nullptr, [&] { return describe_for_ranks(cell, inputs_); });
     setup.crew = run.crew();
     setup.states = {.memory = options_.state_memory,
                     .file = options_.out / cell.folder() / results::kClientStatesFile};
@@ -340,7 +337,11 @@ bool run_cells(const std::vector<PlannedCell>& cells, const PluginHost& host, co
   keep_freed_memory();
   use_one_torch_thread();
   check_folders(cells, options.out, options.resume);
-  return Arena(cells, host, options, stop).run();
+  try {
+    return Arena(cells, host, options, stop).run();
+  } catch (const Interrupted&) {  // while the other ranks made ready, so that nothing was begun
+    return false;
+  }
 }
 
 }  // namespace fedarena

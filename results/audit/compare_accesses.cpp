@@ -178,7 +178,10 @@ void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, c
       kinds.result(same_mechanism(access.event, due, centred), "message", whose,
                    describe(on_the_line(access.event)), describe(due));
     }
-    const bool fits = count == 1 || (count > 1 && (expected.by_tensor() || !expected.is_repeatable()));
+    const bool silent = count == 0 && expected.may_send_nothing(segment.first_round) &&
+                        expected.may_send_nothing(segment.last_round);
+    const bool fits =
+        count == 1 || silent || (count > 1 && (expected.by_tensor() || !expected.is_repeatable()));
     kinds.result(fits, "messages in a round", whose, std::to_string(count), "1");
   }
 }
@@ -193,28 +196,66 @@ void compare_centred(std::int64_t client, const Ledger::Segment& segment,
   }
 }
 
-void compare_population(const std::vector<Ledger::Segment>& segments,
-                        const std::optional<SampledGaussian>& expected, const ExpectedLedger& experiment,
-                        const std::string& whose, Kinds& kinds) {
-  if (!expected) return kinds.result(segments.empty(), "accesses", whose, "some", "none");
-  kinds.result(!segments.empty(), "accesses", whose, "none", "some");
-  for (const Ledger::Segment& segment : segments) {
-    std::int64_t count = 0;
-    for (const Access& access : segment.accesses) {
-      const auto* event = std::get_if<SampledGaussian>(&access.event);
-      if (event == nullptr) {
-        compare_others(access, experiment, whose, kinds);
-        if (is_exact(access.event)) count = std::max<std::int64_t>(count, 1);
-        continue;
-      }
-      count += access.count;
-      compare_event(*event, *expected, whose, kinds);
-      kinds.result(nearly_same(event->rate, expected->rate), "sampling rate", whose,
-                   exact_number(event->rate), exact_number(expected->rate));
+namespace {
+
+// How often the sums of a round of the segment are answered, all of them at once; each time with the noise
+// that is expected.
+std::int64_t compare_sums(const Ledger::Segment& segment, const SampledGaussian& expected,
+                          const ExpectedLedger& experiment, const std::string& whose, Kinds& kinds) {
+  std::int64_t count = 0;
+  for (const Access& access : segment.accesses) {
+    const auto* event = std::get_if<SampledGaussian>(&access.event);
+    if (event == nullptr) {
+      compare_others(access, experiment, whose, kinds);
+      continue;
     }
-    const bool fits = count == 1 || (count > 1 && !experiment.is_repeatable());
-    kinds.result(fits, "accesses in a round", whose, std::to_string(count), "1");
+    count += access.count;
+    compare_event(*event, expected, whose, kinds);
+    kinds.result(nearly_same(event->rate, expected.rate), "sampling rate", whose, exact_number(event->rate),
+                 exact_number(expected.rate));
   }
+  return count;
+}
+
+// Whether no sum need be answered: where the messages are read one by one, or nobody looks at them.
+bool needs_no_sum(const Ledger::Segment& segment, const ExpectedLedger& experiment, std::int64_t clients) {
+  constexpr std::int64_t kMost = 1'000'000;  // rounds, for an edited ledger
+  const auto reads = [](const Access& access) { return is_exact(access.event); };
+  if (std::ranges::any_of(segment.accesses, reads)) return true;
+  if (segment.last_round - segment.first_round > kMost) return false;
+  for (std::int64_t round = segment.first_round; round <= segment.last_round; ++round) {
+    if (!experiment.may_answer_nothing(round, clients)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, std::int64_t clients,
+                        Kinds& kinds) {
+  const bool again = !experiment.is_repeatable();
+  const SampledGaussian expected = experiment.of_clients(clients);
+  kinds.result(!ledger.population().empty(), "accesses", "", "none", "some");
+  std::uint64_t answers = 0, rescaled = 0;  // those of an edited ledger wrap
+  for (const Ledger::Segment& segment : ledger.population()) {
+    const std::int64_t count = compare_sums(segment, expected, experiment, "", kinds);
+    answers += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.participations);
+    const bool fits =
+        count == 1 || (count > 1 && again) || (count == 0 && needs_no_sum(segment, experiment, clients));
+    kinds.result(fits, "accesses in a round", "", std::to_string(count), "1");
+  }
+  const std::string as_if = " as if";
+  const auto larger = experiment.as_if();
+  if (!larger) return kinds.result(ledger.as_if().empty(), "accesses", as_if, "some", "none");
+  kinds.result(!ledger.as_if().empty(), "accesses", as_if, "none", "some");
+  if (ledger.as_if().empty()) return;
+  for (const Ledger::Segment& segment : ledger.as_if()) {
+    const std::int64_t count = compare_sums(segment, *larger, experiment, as_if, kinds);
+    rescaled += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.participations);
+    kinds.result(count <= 1 || again, "accesses in a round", as_if, std::to_string(count), "at most 1");
+  }
+  // Whatever is answered is answered for both.
+  kinds.result(rescaled == answers, "answers", as_if, std::to_string(rescaled), std::to_string(answers));
 }
 
 void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes,

@@ -69,10 +69,11 @@ using ChargedRounds = std::map<std::int64_t, std::pair<const std::vector<Access>
 void compare_centred(std::int64_t client, const Ledger::Segment& segment,
                      std::span<const std::int64_t> rounds, ChargedRounds& charged, Kinds& kinds);
 
-/// Under the policy "client": each round is one answer about all clients.
-void compare_population(const std::vector<Ledger::Segment>& segments,
-                        const std::optional<SampledGaussian>& expected, const ExpectedLedger& experiment,
-                        const std::string& whose, Kinds& kinds);
+/// Under the policy "client": each round is one answer about all so many clients, beside messages that are
+/// read one by one, or such messages alone; and one for the population that rescaled noise stands for, where
+/// that is simulated.
+void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, std::int64_t clients,
+                        Kinds& kinds);
 
 /// Under the policy "label": each label is released once, to everybody, before the first round; what is made
 /// of the answers later is no access. Where a crash lost them, they were drawn again, and are charged again.

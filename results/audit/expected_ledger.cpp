@@ -21,6 +21,14 @@ constexpr std::array<std::string_view, 13> kLocalTraining = {
     "fedavg",     "dp-fedavg", "fedprox", "dp-fedprox", "fednova", "scaffold", "fedavgm",
     "fedadagrad", "fedadam",   "fedyogi", "fine-tune",  "ditto",   "ifca"};
 
+// What else this program brings along whose clients send something in every round, which the server looks at.
+constexpr std::array<std::string_view, 14> kReadMessages = {
+    "ldp-fedavg", "fedsgd", "fedmeta", "per-fedavg", "fedlap", "fedlap-dp", "feddf",
+    "feddm",      "fedgm",  "fedd3",   "dense",      "dsc",    "psg",       "sda-fl"};
+
+// Whose first round makes synthetic examples, and trains nothing.
+constexpr std::string_view kPppfl = "pppfl";
+
 // Of counts that are not negative; an edited file may hold any number.
 std::int64_t times(std::int64_t left, std::int64_t right) {
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
@@ -161,8 +169,14 @@ std::set<double> ExpectedLedger::rates(std::int64_t examples) const {
   if (!settings_.contains("algorithms.batch_size")) return {};
   // The whole shard is always an answer: where a batch is as large, and where an algorithm asks for it.
   std::set<double> rates{1.0};
-  const std::int64_t batch = integer("algorithms.batch_size", 0);
-  if (batch > 0 && batch < examples) rates.insert(static_cast<double>(batch) / static_cast<double>(examples));
+  const auto add = [&](std::int64_t batch) {
+    if (batch > 0 && batch < examples)
+      rates.insert(static_cast<double>(batch) / static_cast<double>(examples));
+  };
+  add(integer("algorithms.batch_size", 0));
+  const auto generator = settings_.find("algorithms.generator");
+  if (generator != settings_.end() && generator->second == "psg")
+    add(integer("algorithms.psg_batch_size", 0));
   return rates;
 }
 
@@ -200,6 +214,19 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
     return Count{0, all.sampled + all.whole};  // a walk may end early
   }
   return std::nullopt;
+}
+
+bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
+  if (algorithm_ == kPppfl) {
+    const auto rate = settings_.find("algorithms.server_rate");
+    const bool trains = rate == settings_.end() || parse_number<double>(rate->second).value_or(0) > 0;
+    return round == 1 || !trains;
+  }
+  return !is_one_of(kLocalTraining, algorithm_) && !is_one_of(kReadMessages, algorithm_);
+}
+
+bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients) const {
+  return may_send_nothing(round) || (algorithm_ == kPppfl && cohort(round, clients).empty());
 }
 
 std::optional<ExpectedLedger::Plan> ExpectedLedger::plan(std::int64_t examples) const {

@@ -64,6 +64,13 @@ class ExpectedLedger {
   };
   std::optional<Plan> plan(std::int64_t examples) const;
 
+  /// Whether clients may send nothing in a round that has noise under the policy "local". Any algorithm may
+  /// that this program does not bring along.
+  bool may_send_nothing(std::int64_t round) const;
+  /// Whether under the policy "client" the server may look at nothing that the cohort of a round sends, of so
+  /// many clients.
+  bool may_answer_nothing(std::int64_t round, std::int64_t clients) const;
+
   /// What happens to all clients in a round under the policy "client".
   SampledGaussian of_clients(std::int64_t clients) const;
   /// The same for the population that rescaled noise stands for; none without one.

@@ -1,8 +1,7 @@
 // What a run says of its clients, against its rounds and the scores of each client; and the card of its
 // partition, against its summary, itself and the ledger.
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -32,7 +31,16 @@ void compare_errors(const ClientErrors& recorded, const ClientErrors& recomputed
   compare.number(where + "client_rmse_std", recorded.rmse_std, recomputed.rmse_std);
 }
 
-bool tests_clients(const RoundRecord& round) { return round.per_client || round.client_errors; }
+// Rounds after which clients were tested.
+using Tested = std::vector<const RoundRecord*>;
+
+Tested tested_among(std::span<const RoundRecord> rounds) {
+  Tested tested;
+  for (const RoundRecord& round : rounds) {
+    if (round.per_client || round.client_errors) tested.push_back(&round);
+  }
+  return tested;
+}
 
 std::string yes_or_no(bool value) { return value ? "true" : "false"; }
 
@@ -41,25 +49,24 @@ std::string kind_of(const std::optional<ClientMetrics>& metrics, const std::opti
   return metrics ? "accuracies" : errors ? "errors" : "absent";
 }
 
-// `tested`: the rounds after which clients were tested.
-void verify_summary(const Summary& summary, const std::vector<RoundRecord>& tested, Comparison& compare) {
+void verify_summary(const Summary& summary, const Tested& tested, Comparison& compare) {
   const std::string recorded = kind_of(summary.per_client, summary.client_errors);
   const std::string last =
-      tested.empty() ? "absent" : kind_of(tested.back().per_client, tested.back().client_errors);
+      tested.empty() ? "absent" : kind_of(tested.back()->per_client, tested.back()->client_errors);
   compare.result(recorded == last, "clients_tested", recorded, last);
   if (recorded != last || tested.empty()) return;
-  const bool personal = tested.back().personal;
+  const bool personal = tested.back()->personal;
   if (summary.personal || personal)
     compare.result(summary.personal == personal, "personal", yes_or_no(summary.personal),
                    yes_or_no(personal));
   if (summary.client_errors) {
-    compare_errors(*summary.client_errors, *tested.back().client_errors, "", compare);
+    compare_errors(*summary.client_errors, *tested.back()->client_errors, "", compare);
     return;
   }
-  compare_metrics(*summary.per_client, *tested.back().per_client, "", compare);
+  compare_metrics(*summary.per_client, *tested.back()->per_client, "", compare);
   std::vector<EvaluatedRound> evaluated;
-  for (const RoundRecord& round : tested) {
-    if (round.per_client) evaluated.push_back({round.round, *round.per_client});
+  for (const RoundRecord* round : tested) {
+    if (round->per_client) evaluated.push_back({round->round, *round->per_client});
   }
   const BestOverRounds best = best_over_rounds(evaluated);
   compare.number("best_client_accuracy_mean", summary.best_round->accuracy_mean, best.accuracy_mean);
@@ -118,8 +125,7 @@ void verify_sizes(const RecordedPartition& partition, const Ledger& ledger, Comp
 
 void verify_clients(const RunDirectory& run, const Summary& summary, std::span<const RoundRecord> rounds,
                     Verification& verification) {
-  std::vector<RoundRecord> tested;
-  std::ranges::copy_if(rounds, std::back_inserter(tested), tests_clients);
+  const Tested tested = tested_among(rounds);
   const bool finished = summary.state == kFinished;
   Comparison compare(verification, run.path() / kSummaryFile);
   if (finished) verify_summary(summary, tested, compare);
@@ -133,11 +139,11 @@ void verify_clients(const RunDirectory& run, const Summary& summary, std::span<c
   }
   Comparison compare_scores(verification, run.path() / kClientsFile);
   if (finished) {
-    compare_scores.integer("round", scores->round, tested.empty() ? 0 : tested.back().round);
+    compare_scores.integer("round", scores->round, tested.empty() ? 0 : tested.back()->round);
   }
   // A run that will go on may have them of a round that will be run again.
-  for (const RoundRecord& round : tested) {
-    if (round.round == scores->round) verify_scores(*scores, summary, round, run.path(), verification);
+  for (const RoundRecord* round : tested) {
+    if (round->round == scores->round) verify_scores(*scores, summary, *round, run.path(), verification);
   }
 }
 

@@ -269,8 +269,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
     }
   }
   if (ledger.unit() == Unit::kClient) {
-    compare_population(ledger.population(), expected.of_clients(clients), expected, "", kinds);
-    compare_population(ledger.as_if(), expected.as_if(), expected, " as if", kinds);
+    compare_population(ledger, expected, clients, kinds);
   } else if (ledger.unit() == Unit::kLabel) {
     const std::optional<RecordedPartition> card = read_partition(run);
     const bool counted = card && !card->class_counts.empty();

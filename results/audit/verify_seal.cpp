@@ -29,7 +29,11 @@ Verification verify_seal(const FoundRun& run) {
   const bool finished = run.summary ? run.summary->state == kFinished : sealed;
   Comparison compare_seal(verification, run.path / kSealFile);
   if (!finished) {
-    if (sealed) compare_seal.text("the state that it seals", std::string(kFinished), run.summary->state);
+    if (!sealed) return verification;
+    const bool killed = run.summary->state == kRunning &&
+                        sealed_at_its_end(run.path, read_seal(run.path), current_seal(run.path));
+    compare_seal.result(killed, "the state that it seals", std::string(kFinished), run.summary->state);
+    if (killed) verification.notes.emplace_back("was killed at its very end; --resume finishes it");
     return verification;
   }
   const Seal now = current_seal(run.path);

@@ -106,7 +106,9 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
   std::set<std::string> names;
   for (const FoundRun& run : runs) {
     if (!run.summary || run.summary->state != kFinished) continue;
-    for (const std::string& each : observed_names(RunDirectory::open(run.path).rounds())) names.insert(each);
+    for_each_round_of(run.path, [&](const RoundRecord& round) {
+      for (const auto& [name, value] : round.observed) names.insert(name);
+    });
   }
   return {names.begin(), names.end()};
 }

@@ -50,7 +50,13 @@ void sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-void replace_file(const std::filesystem::path& file, std::string_view bytes) {
+std::filesystem::path partial_of(const std::filesystem::path& file) {
+  std::filesystem::path partial = file;
+  partial += ".partial";
+  return partial;
+}
+
+void prepare_file(const std::filesystem::path& file, std::string_view bytes) {
   // A device, such as /dev/full, would become a file for everybody.
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(file, unknown);
@@ -59,8 +65,7 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
                           .found = "is not a regular file, so it is not replaced",
                           .remedy = "give the name of a file, which may exist or not"});
   }
-  std::filesystem::path partial = file;
-  partial += ".partial";
+  const std::filesystem::path partial = partial_of(file);
   int failure = 0;
   {
     // What lies there is left over, or a link or pipe that somebody else put there: it is not written to.
@@ -69,12 +74,25 @@ void replace_file(const std::filesystem::path& file, std::string_view bytes) {
     if (!descriptor.open()) fail_on_file(file, "cannot be written", errno);
     failure = write_durably(descriptor, bytes, 0);
   }
-  if (failure == 0 && std::rename(partial.c_str(), file.c_str()) != 0) failure = errno;
-  if (failure != 0) {
+  if (failure == 0) return;
+  ::unlink(partial.c_str());
+  fail_on_file(file, "cannot be written", failure);
+}
+
+void replace_file(const std::filesystem::path& file, std::string_view bytes) {
+  prepare_file(file, bytes);
+  const std::filesystem::path partial = partial_of(file);
+  if (std::rename(partial.c_str(), file.c_str()) != 0) {
+    const int failure = errno;
     ::unlink(partial.c_str());
     fail_on_file(file, "cannot be written", failure);
   }
   sync_folder(file.parent_path());
+}
+
+void remove_durably(const std::filesystem::path& file) {
+  if (::unlink(file.c_str()) == 0) return sync_folder(file.parent_path());
+  if (errno != ENOENT) fail_on_file(file, "cannot be removed", errno);
 }
 
 bool create_file(const std::filesystem::path& file, std::string_view bytes) {
@@ -112,6 +130,22 @@ void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::ui
   const bool restored = ::ftruncate(descriptor.number(), static_cast<off_t>(keep)) == 0;
   fail_on_file(file, restored ? "cannot be written" : "cannot be written, and may end in half a line",
                failure);
+}
+
+void replace_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
+                 std::string_view bytes) {
+  const std::filesystem::path partial = partial_of(file);
+  ::unlink(partial.c_str());  // as in prepare_file()
+  std::error_code failure;
+  std::filesystem::copy_file(file, partial, failure);
+  if (failure) fail_on_file(file, "cannot be written", failure.value());
+  try {
+    rewrite_end(partial, size, keep, bytes);
+    rename_durably(partial, file);
+  } catch (...) {
+    ::unlink(partial.c_str());
+    throw;
+  }
 }
 
 }  // namespace fedarena::results

@@ -17,6 +17,16 @@ using fedarena::read_whole_file;
 /// there and no regular file (a folder, a device) is an Error.
 void replace_file(const std::filesystem::path& file, std::string_view bytes);
 
+/// The name under which replace_file() and replace_end() write what is to become `file`. A kill may leave it.
+std::filesystem::path partial_of(const std::filesystem::path& file);
+
+/// The first half of replace_file(): the bytes lie beside `file`, on disk, and rename_durably() of
+/// partial_of() makes them its content. For several files that change together.
+void prepare_file(const std::filesystem::path& file, std::string_view bytes);
+
+/// Removes a file, if it is there, and brings that to disk. An Error says why it cannot.
+void remove_durably(const std::filesystem::path& file);
+
 /// Makes a file with these bytes and brings it to disk; false, and nothing changes, where there is something
 /// of that name already. Of several that try at once, on whatever machines, one succeeds.
 bool create_file(const std::filesystem::path& file, std::string_view bytes);
@@ -29,6 +39,10 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
 /// fails, what was kept stays as it was and an Error says why. A file of another size is an Error: two
 /// writers share it.
 void rewrite_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
+                 std::string_view bytes);
+
+/// The same, all or nothing: at any moment the file ends as before or as it is to end.
+void replace_end(const std::filesystem::path& file, std::uintmax_t size, std::uintmax_t keep,
                  std::string_view bytes);
 
 }  // namespace fedarena::results

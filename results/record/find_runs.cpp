@@ -136,7 +136,7 @@ void set_aside_unreadable_rounds(std::span<FoundRun> runs) {
   for (FoundRun& run : runs) {
     if (!run.summary || run.summary->state != kFinished) continue;
     try {
-      recorded_rounds(run.path, *run.summary);
+      check_recorded_rounds(run.path, *run.summary);
     } catch (const Error& error) {
       run.problem = problem_line(error);
       run.summary.reset();

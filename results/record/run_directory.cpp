@@ -15,37 +15,6 @@
 namespace fedarena::results {
 namespace {
 
-struct RoundLines {
-  std::vector<RoundRecord> records;
-  std::vector<std::uintmax_t> ends;
-  std::uintmax_t size = 0;
-};
-
-// Every line ends with a line feed, so that what follows the last one is the torn end of an interrupted
-// write.
-RoundLines read_rounds(const std::filesystem::path& file) {
-  const std::string bytes = read_whole_file(file);
-  RoundLines lines;
-  lines.size = bytes.size();
-  std::size_t begin = 0;
-  for (std::size_t end = bytes.find('\n'); end != std::string::npos; end = bytes.find('\n', begin)) {
-    const auto round = static_cast<std::int64_t>(lines.records.size()) + 1;
-    const Place place{.file = file.string(), .line = static_cast<int>(round)};
-    const RoundRecord record = parse_round(std::string_view(bytes).substr(begin, end - begin), place);
-    if (record.round != round) {
-      throw Error(
-          Complaint{.place = place,
-                    .found = fmt::format("field \"round\" is {}", record.round),
-                    .allowed = fmt::format("{}, one round a line", round),
-                    .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
-    }
-    begin = end + 1;
-    lines.records.push_back(record);
-    lines.ends.push_back(begin);
-  }
-  return lines;
-}
-
 // What replace_file() writes first.
 constexpr std::string_view kPartial = ".partial";
 
@@ -83,8 +52,11 @@ void check_free(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) {
-  return read_rounds(run / kRoundsFile).records;
+std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) { return all_rounds(run / kRoundsFile); }
+
+void for_each_round_of(const std::filesystem::path& run,
+                       const std::function<void(const RoundRecord& record)>& look) {
+  for_each_round(run / kRoundsFile, look);
 }
 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
@@ -109,15 +81,21 @@ RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string
   return run;
 }
 
-RunDirectory RunDirectory::open(const std::filesystem::path& path) {
+RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLimits& limits) {
   RunDirectory run(path);
+  run.limits_ = limits;
   if (!run.has(kSummaryFile)) {
     throw Error(Complaint{.place = {.file = path.string()},
                           .found = fmt::format("holds no run: there is no {} in it", kSummaryFile),
                           .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
-  RoundLines lines = read_rounds(path / kRoundsFile);
+  RoundLines lines = for_each_round(
+      path / kRoundsFile,
+      [&](const RoundRecord& record) {
+        run.memory_.push_back((run.memory_.empty() ? 0 : run.memory_.back()) + size_in_memory(record));
+      },
+      limits);
   run.line_ends_ = std::move(lines.ends);
   run.size_ = lines.size;
   return run;
@@ -133,17 +111,18 @@ void RunDirectory::write_summary(const Summary& summary) const {
     Seal seal = current_seal(path_);
     std::erase_if(seal, [](const auto& file) { return file.second == kNotRegular; });
     seal[kSummaryFile] = sha256_of(text);
+    // The summary that the seal is about is on disk before it, so that who reads the one can find the other.
+    prepare_file(path_ / kSummaryFile, text);
     write_file_atomically(kSealFile, to_json_text(seal));
-  } else {
-    // A run may have been killed between its seal and its last summary.
-    std::error_code failure;
-    std::filesystem::remove(path_ / kSealFile, failure);
-    if (failure) fail_on_file(path_ / kSealFile, "cannot be removed", failure.value());
+    rename_durably(partial_of(path_ / kSummaryFile), path_ / kSummaryFile);
+    return;
   }
+  // A run may have been killed between its seal and its last summary.
+  remove_durably(path_ / kSealFile);
   write_file_atomically(kSummaryFile, text);
 }
 
-std::vector<RoundRecord> RunDirectory::rounds() const { return read_rounds(path_ / kRoundsFile).records; }
+std::vector<RoundRecord> RunDirectory::rounds() const { return rounds_of(path_); }
 
 void RunDirectory::append(const RoundRecord& record) {
   cut_rounds(rounds_recorded());  // a torn line
@@ -153,16 +132,35 @@ void RunDirectory::append(const RoundRecord& record) {
 
 void RunDirectory::replace_last(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded());
-  cut_rounds(record.round - 1);
-  add_line(record);
+  FEDARENA_CHECK(line_ends_.empty(), ==, false);
+  const std::uintmax_t keep = line_ends_.size() == 1 ? 0 : line_ends_[line_ends_.size() - 2];
+  const std::string line = to_json_line(record) + "\n";
+  const std::size_t others = memory_.size() == 1 ? 0 : memory_[memory_.size() - 2];
+  const std::size_t memory = memory_with(record, others, keep + line.size());
+  replace_end(path_ / kRoundsFile, size_, keep, line);
+  size_ = line_ends_.back() = keep + line.size();
+  memory_.back() = memory;
 }
 
 void RunDirectory::add_line(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
   const std::string line = to_json_line(record) + "\n";
+  const std::size_t memory = memory_with(record, memory_.empty() ? 0 : memory_.back(), size_ + line.size());
   rewrite_end(path_ / kRoundsFile, size_, size_, line);
   size_ += line.size();
   line_ends_.push_back(size_);
+  memory_.push_back(memory);
+}
+
+std::size_t RunDirectory::memory_with(const RoundRecord& record, std::size_t others,
+                                      std::uintmax_t size_on_disk) const {
+  const std::size_t memory = others + size_in_memory(record);
+  if (size_on_disk <= limits_.file && memory <= limits_.records) return memory;
+  throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
+                        .found = fmt::format("round {} does not fit any more", record.round),
+                        .allowed = fmt::format("at most {} MiB of rounds, and {} MiB of them in memory",
+                                               limits_.file >> 20, limits_.records >> 20),
+                        .remedy = "run fewer rounds, or record less in each: evaluate less often"});
 }
 
 void RunDirectory::truncate_rounds(std::int64_t last_round_to_keep) {
@@ -183,6 +181,7 @@ void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
   if (keep == size_) return;
   rewrite_end(path_ / kRoundsFile, size_, keep, "");
   line_ends_.resize(static_cast<std::size_t>(last_round_to_keep));
+  memory_.resize(line_ends_.size());
   size_ = keep;
 }
 
@@ -210,17 +209,31 @@ bool RunDirectory::has(const std::string& name) const {
   return std::filesystem::is_regular_file(path_ / name, failure);
 }
 
-std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
-  std::vector<RoundRecord> rounds = rounds_of(folder);
-  const auto count = static_cast<std::int64_t>(rounds.size());
+namespace {
+
+// Of a run with that many rounds.
+void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
   const bool finished = summary.state == kFinished;
-  if (finished ? count == summary.rounds_done : count <= summary.rounds) return rounds;
+  if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
   throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
                         .found = fmt::format("holds {} rounds", count),
                         .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
                                                           summary.rounds_done, kSummaryFile)
                                             : fmt::format("at most the {} planned ones", summary.rounds),
                         .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
+}
+
+}  // namespace
+
+std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
+  std::vector<RoundRecord> rounds = rounds_of(folder);
+  check_count(std::ssize(rounds), folder, summary);
+  return rounds;
+}
+
+void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
+  const RoundLines lines = for_each_round(folder / kRoundsFile, [](const RoundRecord&) {});
+  check_count(std::ssize(lines.ends), folder, summary);
 }
 
 }  // namespace fedarena::results

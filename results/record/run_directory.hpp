@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/client_scores.hpp"
 #include "results/record/record.hpp"
+#include "results/record/round_file.hpp"
 
 namespace fedarena::results {
 
@@ -40,14 +42,15 @@ class RunDirectory {
                              std::string_view partition_json = {});
 
   /// Opens the record of a run to read or resume it; changes nothing on disk. A broken record is an Error.
-  static RunDirectory open(const std::filesystem::path& path);
+  static RunDirectory open(const std::filesystem::path& path, const RoundLimits& limits = {});
 
   const std::filesystem::path& path() const { return path_; }
 
   /// The summary as it was written last.
   Summary summary() const;
   /// Replaces the summary, all or nothing. That of a finished run comes after the seal of all files, so that
-  /// a finished run always has one; any other takes away a seal.
+  /// a finished run always has one; a kill between the two leaves it beside the old summary
+  /// (`sealed_at_its_end`). Any other takes away a seal.
   void write_summary(const Summary& summary) const;
 
   /// The rounds on disk, 1, 2, 3, ... A torn last line, left by a crash, is not among them; any other damage
@@ -55,10 +58,11 @@ class RunDirectory {
   std::vector<RoundRecord> rounds() const;
   /// The number of whole rounds that this object has read or written.
   std::int64_t rounds_recorded() const { return static_cast<std::int64_t>(line_ends_.size()); }
-  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. Synthetic
-  /// sets that need not be kept any longer go.
+  /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. More than
+  /// anybody may read (RoundLimits) is an Error, since such a run could not end. Synthetic sets that need not
+  /// be kept any longer go.
   void append(const RoundRecord& record);
-  /// Puts another record of the last round in its place.
+  /// Puts another record of the last round in its place, all or nothing.
   void replace_last(const RoundRecord& record);
   /// Drops all rounds after `last_round_to_keep` (0 drops all), their synthetic sets and a torn line, to
   /// resume from a checkpoint of that round. An Error when the record does not reach that far.
@@ -85,18 +89,27 @@ class RunDirectory {
 
   void cut_rounds(std::int64_t last_round_to_keep);
   void add_line(const RoundRecord& record);
+  // Of the record in a list after those that take `others`; of what nobody could read back, an Error.
+  std::size_t memory_with(const RoundRecord& record, std::size_t others, std::uintmax_t size_on_disk) const;
 
   std::filesystem::path path_;
+  RoundLimits limits_;
   std::vector<std::uintmax_t> line_ends_;  // where each whole line of the rounds ends
+  std::vector<std::size_t> memory_;        // bytes of the records up to each, in a list of them
   std::uintmax_t size_ = 0;                // of the file of rounds, with a torn line
 };
 
 /// The rounds of a run directory, as `RunDirectory::rounds` gives them, without reading anything else.
 std::vector<RoundRecord> rounds_of(const std::filesystem::path& run);
+/// Shows them one by one, and keeps none.
+void for_each_round_of(const std::filesystem::path& run,
+                       const std::function<void(const RoundRecord& record)>& look);
 
 /// The rounds of the run directory `folder`, whose summary was just read: all of them for a finished run, so
 /// many as there are for another. A broken record, and one that does not go with the summary, is an Error.
 /// Changes nothing on disk; the run may be at work.
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
+/// The same Errors, where nobody needs the rounds.
+void check_recorded_rounds(const std::filesystem::path& folder, const Summary& summary);
 
 }  // namespace fedarena::results

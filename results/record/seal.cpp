@@ -91,6 +91,18 @@ Seal parse_seal(std::string_view text, const std::string& file) {
   return seal;
 }
 
+bool sealed_at_its_end(const fs::path& run, const Seal& recorded, const Seal& now) {
+  const auto summary = recorded.find(kSummaryFile);
+  if (summary == recorded.end()) return false;
+  const fs::path prepared = partial_of(run / kSummaryFile);
+  std::error_code ignored;
+  const bool there = fs::is_regular_file(fs::symlink_status(prepared, ignored));
+  if (!there || digest_of(prepared) != summary->second) return false;
+  Seal others = now;
+  others[kSummaryFile] = summary->second;
+  return others == recorded;
+}
+
 Seal read_seal(const fs::path& run) {
   return parse_seal(read_whole_file(run / kSealFile), (run / kSealFile).string());
 }

@@ -29,6 +29,11 @@ std::string to_json_text(const Seal& seal);
 /// Reads such a text. Any other text is an Error that names `file`, also one that differs in a blank alone.
 Seal parse_seal(std::string_view text, const std::string& file);
 
+/// Whether a run directory is that of a run which was killed between the two steps of its end: sealed, and
+/// with the summary that the seal is about beside the one that it was to replace. `recorded`: the seal;
+/// `now`: that of the files as they are.
+bool sealed_at_its_end(const std::filesystem::path& run, const Seal& recorded, const Seal& now);
+
 /// That of a run directory.
 Seal read_seal(const std::filesystem::path& run);
 

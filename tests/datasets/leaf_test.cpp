@@ -222,6 +222,20 @@ TEST_F(FedEmnist, GivesShadesLabelsAndClientsByName) {
   EXPECT_EQ(images.users[1].images, 2);
 }
 
+herr_t tell(hid_t /*stack*/, void* /*told*/) { return 0; }
+
+// By a copy of the process alone, which leaves this one's HDF5 as it is.
+TEST_F(FedEmnist, IsReadOnce) {
+  const auto path = write_h5("a.h5", {{"f1", {1}, {2}}});
+  ASSERT_GE(H5Eset_auto2(H5E_DEFAULT, tell, nullptr), 0);
+  EXPECT_EQ(read_emnist_h5(path, kTiny).labels.size(), 1U);
+  H5E_auto2_t told = nullptr;
+  void* data = nullptr;
+  ASSERT_GE(H5Eget_auto2(H5E_DEFAULT, &told, &data), 0);
+  EXPECT_EQ(told, &tell);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
 TEST_F(FedEmnist, RefusesWhatIsOfAnotherForm) {
   const std::string allowed = "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label";
   EXPECT_EQ(refusal(write("a.h5", Bytes(300, 'a'))), "this is not a whole HDF5 file; allowed: " + allowed);

@@ -1,10 +1,8 @@
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -70,15 +68,12 @@ void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginH
         cells, options.out.string());
 }
 
-constexpr std::chrono::seconds kLongestCheckpoint{30};
-
-// What the command is on every rank but the first, whatever it says there.
+// What the command is on every rank but the first, whatever it says there. That it was told to stop is no
+// reason to end before rank 0 has sent it home: see harness/ranks/DECISIONS.md.
 int work(Ranks& ranks, const PluginHost& host, const RunArguments& arguments, const std::atomic<bool>& stop) {
   try {
     work_for_rank_0(ranks, host, arguments.workers, stop);
-  } catch (const Interrupted&) {  // rank 0 says it
-    // A rank that ends has the launcher end them all, and rank 0 writes its checkpoint first.
-    std::this_thread::sleep_for(kLongestCheckpoint);
+  } catch (const Interrupted&) {  // rank 0 is gone
     return kInterrupted;
   }
   return kSuccess;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mpi.h>
+#include <optional>
 #include <thread>
 
 #include "fedarena/base/error.hpp"
@@ -20,6 +21,14 @@ namespace {
 constexpr std::size_t kLargestPiece = std::size_t{1} << 30;
 constexpr int kTag = 7;
 
+using Clock = std::chrono::steady_clock;
+
+// How long a rank that was told to stop waits for another. Rank 0, for the answers of those that were told as
+// well: mpirun kills all of them a second after it told them, and rank 0 has a run to write down before.
+constexpr std::chrono::milliseconds kRank0Waits{200};
+// The others, for its word: one that left before would have the launcher end them all.
+constexpr std::chrono::seconds kOthersWait{120};
+
 class MpiRanks final : public Ranks {
  public:
   explicit MpiRanks(const std::atomic<bool>& stop) : stop_(stop) {
@@ -30,10 +39,10 @@ class MpiRanks final : public Ranks {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
   }
-  // Rank 0 sends the others home. One that was told to stop leaves them to the launcher, which ends them:
-  // they may be in the middle of a loop.
+  // Rank 0 sends the others home. One that gave a wait up leaves them to the launcher, which ends them: they
+  // may be in the middle of a loop.
   ~MpiRanks() override {
-    if (stop_.load()) return;
+    if (gave_up_) return;
     try {
       if (rank_ == 0) broadcast({});
       MPI_Finalize();
@@ -54,6 +63,7 @@ class MpiRanks final : public Ranks {
   }
 
   Bytes broadcast(Bytes bytes) override {
+    check_exchange();
     std::uint64_t size = bytes.size();
     broadcast_piece(&size, sizeof(size));
     bytes.resize(size);
@@ -63,12 +73,14 @@ class MpiRanks final : public Ranks {
   }
 
   void send(int to, std::span<const std::byte> bytes) override {
+    check_exchange();
     const std::uint64_t size = bytes.size();
     send_piece(to, &size, sizeof(size));
     for_each_piece(size, [&](std::size_t begin, int piece) { send_piece(to, bytes.data() + begin, piece); });
   }
 
   Bytes receive(int from) override {
+    check_exchange();
     std::uint64_t size = 0;
     receive_piece(from, &size, sizeof(size));
     Bytes bytes(size);
@@ -102,22 +114,40 @@ class MpiRanks final : public Ranks {
   }
   // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)
 
+  // After half a message, nobody knows what the next bytes are.
+  void check_exchange() const {
+    if (gave_up_) throw Interrupted();
+  }
+
+  // `stopped`: when the wait first saw that the run is to stop.
+  bool waited_too_long(std::optional<Clock::time_point>& stopped) const {
+    if (!stop_.load(std::memory_order_relaxed)) return false;
+    const Clock::time_point now = Clock::now();
+    if (!stopped) stopped = now;
+    return now - *stopped > (rank_ == 0 ? Clock::duration(kRank0Waits) : Clock::duration(kOthersWait));
+  }
+
   // MPI's own wait turns a core for as long as it takes, which others could compute on, and hears no signal.
-  void wait(MPI_Request& request) const {
+  void wait(MPI_Request& request) {
     using std::chrono::microseconds;
     constexpr microseconds kLongest{500};
     microseconds pause{1};
+    std::optional<Clock::time_point> stopped;
     int done = 0;
     while (true) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done != 0) return;
-      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+      if (waited_too_long(stopped)) {
+        gave_up_ = true;
+        throw Interrupted();
+      }
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, kLongest);
     }
   }
 
   const std::atomic<bool>& stop_;
+  bool gave_up_ = false;
   int rank_ = 0, count_ = 1;
 };
 

@@ -111,7 +111,8 @@ void CellRecord::restore(Simulation& simulation) {
     }
   }
   if (!simulation.repeatable() && directory_->has(results::kLedgerFile)) {
-    simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy));
+    // A kill at the end may leave the charge for rounds that were left out, which is made again.
+    simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy).made());
   }
   if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
     publish(round_from(unpublished), simulation);

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -106,6 +107,7 @@ std::vector<pid_t> children_of(pid_t launcher) {
 struct Break {
   std::string name;
   std::function<void(const Program&)> off;
+  bool in_order = true;  // whether rank 0 surely has the time to say what it leaves
 };
 
 class BrokenRanks : public ScratchTest, public testing::WithParamInterface<Break> {};
@@ -113,29 +115,44 @@ class BrokenRanks : public ScratchTest, public testing::WithParamInterface<Break
 TEST_P(BrokenRanks, LeaveARunThatAnyNumberOfRanksResumes) {
   long_run().write_to(scratch);
   const fs::path run = scratch / "out/scaffold-seed-1";
-  Program program(scratch, on_ranks(3, "run small.toml --out out"), kLauncher);
+  Start patient = kLauncher;
+  patient.environment["OMPI_MCA_odls_base_sigkill_timeout"] =
+      "3";  // where the launcher tells the ranks, twice that
+  Program program(scratch, on_ranks(3, "run small.toml --out out"),
+                  GetParam().in_order ? patient : kLauncher);
   ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(run) >= 3; }));
   GetParam().off(program);
   const Outcome stopped = program.finish();
   EXPECT_EQ(stopped.signal, 0);
   EXPECT_NE(stopped.exit_code, 0);
-  EXPECT_THAT(stopped.err, HasSubstr("Stopped; all complete rounds are kept."));
+  if (GetParam().in_order) {
+    EXPECT_THAT(stopped.err, HasSubstr("Stopped; all complete rounds are kept."));
+    EXPECT_EQ(summary_of(run).state, results::kInterrupted);
+    EXPECT_EQ(summary_of(run).rounds_done, rounds_on_disk(run));
+  }
   EXPECT_LT(rounds_on_disk(run), 1000);
   succeed("run small.toml --out out --resume");
   succeed("run small.toml --out unbroken");
   expect_same_run(run, scratch / "unbroken/scaffold-seed-1");
 }
 
-void kill_last_rank(const Program& program) {
-  const std::vector<pid_t> ranks = children_of(program.pid());
-  ASSERT_EQ(ranks.size(), 3U);
-  ASSERT_EQ(kill(ranks.back(), SIGKILL), 0);
+// To these ranks, in this order; the launcher hears nothing.
+std::function<void(const Program&)> send_to(std::vector<std::size_t> chosen, int signal) {
+  return [chosen = std::move(chosen), signal](const Program& program) {
+    const std::vector<pid_t> ranks = children_of(program.pid());
+    ASSERT_EQ(ranks.size(), 3U);
+    for (const std::size_t rank : chosen) ASSERT_EQ(kill(ranks.at(rank), signal), 0);
+  };
 }
 
 INSTANTIATE_TEST_SUITE_P(RanksOfMpi, BrokenRanks,
-                         testing::Values(Break{"Terminated",
-                                               [](const Program& program) { program.send(SIGTERM); }},
-                                         Break{"OneRankKilled", kill_last_rank}),
+                         testing::Values(Break{"Terminated", send_to({0, 1, 2}, SIGTERM)},
+                                         Break{"TerminatedFromTheLast", send_to({2, 1, 0}, SIGTERM)},
+                                         Break{"OneRankTerminated", send_to({2}, SIGTERM)},
+                                         Break{"Rank0Terminated", send_to({0}, SIGTERM)},
+                                         Break{"OneRankKilled", send_to({2}, SIGKILL)},
+                                         Break{"LauncherTerminated",
+                                               [](const Program& program) { program.send(SIGTERM); }, false}),
                          [](const auto& info) { return info.param.name; });
 
 TEST_F(RanksOfMpi, RefuseWhatCannotBeSharedInOneMessage) {

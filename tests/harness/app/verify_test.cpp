@@ -75,6 +75,15 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                      "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
                      "augmentation = \"none\"",
                      record) +
+               entry("voted-walks",
+                    "name = \"fedlap\"\ntrajectories = 1\nouter_steps = 2\nreal_batches = 1\n"
+                    "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 2\n"
+                    "augmentation = \"none\"\nregion = \"votes\"\nserver_radius = \"median\"",
+                    record) +
+           entry("read-one-by-one", "name = \"ifca\"\nassign = \"k-means\"",
+                    client + "as_if_cohort = 30\nas_if_population = 300") +
+           entry("silent-at-first",
+                    "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20", client) +
                entry("clients", fedavg, client) +
                entry("clients-system", fedavg, client + "noise_source = \"system\"") +
                entry("clients-fixed", fedavg, client + fixed) +
@@ -93,7 +102,7 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                entry("messages", fedavg, local) +
                entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
                entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 18 runs, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 21 runs, "));
 }
 
 TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
@@ -287,6 +296,15 @@ TEST_F(ChangedData, OfTheProxyIsRefusedAsWell) {
       HasSubstr("note: the server also has csv (path = \"p.csv\", target = \"label\"), without labels\n"));
   EXPECT_THAT(succeed("table proxy").out, HasSubstr("the server also has csv"));
   EXPECT_THAT(succeed("verify proxy --data").out, HasSubstr("verified: 2 runs"));
+  // Its server reads messages one by one, besides their privatised mean.
+  with_proxy.training += "\nweighting = \"uniform\"";
+  with_proxy.more += "\n[privacy]\npolicy = \"client\"\n";
+  with_proxy.write_to(scratch);
+  succeed("run small.toml --out clients");
+  EXPECT_THAT(succeed("verify clients").out, HasSubstr("verified: 2 runs"));
+  with_proxy.training.resize(with_proxy.training.rfind("\nweighting"));
+  with_proxy.more.resize(with_proxy.more.rfind("\n[privacy]"));
+  with_proxy.write_to(scratch);
   scratch.write("p.csv", table(1));
   EXPECT_THAT(refused("run small.toml --out proxy --resume"),
               AllOf(HasSubstr("runs here were made from other data: csv"), HasSubstr("proxy = csv")));

@@ -23,16 +23,19 @@ TEST(Deal, GivesTheMostExpensiveItemsFirstToWhoIsThroughFirst) {
   EXPECT_THAT(deal({}, {1, 1}), ElementsAre(ElementsAre(), ElementsAre()));
 }
 
-// Rank 0's loop squares numbers; an item of 13 is an Error, one of 17 a fault of ours.
+// Rank 0's loop squares numbers; an item of 13 is an Error, one of 17 a fault of ours, and at 19 a rank is
+// told to stop.
 double square(double x) {
   if (x == 13)
     throw Error(Complaint{.place = {"a.toml", 3, 4}, .found = "13 is unlucky", .remedy = "Take 12"});
   if (x == 17) throw Bug("17 is broken");
+  if (x == 19) throw Interrupted();
   return x * x;
 }
 
 std::shared_ptr<const Worker> squaring(const std::string& run) {
   if (run == "missing") throw Error::of("no data here");
+  if (run == "stopped") throw Interrupted();
   Worker worker;
   worker.open = [](std::span<const std::byte>) {
     return [](std::span<const std::byte> item) {
@@ -109,6 +112,22 @@ TEST_P(Crews, ThrowTheExceptionOfTheFirstItemAndGoOn) {
   }
   EXPECT_THROW(squares(crew, {1, 2, 17, 13}), Bug);
   EXPECT_THAT(squares(crew, {7, 8}), ElementsAre(49, 64));
+  crew.end();
+}
+
+// The rank stays, so that rank 0 can end the run in order.
+TEST_P(CrewsOfSeveral, StopWhereOneRankIsTold) {
+  Crew crew(ranks_.first(), pool_, "build 1");
+  crew.begin("squares");
+  for (std::size_t place = 0; place < 4; ++place) {
+    std::vector<double> numbers{1, 2, 3};
+    numbers.insert(numbers.begin() + static_cast<std::ptrdiff_t>(place), 19);
+    EXPECT_THROW(squares(crew, numbers), Interrupted);
+  }
+  EXPECT_THAT(squares(crew, {4, 5}), ElementsAre(16, 25));
+  crew.end();
+  EXPECT_THROW(crew.begin("stopped"), Interrupted);
+  crew.begin("squares");
   crew.end();
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ namespace {
 
 // The steps that this process may still make before it dies; negative: it never does.
 int steps_left = -1;
+// Whether each change of a file is a step, also one that nothing brings to disk at once.
+bool steps_are_small = false;
 
 void make_step() {
   if (steps_left >= 0 && steps_left-- == 0) ::_exit(9);
@@ -38,6 +41,18 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   static const auto original =
       reinterpret_cast<int (*)(const char*, const char*)>(dlsym(RTLD_NEXT, "rename"));
   return original(from, to);
+}
+
+extern "C" int unlink(const char* file) noexcept {
+  if (steps_are_small) make_step();
+  static const auto original = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_NEXT, "unlink"));
+  return original(file);
+}
+
+extern "C" int ftruncate(int file, off_t size) noexcept {
+  if (steps_are_small) make_step();
+  static const auto original = reinterpret_cast<int (*)(int, off_t)>(dlsym(RTLD_NEXT, "ftruncate"));
+  return original(file, size);
 }
 
 // What a process wrote outlives it without the disk's help.
@@ -67,8 +82,12 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   // Where clients are the unit, one of the two is expected in a round: an attempt that is made again may have
   // the other one, or none.
   SimulationSetup crashing() const {
-    return setup_on(alone, kRounds, unit(GetParam()) == Unit::kClient ? 1 : 2, GetParam());
+    SimulationSetup setup = setup_on(alone, planned, unit(GetParam()) == Unit::kClient ? 1 : 2, GetParam());
+    if (ends_early()) setup.evaluate_every = planned;
+    return setup;
   }
+
+  bool ends_early() const { return planned > kRounds; }
 
   // Runs, or goes on, in a process of its own, which dies after so many steps. False when it died.
   bool run(int steps) const {
@@ -95,16 +114,41 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     plan.label = plan.algorithm = "sgd";
     plan.dataset = plan.model = plan.partition = "small";
     plan.seed = 4;
-    plan.rounds = kRounds;
+    plan.rounds = planned;
     plan.clients = 2;
     plan.parameters = model.layout()->numel();
     results::plan_privacy(plan, std::string(name(unit(GetParam()))), *accounting(GetParam()), 0);
-    CellRecord record(folder, Experiment(), "{}", plan, true);
+    Experiment experiment;
+    if (ends_early()) experiment.evaluation.every = planned;
+    CellRecord record(folder, experiment, "{}", plan, true);
     if (record.finished()) return;
     Simulation simulation(crashing());
     record.restore(simulation);
-    while (!simulation.finished()) record.append(simulation.next_round(), simulation);
-    record.finish(simulation);
+    while (simulation.rounds_done() < kRounds) record.append(simulation.next_round(), simulation);
+    steps_left = std::max(steps_left, steps_at_the_end);
+    steps_are_small = steps_at_the_end != kNever;
+    if (ends_early()) simulation.charge_rest();
+    record.finish(simulation, ends_early() ? std::string(results::kStoppedByPatience) : std::string());
+  }
+
+  // The same up to the end, with small steps from there on.
+  bool run_and_die_at_the_end(int steps) {
+    steps_at_the_end = steps;
+    const bool lived = run(kNever);
+    steps_at_the_end = kNever;
+    return lived;
+  }
+
+  // What verify says of the run, as "FILE: FIELD".
+  std::set<std::string> findings() const {
+    std::set<std::string> found;
+    const auto add = [&](const results::Verification& verification) {
+      for (const results::Difference& difference : verification.differences)
+        found.insert(difference.file.filename().string() + ": " + difference.field);
+    };
+    add(results::verify_seal(results::find_runs(std::vector<fs::path>{folder}).front()));
+    add(results::verify_run(folder));
+    return found;
   }
 
   // Losses tell answers apart.
@@ -152,6 +196,8 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   const WorkPool alone{1, use_one_torch_thread};
   const test::Scratch scratch;
   fs::path folder;
+  std::int64_t planned = kRounds;
+  int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
 };
 
@@ -186,6 +232,30 @@ TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
   // Labels are lost in the first round alone, where the steps that are tried may all miss it.
   if (unit(GetParam()) == Unit::kLabel && !test::long_tests()) return;
   EXPECT_EQ(lost > 0, system) << "of what was begun and lost, noise that comes again is not charged twice";
+}
+
+// Whoever looks at a run that was killed while it ended finds an unfinished or a finished one, and no edit.
+TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
+  planned = kRounds + 2;  // so that nobody planned to evaluate the last round, and that rounds are left out
+  folder = scratch / "whole";
+  ASSERT_TRUE(run(kNever));
+  // The experiment file of this run says little.
+  const std::set<std::string> always = findings();
+  EXPECT_FALSE(always.contains("seal.json: the state that it seals"));
+  const std::string ledger = results::read_whole_file(folder / results::kLedgerFile);
+  bool died = true;
+  int sealed = 0;
+  for (int steps = 0; died; ++steps) {
+    folder = scratch / std::to_string(steps);
+    died = !run_and_die_at_the_end(steps);
+    const bool finished = results::RunDirectory::open(folder).summary().state == results::kFinished;
+    if (!finished && fs::exists(folder / "seal.json")) ++sealed;
+    EXPECT_THAT(findings(), testing::IsSubsetOf(always)) << "step " << steps;
+    ASSERT_TRUE(run(kNever)) << "after death at step " << steps;
+    EXPECT_EQ(findings(), always) << "step " << steps;
+    EXPECT_EQ(results::read_whole_file(folder / results::kLedgerFile), ledger) << "step " << steps;
+  }
+  EXPECT_GT(sealed, 0);
 }
 
 std::vector<PrivacyPolicy> crashing_policies() {

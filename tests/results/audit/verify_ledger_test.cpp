@@ -137,6 +137,46 @@ TEST_F(ForgedRun, WhosePlanIsAnother) {
               ElementsAre("ledger.json: plan of a round of client 0 and 2 more is some; recomputed: none"));
 }
 
+// Each client's examples vote once on its walk.
+TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
+  const auto file = [](const std::string& region, const std::string& server_radius) {
+    return toml("record", {{"name", "\"fedlap\""},
+                           {"local_epochs",
+                            "2\ntrajectories = 3\nouter_steps = 2\nreal_batches = 2\nserver_epochs = 5\n"
+                            "region = \"" +
+                                region + "\"\nserver_radius = \"" + server_radius + "\""}});
+  };
+  const auto voting = [](std::int64_t votes) {
+    return [votes](std::int64_t client) {
+      std::vector<Access> list = honest(client).list();
+      list.push_back({Gaussian{2, Adjacency::kZeroOut}, votes});
+      return RoundAccesses(list);
+    };
+  };
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(1), 13)), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(1), 12)),
+              ElementsAre("ledger.json: most_accesses is 12; recomputed: 13"));
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(2), 13)),
+              ElementsAre("ledger.json: accesses in a round of client 1 is 14; recomputed: 0-13"));
+  EXPECT_THAT(differences(file("votes", "constant"), ledger_of_records(honest, 12)), IsEmpty());
+  EXPECT_THAT(differences(file("loss", "median"), ledger_of_records(honest, 12)), IsEmpty());
+  EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(honest, 17)), IsEmpty());
+}
+
+// A private generator draws batches of a size of its own.
+TEST_F(ForgedRun, WhoseGeneratorHasItsOwnBatches) {
+  const auto file = [](const std::string& generator) {
+    return toml("record", {{"name", "\"pppfl\""},
+                           {"local_epochs", "2\ngenerator = \"" + generator + "\"\npsg_batch_size = 10"}});
+  };
+  const auto tens = [](std::int64_t client) {
+    return accesses(gaussian(10.0 / static_cast<double>(kSizes.at(static_cast<std::size_t>(client)))), 1);
+  };
+  EXPECT_THAT(differences(file("psg"), ledger_of_records(tens), 30), IsEmpty());
+  EXPECT_THAT(differences(file("dp-merf"), ledger_of_records(tens), 30),
+              ElementsAre("ledger.json: sampling rate of client 0 and 2 more is 0.1; recomputed: 0.2 or 1"));
+}
+
 // Where no setting says how often examples are looked at, the rounds do: 480 of them a round.
 TEST_F(ForgedRun, OfAnAlgorithmThatNobodyKnowsIsNoticedByItsRounds) {
   const std::string file = toml("record", {{"name", "\"theirs\""}});

@@ -52,6 +52,27 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
              "their own norm)"));
 }
 
+// Clients of pppfl make synthetic examples first, and send nothing.
+TEST_F(ForgedRun, SendsNothingInARoundThatTrainsNothing) {
+  const auto with = [&](const std::string& algorithm, std::int64_t silent) {
+    Ledger ledger(Unit::kLocal);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      for (std::int64_t client = 0; client < 3; ++client) {
+        ledger.record(round, client,
+                      round == silent ? RoundAccesses() : accesses(Gaussian{2, Adjacency::kReplaceOne}, 1));
+      }
+    }
+    const Settings settings = {{"name", algorithm}, {"mechanism", "\"gaussian\""}, {"by_tensor", "false"}};
+    return differences(toml("local", settings), ledger);
+  };
+  const std::string none = "ledger.json: messages in a round of client 0 and 2 more is 0; recomputed: 1";
+  EXPECT_THAT(with("\"pppfl\"", 1), IsEmpty());
+  EXPECT_THAT(with("\"theirs\"", 2), IsEmpty());
+  EXPECT_THAT(with("\"pppfl\"", 2), ElementsAre(none));
+  EXPECT_THAT(with("\"fedavg\"", 1), ElementsAre(none));
+}
+
 TEST_F(ForgedRun, IsNoticedByTheReleaseOfItsLabels) {
   const auto with = [&](const Settings& settings, const std::vector<Access>& released,
                         const RoundAccesses& of_a_client = {}) {
@@ -221,6 +242,14 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
               ElementsAre("ledger.json: accesses in a round is 2; recomputed: 1"));
   EXPECT_THAT(with({}, {}), ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
   EXPECT_THAT(with({}, accesses(ExactAccess{"messages"}, 3)), IsEmpty());
+  // As feddf has it: messages one by one, then their mean; as ifca has it, with nothing to rescale.
+  const Access read{ExactAccess{"messages"}, 1};
+  EXPECT_THAT(with({}, RoundAccesses({read, {fixed(1, {2}), 1}})), IsEmpty());
+  EXPECT_THAT(with({}, RoundAccesses({{fixed(1, {2}), 1}, read})), IsEmpty());
+  EXPECT_THAT(with({}, RoundAccesses({read, {fixed(1, {2}), 2}})),
+              ElementsAre("ledger.json: accesses in a round is 2; recomputed: 1"));
+  EXPECT_THAT(with({}, RoundAccesses({read, {fixed(1, {3}), 1}})),
+              ElementsAre("ledger.json: noise multiplier is 3; recomputed: 2"));
 
   // The count of adaptive clipping: 3 is 5 of the sum and 3.75 of the bit, whose norm is a half.
   EXPECT_THAT(with({{"adaptive_clipping", "true"}, {"noise_multiplier", "3.0"}, {"count_noise", "1.875"}},
@@ -233,6 +262,35 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
               ElementsAre("ledger.json: sampling rate as if is 0.01; recomputed: 0.1"));
   EXPECT_THAT(with(larger, accesses(fixed(1, {0.2}), 1)),
               ElementsAre("ledger.json: accesses as if is none; recomputed: some"));
+  EXPECT_THAT(with(larger, RoundAccesses({read, {fixed(1, {0.2}), 1}}), accesses(fixed(0.1, {2}), 1)),
+              IsEmpty());
+  EXPECT_THAT(with(larger, accesses(ExactAccess{"messages"}, 1), accesses(fixed(0.1, {2}), 1)),
+              ElementsAre("ledger.json: answers as if is 4; recomputed: 0"));
+}
+
+// Not every server looks at what every round brings.
+TEST_F(ForgedRun, UnderThePolicyOfClientsWhereARoundIsSilent) {
+  const auto with = [&](const std::string& algorithm, std::int64_t silent, bool as_if) {
+    Ledger ledger(Unit::kClient);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      const RoundAccesses none;
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, {});
+      ledger.record_population(round, round == silent ? none : accesses(gaussian(1, as_if ? 0.2 : 2), 1));
+      if (as_if) ledger.record_as_if(round, round == silent ? none : accesses(gaussian(0.1), 1));
+    }
+    Settings settings = {{"name", algorithm}};
+    if (as_if) settings.insert({{"as_if_cohort", "30"}, {"as_if_population", "300"}});
+    return differences(toml("client", settings), ledger);
+  };
+  for (const bool as_if : {false, true}) {
+    EXPECT_THAT(with("\"pppfl\"", 1, as_if), IsEmpty());
+    EXPECT_THAT(with("\"theirs\"", 3, as_if), IsEmpty());
+    EXPECT_THAT(with("\"pppfl\"", 2, as_if),
+                ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
+    EXPECT_THAT(with("\"fedavg\"", 1, as_if),
+                ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
+  }
 }
 
 }  // namespace

@@ -38,6 +38,14 @@ class SealedRun : public testing::Test {
   fs::path file(const std::string& name) const { return run_.path() / name; }
   FoundRun found() const { return find_runs(std::vector{run_.path()}).front(); }
 
+  static Summary without_result(Summary summary) {
+    summary.state = std::string(kRunning);
+    summary.final_test_accuracy = summary.final_test_loss = std::nullopt;
+    summary.privacy->rdp = summary.privacy->pld = std::nullopt;
+    summary.privacy->order = 0;
+    return summary;
+  }
+
   // The files that verify_seal() names, or those in the message of what cannot be read.
   std::set<std::string> named() const {
     std::set<std::string> names;
@@ -184,12 +192,7 @@ TEST_F(SealedRun, MayHaveFilesWithAnyNames) {
 TEST_F(SealedRun, LosesItsSealWhenItGoesOn) {
   const RunDirectory run = run_.open();
   const Summary finished = run.summary();
-  Summary unfinished = finished;
-  unfinished.state = std::string(kRunning);
-  unfinished.final_test_accuracy = unfinished.final_test_loss = std::nullopt;
-  unfinished.privacy->rdp = unfinished.privacy->pld = std::nullopt;
-  unfinished.privacy->order = 0;
-  // Killed between the seal and the summary that is in it.
+  const Summary unfinished = without_result(finished);
   put(file(kSummaryFile), to_json_text(unfinished));
   EXPECT_THAT(named(), ElementsAre(kSealFile));
   run.write_summary(unfinished);
@@ -198,6 +201,26 @@ TEST_F(SealedRun, LosesItsSealWhenItGoesOn) {
   run.write_summary(finished);
   EXPECT_THAT(named(), IsEmpty());
   EXPECT_TRUE(run.has(kSealFile));
+}
+
+// The summary that the seal is about lies beside the one that it was to replace.
+TEST_F(SealedRun, MayHaveBeenKilledBeforeItsLastSummary) {
+  const std::string last = content_of(file(kSummaryFile));
+  const std::string prepared = std::string(kSummaryFile) + ".partial";
+  Summary unfinished = without_result(run_.open().summary());
+  put(file(prepared), last);
+  put(file(kSummaryFile), to_json_text(unfinished));
+  EXPECT_THAT(named(), IsEmpty());
+  EXPECT_THAT(verify_seal(found()).notes, ElementsAre("was killed at its very end; --resume finishes it"));
+  // Nothing that is sealed may be another.
+  for (const std::string& name : files()) {
+    if (name == kSummaryFile || name == kSealFile) continue;
+    EXPECT_THAT(named_with(name, content_of(file(name)) + " "), ElementsAre(kSealFile)) << name;
+  }
+  EXPECT_THAT(named_with(prepared, last + " "), ElementsAre(kSealFile));
+  unfinished.state = std::string(kInterrupted);  // which a run says that has no seal
+  EXPECT_THAT(named_with(kSummaryFile, to_json_text(unfinished)), ElementsAre(kSealFile));
+  EXPECT_THAT(named(), IsEmpty());
 }
 
 // What clients remember lies there until a moment after the end.

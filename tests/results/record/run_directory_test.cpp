@@ -142,6 +142,14 @@ TEST(RunDirectory, PutsAnotherRecordOfTheLastRoundInItsPlace) {
   EXPECT_THROW(run.replace_last(round_record(1)), Bug);
   EXPECT_THROW(run.replace_last(round_record(3)), Bug);
   EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 2U);
+  // All or nothing: a second name of the old file still has the old round.
+  fs::create_hard_link(folder / "a/rounds.jsonl", folder / "before.jsonl");
+  const std::string before = run.read_file(kRoundsFile);
+  run.replace_last(round_record(2));
+  EXPECT_EQ(rounds_of(folder / "a").back(), round_record(2));
+  EXPECT_EQ(read_whole_file(folder / "before.jsonl"), before);
+  run.append(round_record(3));
+  EXPECT_EQ(rounds_of(folder / "a").size(), 3U);
 }
 
 TEST(RunDirectory, SaysWhenTheRecordEndsBeforeTheCheckpoint) {

@@ -1,0 +1,111 @@
+// Files of rounds that are too large for any machine, and those that are not.
+#include "results/record/round_file.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "tests/matchers.hpp"
+#include "tests/results/samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class RoundFile : public testing::Test {
+ protected:
+  fs::path file() const { return scratch_ / "rounds.jsonl"; }
+  void write(const std::vector<RoundRecord>& records, const std::string& rest = {}) const {
+    std::string text;
+    for (const RoundRecord& record : records) text += to_json_line(record) + "\n";
+    put(file(), text + rest);
+  }
+  static std::vector<RoundRecord> rounds(std::int64_t count) {
+    std::vector<RoundRecord> records;
+    for (std::int64_t round = 1; round <= count; ++round) records.push_back(round_record(round));
+    return records;
+  }
+
+  const Scratch scratch_;
+};
+
+TEST_F(RoundFile, IsReadAcrossBlocksAndWithoutItsTornEnd) {
+  std::vector<RoundRecord> records = rounds(3);
+  for (std::int64_t client = 0; client < 200'000; ++client) records[1].choices.push_back({client, 1});
+  write(records, "{\"round\":4");
+  EXPECT_EQ(all_rounds(file()), records);
+  const RoundLines lines = for_each_round(file(), [](const RoundRecord&) {});
+  const std::uintmax_t first = to_json_line(records[0]).size() + 1;
+  const std::uintmax_t second = first + to_json_line(records[1]).size() + 1;
+  const std::uintmax_t third = second + to_json_line(records[2]).size() + 1;
+  EXPECT_THAT(lines.ends, ElementsAre(first, second, third));
+  EXPECT_EQ(lines.size, third + 10);
+}
+
+TEST_F(RoundFile, IsGivenLineByLine) {
+  write(rounds(2), "{}\n");
+  std::vector<std::int64_t> seen;
+  EXPECT_THAT(message_of([&] {
+                for_each_round(file(), [&](const RoundRecord& record) { seen.push_back(record.round); });
+              }),
+              HasSubstr("rounds.jsonl:3: field \"round\" is missing"));
+  EXPECT_THAT(seen, ElementsAre(1, 2));
+}
+
+// The file has holes, so that it takes no room on the disk, and none of it is read.
+TEST_F(RoundFile, OfMoreThanItMayHaveIsOneMessage) {
+  write(rounds(1));
+  constexpr RoundLimits kLimits;
+  fs::resize_file(file(), kLimits.file + 1);
+  const std::string message = "rounds.jsonl: has more than 768 MiB; allowed: at most 768 MiB of rounds";
+  EXPECT_THAT(message_of([&] { all_rounds(file()); }), HasSubstr(message));
+  EXPECT_THAT(message_of([&] { for_each_round(file(), [](const RoundRecord&) {}); }), HasSubstr(message));
+}
+
+TEST_F(RoundFile, WithALineThatDoesNotEndIsOneMessage) {
+  write(rounds(2), std::string(std::size_t{3} << 20, ' '));
+  EXPECT_THAT(message_of([&] { all_rounds(file(), {.line = std::size_t{2} << 20}); }),
+              HasSubstr("rounds.jsonl:3: a line of more than 2 MiB; allowed: at most 2 MiB"));
+  EXPECT_THAT(all_rounds(file()), SizeIs(2));  // torn, if it ends there
+}
+
+TEST_F(RoundFile, WhoseRecordsFillTheMemoryIsOneMessage) {
+  std::vector<RoundRecord> records = rounds(2);
+  for (std::int64_t client = 0; client < 100'000; ++client) records[1].choices.push_back({client, 1});
+  write(records);
+  const RoundLimits one{.records = std::size_t{1} << 20};
+  EXPECT_THAT(message_of([&] { all_rounds(file(), one); }),
+              HasSubstr("rounds.jsonl:2: the rounds so far take more than 1 MiB of memory"));
+  std::int64_t seen = 0;
+  for_each_round(
+      file(), [&](const RoundRecord&) { ++seen; }, one);  // which keeps none
+  EXPECT_EQ(seen, 2);
+}
+
+// A run that could record more could not end.
+TEST_F(RoundFile, TakesNoRoundThatNobodyCouldReadBack) {
+  const fs::path path = scratch_ / "run";
+  RunDirectory::create(path, "", "{}\n", unfinished("fedavg", 1, 0));
+  RoundRecord large = round_record(2);
+  for (std::int64_t client = 0; client < 1000; ++client) large.choices.push_back({client, 1});
+  const std::string message = "rounds.jsonl: round 2 does not fit any more; allowed: at most ";
+  for (const RoundLimits& limits : {RoundLimits{.file = 5000}, RoundLimits{.records = 10'000}}) {
+    RunDirectory run = RunDirectory::open(path, limits);
+    if (run.rounds_recorded() == 0) run.append(round_record(1));
+    EXPECT_THAT(message_of([&] { run.append(large); }), HasSubstr(message));
+    EXPECT_EQ(run.rounds_recorded(), 1);
+    EXPECT_THAT(rounds_of(path), ElementsAre(round_record(1)));
+  }
+  RunDirectory::open(path).append(large);
+}
+
+}  // namespace
+}  // namespace fedarena::results
