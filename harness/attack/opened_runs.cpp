@@ -1,5 +1,7 @@
 #include "harness/attack/opened_runs.hpp"
 
+#include <utility>
+
 #include "fedarena/base/error.hpp"
 
 #include "harness/attack/membership.hpp"

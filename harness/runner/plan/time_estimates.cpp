@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <variant>
+
+#include "fedarena/base/stream.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"

@@ -38,11 +38,11 @@ TEST_F(RunAnswersTest, ComeInTheOrderOfTheRunsWhicheverEndsFirst) {
   answers->give(2, answer_about(2));
   EXPECT_THAT(said_, IsEmpty());
   answers->give(0, answer_about(0));
-  EXPECT_THAT(said_, ElementsAre(0)) << "at once, as none is before it";
+  EXPECT_THAT(said_, ElementsAre(0U)) << "at once, as none is before it";
   answers->give(1, answer_about(1));
-  EXPECT_THAT(said_, ElementsAre(0, 1, 2));
+  EXPECT_THAT(said_, ElementsAre(0U, 1U, 2U));
   answers->give(3, answer_about(3));
-  EXPECT_THAT(said_, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(said_, ElementsAre(0U, 1U, 2U, 3U));
 }
 
 TEST_F(RunAnswersTest, ThatWaitForARunWithoutOneAreGivenInTheEnd) {
@@ -51,9 +51,9 @@ TEST_F(RunAnswersTest, ThatWaitForARunWithoutOneAreGivenInTheEnd) {
   answers->give(2, answer_about(2));
   answers->give(0, answer_about(0));
   answers->give_rest();
-  EXPECT_THAT(said_, ElementsAre(0, 2, 4));
+  EXPECT_THAT(said_, ElementsAre(0U, 2U, 4U));
   answers->give_rest();
-  EXPECT_THAT(said_, ElementsAre(0, 2, 4)) << "each once";
+  EXPECT_THAT(said_, ElementsAre(0U, 2U, 4U)) << "each once";
 }
 
 // Nothing but the class itself keeps these threads apart.
