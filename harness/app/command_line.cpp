@@ -127,6 +127,9 @@ int run_command_line(int count, const char* const* arguments, std::span<const Ad
   } catch (const Error& error) {
     print(stderr, "fedarena: {}\n", message(error));
     return kUserError;
+  } catch (const Interrupted&) {  // by a command that has nothing more to say about it
+    print(stderr, "Stopped.\n");
+    return kInterrupted;
   } catch (const std::exception& bug) {
     const std::string what = bug.what();
     if (is_shortage(bug)) {

@@ -10,7 +10,7 @@ namespace fedarena {
 inline constexpr int kSuccess = 0;
 inline constexpr int kBug = 1;            ///< a broken invariant of ours
 inline constexpr int kUserError = 2;      ///< bad input of any kind
-inline constexpr int kInterrupted = 130;  ///< stopped by Ctrl-C; a resumable run is left
+inline constexpr int kInterrupted = 130;  ///< stopped by Ctrl-C; what was complete is kept
 
 /// What a command does after its arguments are parsed; returns the exit code.
 using Action = std::function<int()>;

@@ -1,6 +1,7 @@
 #include "harness/attack/frechet_distance.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ namespace {
 constexpr const char* kNetwork = "niid-cnn";
 constexpr std::int64_t kExamples = 10'000, kEpochs = 3, kBatch = 64;
 constexpr double kRate = 1e-3;
+constexpr std::int64_t kMicroBatchesAtOnce = 64;
 
 // Of this file's own draws; they are the same for every run.
 enum Draw : std::uint64_t { kWeights, kOrder, kNoisePixels };
@@ -88,6 +90,7 @@ ImageFeatures::ImageFeatures(const Dataset& dataset, const Setting& setting)
     }
   }
   const auto test = [&](std::int64_t begin, std::int64_t end) {
+    if (setting.stop.load(std::memory_order_relaxed)) throw Interrupted();
     return reader.read(dataset.test, torch::arange(begin, end));
   };
   const Score score = engine.evaluate(params_, dataset.test.size(), test);
@@ -100,7 +103,16 @@ ImageFeatures::ImageFeatures(const Dataset& dataset, const Setting& setting)
 
 torch::Tensor ImageFeatures::features(const torch::Tensor& inputs) const {
   const Model cut = feature_model(model_, "fid");
-  return GradientEngine(cut, setting_.pool).outputs(feature_weights(cut, params_), inputs);
+  const Params weights = feature_weights(cut, params_);
+  const GradientEngine engine(cut, setting_.pool);
+  // In pieces, for one of which Ctrl-C waits.
+  const std::int64_t piece = kMicroBatchesAtOnce * engine.micro_batch();
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t first = 0; first < inputs.size(0); first += piece) {
+    if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
+    rows.push_back(engine.outputs(weights, inputs.narrow(0, first, std::min(piece, inputs.size(0) - first))));
+  }
+  return torch::cat(rows);
 }
 
 torch::Tensor ImageFeatures::of_images(const torch::Tensor& images) const {

@@ -26,7 +26,7 @@ class ImageFeatures {
  public:
   struct Setting {
     const WorkPool& pool;
-    const std::atomic<bool>& stop;
+    const std::atomic<bool>& stop;  ///< set on Ctrl-C: whatever computes then throws Interrupted
     std::function<void(const std::string&)> tell = {};  ///< of the progress
   };
   /// Trains the network: the same bits for a data set, whatever the run. Error for data that are no images

@@ -112,7 +112,10 @@ class Arena {
   // False when the user stopped it.
   bool run() {
     std::vector<std::int64_t> needs;
-    for (const PlannedCell& cell : cells_) needs.push_back(prepare(cell));
+    for (const PlannedCell& cell : cells_) {
+      if (stop_.load(std::memory_order_relaxed)) return false;
+      needs.push_back(prepare(cell));
+    }
     check_data(options_.out, data_hashes());
     const std::int64_t budget = memory_budget();
     const auto above =

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,10 +22,11 @@
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/attack/membership.hpp"
+#include "harness/attack/opened_runs.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/runner/finished_run.hpp"
 #include "harness/runner/plan/catalog.hpp"
-#include "harness/runner/progress/progress_line.hpp"
+#include "harness/runner/progress/run_answers.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
@@ -53,42 +57,6 @@ bool asks_references(const std::vector<std::string>& scores) {
     return score.least_references > 0 && std::ranges::find(scores, score.name) != scores.end();
   });
 }
-
-// Runs, each opened once however many attacks ask it.
-class OpenedRuns {
- public:
-  explicit OpenedRuns(const Catalog& catalog) : catalog_(catalog) {}
-
-  const FinishedRun& open(const fs::path& path) {
-    auto& run = runs_[fs::weakly_canonical(path)];
-    if (run == nullptr) run = std::make_unique<const FinishedRun>(path, catalog_, inputs_);
-    return *run;
-  }
-
-  SharedInputs& inputs() { return inputs_; }
-
-  // The finished runs beside a run that differ from it in the seed alone.
-  std::vector<const FinishedRun*> references_of(const FinishedRun& run) {
-    const results::Summary& own = run.summary();
-    std::vector<const FinishedRun*> references;
-    const fs::path beside = fs::absolute(run.path()).lexically_normal().parent_path();
-    for (const results::FoundRun& found : results::find_runs(std::vector{beside})) {
-      if (!found.summary || found.summary->state != results::kFinished) continue;
-      // Before data are loaded for a run of something else.
-      if (found.summary->label != own.label || found.summary->dataset != own.dataset ||
-          found.summary->seed == own.seed)
-        continue;
-      const FinishedRun& other = open(found.path);
-      if (are_alike(run, other)) references.push_back(&other);
-    }
-    return references;
-  }
-
- private:
-  const Catalog& catalog_;
-  SharedInputs inputs_;
-  std::map<fs::path, std::unique_ptr<const FinishedRun>> runs_;
-};
 
 // Those in the file stay where they are about the same examples.
 void write(const FinishedRun& run, const results::MembershipAttacks& attacks) {
@@ -149,65 +117,115 @@ results::Json json_of(const fs::path& run, const results::MembershipAttacks& att
   return json;
 }
 
+// Attacks one run after the other on each worker, all on one pool.
+class AttackedRuns {
+ public:
+  AttackedRuns(const AttackArguments& arguments, const std::vector<results::FoundRun>& found,
+               const PluginHost& host, const Catalog& catalog, const std::atomic<bool>& stop)
+      : arguments_(arguments),
+        found_(found),
+        host_(host),
+        stop_(stop),
+        runs_(catalog, found),
+        pool_(arguments.workers, use_one_torch_thread),
+        answers_(stderr, paths_of(found)) {}
+
+  // Says what came of each run, in their order. Throws Interrupted once it is to stop.
+  void attack_all() {
+    try {
+      // Whoever is free takes the next run. A worker that waits for a loop within its run takes no other one
+      // meanwhile, so no more runs are in memory than there are workers.
+      pool_.for_each(found_.size(), [this](std::size_t /*which*/) { attack(next_.fetch_add(1)); });
+    } catch (...) {
+      answers_.give_rest();
+      throw;
+    }
+  }
+
+  // Of those that could be attacked.
+  const results::Json& json() const { return json_; }
+
+ private:
+  static std::vector<std::string> paths_of(const std::vector<results::FoundRun>& found) {
+    std::vector<std::string> paths;
+    for (const results::FoundRun& run : found) paths.push_back(run.path.string());
+    return paths;
+  }
+
+  void attack(std::size_t which) {
+    if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+    RunAnswers::Answer say;
+    try {
+      say = [this, answer = answer_of(which)] {
+        json_.push_back(answer.json);
+        if (arguments_.format == "text") print("{}", answer.text);
+      };
+    } catch (const Error& error) {
+      if (found_.size() == 1) throw;
+      // One run that cannot be attacked must not hide the others.
+      say = [line = "not attacked: " + results::one_line(error.what())] { print(stderr, "{}\n", line); };
+    }
+    answers_.give(which, std::move(say));
+  }
+
+  AttackAnswer answer_of(std::size_t which) {
+    const auto tell = [this, which](const std::string& what) { answers_.tell(which, what); };
+    tell("the run is opened");
+    const OpenedRun run = runs_.open(found_[which].path);
+    if (!arguments_.inversion.method.empty()) {
+      return invert_run(
+          *run, arguments_.inversion,
+          {.plugins = host_, .inputs = runs_.inputs(), .pool = pool_, .stop = stop_, .tell = tell});
+    }
+    std::vector<OpenedRun> opened;
+    if (asks_references(arguments_.scores)) opened = runs_.references_of(*run, stop_);
+    std::vector<const FinishedRun*> references;
+    for (const OpenedRun& reference : opened) references.push_back(reference.get());
+    const results::MembershipAttacks attacks = attack_membership(*run, references,
+                                                                 {.pool = pool_,
+                                                                  .stop = stop_,
+                                                                  .scores = arguments_.scores,
+                                                                  .examples = arguments_.examples,
+                                                                  .tell = tell});
+    write(*run, attacks);
+    return {.text = text_of(run->path(), attacks), .json = json_of(run->path(), attacks)};
+  }
+
+  const AttackArguments& arguments_;
+  const std::vector<results::FoundRun>& found_;
+  const PluginHost& host_;
+  const std::atomic<bool>& stop_;
+  OpenedRuns runs_;
+  WorkPool pool_;
+  RunAnswers answers_;
+  std::atomic<std::size_t> next_ = 0;
+  results::Json json_ = results::Json::array();  // changed by answers alone, which come one by one
+};
+
 int run_attacks(const AttackArguments& arguments) {
+  const std::atomic<bool>& stop = stop_on_signal();
   const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
-  if (found.size() > 1 && !arguments.inversion.picture.empty()) {
-    throw Error(
-        Complaint{.found = fmt::format("--output names one picture, but there are {} runs", found.size()),
-                  .remedy = "Name one run, or leave --output out"});
-  }
-  OpenedRuns runs(catalog);
+  if (!arguments.inversion.method.empty()) check_pictures(found, arguments.inversion);
   use_one_torch_thread();
-  const WorkPool pool(arguments.workers, use_one_torch_thread);
-  results::Json json = results::Json::array();
-  ProgressLine progress(stderr);
-  std::size_t begun = 0;
-  const auto attack = [&](const fs::path& path) {
-    const auto tell = [&](const std::string& what) {
-      progress.draw([&](std::size_t room) {
-        return fmt::format("[{}/{}] {}: {}", begun, found.size(), path.string(), what).substr(0, room);
-      });
-    };
-    ++begun;
-    tell("the run is opened");
-    const FinishedRun& run = runs.open(path);
-    std::string text;
-    if (!arguments.inversion.method.empty()) {
-      InversionAnswer answer = invert_run(run, arguments.inversion, host, runs.inputs(), pool, tell);
-      json.push_back(std::move(answer.json));
-      text = std::move(answer.text);
-    } else {
-      const auto references =
-          asks_references(arguments.scores) ? runs.references_of(run) : std::vector<const FinishedRun*>();
-      const results::MembershipAttacks attacks = attack_membership(run, references,
-                                                                   {.pool = pool,
-                                                                    .stop = stop_on_signal(),
-                                                                    .scores = arguments.scores,
-                                                                    .examples = arguments.examples,
-                                                                    .tell = tell});
-      write(run, attacks);
-      json.push_back(json_of(path, attacks));
-      text = text_of(path, attacks);
-    }
-    progress.clear();
-    if (arguments.format == "text") print("{}", text);
-  };
-  for (const results::FoundRun& each : found) {
-    try {
-      attack(each.path);
-    } catch (const Error& error) {
-      if (found.size() == 1) throw;
-      // One run that cannot be attacked must not hide the others.
-      progress.say("not attacked: " + results::one_line(error.what()));
-    }
+  AttackedRuns runs(arguments, found, host, catalog, stop);
+  try {
+    runs.attack_all();
+  } catch (const Interrupted&) {
+    const std::size_t attacked = runs.json().size();
+    if (attacked == 0)
+      print(stderr, "Stopped; nothing was written.\n");
+    else
+      print(stderr, "Stopped after {} of {} runs; nothing was written for the others.\n", attacked,
+            found.size());
+    return kInterrupted;
   }
-  if (json.empty()) {
+  if (runs.json().empty()) {
     throw Error(Complaint{.found = fmt::format("none of the {} runs could be attacked", found.size()),
                           .remedy = "The lines above say why."});
   }
-  if (arguments.format == "json") print("{}\n", results::json_text(json, 1));
+  if (arguments.format == "json") print("{}\n", results::json_text(runs.json(), 1));
   return kSuccess;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/app/run/attack_inversion.hpp"
 
+#include <map>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -11,7 +12,6 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/app/accounting/checks.hpp"
-#include "harness/app/stop_on_signal.hpp"
 #include "harness/attack/uplink_inversion.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "results/images/image_grid.hpp"
@@ -37,12 +37,11 @@ std::vector<std::int64_t> first_clients(const FinishedRun& run, std::int64_t cou
 }
 
 std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArguments& arguments,
-                                     const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool,
-                                     const std::function<void(const std::string&)>& tell) {
+                                     const InversionSetting& setting) {
   const AlgorithmEntry& entry = *run.cell().algorithm;
-  const std::unique_ptr<const Algorithm> algorithm = plugins.create(entry.name, entry.settings);
+  const std::unique_ptr<const Algorithm> algorithm = setting.plugins.create(entry.name, entry.settings);
   const SimulationSetup setup =
-      cell_setup(run.cell(), inputs, run.dealt(), *algorithm, pool, stop_on_signal());
+      cell_setup(run.cell(), setting.inputs, run.dealt(), *algorithm, setting.pool, setting.stop);
   Simulation simulation(setup);
   if (arguments.round == "next") {
     const std::string bytes =
@@ -58,15 +57,15 @@ std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArgu
        .effort = arguments.effort,
        .tell =
            [&](std::size_t done) {
-             tell(fmt::format("{} of {} inverted", done, counted(clients.size(), "client")));
+             setting.tell(fmt::format("{} of {} inverted", done, counted(clients.size(), "client")));
            }},
       clients);
 }
 
-fs::path picture_of(const FinishedRun& run, const InversionArguments& arguments) {
+fs::path picture_of(const fs::path& run, const InversionArguments& arguments) {
   if (!arguments.picture.empty()) return arguments.picture;
-  std::error_code ignored;  // the run was just read
-  const fs::path folder = fs::canonical(run.path(), ignored).filename();
+  std::error_code ignored;  // the run was just found
+  const fs::path folder = fs::canonical(run, ignored).filename();
   return fmt::format("{}-{}.png", folder.string(), arguments.method);
 }
 
@@ -143,12 +142,27 @@ void add_inversion_options(CLI::App& command, InversionArguments& arguments) {
       ->needs(invert);
 }
 
-InversionAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
-                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool,
-                           const std::function<void(const std::string&)>& tell) {
-  const std::vector<InvertedUplink> uplinks = inverted(run, arguments, plugins, inputs, pool, tell);
+void check_pictures(std::span<const results::FoundRun> runs, const InversionArguments& arguments) {
+  if (runs.size() > 1 && !arguments.picture.empty()) {
+    throw Error(
+        Complaint{.found = fmt::format("--output names one picture, but there are {} runs", runs.size()),
+                  .remedy = "Name one run, or leave --output out"});
+  }
+  std::map<fs::path, fs::path> pictures;
+  for (const results::FoundRun& run : runs) {
+    const auto [known, is_new] = pictures.try_emplace(picture_of(run.path, arguments), run.path);
+    if (is_new) continue;
+    throw Error(Complaint{.found = fmt::format("{} and {} would both write {}", known->second.string(),
+                                               run.path.string(), known->first.string()),
+                          .remedy = "Attack them one after the other, each with an --output of its own"});
+  }
+}
+
+AttackAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
+                        const InversionSetting& setting) {
+  const std::vector<InvertedUplink> uplinks = inverted(run, arguments, setting);
   const results::LabelledImages pairs = side_by_side(uplinks);
-  const fs::path picture = picture_of(run, arguments);
+  const fs::path picture = picture_of(run.path(), arguments);
   results::replace_file(picture, results::to_png(image_grid(pairs, results::default_scale(pairs))));
   const double share = success_share(uplinks);
   const std::size_t images = pairs.size() / 2;

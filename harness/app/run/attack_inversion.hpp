@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +15,7 @@
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/finished_run.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
+#include "results/record/find_runs.hpp"
 #include "results/record/json_fields.hpp"
 
 namespace fedarena {
@@ -26,18 +29,29 @@ struct InversionArguments {
   std::filesystem::path picture;  ///< empty: RUN-METHOD.png here
 };
 
-struct InversionAnswer {
+/// What an inversion works with.
+struct InversionSetting {
+  const PluginHost& plugins;  ///< has the run's algorithm
+  SharedInputs& inputs;
+  const WorkPool& pool;
+  const std::atomic<bool>& stop;                 ///< set on Ctrl-C: it then throws Interrupted
+  std::function<void(const std::string&)> tell;  ///< called, by one thread at a time, with how far it is
+};
+
+/// What is printed about an attacked run, for people and as JSON.
+struct AttackAnswer {
   std::string text;
   results::Json json;
 };
 
 void add_inversion_options(CLI::App& command, InversionArguments& arguments);
 
+/// Error where two of the runs would write the same picture.
+void check_pictures(std::span<const results::FoundRun> runs, const InversionArguments& arguments);
+
 /// Inverts the uplinks of the first clients of a run, in its first round or the one after its last, and
-/// writes the picture. The algorithm comes from `plugins`; `tell` is told how far the work is, by one thread
-/// at a time.
-InversionAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
-                           const PluginHost& plugins, SharedInputs& inputs, const WorkPool& pool,
-                           const std::function<void(const std::string&)>& tell);
+/// writes the picture.
+AttackAnswer invert_run(const FinishedRun& run, const InversionArguments& arguments,
+                        const InversionSetting& setting);
 
 }  // namespace fedarena

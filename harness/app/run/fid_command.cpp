@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -100,8 +101,8 @@ results::Json json_of(const std::vector<Distances>& all) {
   return json;
 }
 
-int run_fid(const FidArguments& arguments) {
-  const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
+std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, const FidArguments& arguments,
+                                   const std::atomic<bool>& stop) {
   const PluginHost host = load_plugins(arguments.plugin_path);
   const Catalog catalog = make_catalog(host);
   SharedInputs inputs;
@@ -114,13 +115,14 @@ int run_fid(const FidArguments& arguments) {
   std::map<const Dataset*, std::unique_ptr<const ImageFeatures>> networks;
   std::vector<Distances> all;
   for (const results::FoundRun& each : found) {
+    if (stop.load(std::memory_order_relaxed)) throw Interrupted();
     try {
       const FinishedRun run(each.path, catalog, inputs);
       const torch::Tensor images = set_of(run);  // before a network is trained for nothing
       auto& network = networks[&run.dataset()];
       if (network == nullptr)
         network = std::make_unique<const ImageFeatures>(
-            run.dataset(), ImageFeatures::Setting{.pool = pool, .stop = stop_on_signal(), .tell = tell});
+            run.dataset(), ImageFeatures::Setting{.pool = pool, .stop = stop, .tell = tell});
       tell(each.path.string());
       all.push_back(distances_of(run, images, *network));
     } catch (const Error& error) {
@@ -129,7 +131,19 @@ int run_fid(const FidArguments& arguments) {
       progress.say("not measured: " + results::one_line(error.what()));
     }
   }
-  progress.clear();
+  return all;
+}
+
+int run_fid(const FidArguments& arguments) {
+  const std::atomic<bool>& stop = stop_on_signal();
+  const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
+  std::vector<Distances> all;
+  try {
+    all = measure_all(found, arguments, stop);
+  } catch (const Interrupted&) {
+    print(stderr, "Stopped; distances are printed once all are measured.\n");
+    return kInterrupted;
+  }
   if (all.empty()) {
     throw Error(Complaint{.found = fmt::format("none of the {} runs could be measured", found.size()),
                           .remedy = "The lines above say why."});

@@ -60,10 +60,10 @@ RunOptions options_of(const RunArguments& arguments, const std::string& name) {
 }
 
 void describe_tuned_run(const TuningPlan& plan, std::size_t cells, const PluginHost& host,
-                        const RunOptions& options) {
+                        const RunOptions& options, const std::atomic<bool>& stop) {
   const RunOptions trials = trial_options(options);
   print("Tuning: {} trials of each algorithm ({}, seed {}), in {}\n{}", plan.trials, plan.search, plan.seed,
-        trials.out.string(), describe_run(plan_cells(plan.points), host, trials));
+        trials.out.string(), describe_run(plan_cells(plan.points), host, trials, stop));
   print("\nThen {} cells with the settings of the best trials, in {}; each takes as long as a trial.\n",
         cells, options.out.string());
 }
@@ -122,9 +122,9 @@ int run_experiments(const RunArguments& arguments) {
   options.ranks = ranks.get();
   if (arguments.dry_run) {
     if (tuning && arguments.stage.empty())
-      describe_tuned_run(*tuning, cells.size(), host, options);
+      describe_tuned_run(*tuning, cells.size(), host, options, stop);
     else
-      print("{}", describe_run(cells, host, options));
+      print("{}", describe_run(cells, host, options, stop));
     return kSuccess;
   }
   std::optional<TunedExperiment> tuned;

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
@@ -19,6 +18,7 @@
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
+#include "harness/runner/plan/time_estimates.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
@@ -27,11 +27,7 @@
 namespace fedarena {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Line = std::vector<std::string>;
-
-// Forward passes take about a third of a gradient.
-constexpr double kForwardShare = 1.0 / 3;
 
 // Nobody reads more lines, and each deals a partition.
 constexpr std::size_t kMostLines = 100;
@@ -40,9 +36,11 @@ constexpr const char* kNotes =
     "\nclients: of a round, of all. examples: dealt to clients. memory: an estimate, beside the data.\n"
     "downlink: bytes a client and round: the first round's message, encoded; exact unless messages change.\n"
     "uplink: the mean of finished cells of that label, model and data; ~ an estimate: one model, encoded.\n"
-    "seconds: of the cell, or the mean of finished cells of that label, model and data; ~ an estimate: the\n"
-    "  time of one micro-batch's gradient, just measured, times the examples that are read, by the workers;\n"
-    "  ~> the same for one pass a round, where the algorithm does not say how often it reads them.\n";
+    "seconds: of the cell, or the mean of its finished seeds; ~ an estimate: the time of one micro-batch's\n"
+    "  gradient, just measured, times the examples that are read, by the workers that have work, in the\n"
+    "  relation in which finished cells of that label, model and data took longer, if there are any;\n"
+    "  ~> the same for one pass a round, where the algorithm does not say how often it reads them.\n"
+    "  Loading data and writing records come on top, which is most of it where cells take seconds.\n";
 
 constexpr const char* kSooner =
     "rounds: the most there can be; a budget or a rule of [stopping] may end a cell sooner.\n";
@@ -62,29 +60,31 @@ Found look_at(const std::filesystem::path& folder) {
           summary};
 }
 
-std::optional<double> number(const Settings& settings, const std::string& name) {
-  for (const auto& [key, value] : settings) {
-    const auto* found = std::get_if<std::int64_t>(&value);
-    if (key == name && found != nullptr) return static_cast<double>(*found);
-  }
-  return std::nullopt;
-}
-
 struct Seconds {
   double value = 0;
   std::string mark = {};
 };
 
+constexpr const char* kEstimate = "~";
+constexpr const char* kLeast = "~>";
+
 class DryRun {
  public:
-  DryRun(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options)
-      : cells_(cells), host_(host), options_(options), pool_(options.workers, use_one_torch_thread) {}
+  DryRun(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
+         const std::atomic<bool>& stop)
+      : cells_(cells),
+        host_(host),
+        options_(options),
+        stop_(stop),
+        pool_(options.workers, use_one_torch_thread),
+        times_(inputs_, pool_) {}
 
   std::string text() {
     find_kin();
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "downlink", "uplink",
                                 "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {
+      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       const auto known = seconds_.find({cells_[index].point, cells_[index].algorithm});
       if (index >= kMostLines && known != seconds_.end()) {
         add_to_sums(index, known->second);
@@ -125,22 +125,19 @@ class DryRun {
       taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
     const Model& model = inputs_.model(experiment);
     const auto dealt = inputs_.dealt(experiment, cell.seed);
-    const auto clients = static_cast<std::int64_t>(dealt->partition.size());
-    std::int64_t examples = 0;
-    for (const auto& shard : dealt->partition) examples += static_cast<std::int64_t>(shard.size());
-    const std::int64_t cohort = experiment.cohort_size(clients);
-    const Seconds seconds = seconds_of(index, examples, clients, cohort);
-    add_to_sums(index, seconds.value);
-    seconds_.emplace(std::pair(cell.point, cell.algorithm), seconds.value);
+    const DealtShares shares = dealt_shares(cell, inputs_);
+    const Seconds seconds = seconds_of(index);
+    add_to_sums(index, seconds);
+    seconds_.emplace(std::pair(cell.point, cell.algorithm), seconds);
     return {cell.folder().string(),
-            fmt::format("{} of {}", cohort, clients),
-            fmt::format("{}", examples),
+            fmt::format("{} of {}", shares.cohort, shares.clients),
+            fmt::format("{}", shares.examples),
             fmt::format("{}", model.layout()->numel()),
             fmt::format("{}", experiment.rounds),
-            fmt::format("{}", downlink_of(cell, *dealt, cohort)),
+            fmt::format("{}", downlink_of(cell, *dealt, shares.cohort)),
             uplink_of(index),
-            results::human_bytes(static_cast<double>(estimate_memory(
-                cell_size(experiment, *cell.algorithm, model, clients, pool_, options_.state_memory)))),
+            results::human_bytes(static_cast<double>(estimate_memory(cell_size(
+                experiment, *cell.algorithm, model, shares.clients, pool_, options_.state_memory)))),
             seconds.mark + results::human_seconds(seconds.value),
             found_[index].state};
   }
@@ -154,7 +151,7 @@ class DryRun {
                            .model = inputs_.model(experiment),
                            .algorithm = *algorithm,
                            .pool = pool_,
-                           .stop = never_,
+                           .stop = stop_,
                            .seed = static_cast<std::uint64_t>(cell.seed),
                            .rounds = experiment.rounds,
                            .cohort_size = cohort,
@@ -165,7 +162,7 @@ class DryRun {
 
   // Finished cells that tell about this one: of the same algorithm and model, wherever they stand in the
   // grid.
-  const std::vector<const results::Summary*>& kin_of(std::size_t index) { return kin_[kin_key(index)]; }
+  const std::vector<std::size_t>& kin_of(std::size_t index) { return kin_[kin_key(index)]; }
 
   std::string kin_key(std::size_t index) const {
     const Experiment& experiment = cells_[index].point->experiment;
@@ -179,15 +176,17 @@ class DryRun {
     }
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       const auto& summary = found_[index].summary;
-      if (summary && summary->state == results::kFinished) kin_[kin_key(index)].push_back(&*summary);
+      // A budget that pays for no round leaves nothing to learn from.
+      if (summary && summary->state == results::kFinished && summary->rounds_done > 0)
+        kin_[kin_key(index)].push_back(index);
     }
   }
 
   std::string uplink_of(std::size_t index) {
-    const std::vector<const results::Summary*>& kin = kin_of(index);
+    const std::vector<std::size_t>& kin = kin_of(index);
     if (!kin.empty()) {
-      const double sum = std::accumulate(kin.begin(), kin.end(), 0.0, [](double total, const auto* summary) {
-        return total + summary->uplink_bytes_per_client_round;
+      const double sum = std::accumulate(kin.begin(), kin.end(), 0.0, [&](double total, std::size_t other) {
+        return total + found_[other].summary->uplink_bytes_per_client_round;
       });
       return fmt::format("{:.0f}", sum / static_cast<double>(kin.size()));
     }
@@ -197,76 +196,43 @@ class DryRun {
     return fmt::format("~{}", encode(Message{{Key<Params>{"model"}, model.initial(stream)}}).size());
   }
 
-  Seconds seconds_of(std::size_t index, std::int64_t examples, std::int64_t clients, std::int64_t cohort) {
-    const Experiment& experiment = cells_[index].point->experiment;
+  double seconds_a_round(std::size_t finished) const {
+    const results::Summary& summary = *found_[finished].summary;
+    return summary.seconds / static_cast<double>(summary.rounds_done);
+  }
+
+  Seconds seconds_of(std::size_t index) {
+    const PlannedCell& cell = cells_[index];
     if (found_[index].summary && found_[index].summary->state == results::kFinished)
       return {found_[index].summary->seconds};
-    const std::vector<const results::Summary*>& kin = kin_of(index);
-    if (!kin.empty()) {
-      double rate = 0;
-      for (const results::Summary* summary : kin)
-        rate += summary->seconds / static_cast<double>(summary->rounds_done);
-      return {rate / static_cast<double>(kin.size()) * static_cast<double>(experiment.rounds)};
+    const auto rounds = static_cast<double>(cell.point->experiment.rounds);
+    double rates = 0, factors = 0, seeds = 0;
+    const std::vector<std::size_t>& kin = kin_of(index);
+    for (const std::size_t other : kin) {
+      if (cells_[other].point != cell.point || cells_[other].algorithm != cell.algorithm) continue;
+      rates += seconds_a_round(other);
+      ++seeds;
     }
-    const Settings& settings = cells_[index].algorithm->settings;
-    const double shard = static_cast<double>(examples) / static_cast<double>(clients);
-    const std::optional<double> epochs = number(settings, "local_epochs");
-    const double steps = number(settings, "local_steps").value_or(0);
-    const double batch = number(settings, "batch_size").value_or(0);
-    const double read = steps > 0 ? steps * (batch > 0 ? batch : shard) : epochs.value_or(1) * shard;
-    const auto rounds = static_cast<double>(experiment.rounds);
-    const double evaluations = std::max(1.0, rounds / static_cast<double>(experiment.evaluation.every));
-    const auto tested = static_cast<double>(inputs_.dataset(experiment).test.size());
-    const double work = rounds * static_cast<double>(cohort) * read + evaluations * tested * kForwardShare;
-    return {work * seconds_an_example(index) / options_.workers, epochs ? "~" : "~>"};
+    if (seeds > 0) return {rates / seeds * rounds};
+    const TimeEstimate own = times_.of(cell);
+    if (kin.empty()) return {own.seconds, own.least ? kLeast : kEstimate};
+    // They may read other numbers of examples a round.
+    for (const std::size_t other : kin) {
+      const auto its_rounds = static_cast<double>(cells_[other].point->experiment.rounds);
+      factors += seconds_a_round(other) * its_rounds / times_.of(cells_[other]).seconds;
+    }
+    return {own.seconds * factors / static_cast<double>(kin.size()), kEstimate};
   }
 
-  // Of the gradient of a batch, one micro-batch at most, clipped example by example where the policy does so;
-  // on one core.
-  double seconds_an_example(std::size_t index) {
-    const Experiment& experiment = cells_[index].point->experiment;
-    const AlgorithmEntry& entry = *cells_[index].algorithm;
-    const bool clipped =
-        std::holds_alternative<RecordPolicy>(make_policy(entry.privacy.name, entry.privacy.settings));
-    const Model& model = inputs_.model(experiment);
-    const Dataset& dataset = inputs_.dataset(experiment);
-    const GradientEngine engine(model, pool_);
-    // Small batches cost more an example than full micro-batches.
-    const auto batch_size = static_cast<std::int64_t>(number(entry.settings, "batch_size").value_or(0));
-    std::int64_t count = std::min(engine.micro_batch(), dataset.train.size());
-    if (batch_size > 0) count = std::min(count, batch_size);
-    const auto [known, fresh] = measured_.emplace(std::tuple(&model, clipped, count), 0.0);
-    if (!fresh) return known->second;
-    const ExampleReader reader(dataset, model.options());
-    const Batch batch = reader.read(dataset.train, torch::arange(count, torch::kInt64));
-    const auto source = [&](std::int64_t begin, std::int64_t end) {
-      return Batch{batch.inputs.slice(0, begin, end), batch.targets.slice(0, begin, end)};
-    };
-    Stream stream(
-        {.seed = 0, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
-    const Params params = model.initial(stream);
-    // The first of them pays for memory and code that are used for the first time.
-    for (int turn = 0; turn < 3; ++turn) {
-      const auto start = Clock::now();
-      if (clipped) {
-        engine.clipped_gradient_sum(params, 1, count, source);
-      } else {
-        engine.mean_gradient(params, count, source);
-      }
-      known->second =
-          std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(count);
-    }
-    return known->second;
-  }
-
-  void add_to_sums(std::size_t index, double seconds) {
+  void add_to_sums(std::size_t index, const Seconds& seconds) {
     const auto& summary = found_[index].summary;
     const auto rounds = static_cast<double>(cells_[index].point->experiment.rounds);
     const double done = summary ? static_cast<double>(summary->rounds_done) / rounds : 0;
     if (found_[index].state == "finished") {
       ++finished_;
     } else {
-      seconds_left_ += seconds * (1 - done);
+      seconds_left_ += seconds.value * (1 - done);
+      at_least_ |= seconds.mark == kLeast;
     }
   }
 
@@ -277,34 +243,36 @@ class DryRun {
   }
 
   std::string sums() const {
+    const bool at_most = may_end_early();
+    const char* bound = at_most == at_least_ ? "" : at_most ? "at most " : "at least ";
     return fmt::format("\n{} of {} finished; {}about {} s of work left, {} of data in memory\n", finished_,
-                       counted(cells_.size(), "cell"), may_end_early() ? "at most " : "",
-                       results::human_seconds(seconds_left_),
+                       counted(cells_.size(), "cell"), bound, results::human_seconds(seconds_left_),
                        results::human_bytes(static_cast<double>(inputs_.data_bytes())));
   }
 
   const std::vector<PlannedCell>& cells_;
   const PluginHost& host_;
   const RunOptions& options_;
-  const std::atomic<bool> never_ = false;
+  const std::atomic<bool>& stop_;
   WorkPool pool_;
   SharedInputs inputs_;
+  TimeEstimates times_;
   std::set<std::string> taken_;  // what data of the user's own are made of
   std::vector<Found> found_;
-  std::map<std::string, std::vector<const results::Summary*>> kin_;
-  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, double> seconds_;  // of the first seed's cell
-  std::map<std::tuple<const Model*, bool, std::int64_t>, double> measured_;
+  std::map<std::string, std::vector<std::size_t>> kin_;
+  std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell
   std::size_t finished_ = 0;
   double seconds_left_ = 0;
+  bool at_least_ = false;
 };
 
 }  // namespace
 
 std::string describe_run(const std::vector<PlannedCell>& cells, const PluginHost& host,
-                         const RunOptions& options) {
+                         const RunOptions& options, const std::atomic<bool>& stop) {
   use_one_torch_thread();
   check_folders(cells, options.out, /*resume=*/true);
-  return DryRun(cells, host, options).text();
+  return DryRun(cells, host, options, stop).text();
 }
 
 }  // namespace fedarena

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <signal.h>
 #include <string>
 #include <variant>
 #include <vector>
@@ -116,6 +117,71 @@ TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {
   EXPECT_THAT(refused("attack out --score loss"), HasSubstr("none of the 3 runs could be attacked"));
 }
 
+// Which of them ends first is not known with three workers.
+TEST_F(AttackCommand, AttacksRunsSideBySideToTheSameAnswers) {
+  run_small(scratch, memorising());
+  const fs::path out = scratch.path() / "out";
+  fs::copy(out / "fedavg-seed-2", out / "fedavg-seed-2-lost", fs::copy_options::recursive);
+  fs::remove(out / "fedavg-seed-2-lost/checkpoint.bin");
+  const auto attack = [&](const std::string& workers) {
+    const Outcome outcome = succeed("attack out --score loss,learned --workers " + workers);
+    std::vector<std::string> texts{outcome.out, outcome.err};
+    for (const std::string seed : {"1", "2", "3"}) {
+      texts.push_back(content_of(out / ("fedavg-seed-" + seed + "/attack.json")));
+      fs::remove(out / ("fedavg-seed-" + seed + "/attack.json"));
+    }
+    return texts;
+  };
+  const std::vector<std::string> one = attack("1");
+  EXPECT_THAT(one[0],
+              testing::ContainsRegex("out/fedavg-seed-1: .*out/fedavg-seed-2: .*out/fedavg-seed-3: "));
+  EXPECT_TRUE(attack("3") == one);
+  const auto json = nlohmann::json::parse(succeed("attack out --score loss --workers 3 --format json").out);
+  ASSERT_EQ(json.size(), 3U);
+  for (const std::size_t run : {0U, 1U, 2U})
+    EXPECT_EQ(json[run]["run"], "out/fedavg-seed-" + std::to_string(run + 1));
+}
+
+// Whoever asked for it first, as a run to attack or as a reference of another.
+TEST_F(AttackCommand, CallsARunAsTheCommandLineDoes) {
+  run_small(scratch, memorising());
+  const std::string err = refused("attack out --score lira --workers 1");
+  for (const std::string seed : {"1", "2", "3"})
+    EXPECT_THAT(err, HasSubstr("not attacked: out/fedavg-seed-" + seed + ": lira asks models"));
+}
+
+// Starts the program, sends it the signal once it says this, and waits for its end.
+Outcome signal_once_it_says(const Scratch& scratch, const CommandLine& command, const std::string& text,
+                            int signal) {
+  Program program(scratch, command, {.terminal = true});
+  EXPECT_TRUE(program.wait_until([&] { return program.err().find(text) != std::string::npos; }));
+  program.send(signal);
+  return program.finish();
+}
+
+std::vector<std::string> files_named(const fs::path& folder, const std::string& part) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(part) != std::string::npos) names.push_back(entry.path().string());
+  }
+  return names;
+}
+
+// There are three runs to attack by four scores when the first is opened.
+TEST_F(AttackCommand, EndsInOrderWhenItIsStopped) {
+  run_small(scratch, memorising());
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Outcome stopped =
+        signal_once_it_says(scratch, "attack out --workers 1 --score loss,gradient-norm,learned,rmia",
+                            "the run is opened", signal);
+    EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
+    EXPECT_THAT(stopped.err, HasSubstr("Stopped"));
+    EXPECT_FALSE(fs::exists(scratch / "out/fedavg-seed-3/attack.json"));
+    EXPECT_THAT(files_named(scratch / "out", ".partial"), IsEmpty());
+  }
+}
+
 // FedLAP's images begin as real ones, which the server sees.
 SmallExperiment sharing_images() {
   SmallExperiment fedlap{.rounds = 1,
@@ -155,6 +221,14 @@ TEST_F(AttackCommand, LeavesDistancesOfImageSetsToFid) {
     EXPECT_THAT(refused(command), HasSubstr("images of shape [1, 2, 2]"));
   fs::remove_all(scratch / "out/fedlap-seed-1/synthetic");
   EXPECT_THAT(refused("fid out"), HasSubstr("holds no synthetic images"));
+}
+
+TEST_F(AttackCommand, AnEndOfFidOnCtrlCIsOneLine) {
+  run_small(scratch, sharing_images());
+  const Outcome stopped = signal_once_it_says(scratch, "fid out", "the network of the features", SIGINT);
+  EXPECT_EQ(stopped.exit_code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("Stopped; distances are printed once all are measured."));
+  EXPECT_EQ(stopped.out, "");
 }
 
 // Gradients of one image each, as they are.
@@ -204,6 +278,24 @@ TEST_F(AttackCommand, RefusesInversionsThatCannotBe) {
   EXPECT_THAT(refused("attack out --invert dlg --clients 9"), HasSubstr("allowed: 1 to 3"));
   EXPECT_THAT(refused("attack out --invert dlg --score loss"), HasSubstr("--score"));
   EXPECT_THAT(refused("attack out --clients 2"), HasSubstr("--invert"));
+}
+
+// Of eight images, and each start too short to find them: a million of them have no end.
+TEST_F(AttackCommand, StopsAnInversionWithoutAPicture) {
+  run_small(scratch, sharing_gradients("8"));
+  const Outcome stopped = signal_once_it_says(
+      scratch, "attack out --invert dlg --iterations 1 --starts 1000000", "the run is opened", SIGINT);
+  EXPECT_EQ(stopped.exit_code, 130);
+  EXPECT_THAT(stopped.err, HasSubstr("Stopped; nothing was written."));
+  EXPECT_THAT(files_named(scratch.path(), ".png"), IsEmpty());
+}
+
+TEST_F(AttackCommand, RefusesTwoInversionsWithOnePicture) {
+  run_small(scratch, sharing_gradients("1"));
+  fs::copy(scratch / "out", scratch / "again", fs::copy_options::recursive);
+  EXPECT_THAT(refused("attack out again --invert dlg"),
+              HasSubstr("again/fedsgd-seed-1 and out/fedsgd-seed-1 would both write fedsgd-seed-1-dlg.png"));
+  EXPECT_THAT(refused("attack out again --invert dlg -o a.png"), HasSubstr("--output names one picture"));
 }
 
 TEST_F(AttackCommand, RefusesWithOneMessage) {

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -248,6 +249,32 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_THAT(begun.out, HasSubstr("\n2 of 12 cells finished; about "));
   // The downlink is what the run then sent.
   EXPECT_EQ(summary.downlink_bytes_per_client_round, 31432);
+}
+
+// A cell that reads a hundred times as many examples takes no mean of those that are finished.
+TEST_F(DryRun, TellsTimesByWhatIsReadWhereOnlyOtherSettingsAreFinished) {
+  SmallExperiment{.evaluate_every = 3, .more = "\n[sweep]\n\"training.local_steps\" = [4, 400]\n"}.write_to(
+      scratch);
+  succeed("run small.toml --only *local_steps=4");
+  const double finished = summary_of(scratch / "runs/small/training.local_steps=4/fedavg-seed-1").seconds;
+  const std::string out = succeed("run small.toml --dry-run").out;
+  std::smatch told;
+  ASSERT_TRUE(std::regex_search(
+      out, told, std::regex("training.local_steps=400/fedavg-seed-1 [^\n]* ~([0-9.]+) +not begun\n")))
+      << out;
+  EXPECT_GT(std::stod(told[1]), 5 * finished);
+  EXPECT_THAT(succeed("run small.toml --dry-run --set experiment.seeds=[1,2] --only *local_steps=4").out,
+              testing::ContainsRegex("/fedavg-seed-2 [^\n]* [0-9.]+ +not begun\n"))
+      << "another seed is as good as measured";
+}
+
+// FedLAP does not say how often it reads its examples, and a rule may end it.
+TEST_F(DryRun, CallsNoTimeAnUpperBoundThatMayBeTooLow) {
+  SmallExperiment{.training = "", .algorithms = {"fedlap"}}.write_to(scratch);
+  const std::string command = "run small.toml --dry-run";
+  EXPECT_THAT(succeed(command).out, HasSubstr("\n0 of 1 cell finished; at least about "));
+  EXPECT_THAT(succeed(command + " --set stopping.patience=1 --set evaluation.validation_fraction=0.2").out,
+              HasSubstr("\n0 of 1 cell finished; about "));
 }
 
 TEST_F(DryRun, OfManyCellsNamesTheFirst) {

@@ -1,0 +1,119 @@
+#include "harness/runner/plan/time_estimates.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "fedarena/base/stream.hpp"
+
+#include "harness/gradients/engine/gradients.hpp"
+#include "harness/oracle/example_reader.hpp"
+#include "harness/oracle/policies.hpp"
+
+namespace fedarena {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Forward passes take about a third of a gradient.
+constexpr double kForwardShare = 1.0 / 3;
+
+std::optional<std::int64_t> number(const Settings& settings, const std::string& name) {
+  for (const auto& [key, value] : settings) {
+    const auto* found = std::get_if<std::int64_t>(&value);
+    if (key == name && found != nullptr) return *found;
+  }
+  return std::nullopt;
+}
+
+bool clips_examples(const AlgorithmEntry& entry) {
+  return std::holds_alternative<RecordPolicy>(make_policy(entry.privacy.name, entry.privacy.settings));
+}
+
+}  // namespace
+
+DealtShares dealt_shares(const PlannedCell& cell, SharedInputs& inputs) {
+  const Experiment& experiment = cell.point->experiment;
+  const auto dealt = inputs.dealt(experiment, cell.seed);
+  DealtShares shares{.clients = std::ssize(dealt->partition)};
+  for (const auto& shard : dealt->partition) shares.examples += std::ssize(shard);
+  shares.cohort = experiment.cohort_size(shares.clients);
+  return shares;
+}
+
+TimeEstimate TimeEstimates::of(const PlannedCell& cell) {
+  const std::pair key(cell.point, cell.algorithm);
+  const auto known = estimates_.find(key);
+  return known != estimates_.end() ? known->second : estimates_.emplace(key, estimate(cell)).first->second;
+}
+
+TimeEstimate TimeEstimates::estimate(const PlannedCell& cell) {
+  const Experiment& experiment = cell.point->experiment;
+  const Settings& settings = cell.algorithm->settings;
+  const DealtShares shares = dealt_shares(cell, inputs_);
+  const auto cohort = static_cast<double>(shares.cohort), rounds = static_cast<double>(experiment.rounds);
+  const double shard = static_cast<double>(shares.examples) / static_cast<double>(shares.clients);
+  const std::optional<std::int64_t> epochs = number(settings, "local_epochs");
+  const auto steps = static_cast<double>(number(settings, "local_steps").value_or(0));
+  const std::int64_t batch_size = number(settings, "batch_size").value_or(0);
+  const double batch = batch_size > 0 ? static_cast<double>(batch_size) : shard;
+  const double read = steps > 0 ? steps * batch : static_cast<double>(epochs.value_or(1)) * shard;
+
+  const GradientEngine engine(inputs_.model(experiment), pool_);
+  const auto workers = static_cast<double>(pool_.workers());
+  // Workers share clients and micro-batches, which are not divided.
+  const double pieces = cohort * std::max(1.0, std::ceil(batch / static_cast<double>(engine.micro_batch())));
+  const double training = rounds * cohort * read *
+                          seconds_an_example(experiment, clips_examples(*cell.algorithm), batch_size) /
+                          std::min(workers, pieces);
+
+  const Dataset& dataset = inputs_.dataset(experiment);
+  const auto tested = static_cast<double>(dataset.test.size() + dataset.validation.size());
+  const double evaluations = std::max(1.0, rounds / static_cast<double>(experiment.evaluation.every));
+  const double testing =
+      evaluations * tested * kForwardShare * seconds_an_example(experiment, false, 0) / workers;
+  return {.seconds = training + testing, .least = !epochs};
+}
+
+// Of the gradient of a batch (0: a full micro-batch, which it is at most), `clipped` example by example or
+// not; on one core.
+double TimeEstimates::seconds_an_example(const Experiment& experiment, bool clipped,
+                                         std::int64_t batch_size) {
+  const Model& model = inputs_.model(experiment);
+  const Dataset& dataset = inputs_.dataset(experiment);
+  const GradientEngine engine(model, pool_);
+  // Small batches cost more an example than full micro-batches.
+  std::int64_t count = std::min(engine.micro_batch(), dataset.train.size());
+  if (batch_size > 0) count = std::min(count, batch_size);
+  const auto [known, fresh] =
+      measured_.emplace(std::tuple(&model, clipped, count), std::numeric_limits<double>::infinity());
+  if (!fresh) return known->second;
+  const ExampleReader reader(dataset, model.options());
+  const Batch batch = reader.read(dataset.train, torch::arange(count, torch::kInt64));
+  const auto source = [&](std::int64_t begin, std::int64_t end) {
+    return Batch{batch.inputs.slice(0, begin, end), batch.targets.slice(0, begin, end)};
+  };
+  Stream stream({.seed = 0, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
+  const Params params = model.initial(stream);
+  // The least: the first pays for memory and code that are used for the first time, and others share the
+  // machine.
+  constexpr int kTurns = 5;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const auto start = Clock::now();
+    if (clipped) {
+      engine.clipped_gradient_sum(params, 1, count, source);
+    } else {
+      engine.mean_gradient(params, count, source);
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    known->second = std::min(known->second, seconds / static_cast<double>(count));
+  }
+  return known->second;
+}
+
+}  // namespace fedarena
