@@ -139,31 +139,65 @@ std::vector<std::vector<std::size_t>> deal(const std::vector<double>& costs,
 Crew::Crew(Ranks& ranks, const WorkPool& pool, const std::string& build) : ranks_(ranks), pool_(pool) {
   ranks_.broadcast(request(kHello));
   speeds_.push_back(pool.workers());
+  std::vector<std::string> hosts{ranks_.host()};
   std::string differing;
   for (int rank = 1; rank < ranks_.count(); ++rank) {
     const Bytes answer = ranks_.receive(rank);
     Parts parts(answer);
     speeds_.push_back(parts.floating());
-    if (parts.text() != build && differing.empty())
+    const bool differs = parts.text() != build;
+    hosts.push_back(parts.text());
+    if (differs && differing.empty())
       differing = fmt::format("rank {} on {} runs another fedarena, or other plugins, than rank 0 on {}",
-                              rank, parts.text(), ranks_.host());
+                              rank, hosts.back(), hosts.front());
   }
+  for (const std::string& host : hosts)
+    first_on_host_.push_back(static_cast<int>(std::ranges::find(hosts, host) - hosts.begin()));
   if (differing.empty()) return;
   throw Error(
       Complaint{.found = differing,
                 .remedy = "Install the same build on all hosts, or start it from a folder that they share"});
 }
 
-void Crew::begin(const std::string& run) {
+std::ptrdiff_t Crew::ranks_on_host_of(int rank) const {
+  return std::ranges::count(first_on_host_, first_on_host_[static_cast<std::size_t>(rank)]);
+}
+
+void Crew::ask(int rank, const Bytes& from_host) const {
+  const bool first = first_on_host_[static_cast<std::size_t>(rank)] == rank;
+  Bytes bytes;
+  put_number(bytes, first && ranks_on_host_of(rank) > 1 ? 1 : 0);
+  put_part(bytes, from_host);
+  ranks_.send(rank, bytes);
+}
+
+void Crew::begin(const std::string& run, const Bytes& for_host) {
   Bytes bytes = request(kBegin);
   put_text(bytes, run);
   ranks_.broadcast(std::move(bytes));
+  std::vector<Bytes> handed_on(first_on_host_.size());  // by each rank
+  handed_on.front() = for_host;
   FirstFailure failure;
-  for (int rank = 1; rank < ranks_.count(); ++rank) {
-    const Bytes answer = ranks_.receive(rank);
-    Parts parts(answer);
-    const auto outcome = static_cast<Outcome>(parts.number());
-    if (outcome != kDone) failure.see(static_cast<std::size_t>(rank), unpack_exception(outcome, parts));
+  for (const bool firsts : {true, false}) {
+    std::vector<int> asked;
+    for (int rank = 1; rank < ranks_.count(); ++rank) {
+      const int first = first_on_host_[static_cast<std::size_t>(rank)];
+      if ((first == rank) != firsts) continue;
+      ask(rank, handed_on[static_cast<std::size_t>(first)]);
+      asked.push_back(rank);
+    }
+    for (const int rank : asked) {
+      const Bytes answer = ranks_.receive(rank);
+      Parts parts(answer);
+      const auto outcome = static_cast<Outcome>(parts.number());
+      const auto index = static_cast<std::size_t>(rank);
+      if (outcome != kDone) {
+        failure.see(index, unpack_exception(outcome, parts));
+        continue;
+      }
+      const std::span<const std::byte> part = parts.part();
+      handed_on[index].assign(part.begin(), part.end());
+    }
   }
   if (failure.seen()) end();
   failure.rethrow();
@@ -219,7 +253,7 @@ void Crew::share(const SharedLoop& loop, const std::function<void(std::span<cons
 }
 
 void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
-           const std::function<std::shared_ptr<const Worker>(const std::string&)>& make_ready) {
+           const std::function<std::shared_ptr<const Worker>(const RunRequest&)>& make_ready) {
   std::shared_ptr<const Worker> worker;
   while (true) {
     const Bytes asked = ranks.broadcast({});
@@ -233,15 +267,23 @@ void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
         put_text(answer, ranks.host());
         ranks.send(0, answer);
         break;
-      case kBegin:
+      case kBegin: {
+        RunRequest wanted{.run = parts.text()};
+        const Bytes own = ranks.receive(0);
+        Parts own_parts(own);
+        wanted.hands_on = own_parts.number() != 0;
+        const std::span<const std::byte> from_host = own_parts.part();
+        wanted.from_host.assign(from_host.begin(), from_host.end());
         try {
-          worker = make_ready(parts.text());
+          worker = make_ready(wanted);
           put_number(answer, kDone);
+          put_part(answer, worker->for_host);
         } catch (...) {
           answer = pack_exception(ranks.host());
         }
         ranks.send(0, answer);
         break;
+      }
       case kLoop:
         ranks.send(0, do_items(ranks, pool, *worker, parts.part()));
         break;
