@@ -74,6 +74,22 @@ class FirstFailure {
   std::size_t index_ = 0;
 };
 
+// Does all items of a list, whatever some of them throw. `one` takes places in it.
+void do_all(const WorkPool& pool, const std::vector<std::size_t>& items,
+            const std::function<void(std::size_t)>& one, FirstFailure& failure) {
+  std::vector<std::exception_ptr> failures(items.size());
+  pool.for_each(items.size(), [&](std::size_t place) {
+    try {
+      one(place);
+    } catch (...) {
+      failures[place] = std::current_exception();
+    }
+  });
+  for (std::size_t place = 0; place < items.size(); ++place) {
+    if (failures[place]) failure.see(items[place], failures[place]);
+  }
+}
+
 // What a rank answers to a job: its work, then for each item an outcome and the result.
 Bytes do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::span<const std::byte> job) {
   const Bytes list = ranks.receive(0);
@@ -219,35 +235,23 @@ void Crew::share(const SharedLoop& loop, const std::function<void(std::span<cons
   }
   FirstFailure failure;
   const std::vector<std::size_t>& own = dealt.front();
-  std::vector<std::exception_ptr> failures(own.size());
-  pool_.for_each(own.size(), [&](std::size_t index) {
-    try {
-      loop.here(own[index]);
-    } catch (...) {
-      failures[index] = std::current_exception();
-    }
-  });
-  for (std::size_t index = 0; index < own.size(); ++index) {
-    if (failures[index]) failure.see(own[index], failures[index]);
-  }
+  do_all(
+      pool_, own, [&](std::size_t place) { loop.here(own[place]); }, failure);
   for (int rank = 1; rank < ranks_.count(); ++rank) {
     const Bytes answer = ranks_.receive(rank);
     Parts parts(answer);
     work(parts.part());
-    for (const std::size_t index : dealt[static_cast<std::size_t>(rank)]) {
-      const std::span<const std::byte> answered = parts.part();
-      Parts inner(answered);
+    const std::vector<std::size_t>& items = dealt[static_cast<std::size_t>(rank)];
+    std::vector<std::span<const std::byte>> answers(items.size());
+    for (std::span<const std::byte>& answered : answers) answered = parts.part();
+    // Decoding takes its time, and has all workers of this rank to itself.
+    const auto take = [&](std::size_t place) {
+      Parts inner(answers[place]);
       const auto outcome = static_cast<Outcome>(inner.number());
-      if (outcome != kDone) {
-        failure.see(index, unpack_exception(outcome, inner));
-        continue;
-      }
-      try {
-        loop.there(index, answered.subspan(sizeof(std::uint64_t)));
-      } catch (...) {  // the other ranks' answers are on their way
-        failure.see(index, std::current_exception());
-      }
-    }
+      if (outcome != kDone) std::rethrow_exception(unpack_exception(outcome, inner));
+      loop.there(items[place], answers[place].subspan(sizeof(std::uint64_t)));
+    };
+    do_all(pool_, items, take, failure);
   }
   failure.rethrow();
 }

@@ -25,7 +25,8 @@ struct SharedLoop {
   std::vector<double> costs;               ///< of each item, in any unit
   std::function<Bytes(std::size_t)> item;  ///< what a worker needs of it
   std::function<void(std::size_t)> here;   ///< does it on this rank; from any thread
-  std::function<void(std::size_t, std::span<const std::byte>)> there;  ///< takes what a worker made of it
+  /// Takes what a worker made of it; from any thread.
+  std::function<void(std::size_t, std::span<const std::byte>)> there;
 };
 
 /// A run that another rank is to make ready for.
