@@ -74,6 +74,22 @@ class FirstFailure {
   std::size_t index_ = 0;
 };
 
+// Does all items of a list, whatever some of them throw. `one` takes places in it.
+void do_all(const WorkPool& pool, const std::vector<std::size_t>& items,
+            const std::function<void(std::size_t)>& one, FirstFailure& failure) {
+  std::vector<std::exception_ptr> failures(items.size());
+  pool.for_each(items.size(), [&](std::size_t place) {
+    try {
+      one(place);
+    } catch (...) {
+      failures[place] = std::current_exception();
+    }
+  });
+  for (std::size_t place = 0; place < items.size(); ++place) {
+    if (failures[place]) failure.see(items[place], failures[place]);
+  }
+}
+
 // What a rank answers to a job: its work, then for each item an outcome and the result.
 Bytes do_items(Ranks& ranks, const WorkPool& pool, const Worker& worker, std::span<const std::byte> job) {
   const Bytes list = ranks.receive(0);
@@ -139,31 +155,65 @@ std::vector<std::vector<std::size_t>> deal(const std::vector<double>& costs,
 Crew::Crew(Ranks& ranks, const WorkPool& pool, const std::string& build) : ranks_(ranks), pool_(pool) {
   ranks_.broadcast(request(kHello));
   speeds_.push_back(pool.workers());
+  std::vector<std::string> hosts{ranks_.host()};
   std::string differing;
   for (int rank = 1; rank < ranks_.count(); ++rank) {
     const Bytes answer = ranks_.receive(rank);
     Parts parts(answer);
     speeds_.push_back(parts.floating());
-    if (parts.text() != build && differing.empty())
+    const bool differs = parts.text() != build;
+    hosts.push_back(parts.text());
+    if (differs && differing.empty())
       differing = fmt::format("rank {} on {} runs another fedarena, or other plugins, than rank 0 on {}",
-                              rank, parts.text(), ranks_.host());
+                              rank, hosts.back(), hosts.front());
   }
+  for (const std::string& host : hosts)
+    first_on_host_.push_back(static_cast<int>(std::ranges::find(hosts, host) - hosts.begin()));
   if (differing.empty()) return;
   throw Error(
       Complaint{.found = differing,
                 .remedy = "Install the same build on all hosts, or start it from a folder that they share"});
 }
 
-void Crew::begin(const std::string& run) {
+std::ptrdiff_t Crew::ranks_on_host_of(int rank) const {
+  return std::ranges::count(first_on_host_, first_on_host_[static_cast<std::size_t>(rank)]);
+}
+
+void Crew::ask(int rank, const Bytes& from_host) const {
+  const bool first = first_on_host_[static_cast<std::size_t>(rank)] == rank;
+  Bytes bytes;
+  put_number(bytes, first && ranks_on_host_of(rank) > 1 ? 1 : 0);
+  put_part(bytes, from_host);
+  ranks_.send(rank, bytes);
+}
+
+void Crew::begin(const std::string& run, const Bytes& for_host) {
   Bytes bytes = request(kBegin);
   put_text(bytes, run);
   ranks_.broadcast(std::move(bytes));
+  std::vector<Bytes> handed_on(first_on_host_.size());  // by each rank
+  handed_on.front() = for_host;
   FirstFailure failure;
-  for (int rank = 1; rank < ranks_.count(); ++rank) {
-    const Bytes answer = ranks_.receive(rank);
-    Parts parts(answer);
-    const auto outcome = static_cast<Outcome>(parts.number());
-    if (outcome != kDone) failure.see(static_cast<std::size_t>(rank), unpack_exception(outcome, parts));
+  for (const bool firsts : {true, false}) {
+    std::vector<int> asked;
+    for (int rank = 1; rank < ranks_.count(); ++rank) {
+      const int first = first_on_host_[static_cast<std::size_t>(rank)];
+      if ((first == rank) != firsts) continue;
+      ask(rank, handed_on[static_cast<std::size_t>(first)]);
+      asked.push_back(rank);
+    }
+    for (const int rank : asked) {
+      const Bytes answer = ranks_.receive(rank);
+      Parts parts(answer);
+      const auto outcome = static_cast<Outcome>(parts.number());
+      const auto index = static_cast<std::size_t>(rank);
+      if (outcome != kDone) {
+        failure.see(index, unpack_exception(outcome, parts));
+        continue;
+      }
+      const std::span<const std::byte> part = parts.part();
+      handed_on[index].assign(part.begin(), part.end());
+    }
   }
   if (failure.seen()) end();
   failure.rethrow();
@@ -185,41 +235,29 @@ void Crew::share(const SharedLoop& loop, const std::function<void(std::span<cons
   }
   FirstFailure failure;
   const std::vector<std::size_t>& own = dealt.front();
-  std::vector<std::exception_ptr> failures(own.size());
-  pool_.for_each(own.size(), [&](std::size_t index) {
-    try {
-      loop.here(own[index]);
-    } catch (...) {
-      failures[index] = std::current_exception();
-    }
-  });
-  for (std::size_t index = 0; index < own.size(); ++index) {
-    if (failures[index]) failure.see(own[index], failures[index]);
-  }
+  do_all(
+      pool_, own, [&](std::size_t place) { loop.here(own[place]); }, failure);
   for (int rank = 1; rank < ranks_.count(); ++rank) {
     const Bytes answer = ranks_.receive(rank);
     Parts parts(answer);
     work(parts.part());
-    for (const std::size_t index : dealt[static_cast<std::size_t>(rank)]) {
-      const std::span<const std::byte> answered = parts.part();
-      Parts inner(answered);
+    const std::vector<std::size_t>& items = dealt[static_cast<std::size_t>(rank)];
+    std::vector<std::span<const std::byte>> answers(items.size());
+    for (std::span<const std::byte>& answered : answers) answered = parts.part();
+    // Decoding takes its time, and has all workers of this rank to itself.
+    const auto take = [&](std::size_t place) {
+      Parts inner(answers[place]);
       const auto outcome = static_cast<Outcome>(inner.number());
-      if (outcome != kDone) {
-        failure.see(index, unpack_exception(outcome, inner));
-        continue;
-      }
-      try {
-        loop.there(index, answered.subspan(sizeof(std::uint64_t)));
-      } catch (...) {  // the other ranks' answers are on their way
-        failure.see(index, std::current_exception());
-      }
-    }
+      if (outcome != kDone) std::rethrow_exception(unpack_exception(outcome, inner));
+      loop.there(items[place], answers[place].subspan(sizeof(std::uint64_t)));
+    };
+    do_all(pool_, items, take, failure);
   }
   failure.rethrow();
 }
 
 void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
-           const std::function<std::shared_ptr<const Worker>(const std::string&)>& make_ready) {
+           const std::function<std::shared_ptr<const Worker>(const RunRequest&)>& make_ready) {
   std::shared_ptr<const Worker> worker;
   while (true) {
     const Bytes asked = ranks.broadcast({});
@@ -233,15 +271,23 @@ void serve(Ranks& ranks, const WorkPool& pool, const std::string& build,
         put_text(answer, ranks.host());
         ranks.send(0, answer);
         break;
-      case kBegin:
+      case kBegin: {
+        RunRequest wanted{.run = parts.text()};
+        const Bytes own = ranks.receive(0);
+        Parts own_parts(own);
+        wanted.hands_on = own_parts.number() != 0;
+        const std::span<const std::byte> from_host = own_parts.part();
+        wanted.from_host.assign(from_host.begin(), from_host.end());
         try {
-          worker = make_ready(parts.text());
+          worker = make_ready(wanted);
           put_number(answer, kDone);
+          put_part(answer, worker->for_host);
         } catch (...) {
           answer = pack_exception(ranks.host());
         }
         ranks.send(0, answer);
         break;
+      }
       case kLoop:
         ranks.send(0, do_items(ranks, pool, *worker, parts.part()));
         break;

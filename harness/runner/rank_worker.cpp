@@ -31,13 +31,14 @@ void check_same_here(const std::string& what, const std::string& on_rank_0, cons
 // A cell of rank 0's, made again from its description.
 class ServedCell {
  public:
-  ServedCell(const std::string& description, const PluginHost& host, const Catalog& catalog,
-             SharedInputs& inputs, const WorkPool& pool, const std::atomic<bool>& stop,
-             const std::string& here) {
-    Parts parts(std::as_bytes(std::span(description)));
+  ServedCell(const RunRequest& request, const PluginHost& host, const Catalog& catalog, SharedInputs& inputs,
+             const WorkPool& pool, const std::atomic<bool>& stop, const std::string& here) {
+    Parts parts(std::as_bytes(std::span(request.run)));
     points_ = read_grid(config::parse_document(parts.text(), "rank 0"), {}, catalog);
     const PlannedCell cell = plan_cells(points_).front();
     const Experiment& experiment = points_.front().experiment;
+    if (request.hands_on) inputs.hand_on();
+    inputs.take(experiment, request.from_host);
     check_same_here("examples", parts.text(), inputs.data_hash(experiment), here);
     dealt_ = inputs.dealt(experiment, cell.seed);
     check_same_here("clients' shares of the examples", parts.text(), dealt_->card.statistics.index_hash,
@@ -45,6 +46,7 @@ class ServedCell {
     algorithm_ = host.create(cell.algorithm->name, cell.algorithm->settings);
     simulation_ = std::make_unique<Simulation>(cell_setup(cell, inputs, *dealt_, *algorithm_, pool, stop));
     worker_ = simulation_->worker();
+    worker_.for_host = inputs.for_host(experiment);
   }
   const Worker& worker() const { return worker_; }
 
@@ -73,9 +75,9 @@ void work_for_rank_0(Ranks& ranks, const PluginHost& host, int workers, const st
   const WorkPool pool(workers, use_one_torch_thread);
   const Catalog catalog = make_catalog(host);
   SharedInputs inputs;
-  serve(ranks, pool, build_identity(host), [&](const std::string& description) {
+  serve(ranks, pool, build_identity(host), [&](const RunRequest& request) {
     const auto cell =
-        std::make_shared<const ServedCell>(description, host, catalog, inputs, pool, stop, ranks.host());
+        std::make_shared<const ServedCell>(request, host, catalog, inputs, pool, stop, ranks.host());
     return std::shared_ptr<const Worker>(cell, &cell->worker());
   });
 }

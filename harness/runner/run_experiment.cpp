@@ -75,8 +75,8 @@ auto of_algorithm(const Work& work) -> decltype(work()) {
 // A run of the crew's, where there is one.
 class CrewRun {
  public:
-  CrewRun(Crew* crew, const std::function<std::string()>& describe) : crew_(crew) {
-    if (crew_ != nullptr) crew_->begin(describe());
+  CrewRun(Crew* crew, const std::function<void(Crew&)>& begin) : crew_(crew) {
+    if (crew_ != nullptr) begin(*crew_);
   }
   ~CrewRun() {
     try {
@@ -106,7 +106,9 @@ class Arena {
                   {.cells = static_cast<std::int64_t>(cells.size()),
                    .rounds = rounds_of(cells),
                    .may_end_early = std::ranges::any_of(cells, &PlannedCell::may_end_early)}) {
-    if (options.ranks != nullptr) crew_.emplace(*options.ranks, pool_, build_identity(host));
+    if (options.ranks == nullptr) return;
+    crew_.emplace(*options.ranks, pool_, build_identity(host));
+    if (crew_->shares_host()) inputs_.hand_on();
   }
 
   // False when the user stopped it.
@@ -274,7 +276,9 @@ class Arena {
       if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
       progress_.client_done(name, done, all);
     };
-    const CrewRun run(crew_ ? &*crew_ : nullptr, [&] { return describe_for_ranks(cell, inputs_); });
+    const CrewRun run(crew_ ? &*crew_ : nullptr, [&](Crew& crew) {
+      crew.begin(describe_for_ranks(cell, inputs_), inputs_.for_host(experiment));
+    });
     setup.crew = run.crew();
     setup.states = {.memory = options_.state_memory,
                     .file = options_.out / cell.folder() / results::kClientStatesFile};

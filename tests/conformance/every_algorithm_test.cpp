@@ -55,7 +55,7 @@ void expect_same_bits_on_ranks(
   const auto alone = run(options);
   const test::ThreadsAsRanks ranks(3, [&](Ranks& other) {
     const WorkPool pool(1, use_one_torch_thread);
-    serve(other, pool, "", [&](const std::string&) {
+    serve(other, pool, "", [&](const RunRequest&) {
       const std::shared_ptr<TestRun> theirs = run(options);
       const auto worker = std::make_shared<const Worker>((*theirs)->worker());
       return std::shared_ptr<const Worker>(worker.get(), [theirs, worker](const Worker*) {});

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <malloc.h>
+#include <optional>
+#include <utility>
 
 #include <fmt/ranges.h>
 #include <torch/cuda.h>
@@ -13,7 +16,9 @@
 #include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/example_reader.hpp"
+#include "harness/runner/plan/host_data.hpp"
 #include "harness/simulation/cohort.hpp"
+#include "harness/wire/parts.hpp"
 #include "partitions/feature_skew.hpp"
 #include "partitions/test_shares.hpp"
 
@@ -88,6 +93,23 @@ std::string describe_proxy(const Experiment& experiment) {
 }
 
 std::string proxy_key(const Experiment& experiment) { return choice_text(experiment.proxy); }
+
+// Of the proxy's examples as they are in files, and of the hash of data and proxy.
+std::string stored_key(const Experiment& experiment) {
+  return data_key(experiment) + "\n" + proxy_key(experiment);
+}
+
+// Of the proxy's inputs as models take them.
+std::string inputs_key(const Experiment& experiment) {
+  return fmt::format("{}\n{}\n{}", stored_key(experiment), experiment.device, experiment.dtype);
+}
+
+// What was loaded and then copied to memory of the host would stay with this process (keep_freed_memory).
+void give_freed_memory_back() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data) {
   const Choice source = proxy_source(experiment);
@@ -194,14 +216,22 @@ std::string data_note(const Experiment& experiment, const Dataset& dataset) {
 const Dataset& SharedInputs::dataset(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
   auto& dataset = datasets_[data_key(experiment)];
-  if (dataset == nullptr) dataset = std::make_unique<const Dataset>(load(experiment));
+  if (dataset == nullptr) {
+    Dataset loaded = load(experiment);
+    if (std::optional<HostMemory> memory = hands_on_ ? hold(loaded) : std::nullopt) {
+      loaded = dataset_in(*memory);
+      host_memories_.insert_or_assign(data_key(experiment), std::move(*memory));
+      give_freed_memory_back();
+    }
+    dataset = std::make_unique<const Dataset>(std::move(loaded));
+  }
   if (dataset->classes == 0) check_regression(experiment);
   return *dataset;
 }
 
 const std::string& SharedInputs::data_hash(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
-  std::string& hash = data_hashes_[data_key(experiment) + "\n" + proxy_key(experiment)];
+  std::string& hash = data_hashes_[stored_key(experiment)];
   if (hash.empty()) hash = fedarena::data_hash(dataset(experiment), stored_proxy(experiment));
   return hash;
 }
@@ -209,22 +239,26 @@ const std::string& SharedInputs::data_hash(const Experiment& experiment) {
 torch::Tensor SharedInputs::stored_proxy(const Experiment& experiment) {
   if (!has_proxy(experiment)) return {};
   const Dataset& data = dataset(experiment);
-  torch::Tensor& inputs = stored_proxies_[data_key(experiment) + "\n" + proxy_key(experiment)];
+  torch::Tensor& inputs = stored_proxies_[stored_key(experiment)];
   if (!inputs.defined()) inputs = load_proxy(experiment, data);
   return inputs;
 }
 
 torch::Tensor SharedInputs::proxy(const Experiment& experiment) {
+  if (!has_proxy(experiment)) return {};
   const std::lock_guard lock(mutex_);
+  torch::Tensor& inputs = proxies_[inputs_key(experiment)];
+  if (inputs.defined()) return inputs;
   const torch::Tensor stored = stored_proxy(experiment);
-  if (!stored.defined()) return {};
-  torch::Tensor& inputs = proxies_[fmt::format("{}\n{}\n{}\n{}", data_key(experiment), proxy_key(experiment),
-                                               experiment.device, experiment.dtype)];
-  if (!inputs.defined()) {
-    const std::int64_t count = stored.size(0);
-    const Examples examples{.inputs = stored, .targets = torch::zeros({count}, torch::kInt64)};
-    const ExampleReader reader(dataset(experiment), tensor_options(experiment));
-    inputs = reader.read(examples, torch::arange(count, torch::kInt64)).inputs;
+  const std::int64_t count = stored.size(0);
+  const Examples examples{.inputs = stored, .targets = torch::zeros({count}, torch::kInt64)};
+  const ExampleReader reader(dataset(experiment), tensor_options(experiment));
+  inputs = reader.read(examples, torch::arange(count, torch::kInt64)).inputs;
+  const bool on_host = hands_on_ && inputs.is_cpu();
+  if (std::optional<HostMemory> memory = on_host ? HostMemory::hold({}, {inputs}) : std::nullopt) {
+    inputs = memory->tensors().front();
+    host_memories_.insert_or_assign(inputs_key(experiment), std::move(*memory));
+    give_freed_memory_back();
   }
   return inputs;
 }
@@ -283,6 +317,54 @@ std::int64_t SharedInputs::data_bytes() const {
     for (const auto& [key, inputs] : *proxies) bytes += bytes_of({inputs, {}});
   }
   return bytes;
+}
+
+std::string SharedInputs::address_of(const std::string& key) const {
+  const auto memory = host_memories_.find(key);
+  return memory == host_memories_.end() ? "" : memory->second.address();
+}
+
+void SharedInputs::hand_on() {
+  const std::lock_guard lock(mutex_);
+  hands_on_ = true;
+}
+
+Bytes SharedInputs::for_host(const Experiment& experiment) {
+  const std::lock_guard lock(mutex_);
+  if (!hands_on_) return {};
+  dataset(experiment);
+  proxy(experiment);
+  Bytes bytes;
+  put_text(bytes, address_of(data_key(experiment)));
+  put_text(bytes, address_of(inputs_key(experiment)));
+  put_text(bytes, data_hash(experiment));
+  return bytes;
+}
+
+bool SharedInputs::find(const std::string& key, const std::string& address,
+                        const std::function<void(const HostMemory&)>& use) {
+  if (!address.empty() && address_of(key) == address) return true;
+  std::optional<HostMemory> memory = HostMemory::find(address);
+  if (!memory) return false;
+  use(*memory);
+  host_memories_.insert_or_assign(key, std::move(*memory));
+  return true;
+}
+
+void SharedInputs::take(const Experiment& experiment, std::span<const std::byte> from_host) {
+  if (from_host.empty()) return;
+  const std::lock_guard lock(mutex_);
+  Parts parts(from_host);
+  const std::string data = parts.text(), proxy = parts.text(), hash = parts.text();
+  const bool has_data = find(data_key(experiment), data, [&](const HostMemory& memory) {
+    datasets_[data_key(experiment)] = std::make_unique<const Dataset>(dataset_in(memory));
+  });
+  const bool has_all = has_data && (!has_proxy(experiment) ||
+                                    find(inputs_key(experiment), proxy, [&](const HostMemory& memory) {
+                                      proxies_[inputs_key(experiment)] = memory.tensors().front();
+                                    }));
+  // What was hashed over there is what is read here.
+  if (has_all) data_hashes_[stored_key(experiment)] = hash;
 }
 
 std::vector<std::int64_t> held_out_clients(const Experiment& experiment, std::int64_t seed,

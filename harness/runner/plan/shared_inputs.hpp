@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,7 @@
 
 #include "datasets/dataset.hpp"
 #include "harness/config/sections/experiment.hpp"
+#include "harness/runner/plan/host_memory.hpp"
 #include "partitions/card.hpp"
 #include "results/record/partition_file.hpp"
 
@@ -43,14 +47,28 @@ class SharedInputs {
   /// Bytes of all data sets.
   std::int64_t data_bytes() const;
 
+  /// From now on, data are loaded into memory from which other processes of this host can take them.
+  void hand_on();
+  /// By what the others take an experiment's data; empty where nothing is handed on. Loads them.
+  Bytes for_host(const Experiment& experiment);
+  /// Takes an experiment's data from who said so for_host(). What cannot be taken is loaded when it is asked
+  /// for. Data sets that these replace must not be in use.
+  void take(const Experiment& experiment, std::span<const std::byte> from_host);
+
  private:
   torch::Tensor stored_proxy(const Experiment& experiment);
+  std::string address_of(const std::string& key) const;
+  // The memory of that address, unless it is the one that is known; false where there is none.
+  bool find(const std::string& key, const std::string& address,
+            const std::function<void(const HostMemory&)>& use);
 
   std::recursive_mutex mutex_;
   std::map<std::string, std::unique_ptr<const Dataset>> datasets_;
   std::map<std::string, torch::Tensor> stored_proxies_,
       proxies_;  // as they are in files, as models take them
   std::map<std::string, std::string> data_hashes_;
+  bool hands_on_ = false;
+  std::map<std::string, HostMemory> host_memories_;  // data sets and proxies, by their keys
   std::map<std::string, std::unique_ptr<const Model>> models_;
   std::map<std::string, std::weak_ptr<const PartitionedData>> dealt_;
   std::deque<std::shared_ptr<const PartitionedData>> recent_;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <signal.h>
 #include <sstream>
 #include <string>
@@ -26,6 +27,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::SizeIs;
 
 // More ranks than cores are allowed, and so is root.
 const Start kLauncher{.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
@@ -101,6 +103,33 @@ std::vector<pid_t> children_of(pid_t launcher) {
   }
   std::ranges::sort(children);
   return children;
+}
+
+// The memory for data that a process has mapped: the inodes of its files.
+std::set<std::string> data_memory_of(pid_t process) {
+  std::set<std::string> inodes;
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("/memfd:fedarena-data") == std::string::npos) continue;
+    std::istringstream fields(line);
+    std::string addresses, access, offset, device, inode;
+    fields >> addresses >> access >> offset >> device >> inode;
+    inodes.insert(inode);
+  }
+  return inodes;
+}
+
+TEST_F(RanksOfMpi, HoldTheDataOfTheirHostOnce) {
+  long_run().write_to(scratch);
+  Program program(scratch, on_ranks(3, "run small.toml --out out"), kLauncher);
+  ASSERT_TRUE(program.wait_until([&] { return rounds_on_disk(scratch / "out/scaffold-seed-1") >= 1; }));
+  const std::vector<pid_t> ranks = children_of(program.pid());
+  ASSERT_EQ(ranks.size(), 3U);
+  const std::set<std::string> memory = data_memory_of(ranks.front());
+  EXPECT_THAT(memory, SizeIs(1));
+  for (const pid_t rank : ranks) EXPECT_EQ(data_memory_of(rank), memory);
+  program.send(SIGTERM);
+  program.finish();
 }
 
 // How a run of three ranks is broken off.

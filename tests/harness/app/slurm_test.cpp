@@ -185,13 +185,36 @@ TEST_F(Slurm, SharesACellBetweenRanksOnTwoNodes) {
   expect_same_run(run, scratch / "local/fedavg-seed-1");
 }
 
+constexpr int kUntilStepIsOver = 6;  // seconds; of the second node, which Slurm says is idle before
+
 TEST_F(SlurmFaults, StopRanksAtACheckpoint) {
   submit(on_two_nodes(long_cell()), "--ranks 2");
   pause_after(3);
   ask("scancel --batch --signal=USR1 " + job);  // as two minutes before the limit
   go_on();
-  constexpr int kUntilStepIsOver = 6;  // of the second node, which Slurm says is idle before
   expect_requeued(kUntilStepIsOver);
+  expect_result_of_long_cell();
+}
+
+// Slurm then tells all processes to end, and srun, which is one of them, kills the ranks: whether rank 0
+// still writes a checkpoint is for chance to say. What is left goes on either way.
+TEST_F(SlurmFaults, LetRanksGoOnAfterTheyMadeRoom) {
+  submit(on_two_nodes(long_cell()), "--ranks 2");
+  pause_after(3);
+  ask("sbatch -p high -N 2 --exclusive -o /dev/null --wrap true");
+  ASSERT_TRUE(cluster->wait_until([&] { return cluster->state(job) == "PENDING"; })) << log();
+  EXPECT_NE(summary_of(run).state, results::kFinished);
+  cluster->begin_in(kUntilStepIsOver, job);
+  expect_result_of_long_cell();
+}
+
+TEST_F(SlurmFaults, LetRanksGoOnAfterTheyWereCancelled) {
+  submit(on_two_nodes(long_cell()), "--ranks 2");
+  pause_after(3);
+  EXPECT_EQ(ask("fedarena submit small.toml --out out --cancel"), job + "\n");
+  expect_over(job);
+  EXPECT_NE(summary_of(run).state, results::kFinished);
+  submit(on_two_nodes(long_cell()), "--ranks 2");
   expect_result_of_long_cell();
 }
 #endif

@@ -1,6 +1,12 @@
 // A loop that ranks share gives what one rank gives, and says what went wrong where.
 #include "harness/ranks/crew.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
@@ -33,9 +39,9 @@ double square(double x) {
   return x * x;
 }
 
-std::shared_ptr<const Worker> squaring(const std::string& run) {
-  if (run == "missing") throw Error::of("no data here");
-  if (run == "stopped") throw Interrupted();
+std::shared_ptr<const Worker> squaring(const RunRequest& request) {
+  if (request.run == "missing") throw Error::of("no data here");
+  if (request.run == "stopped") throw Interrupted();
   Worker worker;
   worker.open = [](std::span<const std::byte>) {
     return [](std::span<const std::byte> item) {
@@ -137,6 +143,54 @@ TEST_P(CrewsOfSeveral, NameTheRankThatIsNotReady) {
   crew.begin("squares");
   EXPECT_THAT(squares(crew, {9, 10, 11}), ElementsAre(81, 100, 121));
   crew.end();
+}
+
+// Five ranks on three hosts: 0 and 1, 2 and 3, and 4. A rank hands on its number.
+class CrewOnHosts : public ::testing::Test {
+ protected:
+  void serve_on_host(Ranks& ranks) {
+    const WorkPool pool(1);
+    const int rank = ranks.rank();
+    serve(ranks, pool, "build", [&, rank](const RunRequest& request) {
+      asked_[static_cast<std::size_t>(rank)] = request;
+      if (request.run == fmt::format("not on {}", rank)) throw Error::of("no data on {}", ranks.host());
+      Worker worker;
+      worker.for_host = number(static_cast<std::uint64_t>(rank));
+      return std::make_shared<const Worker>(std::move(worker));
+    });
+  }
+  static Bytes number(std::uint64_t value) {
+    Bytes bytes;
+    put_number(bytes, value);
+    return bytes;
+  }
+
+  const WorkPool pool_{1};
+  std::vector<RunRequest> asked_ = std::vector<RunRequest>(5);
+  test::ThreadsAsRanks ranks_{5, [this](Ranks& ranks) { serve_on_host(ranks); }, 2};
+  Crew crew_{ranks_.first(), pool_, "build"};
+};
+
+TEST_F(CrewOnHosts, HandsWhatTheFirstRankOfAHostHasToTheOthersThere) {
+  EXPECT_TRUE(crew_.shares_host());
+  crew_.begin("run", number(0));
+  EXPECT_EQ(asked_[1].from_host, number(0));
+  EXPECT_EQ(asked_[2].from_host, Bytes());
+  EXPECT_EQ(asked_[3].from_host, number(2));
+  EXPECT_EQ(asked_[4].from_host, Bytes());
+  const std::vector<bool> firsts{false, false, true, false, false};  // of several, but for rank 0
+  for (std::size_t rank = 1; rank < firsts.size(); ++rank) EXPECT_EQ(asked_[rank].hands_on, firsts[rank]);
+  crew_.end();
+}
+
+TEST_F(CrewOnHosts, LetsOthersTryWhereTheFirstRankOfTheirHostFails) {
+  EXPECT_THAT(test::message_of([&] { crew_.begin("not on 2", number(0)); }), HasSubstr("no data on host-1"));
+  EXPECT_EQ(asked_[3].run, "not on 2");
+  EXPECT_EQ(asked_[3].from_host, Bytes());
+}
+
+TEST_P(CrewsOfSeveral, ShareNoHostWhereEachHasItsOwn) {
+  EXPECT_FALSE(Crew(ranks_.first(), pool_, "build 1").shares_host());
 }
 
 TEST_P(CrewsOfSeveral, RefuseAnotherBuild) {

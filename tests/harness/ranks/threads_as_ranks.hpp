@@ -18,10 +18,11 @@
 namespace fedarena::test {
 
 /// Ranks that are threads of one program. The first is the test's own thread; what each of the others does is
-/// given.
+/// given, and how many say that they run on the same host.
 class ThreadsAsRanks {
  public:
-  ThreadsAsRanks(int count, const std::function<void(Ranks&)>& others) {
+  ThreadsAsRanks(int count, const std::function<void(Ranks&)>& others, int ranks_per_host = 1)
+      : ranks_per_host_(ranks_per_host) {
     for (int rank = 0; rank < count; ++rank)
       ranks_.push_back(std::make_unique<OneThread>(*this, rank, count));
     for (int rank = 1; rank < count; ++rank)
@@ -47,7 +48,7 @@ class ThreadsAsRanks {
     OneThread(ThreadsAsRanks& all, int rank, int count) : all_(all), rank_(rank), count_(count) {}
     int rank() const override { return rank_; }
     int count() const override { return count_; }
-    std::string host() const override { return "host-" + std::to_string(rank_); }
+    std::string host() const override { return "host-" + std::to_string(rank_ / all_.ranks_per_host_); }
     Bytes broadcast(Bytes bytes) override {
       if (rank_ > 0) return receive(0);
       for (int to = 1; to < count_; ++to) send(to, bytes);
@@ -73,6 +74,7 @@ class ThreadsAsRanks {
     int rank_, count_;
   };
 
+  const int ranks_per_host_;
   mutable std::mutex mutex_;
   std::int64_t bytes_ = 0;
   std::condition_variable changed_;

@@ -34,7 +34,7 @@ class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithPa
   }
   void work(Ranks& ranks) const {
     const WorkPool one(1, use_one_torch_thread);
-    serve(ranks, one, "build", [&](const std::string&) {
+    serve(ranks, one, "build", [&](const RunRequest&) {
       const auto served = std::make_shared<Served>(setup_with(one));
       return std::shared_ptr<const Worker>(served, &served->worker);
     });

@@ -1,0 +1,176 @@
+// A file in memory (memfd_create) that has no name, so that nothing is left of it when the last process ends,
+// however it ends. Other processes open it by the descriptor that its holder has in /proc. Before anybody
+// maps it, it is sealed: its content and size stay for good.
+#include "harness/runner/plan/host_memory.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
+
+#include "harness/wire/parts.hpp"
+
+namespace fedarena {
+namespace {
+
+constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr std::size_t kTokenSize = 32, kAlignment = 64;
+// The token, the size of the head, the head.
+constexpr std::size_t kHeadBegin = kTokenSize + sizeof(std::uint64_t);
+
+std::size_t aligned(std::size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Tells the memory from whatever has that address on another host, or later. Empty where the system gives
+// none.
+std::string random_token() {
+  std::array<std::uint8_t, kTokenSize / 2> bits{};
+  if (getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size())) return {};
+  return fmt::format("{:02x}", fmt::join(bits, ""));
+}
+
+bool write_at(int descriptor, std::size_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    offset += static_cast<std::size_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+std::span<const std::byte> content_of(const torch::Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor>& tensors) {
+  Bytes head;
+  put_part(head, note);
+  put_number(head, tensors.size());
+  for (const torch::Tensor& tensor : tensors) {
+    put_number(head, tensor.defined() ? 1 : 0);
+    if (!tensor.defined()) continue;
+    put_number(head, static_cast<std::uint64_t>(tensor.scalar_type()));
+    put_part(head, std::as_bytes(std::span(tensor.sizes().data(), tensor.sizes().size())));
+  }
+  return head;
+}
+
+}  // namespace
+
+class HostMemory::File {
+ public:
+  File() : descriptor_(::memfd_create("fedarena-data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+class HostMemory::Mapping {
+ public:
+  // Private, so that a write into a tensor, which nobody should make, stays here and ends no program. Pages
+  // are not asked for in advance, which would copy them all.
+  Mapping(int descriptor, std::size_t size)
+      : address_(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0)),
+        size_(size) {}
+  ~Mapping() {
+    if (valid()) ::munmap(address_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  bool valid() const { return address_ != MAP_FAILED; }
+  std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(address_) + offset; }
+
+ private:
+  void* address_;
+  std::size_t size_;
+};
+
+HostMemory::HostMemory(std::string address, std::shared_ptr<const File> file)
+    : address_(std::move(address)), file_(std::move(file)) {}
+
+std::optional<HostMemory> HostMemory::hold(std::span<const std::byte> note,
+                                           const std::vector<torch::Tensor>& tensors) {
+  const auto file = std::make_shared<const File>();
+  const int descriptor = file->descriptor();
+  const std::string token = random_token();
+  if (descriptor < 0 || token.empty()) return std::nullopt;
+  const Bytes head = make_head(note, tensors);
+  Bytes begin;
+  for (const char letter : token) begin.push_back(static_cast<std::byte>(letter));
+  put_part(begin, head);
+  std::size_t end = begin.size();
+  if (!write_at(descriptor, 0, begin)) return std::nullopt;
+  for (const torch::Tensor& tensor : tensors) {
+    if (!tensor.defined()) continue;
+    const torch::Tensor values = tensor.contiguous();
+    end = aligned(end);
+    if (!write_at(descriptor, end, content_of(values))) return std::nullopt;
+    end += values.nbytes();
+  }
+  if (::ftruncate(descriptor, static_cast<off_t>(end)) != 0 ||  // the last tensor may be empty
+      ::fcntl(descriptor, F_ADD_SEALS, kSeals) != 0)
+    return std::nullopt;
+  std::optional<HostMemory> memory =
+      map(descriptor, end, fmt::format("{}/proc/{}/fd/{}", token, ::getpid(), descriptor));
+  if (memory) memory->file_ = file;
+  return memory;
+}
+
+std::optional<HostMemory> HostMemory::find(const std::string& address) {
+  if (address.size() <= kTokenSize) return std::nullopt;
+  try {
+    const RegularFile file(address.substr(kTokenSize));
+    return map(file.descriptor(), file.size(), address);
+  } catch (const Error&) {  // no such process, or one that is none of ours
+    return std::nullopt;
+  }
+}
+
+std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, const std::string& address) {
+  // Without seals it is another file. With them no page of it can go away while it is mapped.
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  if (size < kHeadBegin || seals < 0 || (seals & kSeals) != kSeals) return std::nullopt;
+  const auto mapping = std::make_shared<const Mapping>(descriptor, size);
+  if (!mapping->valid() || std::memcmp(mapping->at(0), address.data(), kTokenSize) != 0) return std::nullopt;
+  HostMemory memory(address, nullptr);
+  Parts begin({mapping->at(kTokenSize), size - kTokenSize}, "memory of this host");
+  const std::span<const std::byte> whole_head = begin.part();
+  Parts head(whole_head, "memory of this host");
+  const std::span<const std::byte> note = head.part();
+  memory.note_.assign(note.begin(), note.end());
+  memory.tensors_.resize(head.number());
+  std::size_t end = kHeadBegin + whole_head.size();
+  for (torch::Tensor& tensor : memory.tensors_) {
+    if (head.number() == 0) continue;
+    const auto type = static_cast<c10::ScalarType>(head.number());
+    const std::span<const std::byte> extents = head.part();
+    std::vector<std::int64_t> sizes(extents.size() / sizeof(std::int64_t));
+    if (!sizes.empty()) std::memcpy(sizes.data(), extents.data(), extents.size());
+    end = aligned(end);
+    tensor = torch::from_blob(
+        mapping->at(end), sizes, [mapping](void*) {}, type);
+    end += tensor.nbytes();
+  }
+  FEDARENA_CHECK(end, ==, size);
+  return memory;
+}
+
+}  // namespace fedarena

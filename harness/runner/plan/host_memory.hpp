@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "harness/wire/bytes.hpp"
+
+namespace fedarena {
+
+/// Tensors that the processes of a host hold once: one of them writes them to memory, for good, and tells the
+/// others its address. All that are open see the same pages; who writes into a tensor gets pages of its own.
+class HostMemory {
+ public:
+  /// Copies tensors (on the CPU, or undefined) and a note to new memory. nullopt where the system has none.
+  static std::optional<HostMemory> hold(std::span<const std::byte> note,
+                                        const std::vector<torch::Tensor>& tensors);
+  /// The memory of that address. nullopt where this process cannot open it, because whoever holds it runs on
+  /// another host, in another container or for another user, or is gone.
+  static std::optional<HostMemory> find(const std::string& address);
+
+  /// By which other processes find it for as long as what hold() returned lives.
+  const std::string& address() const { return address_; }
+  const Bytes& note() const { return note_; }
+  /// In their order, contiguous. They may outlive this object.
+  const std::vector<torch::Tensor>& tensors() const { return tensors_; }
+
+ private:
+  class File;
+  class Mapping;
+
+  HostMemory(std::string address, std::shared_ptr<const File> file);
+  static std::optional<HostMemory> map(int descriptor, std::size_t size, const std::string& address);
+
+  std::string address_;
+  std::shared_ptr<const File> file_;  // of who holds it
+  Bytes note_;
+  std::vector<torch::Tensor> tensors_;
+};
+
+}  // namespace fedarena
