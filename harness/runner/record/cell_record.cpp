@@ -111,8 +111,11 @@ void CellRecord::restore(Simulation& simulation) {
     }
   }
   if (!simulation.repeatable() && directory_->has(results::kLedgerFile)) {
-    // A kill at the end may leave the charge for rounds that were left out, which is made again.
-    simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy).made());
+    const Ledger written = results::read_ledger(directory_->path(), summary_.policy);
+    // A kill at the end may leave a charge for rounds that were left out, which the checkpoint lacks. It is
+    // made again.
+    const bool charged = simulation.ledger().ended_after() > 0;
+    simulation.charge_lost(charged ? written : written.made());
   }
   if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
     publish(round_from(unpublished), simulation);
