@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "datasets/registry.hpp"
 #include "partitions/feature_skew.hpp"
 
 namespace fedarena {
@@ -26,8 +27,15 @@ CanaryPlan canary_plan(const Experiment& experiment) {
   return {.kind = audit.kind, .count = audit.canaries, .control = audit.noise == "off"};
 }
 
+std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin) {
+  const Experiment& experiment = cell.point->experiment;
+  if (dataset_origin(experiment.data.name) == DatasetOrigin::kDrawn) return cell.identity();
+  return cell.identity(fmt::format("\n{}\n{}\n", inputs.data_hash(experiment), plugin));
+}
+
 SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
-                           const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop) {
+                           const Algorithm& algorithm, const std::string& plugin, const WorkPool& pool,
+                           const std::atomic<bool>& stop) {
   const Experiment& experiment = cell.point->experiment;
   return {.dataset = inputs.dataset(experiment),
           .partition = dealt.partition,
@@ -36,7 +44,7 @@ SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const 
           .pool = pool,
           .stop = stop,
           .seed = static_cast<std::uint64_t>(cell.seed),
-          .cell = cell.identity(),
+          .cell = noise_identity(cell, inputs, plugin),
           .rounds = experiment.rounds,
           .cohort_size = experiment.cohort_size(static_cast<std::int64_t>(dealt.partition.size())),
           .evaluate_every = experiment.evaluation.every,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <string>
 
 #include "fedarena/algorithm.hpp"
 #include "fedarena/base/pool.hpp"
@@ -22,9 +24,16 @@ bool hides_label_counts(const Experiment& experiment);
 /// The canaries that an experiment asks for.
 CanaryPlan canary_plan(const Experiment& experiment);
 
+/// The `PlannedCell::identity` of a cell that runs: where the data are read from files also of their hash and
+/// of the algorithm's `plugin`, by name and version. Two runs of one text over files that differ in an
+/// example would show it by their difference, had they the same noise. Data that the program draws hold
+/// nobody.
+std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, const std::string& plugin);
+
 /// The simulation of a cell as its experiment describes it, but for who watches it and where clients' memory
-/// lies. All that is handed over must outlive it.
+/// lies. `plugin`: that of the algorithm, as AlgorithmInfo names it. All that is handed over must outlive it.
 SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
-                           const Algorithm& algorithm, const WorkPool& pool, const std::atomic<bool>& stop);
+                           const Algorithm& algorithm, const std::string& plugin, const WorkPool& pool,
+                           const std::atomic<bool>& stop);
 
 }  // namespace fedarena

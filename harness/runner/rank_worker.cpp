@@ -44,7 +44,8 @@ class ServedCell {
     check_same_here("clients' shares of the examples", parts.text(), dealt_->card.statistics.index_hash,
                     here);
     algorithm_ = host.create(cell.algorithm->name, cell.algorithm->settings);
-    simulation_ = std::make_unique<Simulation>(cell_setup(cell, inputs, *dealt_, *algorithm_, pool, stop));
+    simulation_ = std::make_unique<Simulation>(
+        cell_setup(cell, inputs, *dealt_, *algorithm_, host.info(cell.algorithm->name).plugin, pool, stop));
     worker_ = simulation_->worker();
     worker_.for_host = inputs.for_host(experiment);
   }

@@ -26,6 +26,7 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/progress/progress.hpp"
 #include "harness/runner/rank_worker.hpp"
+#include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "harness/runner/record/environment.hpp"
 #include "harness/runner/stopping.hpp"
@@ -168,6 +169,7 @@ class Arena {
       check_cell(cell, inputs_, [this](const std::string& line) { say_once(line); });
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
+      check_plugin_version(options_.out / cell.folder(), environments_.at(experiment.device).json);
       return estimate_memory(cell_size(experiment, *cell.algorithm, inputs_.model(experiment),
                                        std::ssize(dealt->partition), pool_, options_.state_memory));
     } catch (const Error& error) {
@@ -271,7 +273,8 @@ class Arena {
       check_audit(record.summary(), options_.out / cell.folder());
       return true;
     }
-    SimulationSetup setup = cell_setup(cell, inputs_, *dealt, *algorithm, pool_, stop_);
+    SimulationSetup setup =
+        cell_setup(cell, inputs_, *dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_);
     setup.on_client = [&](std::int64_t done, std::int64_t all) {
       if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
       progress_.client_done(name, done, all);

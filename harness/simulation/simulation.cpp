@@ -68,6 +68,9 @@ std::vector<std::string> public_data(const SimulationSetup& setup) {
   // What clients are as a whole includes what they are tested on, and the scores of each are written down.
   if (setup.client_tests != nullptr && (hidden == Unit::kClient || hidden == Unit::kLocal))
     list.emplace_back("the clients' own test examples");
+  // Their scores are written down, and a rule or whoever reads the best round may choose the model by them.
+  if (setup.dataset.validation.size() > 0) list.emplace_back("the validation examples");
+  if (!setup.held_out.empty()) list.emplace_back("the scores of held-out clients");
   return list;
 }
 

@@ -319,6 +319,12 @@ std::vector<std::string> ExpectedLedger::public_data() const {
   }
   if ((policy_ == "client" || policy_ == "local") && is("evaluation.per_client", "true"))
     list.emplace_back("the clients' own test examples");
+  const auto is_part = [&](const char* key) {
+    const auto found = settings_.find(key);
+    return found != settings_.end() && parse_number<double>(found->second).value_or(0) > 0;
+  };
+  if (is_part("evaluation.validation_fraction")) list.emplace_back("the validation examples");
+  if (is_part("evaluation.held_out_clients")) list.emplace_back("the scores of held-out clients");
   return list;
 }
 

@@ -114,6 +114,8 @@ std::vector<std::string> build_differences(const std::filesystem::path& recorded
     compare(plugin_of(left, algorithm), plugin_of(right, algorithm), field,
             fmt::format("{} of the plugin of {}", field, algorithm), differences);
   }
+  if (const Json* further = member(left, "builds"); further != nullptr && !further->empty())
+    differences.push_back(fmt::format("builds that took part {}, now 1", 1 + further->size()));
   return differences;
 }
 

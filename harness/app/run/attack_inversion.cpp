@@ -41,7 +41,8 @@ std::vector<InvertedUplink> inverted(const FinishedRun& run, const InversionArgu
   const AlgorithmEntry& entry = *run.cell().algorithm;
   const std::unique_ptr<const Algorithm> algorithm = setting.plugins.create(entry.name, entry.settings);
   const SimulationSetup setup =
-      cell_setup(run.cell(), setting.inputs, run.dealt(), *algorithm, setting.pool, setting.stop);
+      cell_setup(run.cell(), setting.inputs, run.dealt(), *algorithm, setting.plugins.info(entry.name).plugin,
+                 setting.pool, setting.stop);
   Simulation simulation(setup);
   if (arguments.round == "next") {
     const std::string bytes =

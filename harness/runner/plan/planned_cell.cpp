@@ -71,8 +71,8 @@ std::string PlannedCell::name() const {
 
 Experiment PlannedCell::experiment() const { return cell(point->experiment, *algorithm, seed); }
 
-std::uint64_t PlannedCell::identity() const {
-  return std::stoull(sha256_of(to_toml(experiment())).substr(0, 16), nullptr, 16);
+std::uint64_t PlannedCell::identity(const std::string& beside) const {
+  return std::stoull(sha256_of(to_toml(experiment()) + beside).substr(0, 16), nullptr, 16);
 }
 
 std::vector<PlannedCell> plan_cells(std::span<const GridPoint> points, const std::vector<std::string>& only) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/runner/plan/changed_cells.hpp"
+#include "harness/runner/record/builds.hpp"
 #include "harness/simulation/synthetic_batch.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
@@ -61,7 +62,10 @@ void replace_by_copy(const fs::path& file) {
 CellRecord::CellRecord(const fs::path& path, const Experiment& cell, const std::string& environment_json,
                        results::Summary plan, bool resume,
                        const std::optional<results::RecordedPartition>& partition)
-    : guesses_(cell.audit.guesses), summary_(std::move(plan)), due_(Clock::now() + kCheckpointInterval) {
+    : environment_(environment_json),
+      guesses_(cell.audit.guesses),
+      summary_(std::move(plan)),
+      due_(Clock::now() + kCheckpointInterval) {
   const std::string toml = to_toml(cell);
   std::error_code ignored;  // what creates or opens the run says what is wrong with its folder
   const fs::path marker = path / results::kSummaryFile;
@@ -120,6 +124,9 @@ void CellRecord::restore(Simulation& simulation) {
   if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
     publish(round_from(unpublished), simulation);
   }
+  if (const auto environment = environment_with_build(directory_->path(), environment_, summary_.algorithm,
+                                                      simulation.rounds_done() + 1))
+    own().write_file_atomically(results::kEnvironmentFile, *environment);
   own().truncate_rounds(simulation.rounds_done());
   write_summary(results::kRunning);
 }

@@ -30,7 +30,7 @@ class CellRecord {
   const results::Summary& summary() const { return summary_; }
   bool finished() const { return summary_.state == results::kFinished; }
   /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it. A round that the
-  /// checkpoint holds and nothing else does is written down.
+  /// checkpoint holds and nothing else does is written down, and so is another build that goes on from here.
   void restore(Simulation& simulation);
   /// Writes the ledger, then the round, its synthetic set and its clients' scores before it, and a checkpoint
   /// when the last one is some time ago. When the simulation could not repeat the round, the checkpoint comes
@@ -56,6 +56,7 @@ class CellRecord {
   void evaluate_last_round(Simulation& simulation);
   void write_summary(std::string_view state);
 
+  std::string environment_;   // of this process, as JSON
   std::int64_t guesses_ = 0;  // of the audit
   results::Summary summary_;
   // None on a finished run, which is only read; a claim in jobs of Slurm alone.

@@ -1,0 +1,89 @@
+#include "harness/runner/record/builds.hpp"
+
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "results/record/durable_file.hpp"
+#include "results/record/environment_file.hpp"
+#include "results/record/json_fields.hpp"
+#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Json;
+
+constexpr const char* kBuilds = "builds";
+// What is recorded of a build beside the algorithm's plugin.
+constexpr std::array<const char*, 6> kFields = {"fedarena", "commit",   "program_sha256",
+                                                "compiler", "libtorch", "sdk_abi"};
+
+Json build_of(const Json& environment, const std::string& algorithm) {
+  Json build = Json::object();
+  for (const char* field : kFields) {
+    if (const auto found = environment.find(field); found != environment.end()) build[field] = *found;
+  }
+  if (const Json plugin = results::plugin_of(environment, algorithm); !plugin.empty())
+    build["plugins"] = Json::array({plugin});
+  return build;
+}
+
+// Of a file that may have been edited.
+Json last_build(const Json& environment, const std::string& algorithm) {
+  const auto builds = environment.find(kBuilds);
+  const bool resumed = builds != environment.end() && builds->is_array() && !builds->empty();
+  return build_of(resumed ? builds->back() : environment, algorithm);
+}
+
+std::string version_of(const Json& environment, const std::string& algorithm) {
+  const Json plugin = results::plugin_of(environment, algorithm);
+  std::string text;
+  for (const char* field : {"name", "version"}) {
+    const auto found = plugin.find(field);
+    if (found != plugin.end() && found->is_string())
+      text += (text.empty() ? "" : " ") + found->get<std::string>();
+  }
+  return text.empty() ? "a plugin without a name" : text;
+}
+
+}  // namespace
+
+void check_plugin_version(const fs::path& run, const std::string& environment_json) {
+  std::error_code ignored;
+  if (!fs::exists(run / results::kSummaryFile, ignored)) return;
+  const fs::path file = run / results::kSummaryFile;
+  const results::Summary summary = results::parse_summary(results::read_whole_file(file), file.string());
+  if (summary.state == results::kFinished) return;
+  const std::string before = version_of(results::read_environment(run), summary.algorithm);
+  const std::string now = version_of(Json::parse(environment_json), summary.algorithm);
+  if (before == now) return;
+  throw Error(Complaint{
+      .place = {run.string()},
+      .found =
+          fmt::format("the run was begun with {}, but \"{}\" is now of {}", before, summary.algorithm, now),
+      .remedy =
+          "Finish it with the version that began it, or remove the run directory to run this cell again "
+          "from the start."});
+}
+
+std::optional<std::string> environment_with_build(const fs::path& run, const std::string& environment_json,
+                                                  const std::string& algorithm, std::int64_t round) {
+  Json environment = results::read_environment(run);
+  const Json now = build_of(Json::parse(environment_json), algorithm);
+  if (last_build(environment, algorithm) == now) return std::nullopt;
+  Json entry{{"from_round", round}};
+  for (const auto& [field, value] : now.items()) entry[field] = value;
+  Json& builds = environment[kBuilds];
+  if (!builds.is_array()) builds = Json::array();
+  builds.push_back(std::move(entry));
+  return results::json_text(environment, 1) + "\n";
+}
+
+}  // namespace fedarena

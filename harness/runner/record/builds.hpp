@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace fedarena {
+
+/// Throws Error where an unfinished run was begun with another version of its algorithm's plugin than
+/// `environment_json`, which is of now, has: another version may train otherwise, and its noise on data from
+/// files is another, so that a round that is computed again would be answered twice and charged once.
+void check_plugin_version(const std::filesystem::path& run, const std::string& environment_json);
+
+/// The `environment.json` of a run that goes on with `round`, with one more entry in its list `builds` where
+/// program, LibTorch or the algorithm's plugin are another build than the last that took part; nothing where
+/// they are not. An entry has `from_round` and the fields that tell builds apart; those at the top are of the
+/// build that began the run.
+std::optional<std::string> environment_with_build(const std::filesystem::path& run,
+                                                  const std::string& environment_json,
+                                                  const std::string& algorithm, std::int64_t round);
+
+}  // namespace fedarena
