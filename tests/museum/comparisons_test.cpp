@@ -1,8 +1,11 @@
 // Exhibit 13: one algorithm that runs on other data, other seeds or more trials than the others.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,7 +14,9 @@
 #include <gmock/gmock.h>
 
 #include "harness/config/grid/grid.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
 #include "results/table/table.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/museum/exhibits.hpp"
@@ -119,6 +124,65 @@ TEST(RowsOfATable, HaveNoiseOfTheirOwn) {
   const double deviation = policy.noise_multiplier.number() * policy.clip_norm / 4;
   EXPECT_GT(noise.square().sum().item<double>() / (2 * deviation * deviation),
             weights - kNormalBound * std::sqrt(2 * weights));
+}
+
+// The same of one text over a file whose content was changed between two runs.
+class RowsOverFiles : public ::testing::Test {
+ protected:
+  // A table of 40 examples; the first has this label.
+  void write(const std::string& first_label) const {
+    std::string text = "x,label\n0.5," + first_label + "\n";
+    for (int i = 1; i < 40; ++i) text += fmt::format("{},{}\n", 0.25 * i, i % 3 == 0 ? "a" : "b");
+    scratch.write("rows.csv", text);
+  }
+  static std::vector<GridPoint> grid_of(std::string text) {
+    return read_grid(config::parse_document(std::move(text), "museum.toml"), {}, whole_catalog());
+  }
+  std::vector<GridPoint> grid() const {
+    std::string text = experiment_text("noise_multiplier = 1000.0\n");
+    const auto replace = [&](const std::string& what, const std::string& by) {
+      text.replace(text.find(what), what.size(), by);
+    };
+    replace("name = \"glyphs\"", fmt::format("name = \"csv\"\npath = \"{}\"\ntarget = \"label\"",
+                                             (scratch / "rows.csv").string()));
+    replace("kind = \"classes\"\nclients = 5\nclasses_per_client = 2", "kind = \"iid\"\nclients = 1");
+    return grid_of(text);
+  }
+
+  const Scratch scratch;
+};
+
+TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereAnExampleDiffers) {
+  const std::vector<GridPoint> points = grid();
+  const PlannedCell row = plan_cells(points, {"seed-1"}).front();
+  const WorkPool pool(2, use_one_torch_thread);
+  const std::atomic<bool> stop = false;
+  const auto algorithm = plugins().create(row.algorithm->name, row.algorithm->settings);
+  const auto published = [&](const std::string& first_label, std::optional<std::uint64_t> noise) {
+    write(first_label);
+    SharedInputs inputs;
+    const auto dealt = inputs.dealt(row.point->experiment, row.seed);
+    SimulationSetup setup = cell_setup(row, inputs, *dealt, *algorithm, "dp-fedavg 1.0.0", pool, stop);
+    setup.cell = noise.value_or(setup.cell);
+    Simulation simulation(setup);
+    simulation.next_round();
+    return simulation.params().flat().clone();
+  };
+  const double sharing = (published("a", 1) - published("b", 1)).norm().item<double>();
+  const double own = (published("a", {}) - published("b", {})).norm().item<double>();
+  EXPECT_GT(own, 10 * sharing);
+  EXPECT_TRUE(torch::equal(published("a", {}), published("a", {})));
+}
+
+TEST_F(RowsOverFiles, HaveNoiseOfTheirOwnWhereThePluginsVersionDiffers) {
+  write("a");
+  const std::vector<GridPoint> points = grid(), drawn = grid_of(experiment_text());
+  const PlannedCell row = plan_cells(points).front(), of_glyphs = plan_cells(drawn).front();
+  SharedInputs inputs;
+  EXPECT_EQ(noise_identity(row, inputs, "p 1.0.0"), noise_identity(row, inputs, "p 1.0.0"));
+  EXPECT_NE(noise_identity(row, inputs, "p 1.0.0"), noise_identity(row, inputs, "p 1.0.1"));
+  // Data that the program draws hold nobody, and printed figures stay.
+  EXPECT_EQ(noise_identity(of_glyphs, inputs, "p 1.0.0"), of_glyphs.identity());
 }
 
 // Exhibit 14: test examples among the clients' examples, and the best round on the test examples as result.

@@ -462,6 +462,17 @@ TEST_F(Policies, DeclareWhatEpsilonTakesAsPublic) {
   EXPECT_THAT(Simulation(setup(records_hidden())).ledger().public_data(), ElementsAre(dataset.fitted));
 }
 
+// By which a rule may end a run, and anybody may choose the round that is kept.
+TEST_F(Policies, DeclareTheScoresThatRulesLookAt) {
+  dataset.validation = dataset.test;
+  SimulationSetup validating = setup(records_hidden());
+  validating.held_out = {3};
+  EXPECT_THAT(Simulation(validating).ledger().public_data(),
+              ElementsAre("the validation examples", "the scores of held-out clients"));
+  validating.policy = NoPolicy{};
+  EXPECT_THAT(Simulation(validating).ledger().public_data(), IsEmpty());
+}
+
 // Four batches and a gradient of the whole shard are planned; data take fewer batches, and no gradient of the
 // whole shard in most rounds, which costs far more than any batch.
 class PlannedRounds : public Policies {

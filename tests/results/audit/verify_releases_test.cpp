@@ -207,6 +207,12 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
        {scaled("csv", "\"none\""), scaled("image-folder", "false"), scaled("femnist", "true"), tests_clients,
         std::string("\n[proxy]\nname = \"none\"\n")})
     EXPECT_THAT(of_records(constant, {}), IsEmpty()) << constant;
+  const std::string validates = "\n[evaluation]\nvalidation_fraction = 0.1\n";
+  EXPECT_THAT(of_records(validates, {"the validation examples"}), IsEmpty());
+  EXPECT_THAT(of_records(validates, {}),
+              ElementsAre("ledger.json: public_data is nothing; recomputed: the validation examples"));
+  EXPECT_THAT(of_records("\n[evaluation]\nvalidation_fraction = 0.0\nheld_out_clients = 0.0\n", {}),
+              IsEmpty());
   Ledger messages(Unit::kLocal);
   for (std::int64_t client = 0; client < 3; ++client) messages.add_client(client, 100);
   for (std::int64_t round = 1; round <= kRounds; ++round) {

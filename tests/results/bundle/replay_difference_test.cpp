@@ -68,6 +68,14 @@ TEST_F(BuildDifferenceTest, WhatAnOlderRecordDoesNotSayCountsAsDifferent) {
   EXPECT_THAT(test::message_of([&] { differences("[]"); }), testing::HasSubstr("environment.json"));
 }
 
+TEST_F(BuildDifferenceTest, CountsThoseThatResumedTheRun) {
+  std::string resumed = environment("0123abc", "d", "o", 1);
+  resumed.insert(resumed.size() - 1, R"(, "builds": [{"from_round": 3, "commit": "4567def"}])");
+  put(left_ / kEnvironmentFile, resumed);
+  EXPECT_THAT(differences(environment("0123abc", "d", "o", 1)),
+              ElementsAre("builds that took part 2, now 1"));
+}
+
 class RecordDifferenceTest : public Replayed {
  protected:
   void replace_last(double seconds, double accuracy, double loss) {
