@@ -41,12 +41,22 @@ std::vector<OpenedRun> OpenedRuns::references_of(const FinishedRun& run, const s
         found.summary->seed == own.seed)
       continue;
     if (stop.load(std::memory_order_relaxed)) throw Interrupted();
-    OpenedRun other = open(found.path);
-    if (are_alike(run, *other)) references.push_back(std::move(other));
+    try {
+      OpenedRun other = open(found.path);
+      if (are_alike(run, *other)) references.push_back(std::move(other));
+    } catch (const Error& error) {  // the others may be enough
+      const std::lock_guard lock(mutex_);
+      left_out_.emplace(found.path, error.what());
+    }
   }
   const std::lock_guard lock(mutex_);
   last_references_ = references;
   return references;
+}
+
+std::map<fs::path, std::string> OpenedRuns::left_out() const {
+  const std::lock_guard lock(mutex_);
+  return left_out_;
 }
 
 }  // namespace fedarena

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "harness/runner/finished_run.hpp"
@@ -28,18 +29,21 @@ class OpenedRuns {
   /// Throws Error where FinishedRun does.
   OpenedRun open(const std::filesystem::path& path);
   /// The finished runs beside a run that differ from it in the seed alone, in natural order of their paths.
-  /// They stay in memory until the next call, which asks mostly the same. Throws Error as open() does, and
-  /// Interrupted once `stop` is set.
+  /// They stay in memory until the next call, which asks mostly the same. Those that open() refuses are left
+  /// out. Throws Interrupted once `stop` is set.
   std::vector<OpenedRun> references_of(const FinishedRun& run, const std::atomic<bool>& stop);
+  /// Why runs were left out so far, by their paths.
+  std::map<std::filesystem::path, std::string> left_out() const;
   SharedInputs& inputs() { return inputs_; }
 
  private:
   const Catalog& catalog_;
   SharedInputs inputs_;
   std::map<std::filesystem::path, std::filesystem::path> asked_;  // by canonical path, as the others
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::filesystem::path, std::weak_ptr<const FinishedRun>> runs_;
   std::vector<OpenedRun> last_references_;
+  std::map<std::filesystem::path, std::string> left_out_;
 };
 
 }  // namespace fedarena

@@ -1,7 +1,6 @@
 #include "harness/loader/guarded_algorithm.hpp"
 
 #include <algorithm>
-#include <cfenv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -11,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/print.hpp"
+
+#include "harness/loader/kept_float_environment.hpp"
 
 namespace fedarena {
 namespace {
@@ -36,21 +37,18 @@ void refuse_exit() {
 class Visit {
  public:
   explicit Visit(const std::string& where) : outside_(inside) {
-    static const int registered = std::atexit(refuse_exit);
+    // Nothing is called at _Exit(), which only malice calls.
+    static const int registered = std::atexit(refuse_exit) + std::at_quick_exit(refuse_exit);
     FEDARENA_CHECK(registered, ==, 0);
-    FEDARENA_CHECK(std::fegetenv(&environment_), ==, 0);
     inside = &where;
   }
-  ~Visit() {
-    inside = outside_;
-    std::fesetenv(&environment_);
-  }
+  ~Visit() { inside = outside_; }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
  private:
   const std::string* outside_;
-  std::fenv_t environment_{};
+  KeptFloatEnvironment environment_;
 };
 
 void check_params(const Params& params, const Model& model, const std::string& what) {
@@ -98,6 +96,13 @@ class GuardedAlgorithm final : public Algorithm {
       : origin_(fmt::format("algorithm \"{}\" of plugin {}", info.name, info.plugin)) {
     inner_ = call("its constructor", [&] { return info.create(settings); });
   }
+  ~GuardedAlgorithm() override {
+    const std::string visited = origin_ + ", in its destructor,";
+    const Visit visit(visited);
+    inner_.reset();
+  }
+  GuardedAlgorithm(const GuardedAlgorithm&) = delete;
+  GuardedAlgorithm& operator=(const GuardedAlgorithm&) = delete;
 
   void start(Server& server) const override {
     call("start", [&] {
@@ -177,7 +182,7 @@ class GuardedAlgorithm final : public Algorithm {
   }
 
   [[noreturn]] void fail(std::string_view where, const std::string& what) const {
-    throw Error(Complaint{.found = fmt::format("{} failed in {}: {}", origin_, where, what)});
+    throw PluginFailure(Complaint{.found = fmt::format("{} failed in {}: {}", origin_, where, what)});
   }
 
   std::string origin_;

@@ -18,6 +18,7 @@
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
+#include "harness/loader/kept_float_environment.hpp"
 
 namespace fedarena {
 namespace {
@@ -56,6 +57,7 @@ bool is_function(const void* address) {
 // Loads a plugin that fits, which runs its static initialisers, and lets it announce its algorithms; nothing
 // of it is in use yet.
 Registry install(const fs::path& library) {
+  const KeptFloatEnvironment kept_environment;
   boost::dll::fs::error_code failure;
   dll::shared_library loaded;
   try {

@@ -29,7 +29,7 @@ class PluginHost {
   const Registry& registry() const { return registry_; }
   const std::vector<PluginReport>& reports() const { return reports_; }
   /// The algorithm with those settings; what it throws is translated so that it names plugin, algorithm and
-  /// call. Error with the nearest name when there is none.
+  /// call (see `guarded`). Error with the nearest name when there is none.
   std::unique_ptr<const Algorithm> create(const std::string& algorithm, const Settings& settings) const;
   /// The description of that algorithm; Error with the nearest name when there is none.
   const AlgorithmInfo& info(const std::string& algorithm) const;

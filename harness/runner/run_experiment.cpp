@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <latch>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 
 #include "fedarena/base/text.hpp"
 
+#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/cell_checks.hpp"
 #include "harness/runner/plan/cell_queue.hpp"
@@ -63,6 +65,7 @@ std::int64_t rounds_of(const std::vector<PlannedCell>& cells) {
   return rounds;
 }
 
+// Calls what calls the algorithm.
 template <typename Work>
 auto of_algorithm(const Work& work) -> decltype(work()) {
   try {
@@ -87,7 +90,6 @@ class CrewRun {
   }
   CrewRun(const CrewRun&) = delete;
   CrewRun& operator=(const CrewRun&) = delete;
-  Crew* crew() const { return crew_; }
 
  private:
   Crew* crew_;
@@ -130,11 +132,7 @@ class Arena {
                       above, cells_.size(), results::human_bytes(static_cast<double>(budget))));
     }
     CellQueue queue(std::move(needs), budget);
-    std::vector<std::thread> others;
-    const std::size_t lanes = std::min<std::size_t>(static_cast<std::size_t>(options_.jobs), cells_.size());
-    while (others.size() + 1 < lanes) others.emplace_back([&] { work(queue); });
-    work(queue);
-    for (std::thread& other : others) other.join();
+    work_side_by_side(queue);
     if (failure_) std::rethrow_exception(failure_);
     if (!failed_cells_.empty()) throw all_failures();
     return !stopped_;
@@ -157,6 +155,37 @@ class Arena {
     return hashes;
   }
 
+  // With a thread for each job. Where there are not enough of them nothing begins, because memory may be as
+  // short as threads are.
+  void work_side_by_side(CellQueue& queue) {
+    const std::size_t lanes = std::min<std::size_t>(static_cast<std::size_t>(options_.jobs), cells_.size());
+    bool all_there = false;
+    std::latch known(1);
+    std::vector<std::jthread> others;
+    try {
+      while (others.size() + 1 < lanes) {
+        others.emplace_back([&] {
+          known.wait();
+          if (all_there) work(queue);
+        });
+      }
+    } catch (...) {
+      known.count_down();
+      throw;
+    }
+    all_there = true;
+    known.count_down();
+    work(queue);
+  }
+
+  // Settings that the algorithm itself refuses are a mistake of the experiment file.
+  void check_settings(const AlgorithmEntry& entry) const {
+    try {
+      host_.create(entry.name, entry.settings);
+    } catch (const PluginFailure&) {  // which the cell tells when it is its turn
+    }
+  }
+
   // Whatever can be said about a cell before anything is trained. Returns the memory that it needs.
   std::int64_t prepare(const PlannedCell& cell) {
     const Experiment& experiment = cell.point->experiment;
@@ -167,6 +196,7 @@ class Arena {
         say_once(slow_blas_warning(environment));
       }
       check_cell(cell, inputs_, [this](const std::string& line) { say_once(line); });
+      check_settings(*cell.algorithm);
       const auto dealt = inputs_.dealt(experiment, cell.seed);
       check_partition(options_.out / cell.folder(), recorded_partition(experiment, cell.seed, dealt->card));
       check_plugin_version(options_.out / cell.folder(), environments_.at(experiment.device).json);
@@ -258,13 +288,11 @@ class Arena {
   // False when the user stopped it, or another cell failed.
   bool run_cell(const PlannedCell& cell) {
     const Experiment& experiment = cell.point->experiment;
-    const AlgorithmEntry& entry = *cell.algorithm;
     const std::string name = cell.name();
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     say_once(
         fmt::format("seed {}: {}", cell.seed,
                     describe(hides_label_counts(experiment) ? without_labels(dealt->card) : dealt->card)));
-    const std::unique_ptr<const Algorithm> algorithm = host_.create(entry.name, entry.settings);
     CellRecord record(options_.out / cell.folder(), cell.experiment(),
                       environments_.at(experiment.device).json, planned_summary(cell, *dealt, inputs_),
                       options_.resume, recorded_partition(experiment, cell.seed, dealt->card));
@@ -273,24 +301,61 @@ class Arena {
       check_audit(record.summary(), options_.out / cell.folder());
       return true;
     }
+    try {
+      if (!play(cell, *dealt, record)) return false;
+    } catch (const AlgorithmFailed& failed) {
+      record.fail(failed.complaint.found);
+      throw;
+    }
+    progress_.end_cell(name, record.summary(), true);
+    if (record.summary().audit)
+      progress_.say(fmt::format("{}: audit: {}", name, results::audit_text(*record.summary().audit)));
+    check_audit(record.summary(), options_.out / cell.folder());
+    return true;
+  }
+
+  // From where the record is to its end, or false.
+  bool play(const PlannedCell& cell, const PartitionedData& dealt, CellRecord& record) {
+    const Experiment& experiment = cell.point->experiment;
+    const AlgorithmEntry& entry = *cell.algorithm;
+    const std::string name = cell.name();
+    const auto algorithm = of_algorithm([&] { return host_.create(entry.name, entry.settings); });
     SimulationSetup setup =
-        cell_setup(cell, inputs_, *dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_);
+        cell_setup(cell, inputs_, dealt, *algorithm, host_.info(entry.name).plugin, pool_, stop_);
     setup.on_client = [&](std::int64_t done, std::int64_t all) {
       if (ending_.load(std::memory_order_relaxed)) throw Interrupted();
       progress_.client_done(name, done, all);
     };
-    const CrewRun run(crew_ ? &*crew_ : nullptr, [&](Crew& crew) {
-      crew.begin(describe_for_ranks(cell, inputs_), inputs_.for_host(experiment));
-    });
-    setup.crew = run.crew();
+    setup.crew = crew_ ? &*crew_ : nullptr;
     setup.states = {.memory = options_.state_memory,
                     .file = options_.out / cell.folder() / results::kClientStatesFile};
-    Simulation simulation(setup);
+    // Before the crew begins, where an algorithm that cannot start would be a failure of each rank.
+    Simulation simulation = of_algorithm([&] { return Simulation(setup); });
+    const CrewRun run(setup.crew, [&](Crew& crew) {
+      crew.begin(describe_for_ranks(cell, inputs_), inputs_.for_host(experiment));
+    });
     record.restore(simulation);
     progress_.begin_cell(name, simulation.rounds_done(), experiment.rounds);
-    std::set<std::int64_t> spent = simulation.spent();
     StoppingRule rule(experiment.stopping);
     for (const results::RoundRecord& round : record.rounds()) rule.see(round);
+    try {
+      play_rounds(name, simulation, rule, record);
+      of_algorithm([&] {
+        if (!rule.stopped().empty()) simulation.charge_rest();
+        record.finish(simulation, rule.stopped());
+      });
+    } catch (const Interrupted&) {  // at the end, an evaluation is left, for which a resumed run has all
+      record.interrupt(simulation);
+      return false;
+    } catch (const AlgorithmFailed&) {  // complete rounds are kept
+      record.interrupt(simulation);
+      throw;
+    }
+    return true;
+  }
+
+  void play_rounds(const std::string& name, Simulation& simulation, StoppingRule& rule, CellRecord& record) {
+    std::set<std::int64_t> spent = simulation.spent();
     try {
       while (!simulation.finished() && rule.stopped().empty()) {
         const results::RoundRecord round = of_algorithm([&] { return simulation.next_round(); });
@@ -299,27 +364,12 @@ class Arena {
         say_spent(name, simulation, spent);
         rule.see(round);
       }
-    } catch (const Interrupted&) {
-      record.interrupt(simulation);
-      return false;
     } catch (const BudgetSpent&) {
       progress_.say(fmt::format("{}: stopped after round {}: {}", name, simulation.rounds_done(),
                                 record.summary().privacy->budget.is_list()
                                     ? "no client's budget pays for another one"
                                     : "the next one would overspend the budget"));
     }
-    try {
-      if (!rule.stopped().empty()) simulation.charge_rest();
-      record.finish(simulation, rule.stopped());
-    } catch (const Interrupted&) {  // what is left is an evaluation, for which a resumed run has all
-      record.interrupt(simulation);
-      return false;
-    }
-    progress_.end_cell(name, record.summary(), true);
-    if (record.summary().audit)
-      progress_.say(fmt::format("{}: audit: {}", name, results::audit_text(*record.summary().audit)));
-    check_audit(record.summary(), options_.out / cell.folder());
-    return true;
   }
 
   const std::vector<PlannedCell>& cells_;

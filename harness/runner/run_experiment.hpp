@@ -30,8 +30,8 @@ struct RunOptions {
 /// Runs the cells, each recorded in a run directory of its own; data sets, models and workers are shared.
 /// Returns false when `stop` was set: the cells at work are then left at their last complete round, to be
 /// resumed. Throws Error when a folder holds a run already (without resume), or runs of another experiment
-/// (with it), before anything runs. A cell that fails later is left as it is and the others run; then its
-/// Error is thrown, with the names of others that failed.
+/// (with it), before anything runs. A cell whose algorithm fails is recorded as failed and the others run;
+/// then its Error is thrown, with the names of others that failed.
 bool run_cells(const std::vector<PlannedCell>& cells, const PluginHost& host, const RunOptions& options,
                const std::atomic<bool>& stop);
 

@@ -18,6 +18,7 @@ Work work_of(const Summary& summary, std::optional<bool> held) {
   if (summary.state == kFinished) return Work::kFinished;
   const bool running = summary.state == kRunning;
   if (held.value_or(running)) return Work::kRunning;
+  if (summary.state == kFailed) return Work::kFailed;
   return running ? Work::kLeft : Work::kInterrupted;
 }
 

@@ -21,6 +21,7 @@ enum class Work {
   kQueued,       ///< waits for a machine of a cluster
   kLeft,         ///< recorded as running, but no process of this machine is at it
   kInterrupted,  ///< stopped in order, to be resumed
+  kFailed,       ///< its algorithm failed
   kBroken,       ///< cannot be read
   kFinished
 };

@@ -34,8 +34,8 @@ std::size_t height(double value, double lowest, double highest) {
 
 using Line = std::vector<std::string>;
 
-constexpr std::array<Work, 6> kWorks = {Work::kRunning,     Work::kQueued, Work::kLeft,
-                                        Work::kInterrupted, Work::kBroken, Work::kFinished};
+constexpr std::array<Work, 7> kWorks = {Work::kRunning, Work::kQueued, Work::kLeft,    Work::kInterrupted,
+                                        Work::kFailed,  Work::kBroken, Work::kFinished};
 
 std::string_view name_of(Work work) {
   switch (work) {
@@ -47,6 +47,8 @@ std::string_view name_of(Work work) {
       return "no process";
     case Work::kInterrupted:
       return "interrupted";
+    case Work::kFailed:
+      return "failed";
     case Work::kBroken:
       return "broken";
     case Work::kFinished:

@@ -90,7 +90,10 @@ void form_summary(Form& form, Run& run) {
   if (form.has("held_out_clients", run.held_out_clients))
     form.integer("held_out_clients", run.held_out_clients, 1);
   form.integer("parameters", run.parameters, 0);
-  form.choice("state", run.state, {std::string(kRunning), std::string(kInterrupted), std::string(kFinished)});
+  form.choice(
+      "state", run.state,
+      {std::string(kRunning), std::string(kInterrupted), std::string(kFailed), std::string(kFinished)});
+  if (form.has("failure", run.failure)) form.text("failure", run.failure);
   form.fraction("final_test_accuracy", run.final_test_accuracy);
   form.number("final_test_loss", run.final_test_loss);
   form.choice("policy", run.policy, {"none", "record", "client", "local", "label"});
@@ -158,6 +161,8 @@ void check_rounds(const Summary& summary, const JsonFields& fields) {
 // A result exists exactly when the run is finished, so that no half-trained model slips into a table.
 void check_state(const Summary& summary, const JsonFields& fields) {
   const bool finished = summary.state == kFinished;
+  if (!summary.failure.empty() && summary.state != kFailed)
+    fields.reject("failure", fmt::format("absent, because the state is {}", summary.state));
   if ((summary.per_client || summary.client_errors) && !finished) {
     fields.reject("clients_tested", fmt::format("absent, because the state is {}", summary.state));
   }

@@ -73,6 +73,7 @@ struct RoundRecord {
 /// The state of a run, as `Summary::state` names it.
 inline constexpr std::string_view kRunning = "running";
 inline constexpr std::string_view kInterrupted = "interrupted";
+inline constexpr std::string_view kFailed = "failed";
 inline constexpr std::string_view kFinished = "finished";
 
 /// The rules that end a run early, as `Summary::stopped` names them.
@@ -99,6 +100,7 @@ struct Summary {
   std::int64_t held_out_clients = 0;  ///< of them, that never train; the validation scores are theirs
   std::int64_t parameters = 0;        ///< numbers in the model
   std::string state = std::string(kRunning);
+  std::string failure = {};  ///< why the algorithm failed; empty unless that is the state
   std::optional<double>
       final_test_accuracy;  ///< of the last round; only when finished; none on regression data
   /// Of the last round; present exactly when finished. On regression data half the squared distance between
@@ -151,8 +153,8 @@ Cost total_cost(std::span<const RoundRecord> rounds);
 /// Whether the run is finished with a model whose test loss is nan or infinite.
 bool diverged(const Summary& summary);
 
-/// "running", "interrupted" or "finished", and in parentheses what ended the run before its last planned
-/// round (its budget of epsilon, or a rule of `[stopping]`) and that it diverged.
+/// "running", "interrupted", "failed" or "finished", and in parentheses what ended the run before its last
+/// planned round (its budget of epsilon, or a rule of `[stopping]`) and that it diverged.
 std::string state_text(const Summary& summary);
 
 }  // namespace fedarena::results

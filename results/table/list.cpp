@@ -44,6 +44,10 @@ std::string render_list(std::span<const FoundRun> runs) {
                           runs[i].problem);
     }
   }
+  for (const FoundRun& run : runs) {
+    if (run.summary && run.summary->state == kFailed)
+      text += fmt::format("{} failed: {}\n", one_line(run.path.string()), one_line(run.summary->failure));
+  }
   return text;
 }
 

@@ -231,6 +231,19 @@ TEST(TestShares, OfRegressionDataFollowTheClientsSizes) {
   EXPECT_EQ(dealt[1].size(), 4U);
 }
 
+TEST(TestShares, TellLabelCountsWhereTheyAreCutByThem) {
+  const std::vector<std::int64_t> labels{0, 1, 0, 1}, users{7, 7, 8, 8};
+  const PartitionInput of_users{.labels = labels, .examples = 4, .classes = 2, .users = users};
+  PartitionInput nameless = of_users;
+  nameless.users = {};
+  const Partition by_user{{0, 1}, {2, 3}}, across_users{{0, 2}, {1, 3}};
+  EXPECT_TRUE(tests_tell_label_counts(by_user, nameless, nameless));
+  EXPECT_TRUE(tests_tell_label_counts(by_user, of_users, nameless));
+  EXPECT_TRUE(tests_tell_label_counts(across_users, of_users, of_users));
+  EXPECT_FALSE(tests_tell_label_counts(by_user, of_users, of_users));
+  EXPECT_FALSE(tests_tell_label_counts(by_user, unlabelled(4), unlabelled(4)));
+}
+
 TEST(TestShares, MayBeEmpty) {
   const Labelled train({0, 0, 0, 1}, 2), test({0, 1}, 2);
   const Partition dealt = deal_test_examples({{0}, {1, 2}, {3}}, train, test, 1);

@@ -122,7 +122,8 @@ class SecondScreen {
 
 bool is_over(const std::vector<results::LiveCell>& cells) {
   return !cells.empty() && std::ranges::all_of(cells, [](const results::LiveCell& cell) {
-    return cell.work == results::Work::kFinished || cell.work == results::Work::kBroken;
+    return cell.work == results::Work::kFinished || cell.work == results::Work::kFailed ||
+           cell.work == results::Work::kBroken;
   });
 }
 

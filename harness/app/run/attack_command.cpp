@@ -142,6 +142,12 @@ class AttackedRuns {
     }
   }
 
+  // Names what should have been a reference and cannot be.
+  void say_left_out() const {
+    for (const auto& [run, why] : runs_.left_out())
+      print(stderr, "not asked as a reference: {}\n", results::one_line(why));
+  }
+
   // Of those that could be attacked.
   const results::Json& json() const { return json_; }
 
@@ -220,7 +226,11 @@ int run_attacks(const AttackArguments& arguments) {
       print(stderr, "Stopped after {} of {} runs; nothing was written for the others.\n", attacked,
             found.size());
     return kInterrupted;
+  } catch (const Error&) {
+    runs.say_left_out();
+    throw;
   }
+  runs.say_left_out();
   if (runs.json().empty()) {
     throw Error(Complaint{.found = fmt::format("none of the {} runs could be attacked", found.size()),
                           .remedy = "The lines above say why."});

@@ -48,8 +48,16 @@ struct Distances {
   std::string features;
 };
 
-Distances distances_of(const FinishedRun& run, const torch::Tensor& images, const ImageFeatures& features) {
-  const torch::Tensor test = features.of_test(kTestImages);
+// The network of a data set, and what every distance is taken from.
+struct Measure {
+  Measure(const Dataset& dataset, const ImageFeatures::Setting& setting)
+      : features(dataset, setting), test(features.of_test(kTestImages)) {}
+  ImageFeatures features;
+  torch::Tensor test;
+};
+
+Distances distances_of(const FinishedRun& run, const torch::Tensor& images, const Measure& measure) {
+  const auto& [features, test] = measure;
   return {.run = run.path(),
           .round = last_sent_round(run),
           .images = images.size(0),
@@ -112,19 +120,19 @@ std::vector<Distances> measure_all(const std::vector<results::FoundRun>& found, 
   const auto tell = [&](const std::string& what) {
     progress.draw([&](std::size_t room) { return what.substr(0, room); });
   };
-  std::map<const Dataset*, std::unique_ptr<const ImageFeatures>> networks;
+  std::map<const Dataset*, std::unique_ptr<const Measure>> measures;
   std::vector<Distances> all;
   for (const results::FoundRun& each : found) {
     if (stop.load(std::memory_order_relaxed)) throw Interrupted();
     try {
       const FinishedRun run(each.path, catalog, inputs);
       const torch::Tensor images = set_of(run);  // before a network is trained for nothing
-      auto& network = networks[&run.dataset()];
-      if (network == nullptr)
-        network = std::make_unique<const ImageFeatures>(
+      auto& measure = measures[&run.dataset()];
+      if (measure == nullptr)
+        measure = std::make_unique<const Measure>(
             run.dataset(), ImageFeatures::Setting{.pool = pool, .stop = stop, .tell = tell});
       tell(each.path.string());
-      all.push_back(distances_of(run, images, *network));
+      all.push_back(distances_of(run, images, *measure));
     } catch (const Error& error) {
       if (found.size() == 1) throw;
       // One run that has no images must not hide the others.

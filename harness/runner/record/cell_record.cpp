@@ -1,6 +1,7 @@
 #include "harness/runner/record/cell_record.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
@@ -160,16 +161,15 @@ void CellRecord::write_scores(const results::RoundRecord& record) {
 }
 
 // Not before the end: nothing about canaries may be read while their scores can still change.
-void CellRecord::write_audit(const Simulation& simulation) {
-  const Canaries& canaries = simulation.canaries();
+void CellRecord::write_audit(const Canaries& canaries, std::vector<double> scores) {
   if (canaries.size() == 0) return;
-  const results::CanaryScores scores{.kind = canaries.plan().kind,
-                                     .guesses = guesses_,
-                                     .control = canaries.plan().control,
-                                     .scores = simulation.canary_scores(),
-                                     .in = canaries.in()};
-  own().write_file_atomically(results::kAuditFile, to_json_text(scores));
-  summary_.audit = results::audit_of(scores, *summary_.privacy);
+  const results::CanaryScores audit{.kind = canaries.plan().kind,
+                                    .guesses = guesses_,
+                                    .control = canaries.plan().control,
+                                    .scores = std::move(scores),
+                                    .in = canaries.in()};
+  own().write_file_atomically(results::kAuditFile, to_json_text(audit));
+  summary_.audit = results::audit_of(audit, *summary_.privacy);
 }
 
 void CellRecord::checkpoint(Simulation& simulation, std::string_view unpublished) {
@@ -191,6 +191,11 @@ void CellRecord::interrupt(Simulation& simulation) {
   write_summary(results::kInterrupted);
 }
 
+void CellRecord::fail(const std::string& reason) {
+  summary_.failure = reason;
+  write_summary(results::kFailed);
+}
+
 void CellRecord::evaluate_last_round(Simulation& simulation) {
   results::RoundRecord last = directory_->rounds().back();
   if (last.test_loss) return;
@@ -203,6 +208,7 @@ void CellRecord::evaluate_last_round(Simulation& simulation) {
 void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   checkpoint(simulation);
   evaluate_last_round(simulation);  // planned as one in the middle when the budget ended the run
+  std::vector<double> scores = simulation.canary_scores();  // the last that can be interrupted
   double client_rounds = 0;
   std::vector<results::EvaluatedRound> evaluated;
   const std::vector<results::RoundRecord> rounds = directory_->rounds();
@@ -226,7 +232,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   }
   results::compute_claim(summary_, simulation.ledger());
   if (summary_.privacy) summary_.privacy->spent_clients = std::ssize(simulation.spent());
-  write_audit(simulation);
+  write_audit(simulation.canaries(), std::move(scores));
   if (!simulation.finished()) {
     if (stopped.empty()) {
       summary_.privacy->stopped = results::kStoppedByBudget;
@@ -245,6 +251,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
 
 void CellRecord::write_summary(std::string_view state) {
   summary_.state = state;
+  if (state != results::kFailed) summary_.failure.clear();
   summary_.rounds_done = directory_->rounds_recorded();
   own().write_summary(summary_);
 }

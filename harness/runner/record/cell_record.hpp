@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/config/sections/experiment.hpp"
 #include "harness/runner/record/folder_lock.hpp"
@@ -38,6 +39,8 @@ class CellRecord {
   void append(const results::RoundRecord& record, Simulation& simulation);
   /// Leaves a resumable run.
   void interrupt(Simulation& simulation);
+  /// Leaves a run that is no further than it was written down, for this reason; it can be resumed.
+  void fail(const std::string& reason);
   /// The rounds written down, in order.
   std::vector<results::RoundRecord> rounds() const { return directory_->rounds(); }
   /// Leaves a finished run: after the last round, or after the one where a rule ended it (`stopped` names
@@ -52,7 +55,7 @@ class CellRecord {
   void publish(const results::RoundRecord& record, const Simulation& simulation);
   void write_ledger(const Simulation& simulation);
   void write_scores(const results::RoundRecord& record);
-  void write_audit(const Simulation& simulation);
+  void write_audit(const Canaries& canaries, std::vector<double> scores);
   void evaluate_last_round(Simulation& simulation);
   void write_summary(std::string_view state);
 

@@ -9,6 +9,7 @@
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
+#include "tests/harness/app/small_experiment.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::test {
@@ -144,6 +145,15 @@ TEST_F(PrivacyCommand, ExplainsARun) {
       "privacy.txt",
       answers(scratch,
               {"privacy run", "epsilon --ledger run/ledger.json --client 0 --delta 1e-5 --orders opacus"}));
+}
+
+TEST_F(PrivacyCommand, WarnsAsRunDoesOfADeltaThatProtectsNobody) {
+  const std::string warning = "delta 0.1 is not below 1/12000, one over the number of examples: it allows to";
+  const Outcome run = run_small(
+      scratch,
+      {.rounds = 1, .more = "\n[privacy]\npolicy = \"record\"\nnoise_multiplier = 2.0\ndelta = 0.1\n"});
+  EXPECT_THAT(run.err, testing::HasSubstr("note: fedavg: " + warning));
+  EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out, testing::HasSubstr("            " + warning));
 }
 
 TEST_F(PrivacyCommand, SaysWhatALedgerTakesAsPublic) {

@@ -117,6 +117,21 @@ TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {
   EXPECT_THAT(refused("attack out --score loss"), HasSubstr("none of the 3 runs could be attacked"));
 }
 
+TEST_F(AttackCommand, LeavesOutReferencesThatAreDamaged) {
+  run_small(scratch, memorising());
+  const fs::path out = scratch.path() / "out";
+  const std::string lost = "fedavg-seed-2: the run has no checkpoint.bin, which holds its model";
+  fs::remove(out / "fedavg-seed-2/checkpoint.bin");
+  EXPECT_THAT(succeed("attack out/fedavg-seed-1 --score rmia").err,
+              testing::ContainsRegex("not asked as a reference: .*" + lost));
+  EXPECT_THAT(attacks_of(out / "fedavg-seed-1").attacks.back().references,
+              testing::ElementsAre("fedavg-seed-3"));
+  fs::remove_all(out / "fedavg-seed-3");
+  EXPECT_THAT(refused("attack out/fedavg-seed-1 --score rmia"),
+              testing::AllOf(HasSubstr(lost), HasSubstr("rmia asks models of the same experiment under other "
+                                                        "seeds, at least 1; there are 0")));
+}
+
 // Which of them ends first is not known with three workers.
 TEST_F(AttackCommand, AttacksRunsSideBySideToTheSameAnswers) {
   run_small(scratch, memorising());

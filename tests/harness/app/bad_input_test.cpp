@@ -80,6 +80,17 @@ TEST_F(BadInput, ExperimentFilesAreRefusedWithThePlaceAndTheNearestName) {
                     "run small.toml --set model.name=convnet --set model.depth=8 --out out"}));
 }
 
+// What papers and other programs call our keys.
+TEST_F(BadInput, NamesOfOtherProgramsAreUnderstood) {
+  SmallExperiment experiment{.training = "epochs = 1\nbatch_size = 16\nrate = 0.05"};
+  experiment.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"), HasSubstr("unknown key \"epochs\" in [training]; allowed: "));
+  EXPECT_THAT(refused("run small.toml"), HasSubstr("; did you mean \"local_epochs\"?\n"));
+  experiment.training = "local_epochs = 1\nbatch_size = 16\nlearning_rate = 0.05";
+  experiment.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"), HasSubstr("; did you mean \"rate\"?\n"));
+}
+
 // The words are those of the TOML library.
 TEST_F(BadInput, SyntaxErrorsAreRefusedWithTheirLine) {
   scratch.write("syntax.toml", "[experiment]\nname = \"small\nrounds = 3\n");

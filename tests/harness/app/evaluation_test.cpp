@@ -141,6 +141,24 @@ TEST_F(Evaluation, TestsClientsAndHoldsExamplesOut) {
   succeed("verify runs/small");
 }
 
+// Tests that are cut by how many examples of each class a client holds tell just that.
+TEST_F(Evaluation, OfClientsByClassLeavesNoPrivacyUnlessTheirCountsArePublic) {
+  const auto entry = [](const std::string& label, const std::string& more) {
+    return "\n[[algorithms]]\nname = \"fedavg\"\nlabel = \"" + label +
+           "\"\n[algorithms.privacy]\npolicy = \"record\"\nnoise_multiplier = 2.0\n" + more;
+  };
+  run_small(scratch, {.rounds = 1,
+                      .partition = "kind = \"dirichlet\"\nalpha = 0.5\nclients = 4",
+                      .evaluation = "per_client = true",
+                      .algorithms = {},
+                      .more = entry("secret", "") + entry("public", "public_label_counts = true\n")});
+  const std::string table = succeed("table out").out;
+  EXPECT_THAT(table, testing::ContainsRegex("\n\\| secret .* inf \\| +inf \\| 1e-5 "));
+  EXPECT_THAT(table, testing::ContainsRegex("\n\\| public .* 0\\.[0-9]+ \\| +0\\.[0-9]+ \\| 1e-5 "));
+  EXPECT_THAT(table,
+              HasSubstr("- secret: nothing is protected, because of an exact access (fedavg: label counts"));
+}
+
 TEST_F(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
   const std::string options =
       "--set evaluation.validation_fraction=0.1 --set stopping.patience=1 --set stopping.improvement=0.9";

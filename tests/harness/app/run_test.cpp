@@ -121,6 +121,11 @@ TEST_F(RunCommand, GivesEveryAlgorithmTheSamePartitionAndStart) {
   for (std::size_t i = 0; i < fedavg.size(); ++i) EXPECT_EQ(fedavg[i].test_loss, fedprox[i].test_loss);
 }
 
+TEST_F(RunCommand, PrintsItsFolderAsAShellTakesIt) {
+  EXPECT_THAT(run_small(scratch, {.rounds = 1}, "--out 'my runs'").err,
+              HasSubstr("Results are in 'my runs'; `fedarena table 'my runs'` prints the table."));
+}
+
 TEST_F(RunCommand, RecordsARunThatDiverged) {
   // It has an accuracy, that of answers without sense.
   EXPECT_THAT(run_small(scratch, {.training = "local_steps = 50\nrate = 1e38"}).err,

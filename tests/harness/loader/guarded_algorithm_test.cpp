@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
@@ -109,6 +110,18 @@ TEST(Guard, NamesPluginAlgorithmAndCall) {
   }
 }
 
+// A refusal of settings is one; so a failure must not pass for it.
+TEST(Guard, TellsAFailureFromAnError) {
+  for (const Call& call : kCalls) {
+    EXPECT_THROW(run(call.where, "exception"), PluginFailure) << call.where;
+    try {
+      run(call.where, "error");
+    } catch (const Error& error) {
+      EXPECT_EQ(dynamic_cast<const PluginFailure*>(&error), nullptr) << call.where;
+    }
+  }
+}
+
 TEST(Guard, KeepsThePartsOfAnError) {
   for (const Call& call : kCalls) {
     EXPECT_EQ(failure(call.where, "error"), "wrong number (algorithm \"thrower\" of plugin good 1.2.3, in " +
@@ -136,15 +149,19 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
 }
 
 TEST(Guard, KeepsRoundingToItself) {
-  for (const Call& call : kCalls) {
-    run(call.where, "rounding");
-    EXPECT_EQ(std::fegetround(), FE_TONEAREST) << call.where;
+  std::vector<std::string> places{"destructor"};
+  for (const Call& call : kCalls) places.push_back(call.where);
+  for (const std::string& place : places) {
+    run(place, "rounding");
+    EXPECT_EQ(std::fegetround(), FE_TONEAREST) << place;
     std::fesetround(FE_TONEAREST);
   }
 }
 
 TEST(GuardDeathTest, TakesExitForAFailure) {
   EXPECT_EXIT(run("train", "exit"), testing::ExitedWithCode(1),
+              "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, ended the program");
+  EXPECT_EXIT(run("train", "quick_exit"), testing::ExitedWithCode(1),
               "algorithm \"thrower\" of plugin good 1.2.3, in train, round 3, client 7, ended the program");
   EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0), "");
 }

@@ -1,10 +1,12 @@
 // Files that are not plugins of this program, made from one that is: each is left out with a reason, and
 // nothing of it has run.
 #include <array>
+#include <cfenv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <link.h>
 #include <random>
 #include <sstream>
@@ -179,6 +181,22 @@ TEST(Stranger, EndsNobodyWhenItFailsWhileItIsLoaded) {
     EXPECT_THAT(report.problem, HasSubstr(reason)) << variable;
   }
   EXPECT_EQ(load(good()).problem, "");
+}
+
+// What it changes while it is loaded would change the numbers of every algorithm.
+TEST(Stranger, KeepsRoundingToItself) {
+  for (const char* variable : {"FEDARENA_TEST_LOADING_ROUNDS", "FEDARENA_TEST_INSTALLING_ROUNDS"}) {
+    ::setenv(variable, "1", 1);
+    const PluginReport report = load(good());
+    ::unsetenv(variable);
+    const int rounding = std::fegetround();
+    volatile float smallest = std::numeric_limits<float>::min();
+    volatile float half = smallest / 2;  // subnormal
+    std::fesetenv(FE_DFL_ENV);
+    EXPECT_EQ(report.problem, "") << variable;
+    EXPECT_EQ(rounding, FE_TONEAREST) << variable;
+    EXPECT_GT(static_cast<float>(half), 0.0F) << variable;
+  }
 }
 
 }  // namespace

@@ -146,21 +146,32 @@ TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
                             "region = \"" +
                                 region + "\"\nserver_radius = \"" + server_radius + "\""}});
   };
-  const auto voting = [](std::int64_t votes) {
-    return [votes](std::int64_t client) {
-      std::vector<Access> list = honest(client).list();
-      list.push_back({Gaussian{2, Adjacency::kZeroOut}, votes});
-      return RoundAccesses(list);
+  // Twelve batches are planned; of the whole shard `made` answers are made, and `unmade` are not.
+  const auto asked = [](std::int64_t made, std::int64_t unmade) {
+    return [=](std::int64_t client) {
+      std::vector<Access> list = honest(client).list(), missing;
+      const Access batches = list.front();
+      const Event whole = Gaussian{2, Adjacency::kZeroOut};
+      if (made > 0) list.push_back({whole, made});
+      if (batches.count < 12) missing.push_back({batches.event, 12 - batches.count});
+      if (unmade > 0) missing.push_back({whole, unmade});
+      RoundAccesses round(list);
+      round.leave_unmade(missing);
+      return round;
     };
   };
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(1), 13)), IsEmpty());
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(1), 12)),
-              ElementsAre("ledger.json: most_accesses is 12; recomputed: 13"));
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(2), 13)),
-              ElementsAre("ledger.json: accesses in a round of client 1 is 14; recomputed: 0-13"));
-  EXPECT_THAT(differences(file("votes", "constant"), ledger_of_records(honest, 12)), IsEmpty());
-  EXPECT_THAT(differences(file("loss", "median"), ledger_of_records(honest, 12)), IsEmpty());
-  EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(honest, 17)), IsEmpty());
+  const auto refusal = [](const std::string& whole) {
+    return Contains(
+        AllOf(StartsWith("ledger.json: accesses planned for a round of client 0 and 2 more is 12"),
+              HasSubstr(whole + " of the whole shard; recomputed: 12 over samples, 1 of")));
+  };
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(1, 0))), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(0, 1))), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(0, 0))), refusal("0"));
+  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(2, 0))), refusal("2"));
+  EXPECT_THAT(differences(file("votes", "constant"), ledger_of_records(asked(0, 0))), IsEmpty());
+  EXPECT_THAT(differences(file("loss", "median"), ledger_of_records(asked(0, 0))), IsEmpty());
+  EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(asked(2, 3))), IsEmpty());
 }
 
 // A private generator draws batches of a size of its own.

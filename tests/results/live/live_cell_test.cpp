@@ -32,6 +32,11 @@ TEST(LiveCell, IsAtWorkWhenAProcessHoldsIt) {
   EXPECT_EQ(live_cell("a", interrupted, {}, true, 0).work, Work::kRunning);
   EXPECT_EQ(live_cell("a", interrupted, {}, false, 0).work, Work::kInterrupted);
   EXPECT_EQ(live_cell("a", interrupted, {}, std::nullopt, 0).work, Work::kInterrupted);
+  Summary failed = interrupted;
+  failed.state = kFailed;
+  EXPECT_EQ(live_cell("a", failed, {}, true, 0).work, Work::kRunning);
+  EXPECT_EQ(live_cell("a", failed, {}, false, 0).work, Work::kFailed);
+  EXPECT_EQ(live_cell("a", failed, {}, std::nullopt, 0).work, Work::kFailed);
   // A process that ends a run says so before it lets go.
   EXPECT_EQ(live_cell("a", done, rounds(20), true, 0).work, Work::kFinished);
 }

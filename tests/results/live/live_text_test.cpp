@@ -145,6 +145,15 @@ TEST(LiveText, FitsTheScreen) {
   }
 }
 
+TEST(LiveText, ShowsWhatFailedBeforeWhatIsFinished) {
+  const std::vector cells = {with(Work::kFinished, "done"), with(Work::kFailed, "ill"),
+                             with(Work::kInterrupted, "stopped")};
+  EXPECT_THAT(lines_of(live_text(cells, {})),
+              ElementsAre(HasSubstr("1 interrupted, 1 failed, 1 finished"), HasSubstr("state"),
+                          HasSubstr("interrupted  stopped"), HasSubstr("failed       ill, seed 1"),
+                          HasSubstr("finished     done")));
+}
+
 TEST(LiveText, CountsWhatFindsNoRoom) {
   std::vector<LiveCell> cells(3, running_cell());
   cells.resize(7, with(Work::kFinished, "done"));

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
+#include "results/plot/choice_plot.hpp"
 #include "results/plot/curve_plot.hpp"
 #include "results/plot/gnuplot.hpp"
 #include "results/plot/heat_map_plot.hpp"
@@ -94,6 +95,14 @@ TEST_P(HostileTexts, AreNotRunFromCharacteristics) {
 
 TEST_P(HostileTexts, AreNotRunFromHeatMaps) {
   for (const std::string& text : texts_) drawn(heat_map_script({.title = text, .counts = {{1}}}, GetParam()));
+}
+
+TEST_P(HostileTexts, AreNotRunFromChoices) {
+  RoundRecord round;
+  round.round = 1;
+  round.choices = {{0, 0}, {1, 1}};
+  const Choices choices = choices_of({&round, 1});
+  for (const std::string& text : texts_) drawn(choices_script({text, choices}, GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Terminals, HostileTexts,

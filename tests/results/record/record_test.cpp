@@ -177,7 +177,7 @@ TEST(Record, RefusesValuesOfAnotherType) {
 
 TEST(Record, RefusesAStateThatContradictsItself) {
   EXPECT_THAT(summary_complaint("\"finished\"", "\"finnished\""),
-              HasSubstr("allowed: running, interrupted, finished"));
+              HasSubstr("allowed: running, interrupted, failed, finished"));
   EXPECT_THAT(summary_complaint("\"finished\"", "\"running\""),
               HasSubstr("field \"final_test_accuracy\" is 0.5; allowed: null, because the state is running"));
   EXPECT_THAT(summary_complaint("\"rounds_done\": 20", "\"rounds_done\": 12"),
@@ -188,6 +188,16 @@ TEST(Record, RefusesAStateThatContradictsItself) {
               HasSubstr("because the state is interrupted"));
   EXPECT_THAT(summary_complaint("\"final_test_loss\": 0.5", "\"final_test_loss\": null"),
               HasSubstr("field \"final_test_loss\" is null; allowed: a number"));
+}
+
+TEST(Record, SaysWhyARunFailedAndOfNoOtherThatItDid) {
+  Summary failed = unfinished("fedavg", 1, 3);
+  failed.state = kFailed;
+  failed.failure = "it threw a stone";
+  EXPECT_EQ(parse_summary(to_json_text(failed), ""), failed);
+  EXPECT_EQ(state_text(failed), "failed");
+  EXPECT_THAT(summary_complaint("\"finished\"", "\"finished\", \"failure\": \"x\""),
+              HasSubstr("field \"failure\" is \"x\"; allowed: absent, because the state is finished"));
 }
 
 TEST(Record, PointsAtBrokenJson) {

@@ -31,6 +31,18 @@ runs/fedavg-seed-1  quickstart  fedavg        1  finished (budget)   15/20  RMSE
 )");
 }
 
+TEST(List, SaysBelowWhyRunsFailed) {
+  Summary failed = unfinished("fedavg", 1, 3);
+  failed.state = kFailed;
+  failed.failure = "it threw\na stone";
+  EXPECT_EQ(render_list(std::vector{found(failed), found(finished("fedprox", 1, 0.71234))}),
+            R"(run                  experiment  algorithm  seed  state     rounds  accuracy
+runs/fedavg-seed-1   quickstart  fedavg        1  failed      3/20
+runs/fedprox-seed-1  quickstart  fedprox       1  finished   20/20   71.23 %
+runs/fedavg-seed-1 failed: it threw a stone
+)");
+}
+
 TEST(List, OfNothingIsItsHeading) {
   EXPECT_EQ(render_list({}), "run  experiment  algorithm  seed  state  rounds  accuracy\n");
 }

@@ -8,6 +8,10 @@
 
 #include <fedarena/algorithm.hpp>
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 namespace {
 
 using namespace fedarena;
@@ -18,12 +22,21 @@ void throw_if_told(const char* variable, const char* text) {
 
 void let_nothing_out() noexcept { throw_if_told("FEDARENA_TEST_LOADING_ENDS", "must not get out"); }
 
+// Libraries built with -ffast-math flush subnormal numbers when they are loaded.
+void round_otherwise() {
+  std::fesetround(FE_UPWARD);
+#if defined(__SSE__)
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+#endif
+}
+
 const bool initialised = [] {
   ::setenv("FEDARENA_TEST_INITIALISED", "1", 1);
   throw_if_told("FEDARENA_TEST_LOADING_THROWS", "no such table");
   let_nothing_out();
   if (std::getenv("FEDARENA_TEST_LOADING_CRASHES") != nullptr) std::raise(SIGSEGV);
   if (std::getenv("FEDARENA_TEST_LOADING_EXITS") != nullptr) std::exit(0);
+  if (std::getenv("FEDARENA_TEST_LOADING_ROUNDS") != nullptr) round_otherwise();
   return true;
 }();
 
@@ -41,6 +54,11 @@ class Thrower final : public Algorithm {
   using Config = ::Config;
   static Schema<Config> schema() { return Config::schema(); }
   explicit Thrower(Config config) : config_(std::move(config)) { pass("constructor"); }
+  ~Thrower() override {
+    if (config_.where == "destructor" && config_.what == "rounding") std::fesetround(FE_UPWARD);
+  }
+  Thrower(const Thrower&) = delete;
+  Thrower& operator=(const Thrower&) = delete;
 
   void start(Server& server) const override {
     pass("start");
@@ -52,6 +70,8 @@ class Thrower final : public Algorithm {
   }
   Message train(Client& client, const Message&) const override {
     pass("train");
+    if (config_.where == "personalise")
+      (void)client.oracle.gradient(zeros(client.model), {.batch_size = 1500});
     if (config_.where == "train" && config_.what == "name") {
       return {{Key<std::int64_t>{kLongName.c_str()}, client.id}};
     }
@@ -73,6 +93,11 @@ class Thrower final : public Algorithm {
     pass("uplink_entries");
     return {Key<std::int64_t>{"client"}};
   }
+  bool personalises() const override { return config_.where == "personalise"; }
+  Params personalise(Client& client, const Message&) const override {
+    pass("personalise");
+    return zeros(client.model);
+  }
   void aggregate(Server& server, const Uplink&) const override {
     pass("aggregate");
     if (config_.where == "aggregate") spoil(server);
@@ -80,6 +105,8 @@ class Thrower final : public Algorithm {
 
  private:
   inline static const std::string kLongName = std::string(256, 'n');
+
+  static Params zeros(const Model& model) { return Params::zeros(model.layout(), model.options()); }
 
   // Plausible mistakes.
   void spoil(Server& server) const {
@@ -95,7 +122,7 @@ class Thrower final : public Algorithm {
   }
 
   void pass(const std::string& where) const {
-    if (config_.where != where) return;
+    if (config_.where != where || std::getenv("FEDARENA_TEST_SPARED") != nullptr) return;
     if (config_.what == "exception") throw std::runtime_error("the exception's text\nand a second line");
     if (config_.what == "number") throw 42;
     if (config_.what == "bug") FEDARENA_CHECK(1, ==, 2);
@@ -106,6 +133,7 @@ class Thrower final : public Algorithm {
     if (config_.what == "interrupted") throw Interrupted();
     if (config_.what == "rounding") std::fesetround(FE_UPWARD);
     if (config_.what == "exit") std::exit(0);
+    if (config_.what == "quick_exit") std::quick_exit(0);
   }
 
   Config config_;
@@ -115,6 +143,7 @@ class Thrower final : public Algorithm {
 
 FEDARENA_PLUGIN("good", "1.2.3") {
   if (std::getenv("FEDARENA_TEST_INSTALLING_CRASHES") != nullptr) std::abort();
+  if (std::getenv("FEDARENA_TEST_INSTALLING_ROUNDS") != nullptr) round_otherwise();
   registry.add<Thrower>("thrower",
                         {.summary = "Throws.", .citation = "none", .downlink = "round", .uplink = "client"});
   registry.add<Thrower>("second",
