@@ -59,9 +59,10 @@ void add_attempt(std::vector<Ledger::Segment>& segments, const RoundAccesses& ag
     if (!round.unmade) round.unmade.emplace();
     round.unmade->insert(round.unmade->end(), again.unmade()->begin(), again.unmade()->end());
   }
-  if (--last.participations == 0) {
+  if (last.participations <= 1) {
     segments.pop_back();
   } else {
+    --last.participations;
     --last.last_round;
   }
   segments.push_back(std::move(round));
@@ -152,14 +153,14 @@ std::vector<Access> RoundAccesses::charged() const { return made_and_unmade(acce
 
 std::vector<Access> Ledger::accesses_of(const std::vector<Segment>& segments) {
   std::vector<Access> result;
-  for (const Segment& segment : segments) append_rounds(result, segment.accesses, segment.participations);
+  for (const Segment& segment : segments) append_rounds(result, segment.accesses, segment.times_charged());
   return result;
 }
 
 std::vector<Access> Ledger::charged_of(const std::vector<Segment>& segments) {
   std::vector<Access> result;
   for (const Segment& segment : segments)
-    append_rounds(result, made_and_unmade(segment.accesses, segment.unmade), segment.participations);
+    append_rounds(result, made_and_unmade(segment.accesses, segment.unmade), segment.times_charged());
   return result;
 }
 
@@ -174,8 +175,9 @@ void Ledger::append(std::vector<Segment>& segments, std::int64_t round, const Ro
     return add_attempt(segments, accesses);
   }
   if (!segments.empty()) FEDARENA_CHECK(round, >, segments.back().last_round);
-  // What was made and what was not never share a segment.
-  const bool joins = !segments.empty() && segments.back().accesses == accesses.list() &&
+  // What was made, what was not and what was lost never share a segment.
+  const bool joins = !segments.empty() && segments.back().participations > 0 &&
+                     segments.back().accesses == accesses.list() &&
                      segments.back().unmade == accesses.unmade() &&
                      (ended_after_ == 0 || segments.back().last_round > ended_after_);
   if (!joins) segments.push_back({round, round, 0, accesses.list(), accesses.unmade()});
@@ -189,9 +191,13 @@ void Ledger::add_lost(const Ledger& written, std::int64_t round) {
   const auto go_on = [&](const std::vector<Segment>& segments, const std::vector<Segment>& after,
                          const auto& edit) {
     const std::int64_t further = participations_of(after) - participations_of(segments);
-    if (further < 0 || further > 1 || (further == 1 && after.back().last_round != round)) return false;
-    // In a segment of its own, because the next attempt changes it.
-    if (further == 1) edit().push_back({round, round, 1, after.back().accesses, after.back().unmade});
+    const bool attempted = !after.empty() && after.back().last_round == round;
+    if (further < 0 || further > 1 || (further == 1 && !attempted)) return false;
+    if (!attempted) return true;
+    // In a segment of its own, because the next attempt changes it. It holds the attempts before, too.
+    std::vector<Segment>& edited = edit();
+    if (!edited.empty() && edited.back().last_round == round) edited.pop_back();
+    edited.push_back({round, round, 0, after.back().accesses, after.back().unmade});
     return true;
   };
   const auto itself = [](std::vector<Segment>& segments) {

@@ -238,8 +238,12 @@ Ledger::Segment segment_from(const json& object) {
   Ledger::Segment segment;
   segment.first_round = fields.integer("first_round", 1, kMostRounds);
   segment.last_round = fields.integer("last_round", segment.first_round, kMostRounds);
-  segment.participations = fields.integer("participations", 1, kMostRounds);
+  segment.participations = fields.integer("participations", 0, kMostRounds);
   const std::int64_t rounds = segment.last_round - segment.first_round + 1;
+  if (segment.participations == 0 && rounds > 1) {
+    throw Error::of("\"participations\" is 0; allowed: 1 to the segment's {} rounds, or 0 of a single one",
+                    rounds);
+  }
   if (segment.participations > rounds) {
     throw Error::of("\"participations\" is {}; allowed: at most the segment's {} rounds",
                     segment.participations, rounds);

@@ -45,6 +45,9 @@ class PrivateUplink final : public Uplink {
   /// The raw messages: an exact access to every client.
   std::span<const Message> each() const override;
 
+  /// Answers nothing, and is charged as if a sum had been asked for.
+  void charge_a_sum() const { (void)release(); }
+
   /// What has been answered so far, as events on the population, and as what they would be in the larger one.
   const RoundAccesses& accesses() const { return accesses_; }
   const RoundAccesses& as_if_accesses() const { return as_if_accesses_; }

@@ -1,6 +1,7 @@
 // What a run may still spend, and what it is charged for rounds that it leaves out: a privacy filter for the
 // run as a whole (Lecuyer 2021), or one for each client that has a budget of its own.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -12,14 +13,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "harness/oracle/private_uplink.hpp"
 #include "harness/simulation/simulation.hpp"
 
 namespace fedarena {
 namespace {
 
-// The last round's, which the next one is expected to repeat.
-RoundAccesses last_accesses(const std::vector<Ledger::Segment>& segments) {
-  return segments.empty() ? RoundAccesses() : segments.back().round();
+bool charges_nothing(const std::vector<Ledger::Segment>& segments) {
+  return std::ranges::all_of(
+      segments, [](const Ledger::Segment& segment) { return segment.round().charged().empty(); });
 }
 
 // "4 gradients of batches of 64, 1 vote"
@@ -75,11 +77,21 @@ void Simulation::check_budget(const Ledger& ledger) const {
   const std::optional<double> epsilon = odometer_.epsilon(ledger).epsilon;
   if (epsilon && *epsilon <= budget) return;
   if (round_ > 0) throw BudgetSpent();
+  refuse_another_first_round();
   throw Error(Complaint{
       .found = fmt::format("the budget of epsilon {} does not pay for a single round, which would cost {}",
                            budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
       .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
                 "budget"});
+}
+
+// Of a run without a round, all that is charged was lost.
+void Simulation::refuse_another_first_round() const {
+  const auto has_any = [](const auto& entry) { return !entry.second.segments.empty(); };
+  if (std::ranges::none_of(ledger_.clients(), has_any)) return;
+  throw Error(Complaint{
+      .found = "a crash lost the first round after it was answered, and the budget does not pay for it again",
+      .remedy = "Remove the run directory to begin anew, if nobody has seen anything of that round"});
 }
 
 bool Simulation::pays(std::int64_t client, std::vector<Access> charged,
@@ -133,6 +145,7 @@ void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<
   local = std::move(answers);
   if (spent.size() < training_.size()) return;
   if (round_ > 0) throw BudgetSpent();
+  refuse_another_first_round();
   throw Error(Complaint{
       .found = "no client's budget pays for a single round",
       .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
@@ -163,21 +176,38 @@ std::vector<std::int64_t> Simulation::known_cohort(std::int64_t round) const {
   return draws_secret_cohorts() ? std::vector<std::int64_t>() : cohort_of(round);
 }
 
+std::int64_t Simulation::fullest_round_left() const {
+  std::int64_t fullest = round_ + 1;
+  if (unit(setup_.policy) != Unit::kLocal) return fullest;
+  std::size_t most = setup_.algorithm.uplink_entries(fullest).size();
+  for (std::int64_t round = fullest + 1; round <= setup_.rounds; ++round) {
+    const std::size_t entries = setup_.algorithm.uplink_entries(round).size();
+    if (entries > most) fullest = round;
+    most = std::max(most, entries);
+  }
+  return fullest;
+}
+
 std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
+  const Unit hidden = unit(setup_.policy);
+  const bool asks_each = hidden == Unit::kRecord || hidden == Unit::kLocal;
   std::set<std::int64_t> drawn;
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
     for (const std::int64_t client : known_cohort(round)) drawn.insert(client);
   }
   std::vector<std::int64_t> clients;
   for (const std::int64_t client : drawn) {
-    if (ledger_.clients().at(client).segments.empty() && !spent_.contains(client)) clients.push_back(client);
+    const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
+    const bool is_new = segments.empty() || (asks_each && charges_nothing(segments));
+    if (is_new && !spent_.contains(client)) clients.push_back(client);
   }
+  const std::int64_t round = fullest_round_left();
   const Downlink downlink = opened(next_downlink());
   std::vector<LocalResult> trained(clients.size());
   setup_.pool.for_each(clients.size(), [&](std::size_t index) {
     if (setup_.stop.load(std::memory_order_relaxed)) throw Interrupted();
     const std::int64_t client = clients[index];
-    trained[index] = train_client(client, round_ + 1, downlink, past_of(client));
+    trained[index] = train_client(client, round, downlink, past_of(client));
   });
   std::map<std::int64_t, LocalResult> results;
   for (std::size_t index = 0; index < clients.size(); ++index)
@@ -186,8 +216,8 @@ std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
 }
 
 RoundAccesses Simulation::accesses_left_out(std::int64_t client, std::int64_t round,
-                                            const ClientStates::State& state) const {
-  const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
+                                            const ClientStates::State& state,
+                                            const RoundAccesses& unplanned) const {
   if (unit(setup_.policy) == Unit::kRecord) {
     Message known = state ? message_from(*state) : Message();
     Observations unseen;
@@ -197,14 +227,36 @@ RoundAccesses Simulation::accesses_left_out(std::int64_t client, std::int64_t ro
     if (const auto plan = plan_of(client_view(client, round, *oracle, known, unseen)))
       return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
   }
-  return last_accesses(segments);
+  return unplanned;
+}
+
+RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
+  if (segments.size() == 1) return segments.front().round();
+  RoundAccesses dearest;
+  double most = -1;
+  for (const Ledger::Segment& segment : segments) {
+    const double epsilon = odometer_.epsilon(segment.round().charged())
+                               .epsilon.value_or(std::numeric_limits<double>::infinity());
+    if (epsilon < most) continue;
+    most = epsilon;
+    dearest = segment.round();
+  }
+  return dearest;
 }
 
 void Simulation::charge_rest() {
   if (unit(setup_.policy) == Unit::kNothing || finished() || ledger_.ended_after() != 0) return;
   const auto newcomers = train_newcomers();
-  const RoundAccesses population = last_accesses(ledger_.population());
-  const RoundAccesses as_if = last_accesses(ledger_.as_if());
+  RoundAccesses population, as_if;
+  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
+  if (policy != nullptr) {
+    // Whatever the rounds so far did, a server may ask for a sum in each of the others.
+    const PrivateUplink uplink = privatised(*policy, round_ + 1, {});
+    uplink.charge_a_sum();
+    population = uplink.accesses();
+    as_if = uplink.as_if_accesses();
+  }
+  std::map<std::int64_t, RoundAccesses> dearest;  // of each client, of the rounds so far
   ledger_.end_after(round_);
   for (std::int64_t round = round_ + 1; round <= setup_.rounds; ++round) {
     for (const std::int64_t client : known_cohort(round)) {
@@ -212,10 +264,14 @@ void Simulation::charge_rest() {
       const std::vector<Ledger::Segment>& segments = ledger_.clients().at(client).segments;
       const auto newcomer = newcomers.find(client);
       const bool is_new = newcomer != newcomers.end();
+      const auto [known, unknown] = dearest.try_emplace(client);
+      if (unknown) known->second = dearest_accesses(segments);
+      if (is_new && known->second.charged().empty()) known->second = newcomer->second.accesses;
       const RoundAccesses accesses =
-          segments.empty() ? newcomer->second.accesses
-                           : accesses_left_out(client, round,
-                                               is_new ? newcomer->second.state : client_states_.get(client));
+          segments.empty()
+              ? known->second
+              : accesses_left_out(client, round, is_new ? newcomer->second.state : client_states_.get(client),
+                                  known->second);
       if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
         spent_.insert(client);
         continue;
@@ -224,8 +280,8 @@ void Simulation::charge_rest() {
       if (has_own_budgets(setup_.policy) && !pays_again(client, ledger_)) spent_.insert(client);
     }
     // Of other units it holds what all are charged for once.
-    if (ledger_.unit() == Unit::kClient) ledger_.record_population(round, population);
-    if (!ledger_.as_if().empty()) ledger_.record_as_if(round, as_if);
+    if (policy != nullptr) ledger_.record_population(round, population);
+    if (policy != nullptr && policy->as_if_cohort > 0) ledger_.record_as_if(round, as_if);
   }
 }
 

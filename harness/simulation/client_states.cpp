@@ -1,5 +1,7 @@
 #include "harness/simulation/client_states.hpp"
 
+#include <utility>
+
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
@@ -30,6 +32,7 @@ class Staged {
 }  // namespace
 
 ClientStates::State ClientStates::get(std::int64_t client) const {
+  if (const auto staged = staged_.find(client); staged != staged_.end()) return staged->second;
   if (file_) {
     const auto found = filed_.find(client);
     if (found == filed_.end()) return nullptr;
@@ -56,6 +59,17 @@ void ClientStates::put(const std::vector<std::pair<std::int64_t, State>>& states
   put_into_file(states);
 }
 
+void ClientStates::stage(std::map<std::int64_t, State> states) {
+  settle();
+  staged_ = std::move(states);
+}
+
+void ClientStates::settle() {
+  if (staged_.empty()) return;
+  put({staged_.begin(), staged_.end()});
+  staged_.clear();
+}
+
 void ClientStates::move_to_file() {
   StateFile file = StateFile::create(room_.file);
   std::map<std::int64_t, StoredState> filed;
@@ -80,7 +94,8 @@ void ClientStates::put_into_file(const std::vector<std::pair<std::int64_t, State
   }
 }
 
-ClientStates::Content ClientStates::content() const {
+ClientStates::Content ClientStates::content() {
+  settle();
   Content content{.held = held_, .filed = {}};
   if (!file_) return content;
   file_->sync();
@@ -105,6 +120,7 @@ void ClientStates::restore(Content content) {
   file_ = std::move(file);
   filed_ = std::move(filed);
   outdated_.clear();
+  staged_.clear();
   held_ = std::move(content.held);
   held_bytes_ = 0;
   for (const auto& [client, state] : held_) held_bytes_ += size_of(state);

@@ -39,9 +39,14 @@ class ClientStates {
   State get(std::int64_t client) const;
   /// Replaces the states of some clients, each named once: all of them or, when it throws, none.
   void put(const std::vector<std::pair<std::int64_t, State>>& states);
+  /// The same, in memory alone until the next call of settle(): for states that nobody may find on disk yet.
+  /// What was staged before is settled first; nothing changes when that throws.
+  void stage(std::map<std::int64_t, State> states);
+  /// Puts what is staged where it belongs: all of it or, when it throws, nothing.
+  void settle();
 
-  /// What a checkpoint has to hold. The file is on disk when it returns.
-  Content content() const;
+  /// What a checkpoint has to hold, nothing of it staged any longer. The file is on disk when it returns.
+  Content content();
   /// Continues from such content. Error when the file that it names is missing or too short.
   void restore(Content content);
   /// To be called when what content() last returned has been brought to disk as a checkpoint, before
@@ -59,6 +64,7 @@ class ClientStates {
   void put_into_file(const std::vector<std::pair<std::int64_t, State>>& states);
 
   Room room_;
+  std::map<std::int64_t, State> staged_;  // goes before what the others have
   std::map<std::int64_t, State> held_;
   std::int64_t held_bytes_ = 0;
   std::optional<StateFile> file_;  // then all states are in it, and none is held

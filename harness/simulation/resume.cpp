@@ -15,7 +15,7 @@ constexpr Key<torch::Tensor> kSyntheticTargets{"targets"};
 
 }  // namespace
 
-Bytes Simulation::save(std::string_view unpublished) const {
+Bytes Simulation::save(std::string_view unpublished) {
   Message synthetic;
   if (!repeatable() && synthetic_.inputs.defined()) {
     synthetic = {{kSyntheticInputs, synthetic_.inputs}, {kSyntheticTargets, synthetic_.targets}};
@@ -72,6 +72,10 @@ std::string Simulation::restore(std::span<const std::byte> bytes) {
   return checkpoint.unpublished;
 }
 
-void Simulation::charge_lost(const Ledger& written) { ledger_.add_lost(written, round_ + 1); }
+void Simulation::charge_lost(const Ledger& written) {
+  // A kill at the end may leave the charge for rounds that were left out, which is made again.
+  const std::int64_t end = written.ended_after();
+  ledger_.add_lost(end > 0 ? written.after_round(end).most : written, round_ + 1);
+}
 
 }  // namespace fedarena

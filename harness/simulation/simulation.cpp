@@ -240,10 +240,9 @@ Client Simulation::client_view(std::int64_t client, std::int64_t round, MeteredO
 
 DeclaredUplink Simulation::declared_uplink(std::int64_t client, std::int64_t round,
                                            std::int64_t examples) const {
-  return {
-      .entries = setup_.algorithm.uplink_entries(round),
-      .examples = examples,
-      .sender = fmt::format("client {} of {} in round {}", client, setup_.algorithm_name, round)};
+  return {.entries = setup_.algorithm.uplink_entries(round),
+          .examples = examples,
+          .sender = fmt::format("client {} of {} in round {}", client, setup_.algorithm_name, round)};
 }
 
 Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64_t round,
@@ -352,6 +351,7 @@ results::RoundRecord Simulation::next_round() {
   const auto start = Clock::now();
   const std::int64_t round = round_ + 1;
   if (round == 1) check_label_counts();
+  client_states_.settle();  // the round before is in the ledger on disk
   std::vector<std::int64_t> cohort = cohort_of(round);
   std::set<std::int64_t> spent = spent_;
   if (!spent.empty() && spent.size() == training_.size()) throw BudgetSpent();
@@ -420,7 +420,8 @@ results::RoundRecord Simulation::next_round() {
     evaluate(record, states, ledger);
     record.evaluation_seconds = seconds_since(evaluation_start);
   }
-  client_states_.put({states.begin(), states.end()});  // the last thing that may fail
+  // Not on disk before the ledger. Nothing else may fail from here on.
+  client_states_.stage(std::move(states));
   rollback.commit();
   for (std::size_t index = 0; index < cohort.size(); ++index) {
     const std::vector<std::int64_t>& own = canaries_.of(cohort[index]);

@@ -108,8 +108,10 @@ class Simulation {
   std::int64_t rounds_done() const { return round_; }
   bool finished() const { return round_ == setup_.rounds; }
   /// To be called when a rule that looks at results ends the run early: charges the rounds that are left out,
-  /// each client's until its own budget is spent, and does nothing in later calls. A client that has not
-  /// taken part yet is trained once for nothing, to learn what it would have been asked for.
+  /// each client's until its own budget is spent, and does nothing in later calls. Each costs as much as any
+  /// round may: what is planned for it, the dearest round so far where nobody plans, a sum of all messages
+  /// under the policy "client". A client that has not been asked for anything yet is trained once for nothing,
+  /// to learn what it would have been asked for.
   void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator,
   /// which draws samples as well and, under the policy "client", cohorts.
@@ -140,8 +142,10 @@ class Simulation {
   const Batch& synthetic() const { return synthetic_; }
 
   /// All that the next round depends on, as bytes with a checksum; client states in a file by their places
-  /// there, and the file is on disk when it returns. `unpublished`: a text that restore() gives back.
-  Bytes save(std::string_view unpublished = {}) const;
+  /// there, and the file is on disk when it returns. `unpublished`: a text that restore() gives back. What
+  /// clients remember of a round stays out of the file until then, or until the next round: whoever keeps the
+  /// ledger on disk writes it before.
+  Bytes save(std::string_view unpublished = {});
   /// Hands what save() returns to `write`, which brings it to disk as the only checkpoint. The file of client
   /// states then stays as that checkpoint needs it until the next one.
   void checkpoint(const std::function<void(const Bytes&)>& write, std::string_view unpublished = {});
@@ -215,11 +219,17 @@ class Simulation {
   // Who takes part in a round to come, as far as that is known beforehand: of a cohort that the system will
   // draw, nobody; the population is charged, whoever it will be.
   std::vector<std::int64_t> known_cohort(std::int64_t round) const;
-  // Trains once, for nothing, who takes part in rounds that are left out and has not done so before.
+  // Of the rounds that are left out, the first in which clients send the most.
+  std::int64_t fullest_round_left() const;
+  // Trains once, for nothing, who takes part in rounds that are left out and has not been asked for anything
+  // before.
   std::map<std::int64_t, LocalResult> train_newcomers();
-  // What a client who took part before is charged for in a round that is left out.
-  RoundAccesses accesses_left_out(std::int64_t client, std::int64_t round,
-                                  const ClientStates::State& state) const;
+  // What a client who took part before is charged for in a round that is left out; `unplanned`: where there is
+  // no plan.
+  RoundAccesses accesses_left_out(std::int64_t client, std::int64_t round, const ClientStates::State& state,
+                                  const RoundAccesses& unplanned) const;
+  // Those of a round in segments that cost the most: what any other one may be made of.
+  RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
   // In the order of `clients`; `done` is called after each, from any thread.
   std::vector<LocalResult> train_all(const std::vector<std::int64_t>& clients, std::int64_t round,
                                      const Downlink& downlink, const std::function<void()>& done) const;
@@ -230,6 +240,7 @@ class Simulation {
   void check_label_counts() const;
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
+  void refuse_another_first_round() const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.
   void leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,
                        std::set<std::int64_t>& spent, Ledger& ledger) const;

@@ -239,9 +239,11 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
   std::uint64_t answers = 0, rescaled = 0;  // those of an edited ledger wrap
   for (const Ledger::Segment& segment : ledger.population()) {
     const std::int64_t count = compare_sums(segment, expected, experiment, "", kinds);
-    answers += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.participations);
-    const bool fits =
-        count == 1 || (count > 1 && again) || (count == 0 && needs_no_sum(segment, experiment, clients));
+    answers += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.times_charged());
+    // A round that data left out is charged for what it may cost, not for what others did.
+    const bool left_out = ledger.ended_after() > 0 && segment.first_round > ledger.ended_after();
+    const bool fits = count == 1 || (count > 1 && again) ||
+                      (count == 0 && !left_out && needs_no_sum(segment, experiment, clients));
     kinds.result(fits, "accesses in a round", "", std::to_string(count), "1");
   }
   const std::string as_if = " as if";
@@ -251,7 +253,7 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
   if (ledger.as_if().empty()) return;
   for (const Ledger::Segment& segment : ledger.as_if()) {
     const std::int64_t count = compare_sums(segment, *larger, experiment, as_if, kinds);
-    rescaled += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.participations);
+    rescaled += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(segment.times_charged());
     kinds.result(count <= 1 || again, "accesses in a round", as_if, std::to_string(count), "at most 1");
   }
   // Whatever is answered is answered for both.

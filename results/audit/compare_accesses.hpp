@@ -80,6 +80,17 @@ void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, 
 /// `classes`: 0 where nobody knows how many there are.
 void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::int64_t classes, Kinds& kinds);
 
+/// Under the policy "record": whether a client's rounds hold what the algorithm asks for outside of the
+/// mechanisms. `ended_after`: the ledger's.
+void compare_exact_accesses(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
+                            const ExpectedLedger& expected, Kinds& kinds);
+
+/// Under the policy "client": whether the messages that the server reads one by one are in the ledger.
+void compare_reading(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds);
+
+/// Of a classification with rounds: whether the label counts that tests of clients tell are in the ledger.
+void compare_label_counts(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds);
+
 /// Under the others: what all clients were charged for at once, which no mechanism made.
 void compare_unprotected(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds);
 

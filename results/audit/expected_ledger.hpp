@@ -89,6 +89,15 @@ class ExpectedLedger {
   /// which the event's categories then are not compared with.
   RandomizedResponse of_labels(std::int64_t classes) const;
 
+  /// What a client with so many examples is asked for outside of the mechanisms in each of its rounds under the
+  /// policy "record", `first`: in its first one, as far as this program knows the algorithm.
+  std::vector<Event> exact_accesses(std::int64_t examples, bool first) const;
+  /// Whether the server is known to read messages one by one in every round.
+  bool reads_each_message() const;
+  /// What tests of clients tell of them, if these are tests of a classification; none where clients are not
+  /// tested, or perhaps on examples of their own users.
+  std::optional<Event> label_counts_of_tests() const;
+
   /// Whether the experiment declares this public, such as "label counts".
   bool declares_public(const std::string& what) const;
   /// What every epsilon of the run takes as public beside sizes, in the words and the order of the ledger.
@@ -99,6 +108,8 @@ class ExpectedLedger {
   // Of the policy; of a list, the client's.
   double number(const std::string& name, std::int64_t client = 0) const;
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
+  // Exact, unless the experiment declares it public.
+  Event access_to(const std::string& what) const;
   // Of the algorithm: a count, and whether a choice is that.
   std::int64_t own(const char* name) const;
   bool is(const char* name, std::string_view value) const;

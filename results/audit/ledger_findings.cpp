@@ -24,7 +24,7 @@ void find_exact(const std::vector<Ledger::Segment>& segments, std::optional<std:
                        .first_round = segment.first_round,
                        .last_round = segment.last_round,
                        .access = exact != nullptr ? exact->what : describe(access.event),
-                       .count = access.count * segment.participations});
+                       .count = access.count * segment.times_charged()});
     }
   }
 }

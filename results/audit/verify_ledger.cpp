@@ -29,14 +29,17 @@ namespace {
 
 using Segment = Ledger::Segment;
 
-// Who took part is a matter of seed, round and cohort alone. `what`: the rounds are of.
+// Who took part is a matter of seed, round and cohort alone. `what`: the rounds are of. `may_be_lost`: rounds
+// whose answers a crash lost, and which the client did not take part in again, are charged beside them.
 void compare_rounds(std::int64_t client, const std::vector<Segment>& segments,
-                    const std::vector<std::int64_t>& rounds, const std::string& what, Kinds& kinds) {
+                    const std::vector<std::int64_t>& rounds, const std::string& what, bool may_be_lost,
+                    Kinds& kinds) {
   const std::string whose = client_text(client);
   const std::int64_t recorded = Ledger::participations_of(segments);
   kinds.result(recorded == std::ssize(rounds), what, whose, std::to_string(recorded),
                std::to_string(rounds.size()));
   for (const Segment& segment : segments) {
+    if (segment.participations == 0 && may_be_lost) continue;
     const auto first = std::ranges::lower_bound(rounds, segment.first_round);
     const auto end = std::ranges::upper_bound(rounds, segment.last_round);
     const std::int64_t within = end - first;
@@ -56,9 +59,11 @@ void compare_secret_rounds(std::int64_t client, const std::vector<Segment>& segm
   const std::int64_t most = trains ? last : 0;
   kinds.result(recorded <= most, "rounds", client_text(client), std::to_string(recorded),
                fmt::format("at most {}", most));
-  if (segments.empty()) return;
-  kinds.result(segments.back().last_round <= last, "last round", client_text(client),
-               std::to_string(segments.back().last_round), fmt::format("at most {}", last));
+  for (const Segment& segment : segments) {
+    if (segment.participations == 0) continue;  // lost, and perhaps never made again
+    kinds.result(segment.last_round <= last, "last round", client_text(client),
+                 std::to_string(segment.last_round), fmt::format("at most {}", last));
+  }
 }
 
 // Under budgets of the clients' own, a client takes part until another round would cost more than it has.
@@ -116,7 +121,7 @@ void compare_kept(std::int64_t client, const std::vector<Segment>& kept,
   if (kept.empty() && rounds.empty()) return;
   // Without the scores of single clients nobody knows which of them were tested.
   const bool is_tested = tested ? tested->contains(client) : !kept.empty();
-  compare_rounds(client, kept, is_tested ? rounds : std::vector<std::int64_t>(), "kept rounds", kinds);
+  compare_rounds(client, kept, is_tested ? rounds : std::vector<std::int64_t>(), "kept rounds", false, kinds);
   for (const Access& access : Ledger::accesses_of(kept)) {
     kinds.result(std::holds_alternative<ExactAccess>(access.event), "kept access", client_text(client),
                  describe(access.event), "an exact access");
@@ -241,7 +246,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
       const bool trains = known && !std::ranges::binary_search(held_out, client);
       compare_secret_rounds(client, record.segments, trains, last, kinds);
     } else {
-      compare_rounds(client, record.segments, own, "rounds", kinds);
+      compare_rounds(client, record.segments, own, "rounds", !expected.is_repeatable(), kinds);
     }
     if (summary.state == kFinished) {
       // The scores of those that are held out stand nowhere one by one.
@@ -258,6 +263,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
     }
     if (ledger.unit() != Unit::kRecord) continue;
     compare_records(client, record, expected, kinds);
+    compare_exact_accesses(client, record, ledger.ended_after(), expected, kinds);
     for (const Segment& segment : record.segments) {
       const Draws of_client = draws_of(segment, record.examples);
       for (auto round = std::ranges::lower_bound(own, segment.first_round);
@@ -270,6 +276,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
   }
   if (ledger.unit() == Unit::kClient) {
     compare_population(ledger, expected, clients, kinds);
+    compare_reading(ledger, expected, kinds);
   } else if (ledger.unit() == Unit::kLabel) {
     const std::optional<RecordedPartition> card = read_partition(run);
     const bool counted = card && !card->class_counts.empty();
@@ -277,6 +284,9 @@ Verification verify_ledger(const std::filesystem::path& path) {
   } else {
     compare_unprotected(ledger, expected, kinds);
   }
+  const bool tells_accuracies =
+      std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.per_client.has_value(); });
+  if (tells_accuracies) compare_label_counts(ledger, expected, kinds);
   kinds.conclude();
   if (budgets && summary.state == kFinished) {
     Comparison(verification, path / kSummaryFile)

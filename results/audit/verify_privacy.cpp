@@ -21,8 +21,11 @@ using Segments = std::vector<Ledger::Segment>;
 
 std::int64_t last_round(const Ledger& ledger) {
   std::int64_t last = 0;
+  // A round that was lost may be the one for whose next attempt no budget paid.
   const auto look_at = [&](const Segments& segments) {
-    if (!segments.empty()) last = std::max(last, segments.back().last_round);
+    const auto made = std::ranges::find_if(segments.rbegin(), segments.rend(),
+                                           [](const auto& segment) { return segment.participations > 0; });
+    if (made != segments.rend()) last = std::max(last, made->last_round);
   };
   for (const auto& [client, record] : ledger.clients()) look_at(record.segments);
   look_at(ledger.population());
@@ -36,6 +39,7 @@ struct Presence {
   Presence(const Ledger& ledger, std::size_t rounds) : least(rounds + 2, 0), most(rounds + 2, 0) {
     for (const auto& [client, record] : ledger.clients()) {
       for (const Ledger::Segment& segment : record.segments) {
+        if (segment.participations == 0) continue;  // of an attempt that was lost
         const std::int64_t length = segment.last_round - segment.first_round + 1;
         add(most, segment.first_round, segment.last_round);
         if (segment.participations == length) {
@@ -63,6 +67,15 @@ std::int64_t participations(const Ledger& ledger) {
   std::int64_t total = 0;
   for (const auto& [client, record] : ledger.clients()) total += Ledger::participations_of(record.segments);
   return total;
+}
+
+bool has_lost_rounds(const Ledger& ledger) {
+  const auto any_in = [](const Segments& segments) {
+    return std::ranges::any_of(segments, [](const auto& segment) { return segment.participations == 0; });
+  };
+  return any_in(ledger.population()) || any_in(ledger.as_if()) ||
+         std::ranges::any_of(ledger.clients(),
+                             [&](const auto& entry) { return any_in(entry.second.segments); });
 }
 
 std::string range(std::int64_t least, std::int64_t most) {
@@ -177,6 +190,9 @@ void verify_privacy(const RunDirectory& run, const Summary& summary, std::span<c
   Comparison compare_ledger(verification, run.path() / kLedgerFile);
   const ExpectedLedger expected(run.read_file(kExperimentFile), (run.path() / kExperimentFile).string());
   verify_participation(ledger, summary, rounds, expected.has_secret_cohorts(), compare_ledger);
+  if (expected.is_repeatable() && has_lost_rounds(ledger))
+    compare_ledger.result(false, "rounds that a crash lost", "some",
+                          "none, because noise of random streams comes again");
   if (name(ledger.unit()) != summary.policy) return;  // which is a difference; nothing else can be compared
   Comparison compare_rounds(verification, run.path() / kRoundsFile);
   verify_rounds(ledger, summary, rounds, compare_rounds);

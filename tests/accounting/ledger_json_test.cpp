@@ -236,7 +236,8 @@ TEST(LedgerJson, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(set("last_round", 5.5), "\"last_round\" is 5.5; allowed: an integer from 1 to 1000000");
   EXPECT_EQ(set("last_round", 18446744073709551615ULL),
             "\"last_round\" is 18446744073709551615; allowed: an integer from 1 to 1000000");
-  EXPECT_EQ(set("participations", 0), "\"participations\" is 0; allowed: an integer from 1 to 1000000");
+  EXPECT_EQ(set("participations", 0),
+            "\"participations\" is 0; allowed: 1 to the segment's 5 rounds, or 0 of a single one");
   EXPECT_EQ(set("participations", 6), "\"participations\" is 6; allowed: at most the segment's 5 rounds");
   EXPECT_EQ(set("accesses", nullptr), "\"accesses\" is null; allowed: a list");
   EXPECT_THAT(set("accesses", json::object()), HasSubstr("\"accesses\" is object; allowed: a list"));

@@ -375,6 +375,48 @@ TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
   EXPECT_EQ(nothing_lost, until(4));
 }
 
+// Whoever was asked in vain has not taken part, and another crash loses another attempt, also after a
+// checkpoint that knows of the first one.
+TEST(Ledger, ChargesEveryAttemptThatWasLostAndCountsNone) {
+  const RoundAccesses accesses({{Gaussian{2}, 3}});
+  Ledger ledger(Unit::kRecord);
+  for (const std::int64_t client : {0, 1}) ledger.add_client(client, 600);
+  for (const std::int64_t client : {0, 1}) ledger.record(1, client, accesses);
+  const auto attempt = [&](const Ledger& before) {
+    Ledger written = before;
+    written.record(2, 0, accesses);
+    return written;
+  };
+  for (const std::int64_t lost : {1, 2, 3}) {
+    const Ledger written = attempt(ledger);
+    ledger.add_lost(written, 2);
+    const Ledger once = ledger;
+    ledger.add_lost(written, 2);  // as a run does that is interrupted and resumed twice
+    ledger.add_lost(ledger, 2);
+    EXPECT_EQ(ledger, once);
+    std::int64_t charged = 0;
+    for (const Access& access : ledger.charged(0)) charged += access.count;
+    EXPECT_EQ(charged, 3 * (1 + lost));
+    EXPECT_EQ(Ledger::participations_of(ledger.clients().at(0).segments), 1);
+    EXPECT_EQ(Ledger::from_json(ledger.to_json()), ledger);
+  }
+  EXPECT_EQ(ledger.charged(1), accesses.list());
+  // A later round is another segment, although it is like the last attempt.
+  Ledger once(Unit::kRecord);
+  once.add_client(0, 600);
+  once.add_lost(
+      [&] {
+        Ledger written = once;
+        written.record(1, 0, accesses);
+        return written;
+      }(),
+      1);
+  once.record(2, 0, accesses);
+  EXPECT_EQ(once.clients().at(0).segments,
+            (std::vector<Segment>{{1, 1, 0, accesses.list()}, {2, 2, 1, accesses.list()}}));
+  EXPECT_EQ(once.charged(0).size(), 2U);
+}
+
 // What stays with a client costs nothing, under every unit, also where it is exact.
 TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
   for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {

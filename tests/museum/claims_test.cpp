@@ -15,6 +15,7 @@
 
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/run_experiment.hpp"
+#include "results/audit/verify.hpp"
 #include "results/table/table.hpp"
 #include "tests/museum/exhibits.hpp"
 
@@ -208,7 +209,15 @@ results::Table table_of(std::int64_t rounds, const std::vector<std::string>& rul
   const Scratch scratch;
   const std::atomic<bool> stop = false;
   EXPECT_TRUE(run_cells(plan_cells(grid, {"dp-fedavg"}), plugins(), {.out = scratch / "out"}, stop));
-  return results::make_table(results::find_runs(std::vector{scratch / "out"}));
+  const std::vector<results::FoundRun> runs = results::find_runs(std::vector{scratch / "out"});
+  for (const results::FoundRun& run : runs) {
+    for (const results::Verification& verified :
+         {results::verify_seal(run), results::verify_run(run.path), results::verify_ledger(run.path)}) {
+      for (const results::Difference& difference : verified.differences)
+        ADD_FAILURE() << results::describe(difference);
+    }
+  }
+  return results::make_table(runs);
 }
 
 TEST(EpsilonOfAStop, IsThatOfThePlan) {

@@ -37,8 +37,9 @@ class RecordedRun {
         [](std::int64_t, std::int64_t) { return private_steps(10); };
     double accuracy = 0.75;  ///< of every round
     std::string noise_source = "stream";
-    /// Whether a crash lost an attempt at round 2 after it was answered, of which client 2 was.
-    bool lost_attempt = false;
+    /// A round of which a crash lost an attempt after it was answered, to client 2 alone; 0: none. After the
+    /// last one: for the next attempt no budget paid.
+    std::int64_t lost_round = 0;
   };
 
   RecordedRun(const std::filesystem::path& path, const Plan& plan) : path_(path) {
@@ -69,10 +70,7 @@ class RecordedRun {
     for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 0;
-      if (plan.lost_attempt && round == 2) {
-        ledger.record(round, 2, plan.accesses(round, 2));
-        if (unit == Unit::kClient) ledger.record_population(round, plan.accesses(round, -1));
-      }
+      if (plan.lost_round == round) lose(ledger, round, plan);
       record.test_accuracy = plan.accuracy;
       for (std::int64_t client = 0; client < 3; ++client) {
         if (round == 2 && client == 2) continue;
@@ -88,6 +86,7 @@ class RecordedRun {
       summary.seconds += record.train_seconds + record.evaluation_seconds;
       summary.examples += record.examples;
     }
+    if (plan.lost_round > rounds) lose(ledger, plan.lost_round, plan);
     run.write_file_atomically(kLedgerFile, ledger.to_json());
     summary.rounds_done = rounds;
     if (plan.finished) {
@@ -132,6 +131,13 @@ class RecordedRun {
 
  private:
   static constexpr std::int64_t kRounds = 4;
+
+  static void lose(Ledger& ledger, std::int64_t round, const Plan& plan) {
+    Ledger written = ledger;
+    written.record(round, 2, plan.accesses(round, 2));
+    if (ledger.unit() == Unit::kClient) written.record_population(round, plan.accesses(round, -1));
+    ledger.add_lost(written, round);
+  }
 
   static std::string toml(const Summary& summary, const std::string& noise_source) {
     return fmt::format(

@@ -60,12 +60,16 @@ class FEDARENA_API Ledger {
  public:
   struct Segment {
     std::int64_t first_round = 0, last_round = 0;
-    std::int64_t participations = 0;  ///< rounds in it that count; fewer than all when a client sat some out
-    std::vector<Access> accesses;     ///< of each of them
+    /// Rounds in it that count; fewer than all when a client sat some out, 0 where crashes lost every attempt
+    /// at its only round.
+    std::int64_t participations = 0;
+    std::vector<Access> accesses;  ///< of each of them
     /// Planned for each of them besides, and not made; none where there was no plan.
     std::optional<std::vector<Access>> unmade = {};
     /// One of them.
     RoundAccesses round() const { return RoundAccesses(accesses, unmade); }
+    /// How often its accesses are charged: also for a round that was lost, which somebody may have seen.
+    std::int64_t times_charged() const { return participations > 0 ? participations : 1; }
     bool operator==(const Segment&) const = default;
   };
   /// A list that takes 8 bytes while it is empty, as it is of most of a million clients.
@@ -207,8 +211,9 @@ class FEDARENA_API Ledger {
   /// rescaled noise stands for.
   void record_as_if(std::int64_t round, const RoundAccesses& accesses);
 
-  /// Appends what `written`, this ledger with one more round, holds of that round: an attempt that a crash
-  /// lost. Another attempt may be recorded after it. Error when `written` does not go on where this ends.
+  /// Appends what `written`, this ledger with one more round, holds of that round: attempts that crashes
+  /// lost. They are charged and no participations; another attempt may be recorded after them. Once more
+  /// changes nothing. Error when `written` does not go on where this ends.
   void add_lost(const Ledger& written, std::int64_t round);
   /// Data ended the run after this round (>= 1): what is recorded from here on was planned and never made.
   void end_after(std::int64_t round);

@@ -1,6 +1,9 @@
 // Runs that die between any two steps on the way to the disk. Noise of the system's generator is never the
 // same twice, so whatever could have been read of a round must be charged, each time that it was answered.
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <map>
@@ -69,6 +72,12 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kRounds = 2;
 constexpr int kNever = -1;
 
+// What a client remembers of its last round: a mark, by which it is found in any file; who it is; the round;
+// the bits of a number that noise has touched.
+constexpr Key<torch::Tensor> kRemembered{"memory"};
+using Remembered = std::array<std::int64_t, 4>;
+constexpr std::int64_t kMark = 0x7365'6972'6f6d'656d;
+
 class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterface<PrivacyPolicy> {
  protected:
   Crashes() : SmallRuns({12, 6}) {
@@ -77,6 +86,12 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
       server.synthetic = {server.params.flat().narrow(0, 0, 3).reshape({1, 3}).clone(),
                           torch::zeros({1}, torch::kInt64)};
     };
+    algorithm.on_send = [](Client& client, Message& uplink) {
+      const auto bits = std::bit_cast<std::int64_t>(uplink[kUpdate].flat().sum().item<double>());
+      client.state.put(
+          kRemembered,
+          torch::tensor(std::vector<std::int64_t>{kMark, client.id, client.round, bits}, torch::kInt64));
+    };
   }
 
   // Where clients are the unit, one of the two is expected in a round: an attempt that is made again may have
@@ -84,6 +99,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   SimulationSetup crashing() const {
     SimulationSetup setup = setup_on(alone, planned, unit(GetParam()) == Unit::kClient ? 1 : 2, GetParam());
     if (ends_early()) setup.evaluate_every = planned;
+    setup.states = {.memory = 0, .file = folder / results::kClientStatesFile};
     return setup;
   }
 
@@ -154,17 +170,37 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   // Losses tell answers apart.
   void see(std::int64_t round, double loss) { seen[round].insert(loss); }
 
+  // The last round of which the file of client states holds something.
+  std::int64_t look_at_states() {
+    const fs::path file = folder / results::kClientStatesFile;
+    std::int64_t last = 0;
+    if (!fs::exists(file)) return last;
+    const std::string bytes = results::read_whole_file(file);
+    for (std::size_t at = 0; at + sizeof(Remembered) <= bytes.size(); ++at) {
+      Remembered found;
+      std::memcpy(found.data(), bytes.data() + at, sizeof(Remembered));
+      const auto [mark, client, round, bits] = found;
+      if (mark != kMark) continue;
+      if (client == 0) remembered[round].insert(bits);
+      last = std::max(last, round);
+    }
+    EXPECT_TRUE(bytes.empty() || last > 0) << "states that nobody finds";
+    return last;
+  }
+
   void look() {
     if (!fs::exists(folder / results::kSummaryFile)) return;
-    std::int64_t last = 0;
+    std::int64_t last = look_at_states();
     for (const results::RoundRecord& record : results::rounds_of(folder)) {
       see(record.round, *record.test_loss);
       published[record.round].insert(*record.test_loss);
       last = std::max(last, record.round);
     }
     for (const std::int64_t round : results::SyntheticFolder(folder).rounds()) last = std::max(last, round);
+    // A finished run has no states for its checkpoint any longer; its rounds tell the same.
+    const bool finished = results::RunDirectory::open(folder).summary().state == results::kFinished;
     for (const char* name : {"checkpoint.bin", "checkpoint.bin.partial"}) {
-      if (!fs::exists(folder / name)) continue;
+      if (finished || !fs::exists(folder / name)) continue;
       const std::string bytes = results::read_whole_file(folder / name);
       Simulation simulation(crashing());
       results::RoundRecord record;
@@ -180,12 +216,12 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   // How often the ledger on disk charges client 0, or all clients, for a round.
   std::int64_t attempts_charged(std::int64_t round) const {
     const Ledger ledger = results::read_ledger(folder);
-    const bool records = ledger.unit() == Unit::kRecord;
+    const bool records = ledger.unit() == Unit::kRecord, each = records || ledger.unit() == Unit::kLocal;
     if (ledger.unit() == Unit::kLabel) round = 1;  // in which labels are released, for all rounds
     const std::int64_t in_an_attempt = records ? algorithm.steps : 1;
     std::int64_t count = 0;
     for (const Ledger::Segment& segment :
-         records ? ledger.clients().at(0).segments.list() : ledger.population()) {
+         each ? ledger.clients().at(0).segments.list() : ledger.population()) {
       if (round < segment.first_round || round > segment.last_round) continue;
       for (const Access& access : segment.accesses) count += access.count;
     }
@@ -199,6 +235,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   std::int64_t planned = kRounds;
   int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
+  std::map<std::int64_t, std::set<std::int64_t>> remembered;  // by client 0
 };
 
 TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
@@ -210,6 +247,7 @@ TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
     folder = scratch / std::to_string(steps);
     seen.clear();
     published.clear();
+    remembered.clear();
     died = !run(steps);
     look();
     if (died) run(steps), look();
@@ -219,6 +257,8 @@ TEST_P(Crashes, ChargeForWhateverCouldBeRead) {
       const std::int64_t charged = attempts_charged(round);
       EXPECT_LE(static_cast<std::int64_t>(seen[round].size()), charged)
           << "round " << round << ", step " << steps;
+      EXPECT_LE(static_cast<std::int64_t>(remembered[round].size()), charged)
+          << "what a client remembers of round " << round << ", step " << steps;
       EXPECT_EQ(published[round].size(), 1U) << "round " << round << " came twice, step " << steps;
       if (!system) {
         EXPECT_EQ(charged, 1);
@@ -263,8 +303,9 @@ std::vector<PrivacyPolicy> crashing_policies() {
   for (const char* source : {kStreamNoise, kSystemNoise}) {
     RecordPolicy records = records_hidden();
     ClientPolicy clients = clients_hidden_adaptively();
-    records.noise_source = clients.noise_source = source;
-    policies.insert(policies.end(), {records, clients});
+    LocalPolicy messages = messages_hidden();
+    records.noise_source = clients.noise_source = messages.noise_source = source;
+    policies.insert(policies.end(), {records, clients, messages});
   }
   // The other half's labels are drawn between the two rounds.
   LabelPolicy labels = labels_hidden(1);

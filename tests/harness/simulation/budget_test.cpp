@@ -10,6 +10,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "harness/oracle/noise_source.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"
 
@@ -177,6 +178,54 @@ TEST_F(Budgets, AreKeptAfterARestart) {
   Simulation second(setup(with_budget(policy, budget)));
   second.restore(first.save());
   EXPECT_EQ(rounds_of(second), 4);
+}
+
+// A crash lost a round after it was answered: it has been paid, and nobody took part in it.
+TEST_F(Budgets, PayForARoundThatWasLost) {
+  RecordPolicy free = records_hidden();
+  free.noise_source = kSystemNoise;
+  Simulation whole(everyone(free));
+  for (int round = 0; round < 3; ++round) whole.next_round();
+  const Odometer odometer{AccountSettings()};
+  const double thrice =
+      *odometer.epsilon(whole.ledger()).epsilon;  // of client 3, whose batches are its shard
+  for (const bool own : {false, true}) {
+    const PerClient budget =
+        own ? PerClient(std::vector<double>{1.0001 * thrice}) : PerClient(1.0001 * thrice);
+    const SimulationSetup limited = everyone(with_budget(free, budget));
+    Simulation killed(limited);
+    killed.next_round();
+    killed.next_round();
+    const Bytes checkpoint = killed.save();
+    killed.next_round();
+    Simulation resumed(limited);
+    resumed.restore(checkpoint);
+    resumed.charge_lost(killed.ledger());
+    // The others go on where each has a budget of its own.
+    EXPECT_EQ(rounds_of(resumed), own ? 6 : 2);
+    EXPECT_EQ(Ledger::participations_of(resumed.ledger().clients().at(3).segments), 2);
+    EXPECT_EQ(Ledger::participations_of(resumed.ledger().clients().at(0).segments), own ? 6 : 2);
+    EXPECT_NEAR(*odometer.epsilon(resumed.ledger().charged(3)).epsilon, thrice, 1e-9);
+    if (own) {
+      EXPECT_TRUE(resumed.spent().contains(3));
+    }
+    Simulation again(limited);
+    again.restore(resumed.save());
+    again.charge_lost(resumed.ledger());
+    EXPECT_EQ(again.ledger(), resumed.ledger());
+    EXPECT_EQ(again.spent(), resumed.spent());
+  }
+}
+
+TEST_F(Budgets, ThatALostFirstRoundHasSpentAreAnError) {
+  RecordPolicy policy = records_hidden();
+  policy.noise_source = kSystemNoise;
+  Simulation once(everyone(policy));
+  once.next_round();
+  const double budget = 1.0001 * *Odometer(AccountSettings()).epsilon(once.ledger()).epsilon;
+  Simulation resumed(everyone(with_budget(policy, budget)));
+  resumed.charge_lost(once.ledger());
+  EXPECT_THAT(test::message_of([&] { resumed.next_round(); }), HasSubstr("a crash lost the first round"));
 }
 
 // Clients of 25, 10, 20 and 5 examples, all of them in every round, with budgets of their own.

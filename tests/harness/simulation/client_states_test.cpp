@@ -151,6 +151,24 @@ TEST_F(ClientStatesTest, ChangeAllOrNoneWhenTheDiskIsFull) {
   }
 }
 
+// What a round changed is not on disk before whoever charges for it says so.
+TEST_F(ClientStatesTest, AreNotInTheFileWhileTheyAreStaged) {
+  ClientStates states = states_within(0);
+  states.stage({{0, state_of(10, 1)}});
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_EQ(fills(states, 2), (std::vector<int>{1, -1}));
+  states.stage({{0, state_of(10, 2)}, {1, state_of(20, 3)}});
+  EXPECT_EQ(fs::file_size(path), 10U);
+  EXPECT_EQ(fills(states, 2), (std::vector<int>{2, 3}));
+  {
+    const results::FileSizeLimit full(25);
+    EXPECT_THROW(states.settle(), Error);
+  }
+  EXPECT_EQ(fills(states, 2), (std::vector<int>{2, 3}));
+  EXPECT_EQ(states.content().filed.size(), 2U);
+  EXPECT_EQ(fills(states, 2), (std::vector<int>{2, 3}));
+}
+
 constexpr Key<Params> kDrift{"drift"};
 constexpr Key<torch::Tensor> kTrace{"trace"};
 
@@ -216,6 +234,19 @@ TEST_F(RunWithStates, GoesOnFromItsLastCheckpointWithTheSameBits) {
       }
     }
   }
+}
+
+// Its ledger is written in between.
+TEST_F(RunWithStates, WritesNothingOfARoundBeforeTheNextOneOrACheckpoint) {
+  Simulation simulation(setup(0));
+  simulation.next_round();
+  EXPECT_FALSE(fs::exists(path));
+  simulation.next_round();
+  const std::string first = test::content_of(path);
+  EXPECT_FALSE(first.empty());
+  bool written = false;
+  simulation.checkpoint([&](const Bytes&) { written = test::content_of(path) != first; });
+  EXPECT_TRUE(written);
 }
 
 TEST_F(RunWithStates, LeavesNoTraceOfARoundThatFails) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -416,6 +417,43 @@ TEST_F(Policies, ChargeThePlanWhenDataEndTheRun) {
     resumed.restore(stopped.save());
     resumed.charge_rest();
     EXPECT_EQ(resumed.ledger(), charged);
+  }
+}
+
+// In a round of three clients send something, not in the first, which costs nothing.
+TEST_F(Policies, ChargeThePlanWhenRoundsDifferInCost) {
+  const auto is_silent = [](std::int64_t round) { return round % 3 != 0; };
+  algorithm.entries = [=](std::int64_t round) {
+    return is_silent(round) ? std::vector<UplinkEntry>() : std::vector<UplinkEntry>{kUpdate};
+  };
+  algorithm.on_send = [=](Client& client, Message& uplink) {
+    Message all = std::exchange(uplink, {});
+    if (!is_silent(client.round)) uplink.put(kUpdate, all[kUpdate]);
+  };
+  algorithm.on_aggregate = [=](Server& server, const Uplink& uplink) {
+    if (!is_silent(server.round)) server.params += uplink.mean(kUpdate);
+  };
+  ClientPolicy as_if = clients_hidden();
+  as_if.as_if_cohort = 20;
+  as_if.as_if_population = 100;
+  const std::vector<PrivacyPolicy> policies{clients_hidden(), as_if, messages_hidden()};
+  for (const PrivacyPolicy& policy : policies) {
+    const auto epsilons_of = [](const Ledger& ledger) {
+      return std::pair(*odometer_reading(ledger),
+                       *Odometer(AccountSettings()).epsilon(ledger.charged_as_if()).epsilon);
+    };
+    const SimulationSetup everyone = setup_on(pool, 6, 4, policy);
+    Simulation whole(everyone);
+    while (!whole.finished()) whole.next_round();
+    const auto [all, all_as_if] = epsilons_of(whole.ledger());
+    for (const int made : {1, 3, 5}) {
+      Simulation stopped(everyone);
+      for (int round = 0; round < made; ++round) stopped.next_round();
+      stopped.charge_rest();
+      const auto [charged, charged_as_if] = epsilons_of(stopped.ledger());
+      EXPECT_GE(charged, all * (1 - 1e-12)) << made;
+      EXPECT_GE(charged_as_if, all_as_if * (1 - 1e-12)) << made;
+    }
   }
 }
 

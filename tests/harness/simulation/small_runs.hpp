@@ -108,7 +108,8 @@ class ScriptedSgd final : public Algorithm {
     if (on_send) on_send(client, uplink);
     return uplink;
   }
-  std::vector<UplinkEntry> uplink_entries(std::int64_t /*round*/) const override {
+  std::vector<UplinkEntry> uplink_entries(std::int64_t round) const override {
+    if (entries) return entries(round);
     return {kUpdate, kControl, kExamples};
   }
   void aggregate(Server& server, const Uplink& uplink) const override {
@@ -129,6 +130,7 @@ class ScriptedSgd final : public Algorithm {
   std::int64_t steps = 4, batch_size = 5;
   std::function<std::optional<AccessPlan>(const Client&)> plan;
   std::function<std::int64_t(std::int64_t round)> steps_in;
+  std::function<std::vector<UplinkEntry>(std::int64_t round)> entries;
   std::function<void(Client&)> on_train;
   std::function<void(Client&, Message& uplink)> on_send;
   std::function<void(Server&, const Uplink&)> on_aggregate;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -44,15 +45,16 @@ class ForgedRun : public testing::Test {
                          {"as_if_population", "0"},
                          {"size", "0"},
                          {"seeds", "[1]"},
+                         {"rounds", std::to_string(kRounds)},
                          {"clients", "3"},
                          {"held_out_clients", "0.0"}};
     for (const auto& [name, value] : changed) settings[name] = value;
     const auto line = [&](const std::string& name) {
       return fmt::format("{} = {}\n", name, settings.at(name));
     };
-    std::string text = "[experiment]\n" + line("seeds") + "\n[partition]\n" + line("clients") +
-                       "\n[evaluation]\n" + line("held_out_clients") + "\n[cohort]\n" + line("size") +
-                       "\n[[algorithms]]\n";
+    std::string text = "[experiment]\n" + line("seeds") + line("rounds") + "\n[partition]\n" +
+                       line("clients") + "\n[evaluation]\n" + line("held_out_clients") + "\n[cohort]\n" +
+                       line("size") + "\n[[algorithms]]\n";
     for (const char* name : {"name", "batch_size", "local_epochs", "local_steps"}) text += line(name);
     for (const char* name : {"assign", "hypotheses"}) {
       if (settings.contains(name)) text += line(name);
@@ -61,7 +63,8 @@ class ForgedRun : public testing::Test {
     for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
                              "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
       text += line(name);
-    for (const char* name : {"mechanism", "by_tensor", "budget", "epsilon", "stages"}) {
+    for (const char* name :
+         {"mechanism", "by_tensor", "budget", "epsilon", "stages", "public_label_counts"}) {
       if (settings.contains(name)) text += line(name);
     }
     return text;
@@ -110,22 +113,44 @@ class ForgedRun : public testing::Test {
                                        std::int64_t examples = 20 * (10 + 12 + 2),
                                        std::int64_t held_out_clients = 0,
                                        const std::optional<PrivacyClaim>& claim = {}) {
-    const std::filesystem::path path = scratch_ / std::to_string(++runs_);
-    Summary summary = unfinished("dp-fedavg", 1, 0);
-    summary.rounds = kRounds;
-    summary.clients = 3;
+    Summary summary = unfinished("dp-fedavg", 1, kRounds);
     summary.held_out_clients = held_out_clients;
     if (claim) summary.policy = claim->unit;
     summary.privacy = claim;
+    return differences_of(summary, toml, ledger, examples);
+  }
+
+  // The same of a finished run that a rule stopped after so many rounds.
+  std::vector<std::string> differences_after_a_stop(std::int64_t rounds, const std::string& toml,
+                                                    const Ledger& ledger) {
+    Summary summary = finished("dp-fedavg", 1, 0.5);
+    summary.rounds_done = rounds;
+    summary.stopped = kStoppedByPatience;
+    return differences_of(summary, toml, ledger, 20 * (10 + 12 + 2));
+  }
+
+  // Whether the rounds of runs from here on tell accuracies of clients.
+  void test_clients(bool tests) { tests_clients_ = tests; }
+
+ private:
+  std::vector<std::string> differences_of(Summary summary, const std::string& toml, const Ledger& ledger,
+                                          std::int64_t examples) {
+    const std::filesystem::path path = scratch_ / std::to_string(++runs_);
+    const std::int64_t rounds = std::exchange(summary.rounds_done, 0);
+    const std::string state = std::exchange(summary.state, std::string(kRunning));
+    summary.rounds = kRounds;
+    summary.clients = 3;
     RunDirectory run = RunDirectory::create(path, toml, "{}", summary);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
+    for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 3;
       record.examples = examples;
+      if (tests_clients_) record.per_client = ClientMetrics{.tested = 3};
       run.append(record);
     }
     run.write_file_atomically(kLedgerFile, ledger.to_json());
-    summary.rounds_done = kRounds;
+    summary.rounds_done = rounds;
+    summary.state = state;
     run.write_summary(summary);
     std::vector<std::string> lines;
     for (Difference difference : verify_ledger(path).differences) {
@@ -135,9 +160,9 @@ class ForgedRun : public testing::Test {
     return lines;
   }
 
- private:
   const Scratch scratch_;
   int runs_ = 0;
+  bool tests_clients_ = false;
 };
 
 }  // namespace fedarena::results

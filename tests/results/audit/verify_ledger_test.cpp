@@ -137,6 +137,24 @@ TEST_F(ForgedRun, WhosePlanIsAnother) {
               ElementsAre("ledger.json: plan of a round of client 0 and 2 more is some; recomputed: none"));
 }
 
+// What a rule stopped is charged for all rounds that were planned, whatever the rounds say.
+TEST_F(ForgedRun, WhoseStopIsLeftOut) {
+  const auto stopped = [&](std::int64_t charged, bool says_so) {
+    Ledger ledger(Unit::kRecord);
+    for (std::int64_t client = 0; client < 3; ++client)
+      ledger.add_client(client, kSizes.at(static_cast<std::size_t>(client)));
+    for (std::int64_t round = 1; round <= charged; ++round) {
+      if (round == 3 && says_so) ledger.end_after(2);
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, honest(client));
+    }
+    return differences_after_a_stop(2, toml("record"), ledger);
+  };
+  EXPECT_THAT(stopped(kRounds, true), IsEmpty());
+  EXPECT_THAT(stopped(2, false), ElementsAre("ledger.json: ended_after is 0; recomputed: 2"));
+  EXPECT_THAT(stopped(kRounds, false), Contains("ledger.json: ended_after is 0; recomputed: 2"));
+  EXPECT_THAT(stopped(3, true), Contains("ledger.json: rounds of client 0 and 2 more is 3; recomputed: 4"));
+}
+
 // Each client's examples vote once on its walk.
 TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
   const auto file = [](const std::string& region, const std::string& server_radius) {
@@ -170,7 +188,10 @@ TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
   EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(0, 0))), refusal("0"));
   EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(2, 0))), refusal("2"));
   EXPECT_THAT(differences(file("votes", "constant"), ledger_of_records(asked(0, 0))), IsEmpty());
-  EXPECT_THAT(differences(file("loss", "median"), ledger_of_records(asked(0, 0))), IsEmpty());
+  EXPECT_THAT(
+      differences(file("loss", "median"), ledger_of_records(asked(0, 0))),
+      ElementsAre("ledger.json: exact access (loss) of client 0 and 2 more is missing; recomputed: in "
+                  "rounds 1 to 4"));
   EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(asked(2, 3))), IsEmpty());
 }
 

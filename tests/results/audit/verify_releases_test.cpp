@@ -183,6 +183,66 @@ TEST_F(ForgedRun, WhereAnotherKindOfAccessStandsForTheNoise) {
   EXPECT_THAT(with(Laplace{1, 0.1}, "false"), ElementsAre(HasSubstr("recomputed: none of that kind")));
 }
 
+// Tests that are dealt by class tell what each client holds.
+TEST_F(ForgedRun, WhereTestsThatTellLabelCountsAreNotCharged) {
+  const auto with = [&](const std::string& data, const std::vector<Access>& told,
+                        const std::string& declared = "false") {
+    Ledger ledger = ledger_of_records(honest);
+    if (!told.empty()) ledger.record_population(1, RoundAccesses(told));
+    return differences(toml("record", {{"public_label_counts", declared}}) +
+                           "\n[evaluation]\nper_client = true\n\n[data]\n" + data,
+                       ledger);
+  };
+  const Access exact{ExactAccess{"label counts"}, 1}, open{DeclaredPublic{"label counts"}, 1};
+  test_clients(true);
+  EXPECT_THAT(with("name = \"mnist\"\n", {exact}), IsEmpty());
+  EXPECT_THAT(
+      with("name = \"mnist\"\n", {}),
+      ElementsAre("ledger.json: exact access (label counts) of all clients is missing; recomputed: by "
+                  "the tests of clients"));
+  EXPECT_THAT(with("name = \"mnist\"\n", {open}, "true"), IsEmpty());
+  EXPECT_THAT(
+      with("name = \"mnist\"\n", {}, "true"),
+      ElementsAre("ledger.json: declared public (label counts) of all clients is missing; recomputed: "
+                  "by the tests of clients"));
+  // Perhaps on the examples of their own users.
+  EXPECT_THAT(with("name = \"femnist\"\n", {}), IsEmpty());
+  EXPECT_THAT(with("name = \"csv\"\nuser = \"patient\"\nstandardise = \"none\"\n", {}), IsEmpty());
+  test_clients(false);  // a regression has no classes
+  EXPECT_THAT(with("name = \"mnist\"\n", {}), IsEmpty());
+}
+
+TEST_F(ForgedRun, WithoutWhatItsAlgorithmReadsExactly) {
+  const auto with = [&](const std::string& policy, const std::vector<Access>& read,
+                        const std::string& public_classes = "false") {
+    const std::string experiment = toml(policy, {{"name", "\"feddm\""},
+                                                 {"public_classes", public_classes},
+                                                 {"local_epochs",
+                                                  "2\nclasses = \"held\"\nimage_init = \"noise\"\n"
+                                                  "class_means = \"examples\""}});
+    const auto train = [&](std::int64_t client) {
+      std::vector<Access> list = honest(client).list();
+      list.insert(list.end(), read.begin(), read.end());
+      return RoundAccesses(list);
+    };
+    if (policy == "record") return differences(experiment, ledger_of_records(train));
+    std::vector<Access> all{{gaussian(1), 1}};
+    all.insert(all.end(), read.begin(), read.end());
+    return differences(experiment, ledger_of_clients(RoundAccesses(all)));
+  };
+  const Access classes{ExactAccess{"classes"}, 1}, examples{ExactAccess{"examples"}, 1};
+  const std::string missing = " of client 0 and 2 more is missing; recomputed: in rounds 1 to 4";
+  EXPECT_THAT(with("record", {classes, examples}), IsEmpty());
+  EXPECT_THAT(with("record", {classes}), ElementsAre("ledger.json: exact access (examples)" + missing));
+  EXPECT_THAT(with("record", {examples}), ElementsAre("ledger.json: exact access (classes)" + missing));
+  EXPECT_THAT(with("record", {{DeclaredPublic{"classes"}, 1}, examples}, "true"), IsEmpty());
+  EXPECT_THAT(with("record", {examples}, "true"),
+              ElementsAre("ledger.json: declared public (classes)" + missing));
+  EXPECT_THAT(with("client", {{ExactAccess{"messages"}, 1}}), IsEmpty());
+  EXPECT_THAT(with("client", {}),
+              ElementsAre("ledger.json: exact access (messages) is missing; recomputed: in rounds 1 to 4"));
+}
+
 TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   const std::string proxy = "the server's proxy data", features = "means and deviations of the features";
   const std::string has_proxy = "\n[proxy]\nname = \"mnist\"\n";
@@ -272,6 +332,22 @@ TEST_F(ForgedRun, UnderThePolicyOfClients) {
               IsEmpty());
   EXPECT_THAT(with(larger, accesses(ExactAccess{"messages"}, 1), accesses(fixed(0.1, {2}), 1)),
               ElementsAre("ledger.json: answers as if is 4; recomputed: 0"));
+}
+
+// A rule stopped the run after its second round. Whatever these did, each of the others may have had a sum.
+TEST_F(ForgedRun, UnderThePolicyOfClientsWhereRoundsWereLeftOut) {
+  const auto with = [&](const std::string& algorithm, const RoundAccesses& left_out) {
+    Ledger ledger(Unit::kClient);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      if (round == 3) ledger.end_after(2);
+      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, {});
+      ledger.record_population(round, round > 2 ? left_out : RoundAccesses());
+    }
+    return differences(toml("client", {{"name", algorithm}, {"rounds", std::to_string(kRounds)}}), ledger);
+  };
+  EXPECT_THAT(with("\"theirs\"", accesses(gaussian(1), 1)), IsEmpty());
+  EXPECT_THAT(with("\"theirs\"", {}), ElementsAre("ledger.json: accesses in a round is 0; recomputed: 1"));
 }
 
 // Not every server looks at what every round brings.
