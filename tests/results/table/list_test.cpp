@@ -31,6 +31,12 @@ runs/fedavg-seed-1  quickstart  fedavg        1  finished (budget)   15/20  RMSE
 )");
 }
 
+TEST(List, MarksControls) {
+  Summary control = finished_privately("dp-fedavg", 1, 0.5);
+  control.audit = CanaryAudit{.control = true};
+  EXPECT_THAT(render_list(std::vector{found(control)}), testing::HasSubstr(" dp-fedavg (control) "));
+}
+
 TEST(List, OfNothingIsItsHeading) {
   EXPECT_EQ(render_list({}), "run  experiment  algorithm  seed  state  rounds  accuracy\n");
 }
