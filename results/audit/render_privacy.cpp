@@ -126,6 +126,7 @@ std::string render_text(const PrivacyReport& report) {
   if (summary.privacy) {
     for (const auto& [head, tail] : claim_lines(*summary.privacy)) line(text, head, tail);
     if (summary.audit) line(text, "audit", audit_text(*summary.audit));
+    if (audit_contradicts(summary)) line(text, "", contradiction_text(*summary.audit, *summary.privacy));
     if (summary.tuning) line(text, "tuning", trials_text(summary.tuning) + ", which epsilon does not cover");
   } else {
     line(text, "epsilon", "none: the policy is none, so the run hides nobody's data and makes no claim");
@@ -150,7 +151,10 @@ std::string render_json(const PrivacyReport& report) {
   json["rounds"] = summary.rounds;
   json["policy"] = summary.policy;
   if (summary.privacy) append_privacy(json, *summary.privacy);
-  if (summary.audit) append_audit(json, *summary.audit);
+  if (summary.audit) {
+    append_audit(json, *summary.audit);
+    json["audit_contradicts"] = audit_contradicts(summary);
+  }
   if (summary.tuning) append_tuning(json, *summary.tuning);
   json["exact_accesses"] = Json::array();
   for (const ExactFinding& exact : report.exact) {

@@ -23,7 +23,8 @@ struct Difference {
 struct Verification {
   std::int64_t values = 0;  ///< how many were recomputed and compared
   std::vector<Difference> differences;
-  std::vector<std::string> notes;  ///< what could not be checked of the run, and why
+  /// What could not be checked of the run, and why; and an audit that contradicts its claim.
+  std::vector<std::string> notes;
 };
 
 /// Recomputes what a run's summary and rounds state from the records below them: totals, means and final

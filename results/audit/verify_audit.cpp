@@ -64,6 +64,8 @@ void verify_audit(const RunDirectory& run, const Summary& summary, Verification&
   compare_summary.close("audit.epsilon_at_least", summary.audit->lower_bound, again.lower_bound);
   compare_summary.close("audit.p_value", summary.audit->p_value, again.p_value);
   compare_summary.text("audit.control", truth(summary.audit->control), truth(again.control));
+  if (contradicts(again, *summary.privacy))
+    verification.notes.push_back(contradiction_text(again, *summary.privacy));
 }
 
 void verify_attacks(const RunDirectory& run, Verification& verification) {

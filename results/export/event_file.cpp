@@ -8,6 +8,8 @@
 
 #include "results/export/protobuf_message.hpp"
 #include "results/export/tf_record.hpp"
+#include "results/record/claim_text.hpp"
+#include "results/record/control_run.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
@@ -80,7 +82,7 @@ std::string event_record(double seconds, std::int64_t round, const ProtobufMessa
 
 }  // namespace
 
-std::string settings_text(const Summary& summary) {
+std::string settings_text(const Summary& summary, bool control) {
   std::string text = "| setting | value |\n|:--|:--|\n";
   const auto add = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) text += fmt::format("| {} | {} |\n", markdown_escaped(name), markdown_escaped(value));
@@ -106,19 +108,26 @@ std::string settings_text(const Summary& summary) {
   if (summary.privacy) {
     add("adjacency", summary.privacy->adjacency);
     add("delta", short_number(summary.privacy->settings.delta));
+    add("orders of RDP", summary.privacy->settings.orders);
+    add("conversion of RDP", summary.privacy->settings.conversion);
+    add("epsilon assumes", assumption(summary));
+    add("epsilon takes as public, beside sizes", public_text(*summary.privacy));
+    if (control) add("control of an audit", "ran without noise, so epsilon is infinite");
   }
   return text;
 }
 
 std::string event_file(const ExportedRun& run, const Measures& measures) {
+  const bool secret = is_secret(DrawnSizes::kBatches, run.summary.privacy);
   double seconds = 0;
   std::string file = tf_record(ProtobufMessage()
                                    .real(event::kWallTime, seconds)
                                    .bytes(event::kFileVersion, "brain.Event:2")
                                    .encoded());
-  file += event_record(seconds, 0, text_summary("settings", settings_text(run.summary)));
+  file += event_record(
+      seconds, 0, text_summary("settings", settings_text(run.summary, is_control(run.summary, run.folder))));
   for (const RoundRecord& round : run.rounds) {
-    seconds += round.train_seconds + round.evaluation_seconds;
+    seconds += secret ? 1 : round.train_seconds + round.evaluation_seconds;
     ProtobufMessage scalars;
     for (const RoundValue& number : round_values(run, round, measures)) {
       scalars.message(summary::kValue, scalar(number));

@@ -10,6 +10,8 @@
 
 #include "fedarena/base/find.hpp"
 
+#include "results/record/claim_text.hpp"
+#include "results/record/control_run.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
@@ -21,7 +23,8 @@ namespace {
 // One column of a run's lines.
 struct Field {
   std::string name, text = {};
-  enum class Kind { kText, kNumber, kMissing } kind = Kind::kText;
+  // A literal stands in JSON without quotes.
+  enum class Kind { kText, kLiteral, kMissing } kind = Kind::kText;
 };
 
 Field text(std::string name, std::string value) {
@@ -29,7 +32,11 @@ Field text(std::string name, std::string value) {
 }
 
 Field number(std::string name, std::string value) {
-  return {.name = std::move(name), .text = std::move(value), .kind = Field::Kind::kNumber};
+  return {.name = std::move(name), .text = std::move(value), .kind = Field::Kind::kLiteral};
+}
+
+Field truth(std::string name, bool value) {
+  return {.name = std::move(name), .text = value ? "true" : "false", .kind = Field::Kind::kLiteral};
 }
 
 // Empty where the record holds nothing.
@@ -72,6 +79,18 @@ void append_tuning(std::vector<Field>& fields, const std::optional<Tuning>& tuni
     fields.push_back(value_at(path, tuning ? tuning->chosen : Sweep{}, "tuning." + path));
 }
 
+// What the run's epsilons rest on.
+void append_premises(std::vector<Field>& fields, const ExportedRun& run) {
+  const PrivacyClaim claim = run.summary.privacy.value_or(PrivacyClaim{});
+  const bool is_private = run.summary.privacy.has_value();
+  fields.push_back(text_if_any("orders", is_private ? claim.settings.orders : ""));
+  fields.push_back(text_if_any("conversion", is_private ? claim.settings.conversion : ""));
+  fields.push_back(text_if_any("assumed", assumption(run.summary)));
+  fields.push_back(text_if_any("public_data", public_text(claim)));
+  fields.push_back(is_private ? truth("control", is_control(run.summary, run.folder))
+                              : text_if_any("control", ""));
+}
+
 // What is the same on every line of a run.
 std::vector<Field> fields_of(const ExportedRun& run, const Extra& extra) {
   const Summary& summary = run.summary;
@@ -89,6 +108,7 @@ std::vector<Field> fields_of(const ExportedRun& run, const Extra& extra) {
   fields.push_back(text_if_any("adjacency", summary.privacy ? summary.privacy->adjacency : ""));
   fields.push_back(summary.privacy ? number("delta", exact_number(summary.privacy->settings.delta))
                                    : text_if_any("delta", ""));
+  append_premises(fields, run);
   return fields;
 }
 
@@ -110,7 +130,7 @@ std::string as_json(const std::vector<Field>& fields) {
       case Field::Kind::kText:
         members += json_string(field.text);
         break;
-      case Field::Kind::kNumber:
+      case Field::Kind::kLiteral:
         members += field.text;
         break;
       case Field::Kind::kMissing:

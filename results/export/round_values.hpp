@@ -27,8 +27,9 @@ std::vector<std::string> exported_measures();
 using Measures = std::vector<std::string>;
 
 /// What a round of that run says, each number once. What the record lacks has no value: an accuracy of a
-/// round that was not evaluated, an epsilon that is not proven. After the last round of a finished run there
-/// are the epsilons that are only computed then, and what attacks measured.
+/// round that was not evaluated, an epsilon that is not proven. After the last round of a finished run
+/// epsilons are those that the run claims, of which some are only computed then, and there is what attacks
+/// measured.
 std::vector<RoundValue> round_values(const ExportedRun& run, const RoundRecord& round,
                                      const Measures& measures = {});
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "results/record/claim_text.hpp"
+#include "results/record/control_run.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena::results {
@@ -22,9 +24,16 @@ Work work_of(const Summary& summary, std::optional<bool> held) {
   return running ? Work::kLeft : Work::kInterrupted;
 }
 
-std::string name_of(const Summary& summary) {
+std::string name_of(const Summary& summary, bool control) {
   const std::string setting = sweep_text(summary.sweep);
-  return fmt::format("{}{}{}, seed {}", setting, setting.empty() ? "" : ", ", summary.label, summary.seed);
+  return fmt::format("{}{}{}, seed {}{}", setting, setting.empty() ? "" : ", ", summary.label, summary.seed,
+                     control ? " (control)" : "");
+}
+
+// What is claimed at the end may be more than what was charged until the last round: see Ledger.
+std::optional<double> epsilon_of(const Summary& summary, const RoundRecord& last) {
+  const bool claimed = summary.state == kFinished && summary.privacy && summary.privacy->rdp;
+  return claimed ? summary.privacy->rdp->epsilon : last.epsilon;
 }
 
 // The time that the rounds left will take, less what the one at work has taken, at most a round.
@@ -79,13 +88,17 @@ std::vector<FoundRun> runs_below(std::vector<fs::path> folders) {
 
 LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                    std::span<const RoundRecord> rounds, std::optional<bool> held, double since_written) {
+  const bool control = is_control(summary, path);
   LiveCell cell{.path = path,
                 .work = work_of(summary, held),
                 .experiment = summary.experiment,
-                .name = name_of(summary),
+                .name = name_of(summary, control),
                 .done = static_cast<std::int64_t>(rounds.size()),
                 .rounds = summary.rounds,
-                .is_private = summary.privacy.has_value()};
+                .is_private = summary.privacy.has_value(),
+                .assumed = !assumption(summary).empty(),
+                .control = control,
+                .public_data = summary.privacy ? public_text(*summary.privacy) : ""};
   const bool regression =
       std::ranges::none_of(rounds, [](const RoundRecord& round) { return round.test_accuracy.has_value(); });
   double seconds = 0;
@@ -98,7 +111,7 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
     if (round.test_accuracy) cell.curve.push_back(*round.test_accuracy);
   }
   if (rounds.empty()) return cell;
-  cell.epsilon = rounds.back().epsilon;
+  cell.epsilon = epsilon_of(summary, rounds.back());
   cell.round_seconds = seconds / static_cast<double>(rounds.size());
   if (cell.work != Work::kFinished) cell.since_written = since_written;
   if (cell.work == Work::kRunning) set_running(cell);

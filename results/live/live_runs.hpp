@@ -33,13 +33,17 @@ struct LiveCell {
   Work work = Work::kBroken;
   // The rest is empty in a broken one.
   std::string experiment = {};
-  std::string name = {};                  ///< "partition.alpha=0.1, fedavg, seed 1"
-  std::int64_t done = 0, rounds = 0;      ///< rounds on disk and planned ones
-  std::optional<double> accuracy = {};    ///< of the last evaluated round; none on regression data
-  std::optional<double> loss = {};        ///< of the last evaluated round; may be nan or infinite
-  bool is_private = false;                ///< whether there is a privacy policy
-  std::optional<double> epsilon = {};     ///< RDP, after the last round; none where unproven
-  std::vector<double> curve = {};         ///< accuracy by evaluated round; loss on regression data
+  std::string name = {};                ///< "partition.alpha=0.1, fedavg, seed 1"; "(control)" behind it
+  std::int64_t done = 0, rounds = 0;    ///< rounds on disk and planned ones
+  std::optional<double> accuracy = {};  ///< of the last evaluated round; none on regression data
+  std::optional<double> loss = {};      ///< of the last evaluated round; may be nan or infinite
+  bool is_private = false;              ///< whether there is a privacy policy
+  /// RDP, after the last round, as claimed once finished; none where unproven.
+  std::optional<double> epsilon = {};
+  bool assumed = false;            ///< whether it rests, or may rest, on an assumption nobody has proven
+  bool control = false;            ///< of an audit: it adds no noise
+  std::string public_data = {};    ///< what a finished run's epsilon takes as public beside sizes; or empty
+  std::vector<double> curve = {};  ///< accuracy by evaluated round; loss on regression data
   std::optional<double> round_seconds{};  ///< mean over the rounds on disk
   std::optional<double> since_written{};  ///< seconds since the last round; none before it and once finished
   std::string task = {};                  ///< of a cluster: "5_3 on n1", or why it waits

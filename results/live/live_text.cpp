@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "results/record/claim_text.hpp"
 #include "results/record/test_metrics.hpp"
+#include "results/table/privacy_notes.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -100,9 +102,15 @@ std::string accuracy_text(const LiveCell& cell) {
   return cell.loss ? "RMSE " + measured(root_mean_squared_error(*cell.loss)) : "";
 }
 
-std::string epsilon_of(const LiveCell& cell) {
+const char* assumed_mark(Letters letters) { return letters == Letters::kUnicode ? kAssumedMark : "+"; }
+
+bool shows_assumed(const LiveCell& cell) {
+  return cell.is_private && cell.done > 0 && cell.assumed && is_finite(Claim{.epsilon = cell.epsilon});
+}
+
+std::string epsilon_of(const LiveCell& cell, Letters letters) {
   if (!cell.is_private || cell.done == 0) return "";
-  return claim_text(Claim{.epsilon = cell.epsilon});
+  return claim_text(Claim{.epsilon = cell.epsilon}) + (shows_assumed(cell) ? assumed_mark(letters) : "");
 }
 
 std::string time_text(const LiveCell& cell) {
@@ -116,16 +124,18 @@ std::string time_text(const LiveCell& cell) {
 struct Column {
   std::string head;
   bool right = false;
-  std::string (*text)(const LiveCell&);
+  std::string (*text)(const LiveCell&, Letters);
 };
 
 const std::array<Column, 5> kNumbers = {
-    {{"rounds", true, [](const LiveCell& cell) { return fmt::format("{}/{}", cell.done, cell.rounds); }},
-     {"accuracy", true, accuracy_text},
-     {"loss", true, [](const LiveCell& cell) { return cell.loss ? measured(*cell.loss) : ""; }},
+    {{"rounds", true,
+      [](const LiveCell& cell, Letters) { return fmt::format("{}/{}", cell.done, cell.rounds); }},
+     {"accuracy", true, [](const LiveCell& cell, Letters) { return accuracy_text(cell); }},
+     {"loss", true, [](const LiveCell& cell, Letters) { return cell.loss ? measured(*cell.loss) : ""; }},
      {"epsilon", true, epsilon_of},
-     {"s/round", true,
-      [](const LiveCell& cell) { return cell.round_seconds ? human_seconds(*cell.round_seconds) : ""; }}}};
+     {"s/round", true, [](const LiveCell& cell, Letters) {
+        return cell.round_seconds ? human_seconds(*cell.round_seconds) : "";
+      }}}};
 
 // Where the letter of that number begins, from 0.
 std::size_t begin_of_letter(const std::string& text, std::size_t letter) {
@@ -158,7 +168,7 @@ class Table {
     std::vector<const Column*> columns;
     for (const Column& column : kNumbers) {
       const auto any = [&](const LiveCell* cell) {
-        return cell->work != Work::kBroken && !column.text(*cell).empty();
+        return cell->work != Work::kBroken && !column.text(*cell, screen.letters).empty();
       };
       if (std::ranges::none_of(cells, any)) continue;
       columns.push_back(&column);
@@ -190,7 +200,7 @@ class Table {
     }
     const std::string name = experiments ? fmt::format("{}: {}", cell.experiment, cell.name) : cell.name;
     Line line = {std::string(name_of(cell.work)), one_line(name)};
-    for (const Column* column : columns) line.push_back(column->text(cell));
+    for (const Column* column : columns) line.push_back(column->text(cell, screen_.letters));
     line.insert(line.end(), {"", time_text(cell)});
     lines_.push_back(line);
     curves_.emplace_back(cell.curve);
@@ -247,8 +257,21 @@ class Table {
   std::size_t curve_column_ = 0;
 };
 
-std::vector<std::string> explanations(std::span<const LiveCell* const> cells) {
+std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Letters letters) {
   std::vector<std::string> notes;
+  if (std::ranges::any_of(cells, [](const LiveCell* cell) { return shows_assumed(*cell); }))
+    notes.push_back(fmt::format("{} rests on assume = \"poisson\", which nobody has proven right",
+                                assumed_mark(letters)));
+  if (std::ranges::any_of(cells, &LiveCell::control))
+    notes.emplace_back("(control): of an audit, without noise; its epsilon is infinite");
+  std::map<std::string, std::size_t> declared;  // how many cells, by what they take as public
+  for (const LiveCell* cell : cells) {
+    if (!cell->public_data.empty()) ++declared[cell->public_data];
+  }
+  for (const auto& [what, count] : declared) {
+    notes.push_back(one_line(
+        fmt::format("the epsilon of {} takes as public, beside sizes: {}", counted(count, "cell"), what)));
+  }
   if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->work == Work::kLeft; })) {
     notes.emplace_back("no process: recorded as running, but killed, or at work on another machine");
   }
@@ -285,7 +308,7 @@ std::string live_text(std::span<const LiveCell> cells, const Screen& screen) {
   const Table table(sorted, screen, several_experiments(sorted));
   std::vector<std::string> lines = {headline(sorted)};
   if (!sorted.empty() && sorted.front()->work != Work::kBroken) lines.push_back(table.head());
-  const std::vector<std::string> notes = explanations(sorted);
+  const std::vector<std::string> notes = explanations(sorted, screen.letters);
   const std::size_t taken = lines.size() + notes.size();
   const std::size_t room = screen.rows > taken + 1 ? screen.rows - taken : 1;
   const std::size_t shown = sorted.size() > room ? room - 1 : sorted.size();

@@ -39,7 +39,7 @@ struct CatalogueEntry {
   std::optional<RecordedNumber> (*of_round)(const RoundRecord&) = nullptr;
   /// In its place for what has a number for each class or word: the classes and words that have one.
   std::vector<std::pair<std::string, double>> (*each_of_round)(const RoundRecord&) = nullptr;
-  /// Likewise for what is known at the end of a run alone.
+  /// What the run claims at its end, for what is known there alone, or is another number there.
   std::optional<Claim> PrivacyClaim::*claim = nullptr;
   /// Of a finished run, for a column; none where its summary lacks it.
   std::optional<double> (*of_summary)(const Summary&) = nullptr;

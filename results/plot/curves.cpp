@@ -39,7 +39,7 @@ std::map<std::int64_t, std::pair<double, double>> values_of(const SeedResult& se
 }
 
 Curve curve_of(const Row& row, const CurveAxis& x, const Quantity& y) {
-  Curve curve{.name = row_name(row), .seeds = {}, .points = {}};
+  Curve curve{.name = curve_name(row), .seeds = {}, .points = {}};
   std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> rounds;
   for (const SeedResult& seed : row.seeds) {
     curve.seeds.push_back(seed.seed());
@@ -65,6 +65,8 @@ std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
 }
 
 }  // namespace
+
+std::string curve_name(const Row& row) { return row_name(row) + (row.control ? " (control)" : ""); }
 
 PanelTitles::PanelTitles(const Table& table) : keys_(swept_keys(table)) {
   for (const SettingPart& part : kSettingParts) {

@@ -23,6 +23,9 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
+/// What the curve of a row is called: as the row is, with "(control)" behind that of an audit's.
+std::string curve_name(const Row& row);
+
 /// A row of the table, round by round.
 struct Curve {
   std::string name;

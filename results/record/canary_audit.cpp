@@ -68,6 +68,13 @@ bool contradicts(const CanaryAudit& audit, const PrivacyClaim& claim) {
   return epsilon && audit.lower_bound > *epsilon;
 }
 
+std::string contradiction_text(const CanaryAudit& audit, const PrivacyClaim& claim) {
+  return fmt::format(
+      "epsilon >= {} contradicts the claimed epsilon of {}, as the audit of one honest run in twenty at most "
+      "does",
+      lower_bound_number(audit.lower_bound), epsilon_number(claimed_epsilon(claim).value_or(0)));
+}
+
 std::string audit_text(const CanaryAudit& audit) {
   return fmt::format("{} of {} guesses about {} {} canaries right: epsilon >= {:.2f} ({:.0f} %){}{}",
                      audit.right, audit.guesses, audit.canaries, audit.kind,

@@ -51,6 +51,9 @@ CanaryAudit audit_of(const CanaryScores& scores, const PrivacyClaim& claim);
 /// Whether the audit contradicts the claim, as one honest run in twenty at most does.
 bool contradicts(const CanaryAudit& audit, const PrivacyClaim& claim);
 
+/// Of one that does: "epsilon >= 0.15 contradicts the claimed epsilon of 0.0361, as ...".
+std::string contradiction_text(const CanaryAudit& audit, const PrivacyClaim& claim);
+
 /// "150 of 200 guesses about 1000 gradient canaries right; epsilon >= 0.82 (95 %), p-value of the claim 1".
 std::string audit_text(const CanaryAudit& audit);
 

@@ -59,7 +59,8 @@ struct PrivacyClaim {
   bool operator==(const PrivacyClaim&) const = default;
 };
 
-/// What a number tells the sizes of, where they may be drawn at random. Who knows the batches knows cohorts.
+/// What a number tells the sizes of, where they may be drawn at random. Who knows the batches knows cohorts;
+/// the time that a round trains for tells its batches.
 enum class DrawnSizes { kNone, kBatches, kCohorts };
 
 /// Whether privacy keeps these sizes secret: where each unit was drawn on its own, and before the end of a

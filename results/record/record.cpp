@@ -257,6 +257,17 @@ bool hides_label_counts(const Summary& summary) {
          std::ranges::find(summary.policy_settings, declared) == summary.policy_settings.end();
 }
 
+std::string assumption(const Summary& summary) {
+  if (!summary.privacy) return {};
+  const std::string& allowed = summary.privacy->settings.assume;
+  const bool assumes = summary.state == kFinished ? summary.privacy->assumed : allowed != "nothing";
+  return assumes ? allowed : "";
+}
+
+bool audit_contradicts(const Summary& summary) {
+  return summary.audit && summary.privacy && contradicts(*summary.audit, *summary.privacy);
+}
+
 std::string state_text(const Summary& summary) {
   const bool spent = summary.privacy && !summary.privacy->stopped.empty();
   const std::string& ended_by = spent ? summary.privacy->stopped : summary.stopped;

@@ -133,6 +133,13 @@ struct Summary {
 /// may declare public.
 bool hides_label_counts(const Summary& summary);
 
+/// What the run's epsilons assume that nobody has proven: "poisson"; or empty. Before its end, whatever its
+/// settings allow to assume.
+std::string assumption(const Summary& summary);
+
+/// Whether the run's audit contradicts its claim: see `contradicts`.
+bool audit_contradicts(const Summary& summary);
+
 /// The JSON line of a record, without a line end. A record that could not be read back is a Bug.
 std::string to_json_line(const RoundRecord& record);
 

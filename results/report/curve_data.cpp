@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/measures/quantity.hpp"
 #include "results/plot/curve_script.hpp"
@@ -80,6 +81,24 @@ std::string number_json(double number, int digits) {
   text.erase(exponent + 2, first - exponent - 2);
   if (text[exponent + 1] == '+') text.erase(exponent + 1, 1);
   return text;
+}
+
+// The least number of so many digits that is not below it, as a bound is rounded.
+double rounded_up(double number, int digits) {
+  if (!std::isfinite(number) || number == 0) return number;
+  const auto nearest = [&](double value) {
+    return parse_number<double>(fmt::format("{:.{}g}", value, digits)).value_or(value);
+  };
+  const double read = nearest(number);
+  if (read >= number) return read;
+  return nearest(read + std::pow(10, std::floor(std::log10(std::abs(number))) - (digits - 1)));
+}
+
+// An axis as the page has it.
+Series shown(const CurveAxis& axis, Series positions) {
+  if (axis.unit != NumberUnit::kEpsilon) return positions;
+  for (double& position : positions) position = rounded_up(position, kDigits);
+  return positions;
 }
 
 bool has_numbers(std::span<const double> numbers) {
@@ -200,7 +219,7 @@ std::string series_json(const RowSeries& series) {
                     {"y", Json::object()}};
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!has_numbers(series.x[i])) continue;
-    positions["x"][std::to_string(i)] = lists.add(numbers_json(series.x[i], kDigits));
+    positions["x"][std::to_string(i)] = lists.add(numbers_json(shown(curve_axes()[i], series.x[i]), kDigits));
   }
   for (std::size_t i = 0; i < series.y.size(); ++i) {
     if (has_numbers(series.y[i].mean)) positions["y"][std::to_string(i)] = add_values(lists, series.y[i]);
@@ -220,7 +239,7 @@ std::string curve_data(const Table& table, const std::vector<std::string>& serie
   text += ",\"rows\":[";
   std::vector<std::string> names;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const std::string name = row_name(table.rows[i]);
+    const std::string name = curve_name(table.rows[i]);
     auto look = std::find(names.begin(), names.end(), name);
     if (look == names.end()) look = names.insert(names.end(), name);
     const Json row = {{"name", name}, {"seeds", table.rows[i].seeds.size()}, {"look", look - names.begin()}};

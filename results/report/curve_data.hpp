@@ -37,7 +37,8 @@ std::string numbers_json(std::span<const double> numbers, int digits);
 /// A row's series: {"lists": [[1,2], ...], "positions": {"rounds": 0, "x": {"0": 1}, "y": {"0": {"mean": 2,
 /// "std": 3}}, "observed": {"radius": {"mean": 2}}}}. Equal lists are held once, because many are: what is
 /// sent and what is received, classes that no algorithm tells apart. Axes and measures go by their position,
-/// those that have no number are left out, and so is "observed" where nothing is.
+/// those that have no number are left out, and so is "observed" where nothing is. Numbers are rounded to the
+/// nearest, but epsilons up.
 std::string series_json(const RowSeries& series);
 
 /// All that the charts of a report show, as one JSON object: axes, measures, colours, the panels with the

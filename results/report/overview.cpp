@@ -12,10 +12,12 @@
 
 #include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
+#include "results/record/control_run.hpp"
 #include "results/record/record.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/report/sections.hpp"
 #include "results/table/notes.hpp"
+#include "results/table/privacy_notes.hpp"
 #include "results/table/rows.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
@@ -73,7 +75,13 @@ Cell epsilon_of(const FoundRun& run) {
   const auto& privacy = run.summary->privacy;
   if (!privacy) return "none";
   if (!privacy->rdp) return kNothing;
-  return privacy->rdp->epsilon ? number_cell(claim_text(privacy->rdp)) : Cell(claim_text(privacy->rdp));
+  if (!privacy->rdp->epsilon) return claim_text(privacy->rdp);
+  const bool assumed = privacy->assumed && is_finite(privacy->rdp);
+  return number_cell(claim_text(privacy->rdp), "", assumed ? kAssumedMark : "");
+}
+
+Cell algorithm_of(const FoundRun& run) {
+  return row_name(key_of(*run.summary)) + (is_control(*run.summary, run.path) ? " (control)" : "");
 }
 
 Cell rounds_cell(const FoundRun& run) {
@@ -162,7 +170,7 @@ std::string runs_body(std::span<const FoundRun> runs) {
   std::vector<Column<FoundRun>> columns = {
       {"run", Align::kText, [](const FoundRun& run) { return run.path.generic_string(); }},
       {"experiment", Align::kText, [](const FoundRun& run) { return run.summary->experiment; }},
-      {"algorithm", Align::kText, [](const FoundRun& run) { return row_name(key_of(*run.summary)); }},
+      {"algorithm", Align::kText, algorithm_of},
       {"seed", Align::kNumber,
        [](const FoundRun& run) { return number_cell(std::to_string(run.summary->seed)); }},
       {"state", Align::kText, [](const FoundRun& run) { return state_text(*run.summary); }},

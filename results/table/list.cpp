@@ -1,5 +1,6 @@
 #include "results/table/list.hpp"
 
+#include "results/record/control_run.hpp"
 #include "results/record/record.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"
@@ -20,9 +21,13 @@ std::string accuracy_of(const Summary& summary) {
 }
 
 Line line_of(const FoundRun& run, const Summary& summary) {
-  return {one_line(run.path.string()), one_line(summary.experiment),
-          one_line(summary.label),     std::to_string(summary.seed),
-          state_text(summary),         fmt::format("{}/{}", summary.rounds_done, summary.rounds),
+  const std::string control = is_control(summary, run.path) ? " (control)" : "";
+  return {one_line(run.path.string()),
+          one_line(summary.experiment),
+          one_line(summary.label) + control,
+          std::to_string(summary.seed),
+          state_text(summary),
+          fmt::format("{}/{}", summary.rounds_done, summary.rounds),
           accuracy_of(summary)};
 }
 

@@ -13,6 +13,7 @@
 
 #include "fedarena/base/text.hpp"
 
+#include "results/table/build_notes.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -255,8 +256,8 @@ std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<cons
   std::vector<std::string> notes;
   for (const std::vector<std::string>& some :
        {divergence_notes(rows, names), client_notes(rows, names), personal_notes(rows, names),
-        held_out_notes(rows, names), dataset_notes(rows), data_notes(rows, names), partition_notes(rows),
-        stopping_notes(rows), tuning_notes(rows, names)})
+        held_out_notes(rows, names), dataset_notes(rows), data_notes(rows, names), build_notes(rows, names),
+        partition_notes(rows), stopping_notes(rows), tuning_notes(rows, names)})
     append_notes(notes, some);
   return notes;
 }

@@ -12,9 +12,10 @@ namespace fedarena::results {
 
 /// What a reader of rows must know about their runs and data besides privacy, one line each; `names` are
 /// those of the rows. Which runs diverged; which could not test all of their clients; what is special about a
-/// data set, and where rows had other examples of it; which partitions the runs rest on, with the index hash
-/// of every seed, and where runs of one seed disagree; which rules ended runs early; and how settings were
-/// chosen, at what cost, who had more trials than others, and that epsilon does not cover them.
+/// data set, and where rows had other examples of it; which rows different builds ran; which partitions the
+/// runs rest on, with the index hash of every seed, and where runs of one seed disagree; which rules ended
+/// runs early; and how settings were chosen, at what cost, who had more trials than others, and that epsilon
+/// does not cover them.
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
 /// A line that names the rows of one seed, which have no interval.

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/accounting/metric.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "results/record/claim_text.hpp"
 #include "results/text/number_format.hpp"
@@ -146,9 +147,28 @@ void note_comparison(const Claims& claims, std::vector<std::string>& notes) {
   if (deltas.size() > 1) different.emplace_back("delta");
   if (units.size() > 1) different.emplace_back("unit");
   if (adjacencies.size() > 1) different.emplace_back("adjacency");
+  if (!different.empty()) {
+    notes.push_back(
+        fmt::format("rows differ in {}: their epsilons cannot be compared", fmt::join(different, " and ")));
+  }
+}
+
+// One mechanism has another epsilon by RDP at other orders, or converted otherwise. PLD has neither.
+void note_accountants(const Claims& claims, std::vector<std::string>& notes) {
+  std::set<std::string> orders;
+  std::set<std::string> conversions;
+  for (const std::optional<PrivacyClaim>& claim : claims) {
+    if (!claim) continue;
+    orders.insert(claim->settings.orders);
+    conversions.insert(claim->settings.conversion);
+  }
+  std::vector<std::string> different;
+  if (orders.size() > 1) different.push_back(fmt::format("orders ({})", fmt::join(orders, ", ")));
+  if (conversions.size() > 1)
+    different.push_back(fmt::format("conversion ({})", fmt::join(conversions, ", ")));
   if (different.empty()) return;
-  notes.push_back(
-      fmt::format("rows differ in {}: their epsilons cannot be compared", fmt::join(different, " and ")));
+  notes.push_back(fmt::format("rows differ in {} of RDP: their epsilons (RDP) cannot be compared",
+                              fmt::join(different, " and ")));
 }
 
 // A control is no result, and canaries are part of the data.
@@ -160,6 +180,16 @@ void note_audits(std::span<const RowRuns> rows, std::span<const std::string> nam
     any = any || audit;
     if (audit && audit->control)
       notes.push_back(fmt::format("{}: the control of an audit, which ran without noise", names[i]));
+    std::vector<std::int64_t> contradicting;
+    for (const FoundRun* run : rows[i].runs) {
+      if (audit_contradicts(*run->summary)) contradicting.push_back(run->summary->seed);
+    }
+    if (contradicting.empty()) continue;
+    notes.push_back(fmt::format(
+        "{}: the audits of {} of {} contradict the claim, each with a lower bound above its run's epsilon, "
+        "as "
+        "that of one honest run in twenty at most does: {}",
+        names[i], contradicting.size(), counted(rows[i].runs.size(), "seed"), seeds_text(contradicting)));
   }
   if (!any) return;
   notes.push_back(fmt::format(
@@ -210,6 +240,7 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
   note_alike(claims, names, public_note, notes);
   note_alike(claims, names, delta_warning, notes);
   note_comparison(claims, notes);
+  note_accountants(claims, notes);
   return notes;
 }
 

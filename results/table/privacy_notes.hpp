@@ -18,7 +18,8 @@ inline constexpr const char* kAsIfMark = "*";
 inline constexpr const char* kStoppedMark = "‡";
 
 /// What a reader must know about the epsilons of rows: why one is infinite or unproven, what it assumes or
-/// stands for, what stopped a run, and which epsilons must not be compared. `names` are those of the rows.
+/// stands for, what stopped a run, which audits contradict it, and which epsilons must not be compared.
+/// `names` are those of the rows.
 std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
 }  // namespace fedarena::results

@@ -240,6 +240,14 @@ std::optional<Spread> Row::clients(const CatalogueEntry* column) const {
   return found == clients_tested.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::vector<std::int64_t> Row::audits_contradicting() const {
+  std::vector<std::int64_t> contradicting;
+  for (const SeedResult& seed : seeds) {
+    if (audit_contradicts(seed.summary)) contradicting.push_back(seed.seed());
+  }
+  return contradicting;
+}
+
 std::optional<Spread> Row::attacked(const std::string& score, const AttackMeasure& what) const {
   std::vector<double> values;
   for (const SeedResult& seed : seeds) {

@@ -68,6 +68,8 @@ struct Row : RowKey {
   std::optional<Spread> accuracy() const { return last.share ? std::optional(last.spread) : std::nullopt; }
   /// The root mean squared error after the last round; on regression data alone.
   std::optional<Spread> rmse() const { return last.share ? std::nullopt : std::optional(last.spread); }
+  /// The seeds whose audits contradict their claims.
+  std::vector<std::int64_t> audits_contradicting() const;
   /// Of the attacks with that score; none unless every seed was attacked by it.
   std::optional<Spread> attacked(const std::string& score, const AttackMeasure& what) const;
   /// What clients say in one of the respects of `client_columns`; none where a seed lacks it.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
@@ -68,6 +69,9 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("delta", row.privacy ? exact_number(claim.settings.delta) : "");
   add("unit", claim.unit);
   add("adjacency", claim.adjacency);
+  add("orders", row.privacy ? claim.settings.orders : "");
+  add("conversion", row.privacy ? claim.settings.conversion : "");
+  add("public_data", public_text(claim));
   add("stopped", claim.stopped);
   add_number("uplink_bytes_per_client_round", row.uplink_bytes);
   add_number("downlink_bytes_per_client_round", row.downlink_bytes);
@@ -101,6 +105,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   if (any_audited(table)) {
     add_spread("epsilon_at_least", row.epsilon_at_least);
     add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
+    add("audits_contradicting", fmt::format("{}", fmt::join(row.audits_contradicting(), " ")));
   }
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : attack_measures())
@@ -207,6 +212,7 @@ Json json_of(const Row& row, const Table& table) {
     json["epsilon_at_least_mean"] = json_number(row.epsilon_at_least->mean);
     json["epsilon_at_least_std"] = json_number(row.epsilon_at_least->std);
     json["control"] = row.control;
+    json["audits_contradicting"] = row.audits_contradicting();
   }
   for (const std::string& score : attack_scores(table)) {
     for (const AttackMeasure& measure : attack_measures()) {

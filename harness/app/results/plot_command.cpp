@@ -61,6 +61,12 @@ std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
   return runs;
 }
 
+// An upper bound is rounded up.
+std::string position_text(const results::CurveAxis& axis, double position) {
+  return axis.unit == results::NumberUnit::kEpsilon ? results::epsilon_number(position)
+                                                    : fmt::format("{:.6g}", position);
+}
+
 // Where each curve ends, for those who cannot see the picture.
 std::string render_text(const results::Curves& curves, const fs::path& picture) {
   std::string text = fmt::format("{}: {} over {}\n", picture.string(), heading(curves.y), curves.x.heading);
@@ -74,7 +80,7 @@ std::string render_text(const results::Curves& curves, const fs::path& picture) 
                        fmt::format("{} to {}", curve.points.front().round, last.round),
                        std::to_string(curve.seeds.size()),
                        fmt::format("{}{}", results::measured(last.y), spread),
-                       fmt::format("{:.6g}", last.x)});
+                       position_text(curves.x, last.x)});
     }
   }
   lines.insert(lines.begin(), {"curve", "rounds", "seeds", fmt::format("last {}", name_of(curves.y)),

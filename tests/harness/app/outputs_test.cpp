@@ -83,13 +83,14 @@ TEST_F(Export, WritesOneLineARunRoundAndMeasure) {
   const Outcome outcome = succeed("export runs --format csv -o a.csv --measures test_accuracy");
   EXPECT_EQ(outcome.out, "a.csv: 2 runs, 3 rounds in all, 1 measure\n");
   EXPECT_EQ(outcome.err, "note: 1 of 2 runs is not finished: exported as far as they are\n");
-  EXPECT_EQ(content_of(scratch / "a.csv"),
-            "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,"
-            "round,measure,value\n"
-            "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,1,test_accuracy,0.75\n"
-            "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,0.75\n"
-            "fedavg-seed-2,quickstart,digits,iid,mlp,fedavg,fedavg,2,interrupted,none,,,,1,test_accuracy,"
-            "0.75\n");
+  EXPECT_EQ(
+      content_of(scratch / "a.csv"),
+      "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,"
+      "orders,conversion,assumed,public_data,control,round,measure,value\n"
+      "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,,,,,,1,test_accuracy,0.75\n"
+      "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,,,,,,2,test_accuracy,0.75\n"
+      "fedavg-seed-2,quickstart,digits,iid,mlp,fedavg,fedavg,2,interrupted,none,,,,,,,,,1,test_accuracy,"
+      "0.75\n");
   succeed("export runs --format jsonl -o a.jsonl");
   EXPECT_THAT(content_of(scratch / "a.jsonl"), StartsWith(R"({"run":"fedavg-seed-1",)"));
 }
@@ -166,6 +167,17 @@ TEST_F(Plot, DrawsCurvesAndSaysWhereTheyEnd) {
             "fedavg    1 to 2      2   55.00 ± 7.07  0.234375\n"
             "scaffold  1 to 2      2   75.00 ± 0.00  0.234375\n");
   EXPECT_THAT(content_of(scratch / "a.svg"), HasSubstr(">scaffold</text>"));
+}
+
+TEST_F(Plot, RoundsTheEpsilonUpWhereACurveEnds) {
+  write_run(scratch / "runs/a", "dp-fedavg", 1, 0.5,
+            {.summary =
+                 [](results::Summary& summary) {
+                   summary.policy = "record";
+                   summary.privacy = results::finished_privately("dp-fedavg", 1, 0.5).privacy;
+                 },
+             .round = [](results::RoundRecord& round) { round.epsilon = 2.78664001; }});
+  EXPECT_THAT(succeed("plot runs -o a.svg --x epsilon").out, HasSubstr("  2.7867\n"));
 }
 
 TEST_F(Plot, TakesTheLabelsThatAreAskedFor) {

@@ -78,6 +78,17 @@ TEST(PrivacyReport, SaysThatTheTrialsOfATuningAreNotCovered) {
   EXPECT_EQ(nlohmann::json::parse(render_json(report)).at("tuning").at("trials"), 6);
 }
 
+TEST(PrivacyReport, SaysThatAnAuditContradictsTheClaim) {
+  PrivacyReport report = report_of({});
+  report.summary.audit =
+      CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .right = 20, .lower_bound = 0.001};
+  EXPECT_THAT(render_text(report), Not(HasSubstr("contradicts")));
+  EXPECT_FALSE(nlohmann::json::parse(render_json(report)).at("audit_contradicts"));
+  report.summary.audit->lower_bound = 4000;
+  EXPECT_THAT(render_text(report), HasSubstr("epsilon >= 4000.0000 contradicts the claimed epsilon of "));
+  EXPECT_TRUE(nlohmann::json::parse(render_json(report)).at("audit_contradicts"));
+}
+
 TEST(PrivacyReport, TellsOfTheWholePopulationWhereClientsAreTheUnit) {
   const PrivacyReport report = report_of({.policy = "client"});
   ASSERT_THAT(report.groups, SizeIs(1));

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "fedarena/base/stream.hpp"
+
+#include "results/record/canary_audit.hpp"
 #include "tests/results/record/partition_sample.hpp"
 #include "tests/results/record/tuning_sample.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -219,6 +222,27 @@ TEST_F(Verify, RefusesRecordsThatCannotBeRead) {
   EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: not a ledger"));
   std::filesystem::remove(run_.path() / kLedgerFile);
   EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("ledger.json: is not there"));
+}
+
+// The scores are what they are: nothing differs, and nobody may overlook it.
+TEST_F(Verify, SaysThatAnAuditContradictsTheClaim) {
+  Stream draws({.seed = 1, .client = kServer, .purpose = Purpose::kAudit});
+  CanaryScores scores{.kind = "gradient", .guesses = 100};
+  for (int i = 0; i < 200; ++i) {
+    scores.in.push_back(draws.uniform() < 0.5);
+    scores.scores.push_back(scores.in.back() ? 1 : -1);
+  }
+  Summary summary = run_.open().summary();
+  summary.audit = audit_of(scores, *summary.privacy);
+  ASSERT_TRUE(audit_contradicts(summary));
+  run_.open().write_summary(summary);
+  put(run_.path() / kAuditFile, to_json_text(scores));
+  const std::string experiment = run_.open().read_file(kExperimentFile);
+  put(run_.path() / kExperimentFile,
+      "[audit]\nkind = \"gradient\"\ncanaries = 200\nguesses = 100\nnoise = \"on\"\n\n" + experiment);
+  const Verification found = verify_run(run_.path());
+  EXPECT_THAT(found.differences, IsEmpty());
+  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("contradicts the claimed epsilon of ")));
 }
 
 TEST_F(Verify, RecomputesTheCellsOfTheTable) {

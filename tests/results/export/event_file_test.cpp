@@ -66,10 +66,21 @@ TEST(EventFile, TakesTimesFromTheRecord) {
   EXPECT_EQ(records[3].substr(0, 11), std::string("\x09\0\0\0\0\0\0\x0A\x40\x10\x02", 11));  // 3.25 seconds
 }
 
+TEST(EventFile, TellsNoTimesThatFollowSecretSamples) {
+  ExportedRun run = private_run();
+  const std::string file = event_file(run);
+  for (RoundRecord& round : run.rounds) round.train_seconds *= 3;
+  EXPECT_EQ(event_file(run), file);
+  run.summary.privacy->adjacency = "replace-one";
+  const std::string timed = event_file(run);
+  for (RoundRecord& round : run.rounds) round.train_seconds *= 3;
+  EXPECT_NE(event_file(run), timed);
+}
+
 TEST(EventFile, RoundsAnEpsilonUpToAFloat) {
   ExportedRun run = private_run();
   for (const double epsilon : {2.78664, 0.1, 1e-300, 3.0}) {
-    run.rounds.back().epsilon = epsilon;
+    run.summary.privacy->rdp = Claim{.epsilon = epsilon};
     const std::string record = records_of(event_file(run, {"epsilon_rdp"})).back();
     float written = 0;
     std::memcpy(&written, record.data() + record.size() - sizeof written, sizeof written);

@@ -24,17 +24,17 @@ TEST(LongCsv, HasALineARunRoundAndMeasure) {
   const std::vector runs = {sample_run(), private_run()};
   EXPECT_EQ(
       long_csv(runs, {"test_accuracy", "epsilon_rdp", "epsilon_pld"}),
-      "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,round,"
-      "measure,value\n"
-      "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,0.75\n"
+      "run,experiment,dataset,partition,model,algorithm,label,seed,state,policy,unit,adjacency,delta,orders,"
+      "conversion,assumed,public_data,control,round,measure,value\n"
+      "fedavg-seed-1,quickstart,digits,iid,mlp,fedavg,fedavg,1,finished,none,,,,,,,,,2,test_accuracy,0.75\n"
       "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
-      "1e-05,1,epsilon_rdp,1.5\n"
+      "1e-05,opacus,balle,,,false,1,epsilon_rdp,1.5\n"
       "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
-      "1e-05,2,test_accuracy,0.75\n"
+      "1e-05,opacus,balle,,,false,2,test_accuracy,0.75\n"
       "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
-      "1e-05,2,epsilon_rdp,2.78664\n"
+      "1e-05,opacus,balle,,,false,2,epsilon_rdp,2.78664\n"
       "dp-fedavg-seed-1,quickstart,digits,iid,mlp,dp-fedavg,dp-fedavg,1,finished,record,record,zero-out,"
-      "1e-05,2,epsilon_pld,2.5\n");
+      "1e-05,opacus,balle,,,false,2,epsilon_pld,2.5\n");
 }
 
 TEST(LongCsv, HasAColumnForEverySweptKey) {
@@ -47,10 +47,11 @@ TEST(LongCsv, HasAColumnForEverySweptKey) {
       lines,
       ElementsAre(
           HasSubstr("model,algorithms.fedprox.mu,partition.alpha,training.rate,algorithm"),
-          "fedavg-seed-1,quickstart,digits,iid,mlp,,10,0.1,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,"
+          "fedavg-seed-1,quickstart,digits,iid,mlp,,10,0.1,fedavg,fedavg,1,finished,none,,,,,,,,,2,test_"
+          "accuracy,"
           "0.75",
           "fedprox-seed-1,quickstart,digits,\"dirichlet (clients = 10, alpha = 0.1)\",mlp,0.01,0.1,,fedprox,"
-          "fedprox,1,finished,none,,,,2,test_accuracy,0.75"));
+          "fedprox,1,finished,none,,,,,,,,,2,test_accuracy,0.75"));
 }
 
 TEST(LongCsv, HasColumnsForWhatTuningChose) {
@@ -61,18 +62,41 @@ TEST(LongCsv, HasColumnsForWhatTuningChose) {
   EXPECT_EQ(
       long_csv(runs, {"test_accuracy"}),
       "run,experiment,dataset,partition,model,training.rate,tuning.trials,tuning.algorithms.fedprox.mu,"
-      "tuning.training.rate,algorithm,label,seed,state,policy,unit,adjacency,delta,round,measure,value\n"
-      "fedavg-seed-1,quickstart,digits,iid,mlp,,6,,0.1,fedavg,fedavg,1,finished,none,,,,2,test_accuracy,"
+      "tuning.training.rate,algorithm,label,seed,state,policy,unit,adjacency,delta,orders,"
+      "conversion,assumed,public_data,control,round,measure,value\n"
+      "fedavg-seed-1,quickstart,digits,iid,mlp,,6,,0.1,fedavg,fedavg,1,finished,none,,,,,,,,,2,test_accuracy,"
       "0.75\n"
-      "fedprox-seed-1,quickstart,digits,iid,mlp,,12,0.01,,fedprox,fedprox,1,finished,none,,,,2,"
+      "fedprox-seed-1,quickstart,digits,iid,mlp,,12,0.01,,fedprox,fedprox,1,finished,none,,,,,,,,,2,"
       "test_accuracy,0.75\n"
-      "fednova-seed-1,quickstart,digits,iid,mlp,0.5,,,,fednova,fednova,1,finished,none,,,,2,"
+      "fednova-seed-1,quickstart,digits,iid,mlp,0.5,,,,fednova,fednova,1,finished,none,,,,,,,,,2,"
       "test_accuracy,0.75\n");
   const std::vector<std::string> json = lines_of(long_json_lines(runs, {"test_accuracy"}));
   ASSERT_THAT(json, SizeIs(3));
   EXPECT_THAT(json[0], HasSubstr(R"("tuning.trials":6,"tuning.algorithms.fedprox.mu":null,)"
                                  R"("tuning.training.rate":"0.1",)"));
   EXPECT_THAT(json[2], HasSubstr(R"("tuning.trials":null,)"));
+}
+
+TEST(LongCsv, SaysWhatEpsilonsRestOn) {
+  const Scratch folder;
+  ExportedRun run = private_run();
+  run.summary.privacy->settings.assume = "poisson";
+  run.summary.privacy->assumed = true;
+  run.summary.privacy->public_data = {"each client's classes", "the server's proxy data"};
+  run.summary.audit = CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .control = true};
+  const auto line = [&] { return lines_of(long_csv(std::vector{run}, {"test_accuracy"})).at(1); };
+  EXPECT_THAT(line(),
+              HasSubstr(",1e-05,opacus,balle,poisson,\"each client's classes, the server's proxy data\","
+                        "true,2,"));
+  // Before the end, the experiment file says what is a control, and nobody knows what will be assumed.
+  run.summary.audit.reset();
+  run.summary.state = kRunning;
+  run.summary.privacy->assumed = false;
+  run.summary.privacy->public_data = {};
+  run.folder = folder.path();
+  EXPECT_THAT(line(), HasSubstr(",opacus,balle,poisson,,false,2,"));
+  put(folder / kExperimentFile, "[audit]\nkind = \"gradient\"\nnoise = \"off\"\n");
+  EXPECT_THAT(line(), HasSubstr(",opacus,balle,poisson,,true,2,"));
 }
 
 TEST(LongCsv, SpellsWhatIsNoFiniteNumber) {
@@ -96,11 +120,14 @@ TEST(LongJsonLines, HasAnObjectALine) {
       lines[0],
       R"({"run":"with \"quotes\"","experiment":"quickstart","dataset":"digits","partition":"iid","model":"mlp",)"
       R"("partition.alpha":"0.1","algorithm":"dp-fedavg","label":"dp-fedavg","seed":1,"state":"finished",)"
-      R"("policy":"record","unit":"record","adjacency":"zero-out","delta":1e-05,"round":1,)"
-      R"("measure":"epsilon_rdp","value":"inf"})");
+      R"("policy":"record","unit":"record","adjacency":"zero-out","delta":1e-05,"orders":"opacus",)"
+      R"("conversion":"balle","assumed":null,"public_data":null,"control":false,"round":1,"measure":"epsilon_rdp","value":"inf"})");
   EXPECT_THAT(lines[1], HasSubstr(R"("round":2,"measure":"test_accuracy","value":0.75})"));
   EXPECT_THAT(lines[3], HasSubstr(R"("partition.alpha":null,)"));
-  EXPECT_THAT(lines[3], HasSubstr(R"("unit":null,"adjacency":null,"delta":null,)"));
+  EXPECT_THAT(
+      lines[3],
+      HasSubstr(R"("unit":null,"adjacency":null,"delta":null,"orders":null,"conversion":null,"assumed":null,)"
+                R"("public_data":null,"control":null,"round")"));
 }
 
 // What one of the two holds, the other holds, too.
@@ -117,6 +144,7 @@ TEST(LongJsonLines, HaveTheColumnsAndLinesOfTheCsv) {
       names += (names.empty() ? "" : ",") + name;
       cells += cells.empty() ? "" : ",";
       if (value.is_string()) cells += value.get<std::string>();
+      if (value.is_boolean()) cells += value.get<bool>() ? "true" : "false";
       if (value.is_number())
         cells += value.dump() == "1e-05" ? "1e-05" : fmt::format("{}", value.get<double>());
     }

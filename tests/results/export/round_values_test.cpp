@@ -67,7 +67,8 @@ TEST(RoundValues, KeepSizesOfSecretSamplesBack) {
   Summary& summary = run.summary;
   summary.privacy->adjacency = "replace-one";
   std::set<std::string> all = names();
-  for (const char* counts : {"examples", "gradients", "operations"}) EXPECT_EQ(all.erase(counts), 1U);
+  for (const char* counts : {"examples", "gradients", "operations", "train_seconds"})
+    EXPECT_EQ(all.erase(counts), 1U);
   summary.privacy->adjacency = "zero-out";
   EXPECT_EQ(names(), all);
   // Those of cohorts are drawn under the policy "client"; nobody has asked yet how.
@@ -75,7 +76,7 @@ TEST(RoundValues, KeepSizesOfSecretSamplesBack) {
   summary.privacy->adjacency.clear();
   summary.privacy->rdp = summary.privacy->pld = std::nullopt;
   for (const char* counts : {"clients", "uplink_bytes", "downlink_bytes"}) EXPECT_EQ(all.erase(counts), 1U);
-  all.erase("epsilon_pld");
+  for (const char* claimed : {"epsilon_rdp", "epsilon_pld"}) all.erase(claimed);
   EXPECT_EQ(names(), all);
 }
 
@@ -120,6 +121,18 @@ TEST(RoundValues, HaveTheEpsilonsOfTheEndOnlyThere) {
   EXPECT_THAT(last, Not(Contains(Key("as_if_epsilon_pld"))));
   run.summary.state = kRunning;
   EXPECT_THAT(texts(run, run.rounds[1]), Not(Contains(Key("epsilon_pld"))));
+}
+
+// A plan that data ended early is charged in full, which no round knows.
+TEST(RoundValues, HaveTheClaimAtTheEnd) {
+  ExportedRun run = private_run();
+  run.summary.privacy->rdp = Claim{.epsilon = 8.5};
+  EXPECT_THAT(texts(run, run.rounds[0]), Contains(Pair("epsilon_rdp", "1.5")));
+  EXPECT_THAT(texts(run, run.rounds[1]), Contains(Pair("epsilon_rdp", "8.5")));
+  run.summary.privacy->rdp = unproven("nobody knows");
+  EXPECT_THAT(texts(run, run.rounds[1]), Not(Contains(Key("epsilon_rdp"))));
+  run.summary.state = kRunning;
+  EXPECT_THAT(texts(run, run.rounds[1]), Contains(Pair("epsilon_rdp", "2.78664")));
 }
 
 TEST(RoundValues, HaveWhatAttacksMeasuredAfterTheLastRoundAlone) {

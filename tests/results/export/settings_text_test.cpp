@@ -29,7 +29,26 @@ TEST(SettingsText, IsATableOfWhatIsSet) {
 | privacy policy | record |
 | adjacency | zero-out |
 | delta | 1e-5 |
+| orders of RDP | opacus |
+| conversion of RDP | balle |
 )");
+}
+
+TEST(SettingsText, SaysWhatEpsilonRestsOn) {
+  Summary summary = finished_privately("dp-fedavg", 3, 0.5);
+  summary.privacy->settings.assume = "poisson";
+  EXPECT_EQ(settings_text(summary).find("assumes"), std::string::npos) << "where it was not needed";
+  summary.privacy->assumed = true;
+  summary.privacy->public_data = {"each client's classes", "the server's proxy data"};
+  EXPECT_TRUE(settings_text(summary, true)
+                  .ends_with("| epsilon assumes | poisson |\n"
+                             "| epsilon takes as public, beside sizes | each client's classes, the server's "
+                             "proxy data |\n"
+                             "| control of an audit | ran without noise, so epsilon is infinite |\n"));
+  summary.state = kRunning;
+  summary.privacy->assumed = false;
+  EXPECT_NE(settings_text(summary).find("| epsilon assumes | poisson |"), std::string::npos)
+      << "before the end nobody knows yet";
 }
 
 TEST(SettingsText, SaysWhatTuningChose) {

@@ -109,5 +109,23 @@ TEST(LiveCell, TellsEpsilonAfterTheLastRound) {
   EXPECT_EQ(live_cell("a", summary, records, true, 0).epsilon, std::nullopt);
 }
 
+// A plan that data ended early is charged in full, which no round knows.
+TEST(LiveCell, TellsTheClaimOfAFinishedRunAndWhatItRestsOn) {
+  std::vector<RoundRecord> records = rounds(20);
+  records.back().epsilon = 1.5;
+  Summary summary = finished_privately("dp-fedavg", 1, 0.5);
+  EXPECT_EQ(live_cell("a", summary, records, true, 0).epsilon, 2.78664);
+  EXPECT_FALSE(live_cell("a", summary, records, true, 0).assumed);
+  summary.privacy->settings.assume = "poisson";
+  summary.privacy->assumed = true;
+  summary.privacy->public_data = {"a", "b"};
+  summary.audit = CanaryAudit{.control = true};
+  const LiveCell cell = live_cell("a", summary, records, true, 0);
+  EXPECT_TRUE(cell.assumed);
+  EXPECT_TRUE(cell.control);
+  EXPECT_EQ(cell.public_data, "a, b");
+  EXPECT_EQ(cell.name, "dp-fedavg, seed 1 (control)");
+}
+
 }  // namespace
 }  // namespace fedarena::results

@@ -122,6 +122,22 @@ TEST(LiveText, HasTheColumnsThatAreNeeded) {
             "running  fedavg, seed 1    0/20\n");
 }
 
+TEST(LiveText, SaysWhatEpsilonsRestOn) {
+  LiveCell cell = running_cell();
+  cell.is_private = cell.assumed = cell.control = true;
+  cell.epsilon = 2.78664;
+  cell.public_data = "a, b";
+  EXPECT_THAT(live_text(std::vector{cell, cell}, {}),
+              AllOf(HasSubstr("  2.79†  "),
+                    EndsWith("† rests on assume = \"poisson\", which nobody has proven right\n"
+                             "(control): of an audit, without noise; its epsilon is infinite\n"
+                             "the epsilon of 2 cells takes as public, beside sizes: a, b\n")));
+  EXPECT_THAT(live_text(std::vector{cell}, {.letters = Letters::kAscii}),
+              AllOf(HasSubstr("  2.79+  "), HasSubstr("\n+ rests on assume"), Not(HasSubstr("†"))));
+  cell.epsilon = INFINITY;
+  EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("†"))) << "which assumes nothing";
+}
+
 TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {
   std::vector cells = {running_cell(), running_cell()};
   EXPECT_THAT(live_text(cells, {}), HasSubstr("running  fedavg, seed 1 "));

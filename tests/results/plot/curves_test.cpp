@@ -112,13 +112,22 @@ TEST_F(CurvesTest, SumCosts) {
 TEST_F(CurvesTest, DoNotTellSizesOfSecretSamples) {
   record(finished_privately("dp-fedavg", 1, 0.7), {0.5, 0.7});
   EXPECT_EQ(curves("bytes").panels.size(), 1U) << "all clients take part, and everybody knows";
-  EXPECT_THAT(message_of([&] { curves("examples"); }),
-              HasSubstr("drawn samples, whose sizes privacy keeps secret, in any row"));
+  for (const char* secret : {"examples", "seconds"}) {
+    EXPECT_THAT(message_of([&] { curves(secret); }),
+                HasSubstr("drawn samples, whose sizes privacy keeps secret, in any row"));
+  }
   record(finished("fedavg", 1, 0.7), {0.5, 0.7});
   const Curves drawn = curves("round", known_quantity("gradients"));
   ASSERT_EQ(drawn.panels.at(0).curves.size(), 1U);
   EXPECT_EQ(drawn.panels[0].curves[0].name, "fedavg");
   EXPECT_THAT(drawn.notes, testing::Contains(HasSubstr("dp-fedavg: drawn samples, whose sizes")));
+}
+
+TEST_F(CurvesTest, MarkControls) {
+  Summary control = finished_privately("dp-fedavg", 1, 0.7);
+  control.audit = CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .control = true};
+  record(control, {0.5});
+  EXPECT_EQ(curves().panels.at(0).curves.at(0).name, "dp-fedavg (control)");
 }
 
 TEST_F(CurvesTest, DrawEveryMeasure) {

@@ -66,6 +66,9 @@ TEST(CanaryAudit, ComparesItsBoundWithTheBestClaim) {
   EXPECT_NEAR(audit.lower_bound, 3.490, 5e-4);
   EXPECT_EQ(audit.p_value, audit_p_value(100, 100, 100, 3.4, 1e-5));
   EXPECT_TRUE(contradicts(audit, claim));
+  EXPECT_EQ(contradiction_text(audit, claim),
+            "epsilon >= 3.4899 contradicts the claimed epsilon of 3.4000, as the audit of one honest run in "
+            "twenty at most does");
   EXPECT_FALSE(contradicts(audit, claim_of(4.2, 3.5)));
   PrivacyClaim unproven = claim;
   unproven.rdp = unproven.pld = Claim{.epsilon = std::nullopt, .unproven = "why"};

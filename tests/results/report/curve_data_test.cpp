@@ -1,8 +1,10 @@
 #include "results/report/curve_data.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -119,6 +121,23 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 TEST(SeriesJson, RoundsNumbersAndNamesWhatIsMissing) {
   EXPECT_EQ(numbers_json(std::vector{1.23456, kNone, 2e-7, 1234567.0}, 4), "[1.235,null,2e-7,1.235e6]");
   EXPECT_EQ(numbers_json(std::vector<double>{}, 4), "[]");
+}
+
+// A bound is not printed below itself, nor drawn there: neither alone nor as a line.
+TEST(SeriesJson, RoundsEpsilonsUp) {
+  const auto epsilon = static_cast<std::size_t>(
+      std::ranges::find(curve_axes(), std::string_view("epsilon"), &CurveAxis::name) - curve_axes().begin());
+  const auto shown = [&](const std::vector<double>& epsilons) {
+    RowSeries series{.rounds = {1, 2, 3}, .x = std::vector<std::vector<double>>(epsilon + 1), .y = {}};
+    for (std::vector<double>& axis : series.x) axis = {kNone, kNone, kNone};
+    series.x[epsilon] = epsilons;
+    const auto json = nlohmann::json::parse(series_json(series));
+    return json.at("lists").at(json.at("positions").at("x").at(std::to_string(epsilon)).get<std::size_t>());
+  };
+  EXPECT_EQ(shown({4.541248, 5.099515, 5.604825}), nlohmann::json({4.5413, 5.0996, 5.6049}));
+  EXPECT_EQ(shown({0.999991, 2, 123456.2}), nlohmann::json({1.0, 2.0, 123460.0}));
+  EXPECT_EQ(shown({1.00001, 2.00001, 3.00001}),
+            nlohmann::json({{"from", 1.0001}, {"step", 2.0001 - 1.0001}, {"count", 3}}));
 }
 
 TEST(SeriesJson, TellsALineByItsStep) {

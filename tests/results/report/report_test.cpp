@@ -82,6 +82,24 @@ TEST(Report, HasASectionForEverything) {
   EXPECT_THAT(body, HasSubstr("Permission is hereby granted, free of charge"));
 }
 
+TEST(Report, MarksWhatTheEpsilonOfARunRestsOn) {
+  const Scratch folder;
+  const RecordedRun recorded(folder / "d", {});
+  const auto runs = [&] {
+    const std::string body = body_of(report_of(folder.path()));
+    const std::string from = body.substr(body.find("<section id=\"runs\""));
+    return from.substr(0, from.find("</section>"));
+  };
+  EXPECT_THAT(runs(), Not(HasSubstr("†")));
+  Summary summary = recorded.open().summary();
+  summary.privacy->settings.assume = "poisson";
+  summary.privacy->assumed = true;
+  summary.audit = CanaryAudit{.kind = "gradient", .canaries = 100, .guesses = 20, .control = true};
+  recorded.open().write_summary(summary);
+  EXPECT_THAT(runs(), HasSubstr("†"));
+  EXPECT_THAT(runs(), HasSubstr("dp-fedavg (control)"));
+}
+
 TEST(Report, TellsHowRunsWereTuned) {
   const Scratch folder;
   write_run(folder / "a", "fedavg", 1, 0.5);

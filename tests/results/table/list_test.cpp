@@ -43,6 +43,12 @@ runs/fedavg-seed-1 failed: it threw a stone
 )");
 }
 
+TEST(List, MarksControls) {
+  Summary control = finished_privately("dp-fedavg", 1, 0.5);
+  control.audit = CanaryAudit{.control = true};
+  EXPECT_THAT(render_list(std::vector{found(control)}), testing::HasSubstr(" dp-fedavg (control) "));
+}
+
 TEST(List, OfNothingIsItsHeading) {
   EXPECT_EQ(render_list({}), "run  experiment  algorithm  seed  state  rounds  accuracy\n");
 }

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "results/table/table.hpp"
 #include "results/write/render.hpp"
 #include "tests/matchers.hpp"
@@ -11,6 +13,19 @@
 
 namespace fedarena::results {
 namespace {
+
+// A run whose record says which builds ran it.
+FoundRun built(const Scratch& folder, std::int64_t seed, const std::string& program,
+               const std::string& plugin) {
+  const FoundRun run = found(finished("fedavg", seed, 0.5), folder.path().string());
+  std::filesystem::create_directories(run.path);
+  put(run.path / kEnvironmentFile,
+      fmt::format(
+          R"({{"program_sha256":"{}","plugins":[{{"name":"other","sha256":"0{}","algorithms":["x"]}},)"
+          R"({{"name":"basics","sha256":"{}","algorithms":["fedavg"]}}]}})",
+          program, seed, plugin));
+  return run;
+}
 
 // The notes of these runs, whose rows are named by their labels.
 std::vector<std::string> notes_of(const std::vector<FoundRun>& runs) {
@@ -65,6 +80,22 @@ TEST(PartitionNotes, LeaveOutADataSetsSettingsWhereItsNameIsEnough) {
   EXPECT_THAT(notes_of({found(part), found(other)}),
               ElementsAre("partition of csv (path = \"a.csv\"): " + partition,
                           "partition of csv (path = \"b.csv\"): " + partition));
+}
+
+TEST(BuildNotes, NameRowsWhoseSeedsDifferentBuildsRan) {
+  const Scratch folder;
+  const std::string old(64, 'a'), fresh(64, 'b');
+  EXPECT_THAT(notes_of({built(folder, 1, old, old), built(folder, 2, old, old)}), IsEmpty());
+  EXPECT_THAT(
+      notes_of({built(folder, 1, old, old), built(folder, 2, old, fresh), built(folder, 3, old, old)}),
+      ElementsAre("fedavg: its seeds were run by different builds of the plugin basics: seeds 1, 3 "
+                  "(SHA-256 aaaaaaaaaaaa); seed 2 (SHA-256 bbbbbbbbbbbb)"));
+  EXPECT_THAT(notes_of({built(folder, 1, old, old), built(folder, 2, fresh, old)}),
+              ElementsAre("fedavg: its seeds were run by different builds of fedarena: seed 1 (SHA-256 "
+                          "aaaaaaaaaaaa); seed 2 (SHA-256 bbbbbbbbbbbb)"));
+  FoundRun silent = built(folder, 2, fresh, fresh);
+  put(silent.path / kEnvironmentFile, "{");
+  EXPECT_THAT(notes_of({built(folder, 1, old, old), silent}), IsEmpty());
 }
 
 TEST(ClientNotes, NameRowsThatCouldNotTestAllClients) {

@@ -188,16 +188,20 @@ TEST(PrivacyTable, SetsItsSignsInLatex) {
 
 TEST(PrivacyTable, HoldsFullPrecisionInCsv) {
   const std::string text = render_csv(privacy_table_sample());
-  EXPECT_THAT(text, HasSubstr("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,4096"));
+  EXPECT_THAT(text, HasSubstr("a-plain,20,20,1,0.9,,,,none,none,none,,,,,,,,,,,,,4096"));
   EXPECT_THAT(text,
-              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,zero-out,budget,"));
-  EXPECT_THAT(text, HasSubstr(",record,inf,inf,,,,,,1e-05,record,,,"));
+              HasSubstr("b-budget,20,15,1,0.8,,,,record,2.78664,2.5,,,,,,1e-05,record,zero-out,opacus,balle,,"
+                        "budget,"));
+  EXPECT_THAT(text, HasSubstr(",record,inf,inf,,,,,,1e-05,record,,opacus,balle,,,"));
   EXPECT_THAT(text, HasSubstr(",record,unproven,unproven,,,,"));
   EXPECT_THAT(text, HasSubstr(",record,2.78664,2.5,,,,,poisson,"));
-  EXPECT_THAT(text, HasSubstr(",client,2.78664,2.5,0.301,0.25,,,,1e-06,client,replace-one,,"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(",client,2.78664,2.5,0.301,0.25,,,,1e-06,client,replace-one,opacus,balle,\"each client's "
+                "classes, the server's proxy data\",,"));
   std::size_t commas = 0;
   for (const char letter : text) commas += letter == ',' ? 1 : 0;
-  EXPECT_EQ(commas, 7U * 59U);
+  EXPECT_EQ(commas, 7U * 62U + 2U) << "two of them in lists of public data";
 }
 
 TEST(PrivacyTable, HoldsEveryClaimInJson) {
@@ -285,6 +289,14 @@ TEST(PrivacyTable, ComparesOnlyEpsilonsOfTheSameKind) {
   EXPECT_THAT(
       table_of({one, other}).notes,
       ElementsAre(neighbours, "rows differ in delta and adjacency: their epsilons cannot be compared"));
+  const Summary converted = changed(finished_privately("fedprox", 1, 0.5), [](PrivacyClaim& claim) {
+    claim.settings.orders = "default";
+    claim.settings.conversion = "classic";
+  });
+  EXPECT_THAT(table_of({one, converted}).notes,
+              ElementsAre(neighbours,
+                          "rows differ in orders (default, opacus) and conversion (balle, "
+                          "classic) of RDP: their epsilons (RDP) cannot be compared"));
   const Summary exchanged = changed(one, [](PrivacyClaim& claim) { claim.adjacency = "replace-one"; });
   EXPECT_THAT(table_of({exchanged}).notes, IsEmpty());
 }
@@ -351,6 +363,10 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   const std::vector<FoundRun> runs = {found(summaries[2])};
   EXPECT_THAT(make_table(runs, parse_round_metric("examples")).notes,
               Contains(HasSubstr("drawn samples, whose sizes privacy keeps secret")));
+  EXPECT_THAT(make_table(runs, parse_round_metric("seconds@round=2")).notes,
+              Contains(HasSubstr("drawn samples, whose sizes privacy keeps secret")))
+      << "how long a round trained for tells its batches";
+  EXPECT_NE(make_table(runs).rows[0].seconds, 0) << "that of a run may be told";
 }
 
 TEST(PrivacyTable, RefusesToJoinDifferentClaims) {
@@ -401,6 +417,22 @@ TEST(AuditTable, HasTheMeanOfTheBoundsAndMarksControls) {
   EXPECT_THAT(table.notes, Contains(HasSubstr("with their canaries in")));
   EXPECT_THAT(render_markdown(table), HasSubstr("epsilon >="));
   EXPECT_THAT(render_csv(table), HasSubstr("epsilon_at_least_mean,epsilon_at_least_std,control"));
+}
+
+TEST(AuditTable, NamesSeedsWhoseAuditsContradictTheirClaims) {
+  // Of the smaller epsilon, 2.5; a control claims nothing.
+  Summary control = audited(1, 4, true);
+  control.privacy->rdp = control.privacy->pld = Claim{.epsilon = kInfinity};
+  const Table table = table_of({audited(1, 0.25), audited(2, 2.75), audited(3, 2.5), audited(7, 3), control});
+  EXPECT_THAT(table.notes, Contains("fedavg: the audits of 2 of 4 seeds contradict the claim, each with a "
+                                    "lower bound above its run's epsilon, as that of one honest run in "
+                                    "twenty at most does: seeds 2, 7"));
+  EXPECT_THAT(table.notes, Not(Contains(StartsWith("control: the audits"))));
+  EXPECT_THAT(render_csv(table), AllOf(HasSubstr(",control,audits_contradicting"), HasSubstr(",false,2 7\n"),
+                                       HasSubstr(",true,\n")));
+  const Json rows = Json::parse(render_json(table))["rows"];
+  EXPECT_EQ(rows[0]["audits_contradicting"], Json::array());
+  EXPECT_EQ(rows[1]["audits_contradicting"], Json({2, 7}));
 }
 
 TEST(AuditTable, IsThatOfAnyOtherWithoutCanaries) {
