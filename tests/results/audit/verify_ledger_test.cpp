@@ -7,6 +7,7 @@
 namespace fedarena::results {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
