@@ -65,14 +65,15 @@ torch::Tensor ask(const Vote& vote, std::int64_t first, const Batch& examples, M
   return clipped(answers, query.bound);
 }
 
-// But for rounding. What is not a number in both is alike.
-bool alike(const torch::Tensor& left, const torch::Tensor& right) {
+// But for rounding, which may be all that a small answer is: a difference of losses, say. What is not a number
+// in both is alike. `slack`: norms of differences that do not count.
+bool alike(const torch::Tensor& left, const torch::Tensor& right, double slack = 0) {
   if (left.sizes() != right.sizes()) return false;
   const torch::Tensor one = left.to(torch::kFloat64), other = right.to(torch::kFloat64);
   const torch::Tensor zero = torch::zeros_like(one);
   const torch::Tensor equal = one.eq(other).logical_or(one.isnan().logical_and(other.isnan()));
   const double apart = torch::where(equal, zero, one - other).norm().item<double>();
-  return apart <= kTolerance * torch::where(other.isfinite(), other, zero).norm().item<double>();
+  return apart <= slack + kTolerance * torch::where(other.isfinite(), other, zero).norm().item<double>();
 }
 
 // `together`: of all voters, the one at `row` among them.
@@ -96,7 +97,7 @@ void check_independent(const Vote& vote, std::int64_t first, const Batch& exampl
     const Batch own{examples.inputs.narrow(0, voter, 1), examples.targets.narrow(0, voter, 1)};
     Message memory = rows_of(before, voter, 1);
     const torch::Tensor alone = ask(vote, first + voter, own, memory, query);
-    if (!alike(alone, answers.narrow(0, voter, 1))) ++answer_otherwise;
+    if (!alike(alone, answers.narrow(0, voter, 1), kSlack * query.bound)) ++answer_otherwise;
     if (!alike(memory, after, voter)) ++remember_otherwise;
   }
   if (answer_otherwise < 2 && remember_otherwise < 2) return;
