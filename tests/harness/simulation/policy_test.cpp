@@ -562,6 +562,22 @@ TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
   }
 }
 
+// A crash lost the round, or, after the end, the charge for rounds that were left out.
+TEST_F(PlannedRounds, ChargeThePlanOfARoundThatWasLost) {
+  RecordPolicy policy = records_hidden();
+  policy.noise_source = kSystemNoise;
+  ask_for(1, false);
+  Simulation killed(setup(policy)), resumed(setup(policy)), ended(setup(policy));
+  killed.next_round();
+  resumed.charge_lost(killed.ledger());
+  EXPECT_NEAR(*odometer_reading(resumed.ledger()), *odometer_reading(killed.ledger()), 1e-9);
+  ended.restore(killed.save());
+  const Ledger made = killed.ledger();
+  killed.charge_rest();
+  ended.charge_lost(killed.ledger());
+  EXPECT_EQ(ended.ledger(), made);
+}
+
 // A plan may differ from round to round, as long as it is public: a client that has made something once needs
 // it no more.
 TEST_F(PlannedRounds, MayDifferFromRoundToRound) {

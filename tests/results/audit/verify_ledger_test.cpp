@@ -164,24 +164,36 @@ TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
                             "region = \"" +
                                 region + "\"\nserver_radius = \"" + server_radius + "\""}});
   };
-  const auto voting = [](std::int64_t votes) {
-    return [votes](std::int64_t client) {
-      std::vector<Access> list = honest(client).list();
-      list.push_back({Gaussian{2, Adjacency::kZeroOut}, votes});
-      return RoundAccesses(list);
-    };
+  // Twelve batches are planned; what is not made of them is charged, and so are `left` of the whole shard.
+  const auto walking = [](const std::vector<Access>& more, std::int64_t left) {
+    return ledger_of_records([=](std::int64_t client) {
+      std::vector<Access> made = honest(client).list(), unmade;
+      const Access batches = made.front();
+      made.insert(made.end(), more.begin(), more.end());
+      if (batches.count < 12) unmade.push_back({batches.event, 12 - batches.count});
+      if (left > 0) unmade.push_back({gaussian(1), left});
+      return RoundAccesses(made, unmade);
+    });
   };
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(1), 13)), IsEmpty());
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(1), 12)),
-              ElementsAre("ledger.json: most_accesses is 12; recomputed: 13"));
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(voting(2), 13)),
-              ElementsAre("ledger.json: accesses in a round of client 1 is 14; recomputed: 0-13"));
-  EXPECT_THAT(differences(file("votes", "constant"), ledger_of_records(honest, 12)), IsEmpty());
+  const auto votes = [](std::int64_t count) {
+    return std::vector<Access>{{Gaussian{2, Adjacency::kZeroOut}, count}};
+  };
+  const std::string
+      planned = "ledger.json: accesses planned for a round of client 0 and 2 more is 12 over samples, ",
+      of_one = " of the whole shard; recomputed: 12 over samples, 1 of the whole shard";
+  EXPECT_THAT(differences(file("votes", "median"), walking(votes(1), 0)), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), walking({}, 1)), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), walking({}, 0)), ElementsAre(planned + "0" + of_one));
+  EXPECT_THAT(differences(file("votes", "median"), walking(votes(2), 0)),
+              ElementsAre("ledger.json: accesses in a round of client 1 is 14; recomputed: 0-13",
+                          planned + "2" + of_one));
+  EXPECT_THAT(differences(file("votes", "constant"), walking({}, 0)), IsEmpty());
+  EXPECT_THAT(differences(file("gradient", "median"), walking({}, 5)), IsEmpty());
+  EXPECT_THAT(differences(file("loss", "median"), walking({{ExactAccess{"loss"}, 6}}, 0)), IsEmpty());
   EXPECT_THAT(
-      differences(file("loss", "median"), ledger_of_records(honest, 12)),
+      differences(file("loss", "median"), walking({}, 0)),
       ElementsAre("ledger.json: exact access (loss) of client 0 and 2 more is missing; recomputed: in "
                   "rounds 1 to 4"));
-  EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(honest, 17)), IsEmpty());
 }
 
 // A private generator draws batches of a size of its own.
@@ -288,6 +300,26 @@ TEST_F(ForgedRun, MayChargeMoreWhereNoiseCannotBeDrawnAgain) {
               IsEmpty());
   EXPECT_THAT(differences(toml("record"), ledger_of_records(more)),
               Contains("ledger.json: accesses in a round of client 0 and 2 more is 15; recomputed: 10"));
+}
+
+// After which no budget paid for its next attempt.
+TEST_F(ForgedRun, MayEndBeforeARoundThatWasLost) {
+  const auto with_lost = [](Ledger ledger, const ForgedRun::Train& train, const RoundAccesses& population) {
+    Ledger written = ledger;
+    for (std::int64_t client = 0; client < 3; ++client) written.record(kRounds + 1, client, train(client));
+    if (ledger.unit() == Unit::kClient) written.record_population(kRounds + 1, population);
+    ledger.add_lost(written, kRounds + 1);
+    return ledger;
+  };
+  const auto nothing = [](std::int64_t) { return RoundAccesses(); };
+  const Ledger records = with_lost(ledger_of_records(honest), honest, {});
+  const RoundAccesses sum = accesses(gaussian(1), 1);
+  const Ledger clients = with_lost(ledger_of_clients(sum), nothing, sum);
+  const Settings system = {{"noise_source", "\"system\""}};
+  EXPECT_THAT(differences(toml("record", system), records), IsEmpty());
+  EXPECT_THAT(differences(toml("client", system), clients), IsEmpty());
+  EXPECT_THAT(differences(toml("record"), records),
+              ElementsAre(StartsWith("ledger.json: rounds of a segment of client 0 and 2 more is 0 of ")));
 }
 
 TEST_F(ForgedRun, WithAnExperimentOfAnyNumbers) {
