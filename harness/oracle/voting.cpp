@@ -16,6 +16,8 @@ constexpr std::int64_t kExamplesInBlock = 256;
 // Of the length of an answer. Rounding, which differs with the size of a batch, may turn some of many signs
 // or ranks in it.
 constexpr double kTolerance = 0.1;
+// Of a query's bound.
+constexpr double kSlack = 1e-5;
 
 Message rows_of(const Message& memory, std::int64_t begin, std::int64_t count) {
   Message rows;
@@ -65,8 +67,8 @@ torch::Tensor ask(const Vote& vote, std::int64_t first, const Batch& examples, M
   return clipped(answers, query.bound);
 }
 
-// But for rounding, which may be all that a small answer is: a difference of losses, say. What is not a number
-// in both is alike. `slack`: norms of differences that do not count.
+// But for rounding, which may be all that a small answer is: a difference of losses, say. What is not a
+// number in both is alike. `slack`: norms of differences that do not count.
 bool alike(const torch::Tensor& left, const torch::Tensor& right, double slack = 0) {
   if (left.sizes() != right.sizes()) return false;
   const torch::Tensor one = left.to(torch::kFloat64), other = right.to(torch::kFloat64);

@@ -110,8 +110,8 @@ class Simulation {
   /// To be called when a rule that looks at results ends the run early: charges the rounds that are left out,
   /// each client's until its own budget is spent, and does nothing in later calls. Each costs as much as any
   /// round may: what is planned for it, the dearest round so far where nobody plans, a sum of all messages
-  /// under the policy "client". A client that has not been asked for anything yet is trained once for nothing,
-  /// to learn what it would have been asked for.
+  /// under the policy "client". A client that has not been asked for anything yet is trained once for
+  /// nothing, to learn what it would have been asked for.
   void charge_rest();
   /// Whether a round that is run again brings the same numbers: not with noise of the system's generator,
   /// which draws samples as well and, under the policy "client", cohorts.
@@ -224,8 +224,8 @@ class Simulation {
   // Trains once, for nothing, who takes part in rounds that are left out and has not been asked for anything
   // before.
   std::map<std::int64_t, LocalResult> train_newcomers();
-  // What a client who took part before is charged for in a round that is left out; `unplanned`: where there is
-  // no plan.
+  // What a client who took part before is charged for in a round that is left out; `unplanned`: where there
+  // is no plan.
   RoundAccesses accesses_left_out(std::int64_t client, std::int64_t round, const ClientStates::State& state,
                                   const RoundAccesses& unplanned) const;
   // Those of a round in segments that cost the most: what any other one may be made of.

@@ -89,8 +89,8 @@ class ExpectedLedger {
   /// which the event's categories then are not compared with.
   RandomizedResponse of_labels(std::int64_t classes) const;
 
-  /// What a client with so many examples is asked for outside of the mechanisms in each of its rounds under the
-  /// policy "record", `first`: in its first one, as far as this program knows the algorithm.
+  /// What a client with so many examples is asked for outside of the mechanisms in each of its rounds under
+  /// the policy "record", `first`: in its first one, as far as this program knows the algorithm.
   std::vector<Event> exact_accesses(std::int64_t examples, bool first) const;
   /// Whether the server is known to read messages one by one in every round.
   bool reads_each_message() const;

@@ -131,6 +131,7 @@ class BooksOf : public ::testing::TestWithParam<std::string> {
     run.finish();
     const Partition& partition = all.task.partition;
     Ledger expected(unit(policy));
+    expected.declare_public(run->ledger().public_data());  // the federation's proxy data
     for (std::size_t client = 0; client < partition.size(); ++client) {
       expected.add_client(static_cast<std::int64_t>(client), std::ssize(partition[client]));
     }

@@ -115,13 +115,8 @@ void CellRecord::restore(Simulation& simulation) {
                             .remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
-  if (!simulation.repeatable() && directory_->has(results::kLedgerFile)) {
-    const Ledger written = results::read_ledger(directory_->path(), summary_.policy);
-    // A kill at the end may leave a charge for rounds that were left out, which the checkpoint lacks. It is
-    // made again.
-    const bool charged = simulation.ledger().ended_after() > 0;
-    simulation.charge_lost(charged ? written : written.made());
-  }
+  if (!simulation.repeatable() && directory_->has(results::kLedgerFile))
+    simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy));
   if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
     publish(round_from(unpublished), simulation);
   }

@@ -142,7 +142,7 @@ TEST(Guard, NamesPlausibleMistakesWhereTheyAreMade) {
   EXPECT_THAT(failure("train", "empty"),
               StartsWith("\"update\" in the client's message is empty (algorithm"));
   EXPECT_THAT(failure("access_plan", "negative"),
-              StartsWith("the plan of accesses has the number -1 (algorithm"));
+              StartsWith("the plan of accesses has the number -1; allowed: numbers from 0 (algorithm"));
   EXPECT_THAT(failure("train", "name"), StartsWith("the client's message has a name of 256 characters"));
   EXPECT_THAT(failure("train", "undefined"), StartsWith("\"image\" in the client's message is an undefined"));
   EXPECT_THAT(failure("train", "state"), StartsWith("\"kept\" in the client's state is empty"));

@@ -293,6 +293,8 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
     EXPECT_THAT(findings(), testing::IsSubsetOf(always)) << "step " << steps;
     ASSERT_TRUE(run(kNever)) << "after death at step " << steps;
     EXPECT_EQ(findings(), always) << "step " << steps;
+    // Cohorts that the system draws are others in each run.
+    if (unit(GetParam()) == Unit::kClient && accounting(GetParam())->noise_source == kSystemNoise) continue;
     EXPECT_EQ(results::read_whole_file(folder / results::kLedgerFile), ledger) << "step " << steps;
   }
   EXPECT_GT(sealed, 0);

@@ -573,6 +573,22 @@ TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
   }
 }
 
+// A crash lost the round, or, after the end, the charge for rounds that were left out.
+TEST_F(PlannedRounds, ChargeThePlanOfARoundThatWasLost) {
+  RecordPolicy policy = records_hidden();
+  policy.noise_source = kSystemNoise;
+  ask_for(1, false);
+  Simulation killed(setup(policy)), resumed(setup(policy)), ended(setup(policy));
+  killed.next_round();
+  resumed.charge_lost(killed.ledger());
+  EXPECT_NEAR(*odometer_reading(resumed.ledger()), *odometer_reading(killed.ledger()), 1e-9);
+  ended.restore(killed.save());
+  const Ledger made = killed.ledger();
+  killed.charge_rest();
+  ended.charge_lost(killed.ledger());
+  EXPECT_EQ(ended.ledger(), made);
+}
+
 // A plan may differ from round to round, as long as it is public: a client that has made something once needs
 // it no more.
 TEST_F(PlannedRounds, MayDifferFromRoundToRound) {
@@ -628,7 +644,7 @@ TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
   EXPECT_THAT(refusal([](Client& client) {
                 (void)client.oracle.noisy_sum(
                     [](const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); },
-                    {.parts = 2});
+                    {.parts = 2, .numbers = 3});
               }),
               HasSubstr("for 1 vote of parts;"));
   // Where nothing is charged, nobody is held to anything.

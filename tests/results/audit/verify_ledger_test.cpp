@@ -165,35 +165,36 @@ TEST_F(ForgedRun, WhoseWalksAreVotedOnOnce) {
                             "region = \"" +
                                 region + "\"\nserver_radius = \"" + server_radius + "\""}});
   };
-  // Twelve batches are planned; of the whole shard `made` answers are made, and `unmade` are not.
-  const auto asked = [](std::int64_t made, std::int64_t unmade) {
-    return [=](std::int64_t client) {
-      std::vector<Access> list = honest(client).list(), missing;
-      const Access batches = list.front();
-      const Event whole = Gaussian{2, Adjacency::kZeroOut};
-      if (made > 0) list.push_back({whole, made});
-      if (batches.count < 12) missing.push_back({batches.event, 12 - batches.count});
-      if (unmade > 0) missing.push_back({whole, unmade});
-      RoundAccesses round(list);
-      round.leave_unmade(missing);
-      return round;
-    };
+  // Twelve batches are planned; what is not made of them is charged, and so are `left` of the whole shard.
+  const auto walking = [](const std::vector<Access>& more, std::int64_t left) {
+    return ledger_of_records([=](std::int64_t client) {
+      std::vector<Access> made = honest(client).list(), unmade;
+      const Access batches = made.front();
+      made.insert(made.end(), more.begin(), more.end());
+      if (batches.count < 12) unmade.push_back({batches.event, 12 - batches.count});
+      if (left > 0) unmade.push_back({gaussian(1), left});
+      return RoundAccesses(made, unmade);
+    });
   };
-  const auto refusal = [](const std::string& whole) {
-    return Contains(
-        AllOf(StartsWith("ledger.json: accesses planned for a round of client 0 and 2 more is 12"),
-              HasSubstr(whole + " of the whole shard; recomputed: 12 over samples, 1 of")));
+  const auto votes = [](std::int64_t count) {
+    return std::vector<Access>{{Gaussian{2, Adjacency::kZeroOut}, count}};
   };
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(1, 0))), IsEmpty());
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(0, 1))), IsEmpty());
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(0, 0))), refusal("0"));
-  EXPECT_THAT(differences(file("votes", "median"), ledger_of_records(asked(2, 0))), refusal("2"));
-  EXPECT_THAT(differences(file("votes", "constant"), ledger_of_records(asked(0, 0))), IsEmpty());
+  const std::string
+      planned = "ledger.json: accesses planned for a round of client 0 and 2 more is 12 over samples, ",
+      of_one = " of the whole shard; recomputed: 12 over samples, 1 of the whole shard";
+  EXPECT_THAT(differences(file("votes", "median"), walking(votes(1), 0)), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), walking({}, 1)), IsEmpty());
+  EXPECT_THAT(differences(file("votes", "median"), walking({}, 0)), ElementsAre(planned + "0" + of_one));
+  EXPECT_THAT(differences(file("votes", "median"), walking(votes(2), 0)),
+              ElementsAre("ledger.json: accesses in a round of client 1 is 14; recomputed: 0-13",
+                          planned + "2" + of_one));
+  EXPECT_THAT(differences(file("votes", "constant"), walking({}, 0)), IsEmpty());
+  EXPECT_THAT(differences(file("gradient", "median"), walking({}, 5)), IsEmpty());
+  EXPECT_THAT(differences(file("loss", "median"), walking({{ExactAccess{"loss"}, 6}}, 0)), IsEmpty());
   EXPECT_THAT(
-      differences(file("loss", "median"), ledger_of_records(asked(0, 0))),
+      differences(file("loss", "median"), walking({}, 0)),
       ElementsAre("ledger.json: exact access (loss) of client 0 and 2 more is missing; recomputed: in "
                   "rounds 1 to 4"));
-  EXPECT_THAT(differences(file("gradient", "median"), ledger_of_records(asked(2, 3))), IsEmpty());
 }
 
 // A private generator draws batches of a size of its own.
@@ -302,6 +303,26 @@ TEST_F(ForgedRun, MayChargeMoreWhereNoiseCannotBeDrawnAgain) {
               IsEmpty());
   EXPECT_THAT(differences(toml("record"), ledger_of_records(more)),
               Contains("ledger.json: accesses in a round of client 0 and 2 more is 15; recomputed: 10"));
+}
+
+// After which no budget paid for its next attempt.
+TEST_F(ForgedRun, MayEndBeforeARoundThatWasLost) {
+  const auto with_lost = [](Ledger ledger, const ForgedRun::Train& train, const RoundAccesses& population) {
+    Ledger written = ledger;
+    for (std::int64_t client = 0; client < 3; ++client) written.record(kRounds + 1, client, train(client));
+    if (ledger.unit() == Unit::kClient) written.record_population(kRounds + 1, population);
+    ledger.add_lost(written, kRounds + 1);
+    return ledger;
+  };
+  const auto nothing = [](std::int64_t) { return RoundAccesses(); };
+  const Ledger records = with_lost(ledger_of_records(honest), honest, {});
+  const RoundAccesses sum = accesses(gaussian(1), 1);
+  const Ledger clients = with_lost(ledger_of_clients(sum), nothing, sum);
+  const Settings system = {{"noise_source", "\"system\""}};
+  EXPECT_THAT(differences(toml("record", system), records), IsEmpty());
+  EXPECT_THAT(differences(toml("client", system), clients), IsEmpty());
+  EXPECT_THAT(differences(toml("record"), records),
+              ElementsAre(StartsWith("ledger.json: rounds of a segment of client 0 and 2 more is 0 of ")));
 }
 
 TEST_F(ForgedRun, WithAnExperimentOfAnyNumbers) {
