@@ -8,6 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "accounting/json_text.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/environment_file.hpp"
 #include "results/record/json_fields.hpp"
@@ -62,7 +63,7 @@ void check_plugin_version(const fs::path& run, const std::string& environment_js
   const results::Summary summary = results::parse_summary(results::read_whole_file(file), file.string());
   if (summary.state == results::kFinished) return;
   const std::string before = version_of(results::read_environment(run), summary.algorithm);
-  const std::string now = version_of(Json::parse(environment_json), summary.algorithm);
+  const std::string now = version_of(parse_json<Json>(environment_json), summary.algorithm);
   if (before == now) return;
   throw Error(Complaint{
       .place = {run.string()},
@@ -76,7 +77,7 @@ void check_plugin_version(const fs::path& run, const std::string& environment_js
 std::optional<std::string> environment_with_build(const fs::path& run, const std::string& environment_json,
                                                   const std::string& algorithm, std::int64_t round) {
   Json environment = results::read_environment(run);
-  const Json now = build_of(Json::parse(environment_json), algorithm);
+  const Json now = build_of(parse_json<Json>(environment_json), algorithm);
   if (last_build(environment, algorithm) == now) return std::nullopt;
   Json entry{{"from_round", round}};
   for (const auto& [field, value] : now.items()) entry[field] = value;
