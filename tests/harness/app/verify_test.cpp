@@ -64,43 +64,44 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
        .cohort = "size = 3",
        .training = "local_epochs = 1\nbatch_size = 400\nrate = 0.05",
        .algorithms = {},
-       .more = entry("poisson", "name = \"dp-fedavg\"", record) +
-               entry("fixed", "name = \"dp-fedavg\"", record + fixed) +
-               entry("whole", "name = \"dp-fedprox\"\nbatch_size = 0\nlocal_epochs = 2", record) +
-               entry("system", "name = \"fedavg\"", record + "noise_source = \"system\"") +
-               entry("one-gradient", "name = \"fedsgd\"", record) +
-               entry("control", "name = \"scaffold\"\noption = \"I\"\nlocal_steps = 2", record) +
-               entry("walks",
-                     "name = \"fedlap-dp\"\ntrajectories = 2\nouter_steps = 2\nreal_batches = 1\n"
-                     "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
-                     "augmentation = \"none\"",
-                     record) +
-               entry("voted-walks",
-                    "name = \"fedlap\"\ntrajectories = 1\nouter_steps = 2\nreal_batches = 1\n"
-                    "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 2\n"
-                    "augmentation = \"none\"\nregion = \"votes\"\nserver_radius = \"median\"",
-                    record) +
-               entry("read-one-by-one", "name = \"ifca\"\nassign = \"k-means\"", client) +
-               entry("silent-at-first",
-                    "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20", client) +
-               entry("clients", fedavg, client) +
-               entry("clients-system", fedavg, client + "noise_source = \"system\"") +
-               entry("clients-fixed", fedavg, client + fixed) +
-               entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
-               entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
-               entry("lists", fedavg,
-                     "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
-               entry("votes-of-examples",
-                     "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20\n"
-                     "weights = \"budget\"",
-                     "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
-               entry("votes-of-parts",
-                     "name = \"pppfl\"\nteachers = 5\nteacher_width = 4\nteacher_warm_up = 1\n"
-                     "generator_width = 8\ngenerator_batch_size = 4\ngenerator_steps = 2\nmost_examples = 20",
-                     "policy = \"record\"\nnoise_multiplier = 30.0\nbudget = 2.0\n") +
-               entry("messages", fedavg, local) +
-               entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
-               entry("none", fedavg, "policy = \"none\"")});
+       .more =
+           entry("poisson", "name = \"dp-fedavg\"", record) +
+           entry("fixed", "name = \"dp-fedavg\"", record + fixed) +
+           entry("whole", "name = \"dp-fedprox\"\nbatch_size = 0\nlocal_epochs = 2", record) +
+           entry("system", "name = \"fedavg\"", record + "noise_source = \"system\"") +
+           entry("one-gradient", "name = \"fedsgd\"", record) +
+           entry("control", "name = \"scaffold\"\noption = \"I\"\nlocal_steps = 2", record) +
+           entry("walks",
+                 "name = \"fedlap-dp\"\ntrajectories = 2\nouter_steps = 2\nreal_batches = 1\n"
+                 "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 1\n"
+                 "augmentation = \"none\"",
+                 record) +
+           entry("voted-walks",
+                 "name = \"fedlap\"\ntrajectories = 1\nouter_steps = 2\nreal_batches = 1\n"
+                 "image_updates = 1\nmodel_steps = 1\nimages_per_class = 1\nserver_epochs = 2\n"
+                 "augmentation = \"none\"\nregion = \"votes\"\nserver_radius = \"median\"",
+                 record) +
+           entry("read-one-by-one", "name = \"ifca\"\nassign = \"k-means\"", client) +
+           entry("silent-at-first",
+                 "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20", client) +
+           entry("clients", fedavg, client) +
+           entry("clients-system", fedavg, client + "noise_source = \"system\"") +
+           entry("clients-fixed", fedavg, client + fixed) +
+           entry("adaptive", fedavg, client + "adaptive_clipping = true\ncount_noise = 3.0") +
+           entry("as-if", fedavg, client + "as_if_cohort = 30\nas_if_population = 300") +
+           entry("lists", fedavg,
+                 "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
+           entry("votes-of-examples",
+                 "name = \"pppfl\"\ngenerator = \"dp-merf\"\nmerf_steps = 2\nmost_examples = 20\n"
+                 "weights = \"budget\"",
+                 "policy = \"record\"\nnoise_multiplier = [1.5, 3.0]\nbudget = [4.0, 1.0, 50.0]\n") +
+           entry("votes-of-parts",
+                 "name = \"pppfl\"\nteachers = 5\nteacher_width = 4\nteacher_warm_up = 1\n"
+                 "generator_width = 8\ngenerator_batch_size = 4\ngenerator_steps = 2\nmost_examples = 20",
+                 "policy = \"record\"\nnoise_multiplier = 30.0\nbudget = 2.0\n") +
+           entry("messages", fedavg, local) +
+           entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
+           entry("none", fedavg, "policy = \"none\"")});
   EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 21 runs, "));
 }
 
@@ -127,8 +128,8 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
   scratch.write(file, text);
   const Outcome edited = call("verify out");
   EXPECT_EQ(edited.exit_code, 2);
-  EXPECT_THAT(edited.out, HasSubstr("ledger.json: public_data is x, " + others +
-                                    "; recomputed: the server's proxy data, " + others + "\n"));
+  EXPECT_THAT(edited.out, HasSubstr("ledger.json: public_data is \"x, " + others +
+                                    "\"; recomputed: \"the server's proxy data, " + others + "\"\n"));
 }
 
 // Whatever else of it is there.

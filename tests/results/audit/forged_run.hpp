@@ -137,7 +137,8 @@ class ForgedRun : public testing::Test {
                                           std::int64_t examples) {
     const std::filesystem::path path = scratch_ / std::to_string(++runs_);
     const std::int64_t rounds = std::exchange(summary.rounds_done, 0);
-    const std::string state = std::exchange(summary.state, std::string(kRunning));
+    const std::string state = std::exchange(summary.state, std::string(kRunning)),
+                      stopped = std::exchange(summary.stopped, std::string());
     summary.rounds = kRounds;
     summary.clients = 3;
     RunDirectory run = RunDirectory::create(path, toml, "{}", summary);
@@ -151,6 +152,7 @@ class ForgedRun : public testing::Test {
     run.write_file_atomically(kLedgerFile, ledger.to_json());
     summary.rounds_done = rounds;
     summary.state = state;
+    summary.stopped = stopped;
     run.write_summary(summary);
     std::vector<std::string> lines;
     for (Difference difference : verify_ledger(path).differences) {

@@ -257,20 +257,21 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   };
   EXPECT_THAT(of_records(has_proxy + scaled("csv", "\"features\""), {proxy, features}), IsEmpty());
   EXPECT_THAT(of_records(has_proxy + scaled("csv", "\"features\""), {features}),
-              ElementsAre("ledger.json: public_data is means and deviations of the features; recomputed: the "
-                          "server's proxy data, means and deviations of the features"));
+              ElementsAre("ledger.json: public_data is \"means and deviations of the features\"; recomputed: "
+                          "\"the server's proxy data, means and deviations of the features\""));
   EXPECT_THAT(of_records(scaled("csv", "\"all\""), {features + " and the target"}), IsEmpty());
   EXPECT_THAT(of_records(scaled("image-folder", "true"), {features}), IsEmpty());
   EXPECT_THAT(of_records(scaled("image-folder", "true"), {}),
-              ElementsAre("ledger.json: public_data is nothing; recomputed: " + features));
+              ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"" + features + "\""));
   for (const std::string& constant :
        {scaled("csv", "\"none\""), scaled("image-folder", "false"), scaled("femnist", "true"), tests_clients,
         std::string("\n[proxy]\nname = \"none\"\n")})
     EXPECT_THAT(of_records(constant, {}), IsEmpty()) << constant;
   const std::string validates = "\n[evaluation]\nvalidation_fraction = 0.1\n";
   EXPECT_THAT(of_records(validates, {"the validation examples"}), IsEmpty());
-  EXPECT_THAT(of_records(validates, {}),
-              ElementsAre("ledger.json: public_data is nothing; recomputed: the validation examples"));
+  EXPECT_THAT(
+      of_records(validates, {}),
+      ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the validation examples\""));
   EXPECT_THAT(of_records("\n[evaluation]\nvalidation_fraction = 0.0\nheld_out_clients = 0.0\n", {}),
               IsEmpty());
   Ledger messages(Unit::kLocal);
@@ -281,8 +282,9 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
   }
   const std::string tested =
       toml("local", {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}}) + tests_clients;
-  EXPECT_THAT(differences(tested, messages),
-              ElementsAre("ledger.json: public_data is nothing; recomputed: the clients' own test examples"));
+  EXPECT_THAT(
+      differences(tested, messages),
+      ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the clients' own test examples\""));
   messages.declare_public({"the clients' own test examples"});
   EXPECT_THAT(differences(tested, messages), IsEmpty());
 }

@@ -67,7 +67,7 @@ TEST(CanaryAudit, ComparesItsBoundWithTheBestClaim) {
   EXPECT_EQ(audit.p_value, audit_p_value(100, 100, 100, 3.4, 1e-5));
   EXPECT_TRUE(contradicts(audit, claim));
   EXPECT_EQ(contradiction_text(audit, claim),
-            "epsilon >= 3.4899 contradicts the claimed epsilon of 3.4000, as the audit of one honest run in "
+            "epsilon >= 3.4902 contradicts the claimed epsilon of 3.4000, as the audit of one honest run in "
             "twenty at most does");
   EXPECT_FALSE(contradicts(audit, claim_of(4.2, 3.5)));
   PrivacyClaim unproven = claim;
