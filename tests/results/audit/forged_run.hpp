@@ -136,12 +136,15 @@ class ForgedRun : public testing::Test {
   std::vector<std::string> differences_of(Summary summary, const std::string& toml, const Ledger& ledger,
                                           std::int64_t examples) {
     const std::filesystem::path path = scratch_ / std::to_string(++runs_);
-    const std::int64_t rounds = std::exchange(summary.rounds_done, 0);
-    const std::string state = std::exchange(summary.state, std::string(kRunning)),
-                      stopped = std::exchange(summary.stopped, std::string());
     summary.rounds = kRounds;
     summary.clients = 3;
-    RunDirectory run = RunDirectory::create(path, toml, "{}", summary);
+    const std::int64_t rounds = summary.rounds_done;
+    Summary begun = summary;
+    begun.rounds_done = 0;
+    begun.state = kRunning;
+    begun.stopped.clear();
+    begun.final_test_accuracy = begun.final_test_loss = std::nullopt;
+    RunDirectory run = RunDirectory::create(path, toml, "{}", begun);
     for (std::int64_t round = 1; round <= rounds; ++round) {
       RoundRecord record = round_record(round);
       record.clients = 3;
@@ -150,9 +153,6 @@ class ForgedRun : public testing::Test {
       run.append(record);
     }
     run.write_file_atomically(kLedgerFile, ledger.to_json());
-    summary.rounds_done = rounds;
-    summary.state = state;
-    summary.stopped = stopped;
     run.write_summary(summary);
     std::vector<std::string> lines;
     for (Difference difference : verify_ledger(path).differences) {
