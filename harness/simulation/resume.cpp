@@ -73,8 +73,8 @@ std::string Simulation::restore(std::span<const std::byte> bytes) {
 }
 
 void Simulation::charge_lost(const Ledger& written) {
-  // Rounds that were left out are charged at the end: no round was begun after that, and where a kill left the
-  // charge in the ledger alone, it is made again.
+  // Rounds that were left out are charged at the end: no round was begun after that, and where a kill left
+  // the charge in the ledger alone, it is made again.
   if (ledger_.ended_after() > 0) return;
   const std::int64_t end = written.ended_after();
   ledger_.add_lost(end > 0 ? written.after_round(end).most : written, round_ + 1);

@@ -1,4 +1,6 @@
 // Whatever a plugin throws becomes an Error that names the plugin, the algorithm and the call.
+#include "harness/loader/guarded_algorithm.hpp"
+
 #include <cfenv>
 #include <functional>
 #include <string>
@@ -6,7 +8,6 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
@@ -89,12 +90,9 @@ struct Call {
 };
 
 const std::vector<Call> kCalls{
-    {"constructor", "its constructor"},
-    {"start", "start"},
-    {"broadcast", "broadcast, round 3"},
-    {"access_plan", "access_plan, round 3, client 7"},
-    {"train", "train, round 3, client 7"},
-    {"uplink_entries", "uplink_entries, round 3"},
+    {"constructor", "its constructor"},    {"start", "start"},
+    {"broadcast", "broadcast, round 3"},   {"access_plan", "access_plan, round 3, client 7"},
+    {"train", "train, round 3, client 7"}, {"uplink_entries", "uplink_entries, round 3"},
     {"aggregate", "aggregate, round 3"}};
 
 TEST(Guard, PassesCallsThrough) { EXPECT_NO_THROW(run("nowhere", "exception")); }
