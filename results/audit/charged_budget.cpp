@@ -14,7 +14,7 @@ Claim ChargedBudget::charge(const Claim& spent, std::int64_t client) const {
   const bool unprotected = spent.epsilon && std::isinf(*spent.epsilon);
   if (!any_ || unprotected) return spent;
   const bool own = claim_.budget.is_list();
-  const Claim budget{.epsilon = own ? claim_.budget.of(client) : claim_.budget.number()};
+  Claim budget{.epsilon = own ? claim_.budget.of(client) : claim_.budget.number()};
   if (own ? ledger_.varies(client) : all_varied_) return budget;
   // Rounds that data left out are charged, but whatever came of them, the budget was not to be passed.
   const bool beyond = !spent.epsilon || *spent.epsilon > *budget.epsilon;
