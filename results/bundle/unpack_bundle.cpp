@@ -92,19 +92,23 @@ class Members {
   std::uintmax_t unpacked_ = 0;
 };
 
-// Writes the member's content to a file below the folder; returns its SHA-256.
-std::string unpack(Members& members, const std::string& name, std::int64_t most, const fs::path& file) {
+// Writes the member's content, of so many bytes, to a file below the folder; returns its SHA-256.
+std::string unpack(Members& members, const std::string& name, std::int64_t size, const fs::path& file) {
   std::error_code failure;
   fs::create_directories(file.parent_path(), failure);
   if (failure) fail_on_file(file.parent_path(), "cannot be created", failure.value());
   std::ofstream stream(file, std::ios::binary);
   Sha256 digest;
-  members.read(name, most, [&](std::string_view bytes) {
+  std::int64_t written = 0;
+  members.read(name, size, [&](std::string_view bytes) {
+    written += std::ssize(bytes);
     digest.add({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
     stream << bytes;
   });
   stream.close();
   if (!stream) fail_on_file(file, "cannot be written", errno);
+  if (written < size)
+    members.refuse(fmt::format("its file {} is shorter than {} bytes", one_line(name), size));
   return digest.text();
 }
 

@@ -210,10 +210,11 @@ TEST_F(BundleTest, ThatWasDamagedIsRefused) {
       EXPECT_EQ(unpack_bundle(scratch_.write("b.tar.gz", damaged), scratch_ / "unpacked"), manifest);
     } catch (const Error& error) {
       ++refused;
-      EXPECT_THAT(error.what(),
-                  AnyOf(HasSubstr("damaged or cut off"), HasSubstr("the SHA-256 of its file"),
-                        HasSubstr("it lacks"), HasSubstr("no manifest"), HasSubstr("longer than"),
-                        HasSubstr("which its manifest does not list"), HasSubstr("bundle.json")));
+      EXPECT_THAT(
+          error.what(),
+          AnyOf(HasSubstr("damaged or cut off"), HasSubstr("the SHA-256 of its file"), HasSubstr("it lacks"),
+                HasSubstr("no manifest"), HasSubstr("longer than"), HasSubstr("shorter than"),
+                HasSubstr("which its manifest does not list"), HasSubstr("bundle.json")));
     }
   };
   constexpr std::size_t kPlaces = 50;
@@ -270,6 +271,8 @@ TEST_F(BundleTest, HoldsExactlyWhatItsManifestLists) {
   EXPECT_THAT(unpack_refusal(file), HasSubstr("it lacks a/x, which its manifest lists"));
   pack(file, {{kManifestFile, text}, {"a/x", content + content}});
   EXPECT_THAT(unpack_refusal(file), HasSubstr("its file a/x is longer than 3 bytes"));
+  pack(file, {{kManifestFile, text}, {"a/x", "{}"}});
+  EXPECT_THAT(unpack_refusal(file), HasSubstr("its file a/x is shorter than 3 bytes"));
   pack(file, {{kManifestFile, text}, {"a/x", "[]\n"}});
   EXPECT_THAT(unpack_refusal(file), HasSubstr("the SHA-256 of its file a/x is not that of the manifest"));
   pack(file, {{"a/x", content}, {kManifestFile, text}});
