@@ -4,7 +4,7 @@ option(FEDARENA_TEXT_TESTS "Build the tests of text and records, too: results, c
 option(FEDARENA_BUILD_BENCHMARKS "Build the Google Benchmark programs" OFF)
 option(FEDARENA_WERROR "Treat compiler warnings as errors" OFF)
 option(FEDARENA_WITH_TORCH "Build the modules that need LibTorch; without it: base, accounting, partitions, results, config" ON)
-option(FEDARENA_COMPILE_TOGETHER "Compile a module's sources several at a time: faster from nothing, slower after a change" ON)
+set(FEDARENA_SOURCES_TOGETHER 8 CACHE STRING "How many sources of a module are compiled as one: many are faster from nothing, 1 after a change")
 option(FEDARENA_COMPILER_CACHE "Use ccache where it is installed" ON)
 set(FEDARENA_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 

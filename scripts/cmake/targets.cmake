@@ -22,12 +22,12 @@ function(fedarena_compile_settings target)
   set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "")
 endfunction()
 
-# fedarena_sources(OUT TARGET TOGETHER N [FOLDERS ...] [SOURCES ...] [ALONE ...]): what to compile for all sources in these
-# folders and for those named. Headers take most of the time that a source takes, so N sources are compiled as one, unless
-# FEDARENA_COMPILE_TOGETHER is off or the file is among those that are compiled ALONE. The files that include them name
-# them from the root: CMake's own unity builds name absolute paths, with which no other clone could share a compiler cache.
+# fedarena_sources(OUT TARGET [FOLDERS ...] [SOURCES ...] [ALONE ...]): what to compile for all sources in these folders and
+# for those named. Headers take most of the time that a source takes, so FEDARENA_SOURCES_TOGETHER sources are compiled as
+# one, but for those that are compiled ALONE. The files that include them name them from the root: CMake's own unity builds
+# name absolute paths, with which no other clone could share a compiler cache.
 function(fedarena_sources out target)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TOGETHER" "FOLDERS;SOURCES;ALONE")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FOLDERS;SOURCES;ALONE")
   set(files ${arg_SOURCES})
   foreach(folder IN LISTS arg_FOLDERS)
     file(GLOB found CONFIGURE_DEPENDS "${folder}/*.cpp")
@@ -43,13 +43,13 @@ function(fedarena_sources out target)
     endif()
     get_filename_component(name "${file}" NAME)
     file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${file}")
-    if(NOT FEDARENA_COMPILE_TOGETHER OR name IN_LIST arg_ALONE OR path MATCHES "^build/|^\\.\\.")
+    if(FEDARENA_SOURCES_TOGETHER EQUAL 1 OR name IN_LIST arg_ALONE OR path MATCHES "^build/|^\\.\\.")
       list(APPEND compiled "${file}")
       continue()
     endif()
     string(APPEND text "#include \"${path}\"\n")
     math(EXPR count "${count} + 1")
-    if(count EQUAL arg_TOGETHER)
+    if(count EQUAL FEDARENA_SOURCES_TOGETHER)
       fedarena_write_batch(compiled)
     endif()
   endforeach()
@@ -81,7 +81,7 @@ endfunction()
 # its tests would take minutes; optimising the others there would cost the build more. ALONE: see fedarena_sources.
 function(fedarena_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;TORCH;COMPUTES" "" "FOLDERS;SOURCES;ALONE;LINK")
-  fedarena_sources(compiled ${name} TOGETHER 8 FOLDERS ${arg_FOLDERS} SOURCES ${arg_SOURCES} ALONE ${arg_ALONE})
+  fedarena_sources(compiled ${name} FOLDERS ${arg_FOLDERS} SOURCES ${arg_SOURCES} ALONE ${arg_ALONE})
   if(arg_SHARED)
     add_library(${name} SHARED ${compiled})
     set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -112,6 +112,11 @@ endfunction()
 function(fedarena_test_settings target)
   fedarena_compile_settings(${target})
   fedarena_compile_fast(${target})
+  # What the product does is checked in the product. Checks of undefined behaviour in the tests' own code, mostly macros,
+  # double the time that they take to compile.
+  if(FEDARENA_SANITIZE MATCHES "undefined")
+    target_compile_options(${target} PRIVATE -fno-sanitize=undefined)
+  endif()
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   # CMake compiles programs with -fPIE and libraries with -fPIC, and a precompiled header serves one of them only.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
@@ -144,7 +149,7 @@ endfunction()
 # process for each test would start LibTorch hundreds of times. PLUGINS: it loads those of the build tree.
 function(fedarena_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;PLUGINS" "SHARDS" "FOLDERS;SOURCES;ALONE;LINK")
-  fedarena_sources(compiled ${name} TOGETHER 4 FOLDERS ${arg_FOLDERS} SOURCES ${arg_SOURCES} ALONE ${arg_ALONE})
+  fedarena_sources(compiled ${name} FOLDERS ${arg_FOLDERS} SOURCES ${arg_SOURCES} ALONE ${arg_ALONE})
   add_executable(${name} ${compiled})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   fedarena_test_settings(${name})
