@@ -21,9 +21,7 @@ Claim largest_pld(const RdpReading& reading, const AccountSettings& settings) {
   using Priced = std::pair<const std::vector<Access>, RdpWorth>;
   std::vector<const Priced*> order;
   for (const Priced& priced : reading.worths) order.push_back(&priced);
-  const auto bound = [](const Priced* priced) {
-    return priced->second.claim.epsilon.value_or(std::numeric_limits<double>::infinity());
-  };
+  const auto bound = [](const Priced* priced) { return priced->second.claim.epsilon.value_or(kInfinity); };
   std::stable_sort(order.begin(), order.end(),
                    [&](const Priced* left, const Priced* right) { return bound(left) > bound(right); });
   Claim result{.epsilon = 0};

@@ -75,10 +75,8 @@ void check(const Composition& event) {
   }
 }
 
-const char* adjacency_note(Adjacency adjacency) {
-  return adjacency == Adjacency::kReplaceOne ? ", replace-one"
-         : adjacency == Adjacency::kZeroOut  ? ", zero-out"
-                                             : "";
+std::string adjacency_note(Adjacency adjacency) {
+  return adjacency == Adjacency::kAddRemove ? "" : fmt::format(", {}", name(adjacency));
 }
 
 std::string describe_sampled(const SampledGaussian& event) {

@@ -55,10 +55,6 @@ double log_delta(double epsilon, double noise) {
   return std::log(std::erfc(x / std::numbers::sqrt2) / 2 - std::exp(log_density) * mills(x + m));
 }
 
-void check_epsilon(double epsilon) {
-  if (!(epsilon >= 0)) throw Error::of("epsilon is {}; allowed: a number >= 0", epsilon);
-}
-
 }  // namespace
 
 double gaussian_delta(double epsilon, double noise_multiplier) {

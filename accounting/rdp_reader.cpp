@@ -61,22 +61,21 @@ RdpReading RdpReader::read(const Ledger& ledger, bool each_client) const {
   reading.claim = claimed(0);
   const RdpWorth* idle = nullptr;  // of clients that never took part, who may be a million
   const auto charge = [&](std::int64_t client, bool took_part) {
-    if (!took_part && idle != nullptr) {
-      if (each_client)
-        reading.clients.push_back({.client = client, .rdp = idle->claim, .order = idle->order});
-      return;
+    const RdpWorth* worth = took_part ? nullptr : idle;
+    if (worth == nullptr) {
+      Accesses accesses = as_assumed(ledger.charged(client), settings_);
+      auto at = reading.worths.find(accesses);
+      if (at == reading.worths.end()) {
+        reading.adjacencies.merge(adjacencies(accesses));
+        const RdpWorth computed = this->worth(accesses);
+        at = reading.worths.emplace(std::move(accesses), computed).first;
+        reading.claim = worse(reading.claim, at->second.claim);
+      }
+      worth = &at->second;
     }
-    Accesses accesses = as_assumed(ledger.charged(client), settings_);
-    auto at = reading.worths.find(accesses);
-    if (at == reading.worths.end()) {
-      reading.adjacencies.merge(adjacencies(accesses));
-      const RdpWorth worth = this->worth(accesses);
-      at = reading.worths.emplace(std::move(accesses), worth).first;
-      reading.claim = worse(reading.claim, worth.claim);
-    }
+    if (!took_part) idle = worth;
     if (each_client)
-      reading.clients.push_back({.client = client, .rdp = at->second.claim, .order = at->second.order});
-    if (!took_part) idle = &at->second;
+      reading.clients.push_back({.client = client, .rdp = worth->claim, .order = worth->order});
   };
   if (ledger.unit() == Unit::kClient) charge(-1, true);
   if (charges_each_client(ledger.unit())) {

@@ -38,12 +38,12 @@ struct Attempt {
   std::int64_t short_clients = 0;  // that have too few examples; 1 where a class met only full clients
 };
 
-Attempt draw(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
-             std::int64_t total, std::uint64_t attempt, std::uint64_t seed) {
+Attempt draw(const ClassSplit& split, const Members& members, std::int64_t total, std::uint64_t attempt,
+             std::uint64_t seed) {
   const std::uint64_t classes = members.size();
   Ends ends(classes);
   std::vector<std::int64_t> held(static_cast<std::size_t>(split.clients));
-  for (const std::int64_t label : order) {
+  for (const std::int64_t label : split.order) {
     const auto at = static_cast<std::size_t>(label);
     const std::int64_t examples = std::ssize(members[at]);
     // Streams 0 to classes - 1 shuffle, so the order of examples depends neither on alpha nor on the
@@ -61,11 +61,10 @@ Attempt draw(const ClassSplit& split, const Members& members, const std::vector<
   return {.ends = std::move(ends), .short_clients = std::ranges::count_if(held, too_few)};
 }
 
-Ends draw_shares(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
-                 std::int64_t total, std::uint64_t seed) {
+Ends draw_shares(const ClassSplit& split, const Members& members, std::int64_t total, std::uint64_t seed) {
   Draws draws(split.attempts);
   while (draws.go_on()) {
-    Attempt attempt = draw(split, members, order, total, draws.made(), seed);
+    Attempt attempt = draw(split, members, total, draws.made(), seed);
     if (attempt.short_clients == 0) return std::move(attempt.ends);
     draws.fail(attempt.short_clients);
   }
@@ -85,18 +84,17 @@ const Schema<ConcentrationSettings>& ConcentrationSettings::schema() {
   return kSchema;
 }
 
-Partition split_classes(const ClassSplit& split, const Members& members, std::uint64_t seed) {
+Partition split_classes(ClassSplit split, const Members& members, std::uint64_t seed) {
   std::int64_t total = 0;
   for (const auto& member : members) total += std::ssize(member);
   check_least_examples(split.clients, split.min_examples, total);
-  std::vector<std::int64_t> order = split.order;
-  if (order.empty()) {
-    order.resize(members.size());
-    std::iota(order.begin(), order.end(), 0);
+  if (split.order.empty()) {
+    split.order.resize(members.size());
+    std::iota(split.order.begin(), split.order.end(), 0);
   }
-  const Ends ends = draw_shares(split, members, order, total, seed);
+  const Ends ends = draw_shares(split, members, total, seed);
   Partition partition(static_cast<std::size_t>(split.clients));
-  for (const std::int64_t label : order) {
+  for (const std::int64_t label : split.order) {
     const auto at = static_cast<std::size_t>(label);
     const std::vector<std::int64_t>& whole = members[at];
     const std::vector<std::int64_t> shuffled = split.shuffled
@@ -110,7 +108,6 @@ Partition split_classes(const ClassSplit& split, const Members& members, std::ui
       }
     }
   }
-  for (auto& share : partition) std::sort(share.begin(), share.end());
   return partition;
 }
 

@@ -38,7 +38,7 @@ struct ClassSplit {
 
 /// Splits every class. `members`: the indices of each class. Throws Error where no draw gives every client
 /// its least number of examples.
-Partition split_classes(const ClassSplit& split, const std::vector<std::vector<std::int64_t>>& members,
+Partition split_classes(ClassSplit split, const std::vector<std::vector<std::int64_t>>& members,
                         std::uint64_t seed);
 
 }  // namespace fedarena

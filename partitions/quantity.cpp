@@ -59,7 +59,6 @@ Partition deal_quantity(const Settings& given, const PartitionInput& input, std:
   std::int64_t first = 0;
   for (const std::int64_t end : cut_by(proportions, input.examples)) {
     partition.emplace_back(order.begin() + first, order.begin() + end);
-    std::sort(partition.back().begin(), partition.back().end());
     first = end;
   }
   return partition;

@@ -61,13 +61,8 @@ class Composer {
     for (std::size_t i = 0; i < frequencies.size(); ++i) {
       const Frequency& frequency = product_[i];
       const double twice = i == 0 || 2 * i == window_.size ? 1 : 2;
-      if (frequency.log_bound < kNegligible) {
-        frequencies[i] = 0;
-        errors += twice * std::exp(frequency.log_bound);
-        continue;
-      }
       const double bound = std::exp(frequency.log_bound);
-      const double modulus = std::exp(frequency.log_modulus);
+      const double modulus = frequency.log_bound < kNegligible ? 0 : std::exp(frequency.log_modulus);
       if (modulus == 0) {
         frequencies[i] = 0;
         errors += twice * bound;

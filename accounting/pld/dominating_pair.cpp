@@ -129,18 +129,19 @@ class Collector {
   Terms terms_;
 };
 
-Law law_of_pair(const PoissonPair& pair, Direction direction, double tail) {
+Law law_of_segment(std::unique_ptr<Segment> segment) {
   Law law;
-  law.segments.push_back(direction == Direction::kRemove || pair.normal.rate == 1
-                             ? removal_loss(pair.normal, tail, false)
-                             : addition_loss(pair.normal, tail, false));
+  law.segments.push_back(std::move(segment));
   return law;
 }
 
+Law law_of_pair(const PoissonPair& pair, Direction direction, double tail) {
+  const bool removes = direction == Direction::kRemove || pair.normal.rate == 1;
+  return law_of_segment((removes ? removal_loss : addition_loss)(pair.normal, tail, false));
+}
+
 Law law_of_pair(const ExchangePair& pair, Direction /*direction*/, double tail) {
-  Law law;
-  law.segments.push_back(exchange_loss(pair.normal, tail));
-  return law;
+  return law_of_segment(exchange_loss(pair.normal, tail));
 }
 
 // Delta is at most that of the removal's pair where epsilon > 0 and that of the addition's where epsilon < 0;

@@ -10,6 +10,7 @@ namespace fedarena::pld {
 struct SampledNormal {
   double rate = 1;
   double sigma = 1;
+  bool operator==(const SampledNormal&) const = default;
 };
 
 /// The loss of ((1 - rate) N + rate S, N): what a record's removal shows. Part of it only: that above 0, or

@@ -35,10 +35,7 @@ std::vector<double> default_orders() {
   append_whole(orders, 144, 256, 16);
   append_whole(orders, 320, 512, 64);
   append_whole(orders, 640, 1024, 128);
-  append_whole(orders, 2048, 2048);
-  append_whole(orders, 4096, 4096);
-  append_whole(orders, 8192, 8192);
-  append_whole(orders, 16384, 16384);
+  for (const int order : {2048, 4096, 8192, 16384}) orders.push_back(order);
   std::sort(orders.begin(), orders.end());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
   return orders;

@@ -97,11 +97,7 @@ Curve curve_of(const Event& event, Orders orders) {
 
 std::vector<double> rdp(const Event& event, std::span<const double> orders) {
   validate(event);
-  for (const double order : orders) {
-    if (!(order > 1 && order < kInfinity)) {
-      throw Error::of("an order is {}; allowed: a finite number > 1", order);
-    }
-  }
+  for (const double order : orders) check_order(order);
   return curve_of(event, orders);
 }
 

@@ -157,30 +157,12 @@ std::vector<std::uint8_t> PictureFile::decode_jpeg() const {
 // The stored pixel that is looked at here. EXIF 2.32, tag 274: where the stored row 0 and column 0 are to be
 // seen.
 std::size_t PictureFile::source_of(std::int64_t row, std::int64_t column) const {
-  const std::int64_t bottom = form_.height - 1 - row, right = form_.width - 1 - column;
+  const bool upside_down = orientation_ % 4 == 3 || orientation_ % 4 == 0;
+  const bool mirrored = orientation_ % 4 == 2 || orientation_ % 4 == 3;
+  if (upside_down) row = form_.height - 1 - row;
+  if (mirrored) column = form_.width - 1 - column;
   const bool turned = orientation_ >= kFirstTurned;
-  const std::int64_t width = turned ? form_.height : form_.width;
-  const auto [stored_row, stored_column] = [&]() -> std::pair<std::int64_t, std::int64_t> {
-    switch (orientation_) {
-      case 2:
-        return {row, right};
-      case 3:
-        return {bottom, right};
-      case 4:
-        return {bottom, column};
-      case 5:
-        return {column, row};
-      case 6:
-        return {right, row};
-      case 7:
-        return {right, bottom};
-      case 8:
-        return {column, bottom};
-      default:
-        return {row, column};
-    }
-  }();
-  return static_cast<std::size_t>(stored_row * width + stored_column);
+  return static_cast<std::size_t>(turned ? column * form_.height + row : row * form_.width + column);
 }
 
 }  // namespace fedarena

@@ -49,20 +49,20 @@ PublishedFiles fashion_mnist_files() {
                     "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"});
 }
 
-Examples read_part(const std::filesystem::path& images, const PublishedFile& published_images,
-                   const std::filesystem::path& labels, const PublishedFile& published_labels,
-                   std::int64_t count) {
-  return {read_idx(images, {{count, kMnistSide, kMnistSide}, 0, published_images.sha256}).unsqueeze(1),
-          read_idx(labels, {{count}, kMnistClasses, published_labels.sha256}).to(torch::kInt64),
-          {}};
-}
-
 Dataset read_idx_dataset(const PublishedFiles& wanted, const SearchPath& search_path) {
   const auto files = find_published(wanted, search_path);
+  // The labels are in the file behind that of the images.
+  const auto read = [&](std::size_t images, std::int64_t count) -> Examples {
+    const IdxLayout pixels{{count, kMnistSide, kMnistSide}, 0, wanted.files[images].sha256};
+    const IdxLayout labels{{count}, kMnistClasses, wanted.files[images + 1].sha256};
+    return {read_idx(files[images], pixels).unsqueeze(1),
+            read_idx(files[images + 1], labels).to(torch::kInt64),
+            {}};
+  };
   Dataset dataset;
   dataset.name = wanted.dataset;
-  dataset.train = read_part(files[0], wanted.files[0], files[1], wanted.files[1], kMnistTrain);
-  dataset.test = read_part(files[2], wanted.files[2], files[3], wanted.files[3], kMnistTest);
+  dataset.train = read(0, kMnistTrain);
+  dataset.test = read(2, kMnistTest);
   dataset.classes = kMnistClasses;
   return dataset;
 }

@@ -45,12 +45,7 @@ class FetchTest : public ScratchFolder {
   std::string refusal(const std::string& from = {}) {
     return message_of([&] { fetch(from); });
   }
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    if (fs::exists(target_))
-      for (const auto& entry : fs::directory_iterator(target_)) names.push_back(entry.path().filename());
-    return names;
-  }
+  std::vector<std::string> names() const { return names_in(target_); }
   std::string content(const std::string& name) const { return test::content_of(target_ / name); }
   std::vector<std::string> paths() const {
     std::vector<std::string> paths;

@@ -84,22 +84,13 @@ PartitionStatistics statistics_of(std::vector<std::int64_t> sizes, Counts counts
           .index_hash = "1f2e3d4c5b6a7988"};
 }
 
-TEST(Describe, SaysSizesClassesAndHash) {
+TEST(Describe, SaysWhatIsAlikeAndWhatDiffers) {
   EXPECT_EQ(describe("classes", statistics_of({11339, 12690, 12000}, {{1, 1, 0}, {0, 1, 1}, {1, 0, 1}})),
             "classes: 3 clients, 2 classes each, sizes 11,339-12,690, index hash 1f2e3d4c5b6a7988");
-}
-
-TEST(Describe, SaysRangesOfClassesAndEqualSizes) {
   EXPECT_EQ(describe("dirichlet", statistics_of({7, 7}, {{7, 0}, {3, 4}})),
             "dirichlet: 2 clients, 1-2 classes each, size 7 each, index hash 1f2e3d4c5b6a7988");
-}
-
-TEST(Describe, KnowsTheSingular) {
   EXPECT_EQ(describe("iid", statistics_of({1234567}, {{5, 0}})),
             "iid: 1 client, 1 class each, size 1,234,567 each, index hash 1f2e3d4c5b6a7988");
-}
-
-TEST(Describe, OmitsClassesWithoutLabels) {
   EXPECT_EQ(describe("iid", statistics_of({999, 1000})),
             "iid: 2 clients, sizes 999-1,000, index hash 1f2e3d4c5b6a7988");
 }
