@@ -8,8 +8,7 @@
 
 #include <algorithm>
 
-#include "partitions/kinds.hpp"
-#include "partitions/proportions.hpp"
+#include "partitions/class_shares.hpp"
 
 namespace fedarena {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "partitions/card.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/statistics.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"

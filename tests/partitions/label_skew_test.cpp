@@ -11,7 +11,6 @@
 
 #include "partitions/card.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/statistics.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"

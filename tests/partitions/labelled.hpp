@@ -7,8 +7,8 @@
 
 #include "fedarena/base/stream.hpp"
 
+#include "partitions/card.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/statistics.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {

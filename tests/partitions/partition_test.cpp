@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "partitions/statistics.hpp"
+#include "partitions/card.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"

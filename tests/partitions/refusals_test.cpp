@@ -9,8 +9,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "partitions/class_shares.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/proportions.hpp"
 #include "tests/partitions/labelled.hpp"
 
 namespace fedarena {

@@ -1,5 +1,5 @@
 // What is said of a partition, and which test examples belong to each client.
-#include "partitions/statistics.hpp"
+#include "partitions/card.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "partitions/card.hpp"
 #include "partitions/preview.hpp"
 #include "partitions/test_shares.hpp"
 #include "tests/partitions/labelled.hpp"
@@ -64,7 +63,7 @@ TEST(PartitionStatistics, RefuseIndicesOfOtherData) {
   EXPECT_THROW(partition_statistics({{0, 2}}, data), Bug);
 }
 
-// Computed apart from this code, by the definition in statistics.hpp.
+// Computed apart from this code, by the definition in card.hpp.
 TEST(IndexHash, FollowsItsDefinition) {
   EXPECT_EQ(index_hash({{0, 2}, {1}}), "12a4dbb4523099c7");
   EXPECT_EQ(index_hash({{0, 1, 2}}), "25510a1c3e12d6a4");
