@@ -28,11 +28,10 @@ RoundAccesses times(const Event& event, std::int64_t count = 1) { return RoundAc
 
 // A ledger whose clients made these accesses in round 1.
 Ledger records(const std::vector<RoundAccesses>& clients, Unit unit = Unit::kRecord) {
-  Ledger ledger(unit);
-  for (std::size_t i = 0; i < clients.size(); ++i) {
-    const auto client = static_cast<std::int64_t>(i);
-    ledger.add_client(client, 100);
-    if (!clients[i].list().empty()) ledger.record(1, client, clients[i]);
+  Ledger ledger = idle_ledger(unit, std::ssize(clients));
+  for (std::int64_t client = 0; client < std::ssize(clients); ++client) {
+    const RoundAccesses& made = clients[static_cast<std::size_t>(client)];
+    if (!made.list().empty()) ledger.record(1, client, made);
   }
   return ledger;
 }
@@ -49,9 +48,7 @@ Account account_of(const Ledger& ledger, const AccountSettings& settings) {
 
 // PROTOCOLS.md, private run: 2.7866 for one round, 3.6737 for two.
 TEST(Account, AgreesWithThePaper) {
-  Ledger ledger(Unit::kRecord);
-  ledger.add_client(0, 10'000);
-  ledger.add_client(1, 10'000);
+  Ledger ledger = idle_ledger(Unit::kRecord, 2);
   for (std::int64_t round = 1; round <= 2; ++round) ledger.record(round, 0, times(poisson(0.0256, 1), 200));
   ledger.record(1, 1, times(poisson(0.0256, 1), 200));
   const Account result = account_of(ledger, kOpacus);
@@ -150,9 +147,7 @@ TEST(Account, PldIsTheLargestOfAllClients) {
 }
 
 TEST(Account, ChargesThePopulationWhenClientsAreTheUnit) {
-  Ledger ledger(Unit::kClient);
-  ledger.add_client(0, 100);
-  ledger.add_client(1, 100);
+  Ledger ledger = idle_ledger(Unit::kClient, 2);
   ledger.record(1, 0, times(ExactAccess{"gradient"}));
   EXPECT_EQ(account_of(ledger, kOpacus).rdp.epsilon, 0);
   ledger.record_population(1, times(poisson(0.1, 1)));
@@ -197,8 +192,7 @@ TEST(Account, NoAccessCostsNothing) {
 }
 
 TEST(Account, WithoutAPolicyNothingIsClaimed) {
-  Ledger ledger;
-  ledger.add_client(0, 100);
+  Ledger ledger = idle_ledger(Unit::kNothing);
   ledger.record(1, 0, times(ExactAccess{"gradient"}));
   const Account result = account_of(ledger, kOpacus);
   EXPECT_EQ(result.rdp.epsilon, std::nullopt);
@@ -309,8 +303,7 @@ TEST(Account, SaysSoWherePldHasNoNumber) {
 // What was asked before leaves no trace.
 TEST(Odometer, GrowsWithEveryRoundAsTheLedgerDoes) {
   const Odometer odometer{AccountSettings()};
-  Ledger ledger(Unit::kRecord);
-  ledger.add_client(0, 2'500);
+  Ledger ledger = idle_ledger(Unit::kRecord);
   double last = 0;
   for (std::int64_t round = 1; round <= 20; ++round) {
     ledger.record(round, 0, times(poisson(0.02, round % 5 == 0 ? 0.9 : 1.2), 10));

@@ -60,8 +60,7 @@ TEST(LedgerJson, HoldsOfWhomRoundsWereWithheld) {
 
 // A plan of nothing is a plan.
 TEST(LedgerJson, HoldsWhatWasPlannedAndNotMade) {
-  Ledger ledger(Unit::kRecord);
-  for (const std::int64_t client : {0, 1, 2}) ledger.add_client(client, 10);
+  Ledger ledger = idle_ledger(Unit::kRecord, 3);
   RoundAccesses some({{Gaussian{2}, 4}}), none({{Gaussian{2}, 4}});
   some.leave_unmade({{Gaussian{1}, 3}});
   none.leave_unmade({});
@@ -200,8 +199,7 @@ TEST(LedgerJson, ListsWhatIsDeclaredPublic) {
 }
 
 TEST(LedgerJson, SaysWhereTheLargestNominalValueCounts) {
-  Ledger ledger(Unit::kLabel);
-  ledger.add_client(0, 1);
+  Ledger ledger = idle_ledger(Unit::kLabel);
   ledger.record(1, 0, RoundAccesses({{Nominal{"label epsilon", 2, true}, 2}}));
   json document = json::parse(ledger.to_json());
   json& nominal = document["clients"][0]["segments"][0]["accesses"][0];

@@ -28,8 +28,7 @@ TEST(Ledger, JoinsEqualParticipationsInARow) {
 }
 
 TEST(Ledger, DoesNotGrowWithTheNumberOfRounds) {
-  Ledger ledger;
-  ledger.add_client(0, 10);
+  Ledger ledger = idle_ledger(Unit::kNothing);
   for (std::int64_t round = 1; round <= 10'000; ++round) ledger.record(round, 0, accesses({{"gradient", 5}}));
   ASSERT_EQ(ledger.clients().at(0).segments.size(), 1U);
   EXPECT_EQ(ledger.clients().at(0).segments[0],
@@ -66,8 +65,7 @@ TEST(Ledger, KeepsManyClientsApart) {
 }
 
 TEST(Ledger, TellsApartWhatDiffersInOrderCountOrKind) {
-  Ledger ledger;
-  ledger.add_client(0, 10);
+  Ledger ledger = idle_ledger(Unit::kNothing);
   ledger.record(1, 0, accesses({{"gradient", 5}}));
   ledger.record(2, 0, accesses({{"gradient", 6}}));
   ledger.record(3, 0, accesses({{"loss", 6}}));
@@ -80,9 +78,7 @@ TEST(Ledger, TellsApartWhatDiffersInOrderCountOrKind) {
 
 TEST(Ledger, KnowsItsPastWhereEveryRoundCounts) {
   const auto after = [](std::int64_t rounds) {
-    Ledger ledger(Unit::kRecord);
-    ledger.add_client(0, 10);
-    ledger.add_client(1, 20);
+    Ledger ledger = idle_ledger(Unit::kRecord, 2);
     for (std::int64_t round = 1; round <= rounds; ++round) {
       ledger.record(round, 0, accesses({{"gradient", 1 + round / 4}}));
       if (round > 2) ledger.record(round, 1, accesses({{"loss", 1}}));
@@ -159,8 +155,7 @@ TEST(Ledger, ChargesAClientForThePopulationAloneAndNobodyWithoutAClaim) {
 }
 
 TEST(Ledger, ChargesThePlanWhereDataMadeLessOfIt) {
-  Ledger ledger(Unit::kRecord);
-  ledger.add_client(0, 600);
+  Ledger ledger = idle_ledger(Unit::kRecord);
   RoundAccesses less({{Gaussian{2}, 3}, {DeclaredPublic{"classes"}, 1}});
   less.leave_unmade({{Gaussian{2}, 6}, {Gaussian{1}, 1}});
   ledger.record(1, 0, less);
@@ -180,8 +175,7 @@ TEST(Ledger, ChargesThePlanWhereDataMadeLessOfIt) {
 
 TEST(Ledger, ChargesRoundsThatWereLeftOutApartFromThoseThatWereMade) {
   const auto after = [](std::int64_t rounds, std::int64_t end) {
-    Ledger ledger(Unit::kRecord);
-    ledger.add_client(0, 600);
+    Ledger ledger = idle_ledger(Unit::kRecord);
     for (std::int64_t round = 1; round <= rounds; ++round) {
       if (round == end + 1) ledger.end_after(end);
       if (round != 2) ledger.record(round, 0, RoundAccesses({{Gaussian{2}, 3}}));
@@ -200,8 +194,7 @@ TEST(Ledger, ChargesRoundsThatWereLeftOutApartFromThoseThatWereMade) {
 
 // A crash may lose a round after its answers were seen: whatever the second attempt asks comes on top.
 TEST(Ledger, ChargesARoundThatIsMadeAgainTwice) {
-  Ledger ledger(Unit::kRecord);
-  ledger.add_client(0, 600);
+  Ledger ledger = idle_ledger(Unit::kRecord);
   RoundAccesses accesses({{Gaussian{2}, 3}});
   accesses.leave_unmade({{Gaussian{2}, 1}, {Gaussian{1}, 1}});
   for (const std::int64_t round : {1, 3, 3}) ledger.record(round, 0, accesses);
@@ -217,8 +210,7 @@ TEST(Ledger, ChargesARoundThatIsMadeAgainTwice) {
 // The last round but one of client 1 is not lost, although its segment on disk does not tell which it was.
 TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
   const auto until = [](std::int64_t rounds) {
-    Ledger ledger(Unit::kRecord);
-    for (const std::int64_t client : {0, 1}) ledger.add_client(client, 600);
+    Ledger ledger = idle_ledger(Unit::kRecord, 2);
     for (std::int64_t round = 1; round <= rounds; ++round) {
       ledger.record(round, 0, RoundAccesses({{Gaussian{2}, 3}}));
       if (round != 3 && round != 4) ledger.record(round, 1, RoundAccesses({{Gaussian{2}, 3}}));
@@ -244,8 +236,7 @@ TEST(Ledger, KeepsWhatItKnowsBesideALostRound) {
 // checkpoint that knows of the first one.
 TEST(Ledger, ChargesEveryAttemptThatWasLostAndCountsNone) {
   const RoundAccesses accesses({{Gaussian{2}, 3}});
-  Ledger ledger(Unit::kRecord);
-  for (const std::int64_t client : {0, 1}) ledger.add_client(client, 600);
+  Ledger ledger = idle_ledger(Unit::kRecord, 2);
   for (const std::int64_t client : {0, 1}) ledger.record(1, client, accesses);
   const auto attempt = [&](const Ledger& before) {
     Ledger written = before;
@@ -267,15 +258,9 @@ TEST(Ledger, ChargesEveryAttemptThatWasLostAndCountsNone) {
   }
   EXPECT_EQ(ledger.charged(1), accesses.list());
   // A later round is another segment, although it is like the last attempt.
-  Ledger once(Unit::kRecord);
-  once.add_client(0, 600);
-  once.add_lost(
-      [&] {
-        Ledger written = once;
-        written.record(1, 0, accesses);
-        return written;
-      }(),
-      1);
+  Ledger once = idle_ledger(Unit::kRecord), once_written = once;
+  once_written.record(1, 0, accesses);
+  once.add_lost(once_written, 1);
   once.record(2, 0, accesses);
   EXPECT_EQ(once.clients().at(0).segments,
             (std::vector<Segment>{{1, 1, 0, accesses.list()}, {2, 2, 1, accesses.list()}}));
@@ -285,8 +270,7 @@ TEST(Ledger, ChargesEveryAttemptThatWasLostAndCountsNone) {
 // What stays with a client costs nothing, under every unit, also where it is exact.
 TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
   for (const Unit unit : {Unit::kNothing, Unit::kRecord, Unit::kClient}) {
-    Ledger ledger(unit);
-    ledger.add_client(0, 600);
+    Ledger ledger = idle_ledger(unit);
     ledger.record(1, 0, RoundAccesses({{Gaussian{2}, 3}}));
     const std::vector<Access> charged = ledger.charged(0);
     for (const std::int64_t round : {2, 4, 4, 6})
@@ -301,8 +285,7 @@ TEST(Ledger, ChargesNothingForWhatAClientKeeps) {
 
 TEST(Ledger, TellsWhetherAccessesVariedWithoutAPlan) {
   const auto ledger_of = [](Unit unit, bool planned, std::int64_t last) {
-    Ledger ledger(unit);
-    for (const std::int64_t client : {0, 1}) ledger.add_client(client, 600);
+    Ledger ledger = idle_ledger(unit, 2);
     for (const std::int64_t round : {1, 2, 4}) {
       RoundAccesses accesses({{Gaussian{2}, round == 4 ? last : 3}});
       if (planned) accesses.leave_unmade({});

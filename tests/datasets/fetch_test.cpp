@@ -156,19 +156,15 @@ TEST_F(FetchTest, KeepsATransferForWhichThereIsNoRoomToUnpack) {
   EXPECT_EQ(content("a.gz.part"), gz(a_)) << "the source is not to blame";
 }
 
-TEST_F(FetchTest, TakesFilesOutOfAnArchive) {
+TEST_F(FetchTest, TakesWhatIsMissingOutOfAnArchive) {
   wanted_.publication = {.addresses = {server_.address() + "toy/"}, .archive = "toy.tar.gz"};
   fetch();
   EXPECT_EQ(content("a"), a_);
   EXPECT_EQ(content("b"), b_);
   EXPECT_THAT(names(), UnorderedElementsAre("a", "b"));
   EXPECT_THAT(paths(), ElementsAre("/toy/toy.tar.gz"));
-}
-
-TEST_F(FetchTest, TakesOnlyWhatIsMissingOutOfAnArchive) {
-  wanted_.publication = {.addresses = {server_.address() + "toy/"}, .archive = "toy.tar.gz"};
+  fs::remove(target_ / "b");
   offered_["/toy/toy.tar.gz"] = tar_gz({{"toy/a", "another a"}, {"toy/b", b_}});
-  scratch_.write("data/toy/a", a_);
   fetch();
   EXPECT_EQ(content("a"), a_);
   EXPECT_EQ(content("b"), b_);

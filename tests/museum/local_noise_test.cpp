@@ -1,4 +1,4 @@
-// Exhibit 19: d-private personalised federated learning (Galli et al., "Group privacy for personalized
+// Exhibit 21: d-private personalised federated learning (Galli et al., "Group privacy for personalized
 // federated learning", 2022): noise scaled by what it is to hide, and what is said of its privacy.
 #include <cmath>
 #include <vector>
