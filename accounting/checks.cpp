@@ -17,9 +17,9 @@ void check_order(double order) {
     throw Error::of("an order is {}; allowed: a finite number > 1", order);
 }
 
-void check_noise_multiplier(double noise_multiplier) {
-  if (!(noise_multiplier >= 0 && noise_multiplier < kInfinity)) {
-    throw Error::of("the noise multiplier is {}; allowed: a finite number >= 0", noise_multiplier);
+void check_not_negative(double value, std::string_view what) {
+  if (!(value >= 0 && value < kInfinity)) {
+    throw Error::of("{} is {}; allowed: a finite number >= 0", what, value);
   }
 }
 

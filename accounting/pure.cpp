@@ -15,9 +15,7 @@ namespace fedarena {
 namespace {
 
 void check(double epsilon, std::int64_t count) {
-  if (!(epsilon >= 0 && epsilon < kInfinity)) {
-    throw Error::of("epsilon is {}; allowed: a finite number >= 0", epsilon);
-  }
+  check_not_negative(epsilon, "epsilon");
   if (count < 1) throw Error::of("the number of accesses is {}; allowed: an integer >= 1", count);
 }
 

@@ -19,9 +19,6 @@
 namespace fedarena {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
 constexpr double kClients = 5;
 
 // Of the tests of moments.
