@@ -2,17 +2,56 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "fedarena/accounting/metric.hpp"
+#include "fedarena/accounting/odometer.hpp"
 #include "fedarena/accounting/pld.hpp"
+#include "fedarena/accounting/rdp.hpp"
+#include "fedarena/accounting/unproven.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "accounting/checks.hpp"
-#include "accounting/rdp_reader.hpp"
 
 namespace fedarena {
 namespace {
+
+using Accesses = std::vector<Access>;
+
+Claim claimed(double epsilon) { return {.epsilon = epsilon}; }
+
+Claim refused(const std::string& reason) { return {.epsilon = std::nullopt, .unproven = reason}; }
+
+// The claim that needs no accountant, if there is one: 0 of nothing, infinity of an exact access, none of a
+// mix of adjacencies. An exact access comes first: whatever else there is, infinity is true.
+std::optional<Claim> plain_claim(const Accesses& accesses) {
+  if (accesses.empty()) return claimed(0);
+  const auto unprivatised = [](const Event& event) { return std::holds_alternative<ExactAccess>(event); };
+  if (any_event(accesses, unprivatised)) return claimed(kInfinity);
+  const auto is_metric = [](const Event& event) { return std::holds_alternative<MetricLaplace>(event); };
+  if (any_event(accesses, is_metric)) return refused(kNoDistance);
+  if (adjacencies(accesses).size() < 2) return std::nullopt;
+  return refused(fmt::format("the accesses mix {} neighbours", describe(adjacencies(accesses))));
+}
+
+// What one list of accesses is worth by RDP.
+struct RdpWorth {
+  Claim claim;
+  double order = 0;  // the best one; 0 without a finite epsilon
+};
+
+// A ledger as the RDP accountant reads it.
+struct RdpReading {
+  Claim claim;  // of the whole run
+  std::set<Adjacency> adjacencies;
+  std::vector<ClientAccount> clients;
+  // The worth of every distinct list of accesses: clients with equal accesses share one.
+  std::map<std::vector<Access>, RdpWorth> worths;
+};
 
 // The largest PLD epsilon over all lists. In descending order of their RDP epsilons, until that of the rest
 // is no larger than a PLD bound that was found: RDP bounds the rest from above too, so that bound holds for
@@ -21,9 +60,7 @@ Claim largest_pld(const RdpReading& reading, const AccountSettings& settings) {
   using Priced = std::pair<const std::vector<Access>, RdpWorth>;
   std::vector<const Priced*> order;
   for (const Priced& priced : reading.worths) order.push_back(&priced);
-  const auto bound = [](const Priced* priced) {
-    return priced->second.claim.epsilon.value_or(std::numeric_limits<double>::infinity());
-  };
+  const auto bound = [](const Priced* priced) { return priced->second.claim.epsilon.value_or(kInfinity); };
   std::stable_sort(order.begin(), order.end(),
                    [&](const Priced* left, const Priced* right) { return bound(left) > bound(right); });
   Claim result{.epsilon = 0};
@@ -38,6 +75,75 @@ Claim largest_pld(const RdpReading& reading, const AccountSettings& settings) {
 double badness(const Claim& claim) { return claim.epsilon.value_or(std::numeric_limits<double>::max()); }
 
 }  // namespace
+
+// Reads ledgers under fixed settings; keeps the curves of the events it has met.
+class RdpReader {
+ public:
+  // Throws Error for settings that no accountant knows.
+  explicit RdpReader(const AccountSettings& settings)
+      : settings_(settings),
+        nothing_spent_(rdp_orders(settings.orders)),
+        conversion_(conversion_of(settings.conversion)) {
+    check_delta(settings.delta);
+    as_assumed({}, settings);
+  }
+
+  RdpWorth worth(const Accesses& happened) const {
+    for (const Access& access : happened) validate(access.event);
+    const Accesses accesses = as_assumed(happened, settings_);
+    if (std::optional<Claim> claim = plain_claim(accesses)) return {.claim = *std::move(claim), .order = 0};
+    RdpAccountant accountant = nothing_spent_;
+    try {
+      for (const Access& access : accesses) accountant.add(access.event, access.count);
+    } catch (const Unproven& reason) {
+      return {.claim = refused(reason.what()), .order = 0};
+    }
+    const RdpEpsilon result = accountant.epsilon(settings_.delta, conversion_);
+    return {.claim = claimed(result.epsilon), .order = result.epsilon == kInfinity ? 0 : result.order};
+  }
+
+  // Without `each_client`, its `clients` are empty. Throws Error for an invalid event.
+  RdpReading read(const Ledger& ledger, bool each_client = true) const {
+    RdpReading reading;
+    if (ledger.unit() == Unit::kNothing) {
+      reading.claim = refused("the run has no privacy policy, so that it protects nobody");
+      return reading;
+    }
+    reading.claim = claimed(0);
+    const RdpWorth* idle = nullptr;  // of clients that never took part, who may be a million
+    const auto charge = [&](std::int64_t client, bool took_part) {
+      const RdpWorth* worth = took_part ? nullptr : idle;
+      if (worth == nullptr) {
+        Accesses accesses = as_assumed(ledger.charged(client), settings_);
+        auto at = reading.worths.find(accesses);
+        if (at == reading.worths.end()) {
+          reading.adjacencies.merge(adjacencies(accesses));
+          const RdpWorth computed = this->worth(accesses);
+          at = reading.worths.emplace(std::move(accesses), computed).first;
+          reading.claim = worse(reading.claim, at->second.claim);
+        }
+        worth = &at->second;
+      }
+      if (!took_part) idle = worth;
+      if (each_client)
+        reading.clients.push_back({.client = client, .rdp = worth->claim, .order = worth->order});
+    };
+    if (ledger.unit() == Unit::kClient) charge(-1, true);
+    if (charges_each_client(ledger.unit())) {
+      for (const auto& [client, record] : ledger.clients()) charge(client, !record.segments.empty());
+    }
+    if (reading.adjacencies.contains(Adjacency::kZeroOut)) reading.adjacencies.erase(Adjacency::kAddRemove);
+    if (reading.adjacencies.size() > 1 && reading.claim.epsilon != kInfinity) {
+      reading.claim = refused(fmt::format("the clients mix {} neighbours", describe(reading.adjacencies)));
+    }
+    return reading;
+  }
+
+ private:
+  AccountSettings settings_;
+  RdpAccountant nothing_spent_;  // its copies share the curves of events
+  Conversion conversion_;
+};
 
 const Claim& worse(const Claim& left, const Claim& right) {
   return badness(right) > badness(left) ? right : left;
@@ -91,5 +197,11 @@ Account account(const Ledger& ledger, const AccountSettings& settings) {
   }
   return account;
 }
+
+Odometer::Odometer(const AccountSettings& settings) : reader_(std::make_shared<RdpReader>(settings)) {}
+
+Claim Odometer::epsilon(const Ledger& ledger) const { return reader_->read(ledger, false).claim; }
+
+Claim Odometer::epsilon(const std::vector<Access>& accesses) const { return reader_->worth(accesses).claim; }
 
 }  // namespace fedarena

@@ -31,7 +31,7 @@ void check(const Knowns& knowns) {
                                        absent),
                   .allowed = "exactly one, which is computed from the others"});
   }
-  if (knowns.noise_multiplier) check_noise_multiplier(*knowns.noise_multiplier);
+  if (knowns.noise_multiplier) check_not_negative(*knowns.noise_multiplier, "the noise multiplier");
   if (knowns.rate && !(*knowns.rate >= 0 && *knowns.rate <= 1)) {
     throw Error::of("the sampling rate is {}; allowed: 0 <= rate <= 1", *knowns.rate);
   }
@@ -39,9 +39,7 @@ void check(const Knowns& knowns) {
     throw Error::of("the number of steps is {}; allowed: an integer >= 1", *knowns.steps);
   }
   if (knowns.delta) check_delta(*knowns.delta);
-  if (knowns.epsilon && !(*knowns.epsilon >= 0 && *knowns.epsilon < kInfinity)) {
-    throw Error::of("epsilon is {}; allowed: a finite number >= 0", *knowns.epsilon);
-  }
+  if (knowns.epsilon) check_not_negative(*knowns.epsilon, "epsilon");
 }
 
 // A quantity that is sought.

@@ -10,19 +10,19 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
+#include "accounting/checks.hpp"
+
 namespace fedarena {
 namespace {
 
-void check_noise(double noise_multiplier) {
-  if (!(noise_multiplier >= 0 && std::isfinite(noise_multiplier))) {
-    throw Error::of("a noise multiplier is {}; allowed: a finite number >= 0", noise_multiplier);
+void check_positive(double value, std::string_view what) {
+  if (!(value > 0 && value < kInfinity)) {
+    throw Error::of("{} is {}; allowed: a finite number > 0", what, value);
   }
 }
 
-void check_epsilon(double epsilon, std::string_view of) {
-  if (!(epsilon > 0 && std::isfinite(epsilon))) {
-    throw Error::of("the epsilon of {} is {}; allowed: a finite number > 0", of, epsilon);
-  }
+void check_dimension(std::int64_t dimension, std::string_view of) {
+  if (dimension < 1) throw Error::of("the dimension of {} is {}; allowed: an integer >= 1", of, dimension);
 }
 
 void check(const SampledGaussian& event) {
@@ -32,38 +32,7 @@ void check(const SampledGaussian& event) {
   if (event.noise_multipliers.empty()) {
     throw Error::of("a sampled Gaussian without noise multipliers; allowed: at least one");
   }
-  for (const double noise : event.noise_multipliers) check_noise(noise);
-}
-
-void check(const Laplace& event) {
-  if (event.dimension < 1) {
-    throw Error::of("the dimension of a Laplace mechanism is {}; allowed: an integer >= 1", event.dimension);
-  }
-  check_epsilon(event.epsilon, "a Laplace mechanism");
-}
-
-void check(const RandomizedResponse& event) {
-  if (event.categories < 2) {
-    throw Error::of("a randomised response has {} categories; allowed: an integer >= 2", event.categories);
-  }
-  check_epsilon(event.epsilon, "a randomised response");
-}
-
-void check(const MetricLaplace& event) {
-  if (event.dimension < 1) {
-    throw Error::of("the dimension of a metric Laplace mechanism is {}; allowed: an integer >= 1",
-                    event.dimension);
-  }
-  if (!(event.scale > 0 && std::isfinite(event.scale))) {
-    throw Error::of("the scale of a metric Laplace mechanism is {}; allowed: a finite number > 0",
-                    event.scale);
-  }
-}
-
-void check(const Nominal& event) {
-  if (!(event.value >= 0 && std::isfinite(event.value))) {
-    throw Error::of("the nominal {} is {}; allowed: a finite number >= 0", event.what, event.value);
-  }
+  for (const double noise : event.noise_multipliers) check_not_negative(noise, "a noise multiplier");
 }
 
 void check(const Composition& event) {
@@ -75,10 +44,8 @@ void check(const Composition& event) {
   }
 }
 
-const char* adjacency_note(Adjacency adjacency) {
-  return adjacency == Adjacency::kReplaceOne ? ", replace-one"
-         : adjacency == Adjacency::kZeroOut  ? ", zero-out"
-                                             : "";
+std::string adjacency_note(Adjacency adjacency) {
+  return adjacency == Adjacency::kAddRemove ? "" : fmt::format(", {}", name(adjacency));
 }
 
 std::string describe_sampled(const SampledGaussian& event) {
@@ -143,10 +110,28 @@ std::string describe(const Event& event) {
 }
 
 void validate(const Event& event) {
-  std::visit(Overload{[](const ExactAccess&) {}, [](const DeclaredPublic&) {},
-                      [](const Gaussian& gauss) { check_noise(gauss.noise_multiplier); },
-                      [](const auto& other) { check(other); }},
-             event);
+  std::visit(
+      Overload{
+          [](const ExactAccess&) {}, [](const DeclaredPublic&) {},
+          [](const Gaussian& gauss) { check_not_negative(gauss.noise_multiplier, "a noise multiplier"); },
+          [](const Laplace& laplace) {
+            check_dimension(laplace.dimension, "a Laplace mechanism");
+            check_positive(laplace.epsilon, "the epsilon of a Laplace mechanism");
+          },
+          [](const RandomizedResponse& response) {
+            if (response.categories < 2) {
+              throw Error::of("a randomised response has {} categories; allowed: an integer >= 2",
+                              response.categories);
+            }
+            check_positive(response.epsilon, "the epsilon of a randomised response");
+          },
+          [](const MetricLaplace& metric) {
+            check_dimension(metric.dimension, "a metric Laplace mechanism");
+            check_positive(metric.scale, "the scale of a metric Laplace mechanism");
+          },
+          [](const Nominal& nominal) { check_not_negative(nominal.value, "the nominal " + nominal.what); },
+          [](const auto& other) { check(other); }},
+      event);
 }
 
 double joint_noise_multiplier(const SampledGaussian& event) {

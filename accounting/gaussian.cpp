@@ -55,22 +55,18 @@ double log_delta(double epsilon, double noise) {
   return std::log(std::erfc(x / std::numbers::sqrt2) / 2 - std::exp(log_density) * mills(x + m));
 }
 
-void check_epsilon(double epsilon) {
-  if (!(epsilon >= 0)) throw Error::of("epsilon is {}; allowed: a number >= 0", epsilon);
-}
-
 }  // namespace
 
 double gaussian_delta(double epsilon, double noise_multiplier) {
   check_epsilon(epsilon);
-  check_noise_multiplier(noise_multiplier);
+  check_not_negative(noise_multiplier, "the noise multiplier");
   if (epsilon == kInfinity) return 0;
   return noise_multiplier == 0 ? 1 : std::exp(log_delta(epsilon, noise_multiplier));
 }
 
 double gaussian_epsilon(double delta, double noise_multiplier) {
   check_delta(delta);
-  check_noise_multiplier(noise_multiplier);
+  check_not_negative(noise_multiplier, "the noise multiplier");
   if (delta == 0 || 1 / noise_multiplier == kInfinity) return kInfinity;
   const double goal = std::log(delta);
   const auto excess = [&](double epsilon) { return log_delta(epsilon, noise_multiplier) - goal; };
@@ -96,7 +92,7 @@ double gaussian_noise_multiplier(double epsilon, double delta) {
 double composed_noise_multiplier(std::span<const GaussianBlock> blocks) {
   double least = kInfinity;
   for (const GaussianBlock& block : blocks) {
-    check_noise_multiplier(block.noise_multiplier);
+    check_not_negative(block.noise_multiplier, "the noise multiplier");
     if (block.count < 0)
       throw Error::of("a Gaussian is counted {} times; allowed: an integer >= 0", block.count);
     if (block.count > 0) least = std::min(least, block.noise_multiplier);

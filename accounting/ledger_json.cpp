@@ -8,13 +8,10 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/nearest.hpp"
-#include "fedarena/base/overload.hpp"
 
+#include "accounting/access_json.hpp"
 #include "accounting/json_text.hpp"
 
 namespace fedarena {
@@ -23,202 +20,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSchema = 5;
-// Compositions of compositions; nothing real comes near it.
-constexpr int kDeepest = 8;
-constexpr const char* kLargest = "largest";  // how nominal values are combined, where they are not summed
-// More accesses than any run makes, and few enough for exact sums in 64 bits.
-constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
 constexpr std::int64_t kMostRounds = 1'000'000;
 
 constexpr std::array kUnits{Unit::kNothing, Unit::kRecord, Unit::kClient, Unit::kLocal, Unit::kLabel};
-constexpr std::array kAdjacencies{Adjacency::kAddRemove, Adjacency::kReplaceOne, Adjacency::kZeroOut};
-constexpr std::array kSamplings{Sampling::kPoisson, Sampling::kWithoutReplacement};
-
-// A field in a message; lists and objects may be of any size and depth.
-std::string shown(const json& field) {
-  if (field.is_structured()) return field.type_name();
-  return field.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-// The fields of one object; what nobody asked for is refused.
-class Fields {
- public:
-  Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
-    if (!object.is_object()) throw Error::of("{} is {}; allowed: an object", what_, shown(object));
-  }
-
-  bool has(const std::string& key) const { return object_.contains(key); }
-
-  const json& at(const std::string& key) {
-    known_.push_back(key);
-    const auto found = object_.find(key);
-    if (found == object_.end()) throw Error::of("{} has no \"{}\"", what_, key);
-    return *found;
-  }
-
-  std::string text(const std::string& key) {
-    const json& field = at(key);
-    if (!field.is_string()) throw Error::of("\"{}\" is {}; allowed: a text", key, shown(field));
-    return field.get<std::string>();
-  }
-
-  const json& list(const std::string& key) {
-    const json& field = at(key);
-    if (!field.is_array()) throw Error::of("\"{}\" is {}; allowed: a list", key, shown(field));
-    return field;
-  }
-
-  double number(const std::string& key) {
-    const json& field = at(key);
-    if (!field.is_number()) throw Error::of("\"{}\" is {}; allowed: a number", key, shown(field));
-    return field.get<double>();
-  }
-
-  std::int64_t integer(const std::string& key, std::int64_t lowest, std::int64_t highest = kMostAccesses) {
-    const json& field = at(key);
-    // Beyond 63 bits the library holds an unsigned number that would wrap around.
-    const bool fits =
-        field.is_number_integer() &&
-        (!field.is_number_unsigned() || field.get<std::uint64_t>() <= std::uint64_t(kMostAccesses));
-    if (!fits || field.get<std::int64_t>() < lowest || field.get<std::int64_t>() > highest) {
-      throw Error::of("\"{}\" is {}; allowed: an integer from {} to {}", key, shown(field), lowest, highest);
-    }
-    return field.get<std::int64_t>();
-  }
-
-  // One of the values of an enum, by name.
-  template <typename Names>
-  auto choice(const std::string& key, const Names& values) {
-    const std::string given = text(key);
-    std::vector<std::string> names;
-    for (const auto value : values) {
-      names.emplace_back(name(value));
-      if (names.back() == given) return value;
-    }
-    throw unknown_name(fmt::format("\"{}\" is \"{}\"", key, given), given, names);
-  }
-
-  void finish() const {
-    for (const auto& [key, field] : object_.items()) {
-      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      throw unknown_name(fmt::format("{} has an unknown \"{}\"", what_, key), key, known_);
-    }
-  }
-
- private:
-  const json& object_;
-  std::string what_;
-  std::vector<std::string> known_;
-};
-
-json to_json(const Access& access);
-
-json list_of(const std::vector<Access>& accesses) {
-  json list = json::array();
-  for (const Access& access : accesses) list.push_back(to_json(access));
-  return list;
-}
-
-json to_json(const Access& access) {
-  json object = std::visit(
-      Overload{
-          [](const ExactAccess& exact) {
-            return json{{"event", "exact access"}, {"what", exact.what}};
-          },
-          [](const Gaussian& gaussian) {
-            return json{{"event", "gaussian"},
-                        {"noise_multiplier", gaussian.noise_multiplier},
-                        {"adjacency", name(gaussian.adjacency)}};
-          },
-          [](const SampledGaussian& sampled) {
-            return json{{"event", "sampled gaussian"},
-                        {"sampling", name(sampled.sampling)},
-                        {"rate", sampled.rate},
-                        {"noise_multipliers", sampled.noise_multipliers},
-                        {"adjacency", name(sampled.adjacency)}};
-          },
-          [](const Laplace& laplace) {
-            return json{{"event", "laplace"}, {"dimension", laplace.dimension}, {"epsilon", laplace.epsilon}};
-          },
-          [](const RandomizedResponse& response) {
-            return json{{"event", "randomized response"},
-                        {"categories", response.categories},
-                        {"epsilon", response.epsilon}};
-          },
-          [](const Composition& composition) {
-            return json{{"event", "composition"}, {"parts", list_of(composition.parts)}};
-          },
-          [](const DeclaredPublic& open) {
-            return json{{"event", "declared public"}, {"what", open.what}};
-          },
-          [](const MetricLaplace& metric) {
-            return json{
-                {"event", "metric laplace"}, {"dimension", metric.dimension}, {"scale", metric.scale}};
-          },
-          [](const Nominal& nominal) {
-            json object{{"event", "nominal"}, {"what", nominal.what}, {"value", nominal.value}};
-            if (nominal.largest) object["combined"] = kLargest;
-            return object;
-          }},
-      access.event);
-  object["count"] = access.count;
-  return object;
-}
-
-std::vector<Access> accesses_from(const json& list, int depth);
-
-Event event_from(Fields& fields, int depth) {
-  const std::string kind = fields.text("event");
-  if (kind == "exact access") return ExactAccess{fields.text("what")};
-  if (kind == "declared public") return DeclaredPublic{fields.text("what")};
-  if (kind == "gaussian") {
-    return Gaussian{fields.number("noise_multiplier"), fields.choice("adjacency", kAdjacencies)};
-  }
-  if (kind == "sampled gaussian") {
-    SampledGaussian event{fields.choice("sampling", kSamplings), fields.number("rate"), {}, {}};
-    for (const json& multiplier : fields.list("noise_multipliers")) {
-      if (!multiplier.is_number()) {
-        throw Error::of("\"noise_multipliers\" holds {}; allowed: numbers", shown(multiplier));
-      }
-      event.noise_multipliers.push_back(multiplier.get<double>());
-    }
-    event.adjacency = fields.choice("adjacency", kAdjacencies);
-    return event;
-  }
-  if (kind == "laplace") return Laplace{fields.integer("dimension", 1), fields.number("epsilon")};
-  if (kind == "randomized response") {
-    return RandomizedResponse{fields.integer("categories", 2), fields.number("epsilon")};
-  }
-  if (kind == "metric laplace") {
-    return MetricLaplace{fields.integer("dimension", 1), fields.number("scale")};
-  }
-  if (kind == "nominal") {
-    const bool largest = fields.has("combined");
-    if (largest && fields.text("combined") != kLargest)
-      throw Error::of("\"combined\" is \"{}\"; allowed: \"{}\"", fields.text("combined"), kLargest);
-    return Nominal{fields.text("what"), fields.number("value"), largest};
-  }
-  if (kind == "composition") {
-    if (depth == kDeepest) throw Error::of("compositions lie more than {} deep in each other", kDeepest);
-    return Composition{accesses_from(fields.list("parts"), depth + 1)};
-  }
-  const std::vector<std::string> kinds{
-      "exact access", "gaussian",        "sampled gaussian", "laplace", "randomized response",
-      "composition",  "declared public", "metric laplace",   "nominal"};
-  throw unknown_name(fmt::format("unknown event \"{}\"", kind), kind, kinds);
-}
-
-std::vector<Access> accesses_from(const json& list, int depth) {
-  std::vector<Access> accesses;
-  for (const json& object : list) {
-    Fields fields(object, "an access");
-    Access access{event_from(fields, depth), fields.integer("count", 1)};
-    fields.finish();
-    validate(access.event);
-    accesses.push_back(std::move(access));
-  }
-  return accesses;
-}
 
 json to_json(const std::vector<Ledger::Segment>& segments) {
   json list = json::array();
@@ -248,9 +52,9 @@ Ledger::Segment segment_from(const json& object) {
     throw Error::of("\"participations\" is {}; allowed: at most the segment's {} rounds",
                     segment.participations, rounds);
   }
-  segment.accesses = accesses_from(fields.list("accesses"), 0);
+  segment.accesses = accesses_from(fields.list("accesses"));
   // Absent where there was no plan.
-  if (fields.has("unmade")) segment.unmade = accesses_from(fields.list("unmade"), 0);
+  if (fields.has("unmade")) segment.unmade = accesses_from(fields.list("unmade"));
   fields.finish();
   return segment;
 }
@@ -286,29 +90,18 @@ std::pair<std::int64_t, Ledger::ClientRecord> client_from(const json& object) {
 }
 
 std::array<std::int64_t, 3> idle_from(const json& list) {
-  std::array<std::int64_t, 3> numbers{};
-  const auto fits = [&](std::size_t at, std::int64_t least) {
-    if (!list[at].is_number_integer()) return false;
-    if (list[at].is_number_unsigned() && list[at].get<std::uint64_t>() > std::uint64_t(kMostAccesses))
-      return false;
-    numbers[at] = list[at].get<std::int64_t>();
-    return numbers[at] >= least;
-  };
-  if (!list.is_array() || list.size() != numbers.size() || !fits(0, 0) || !fits(1, numbers[0]) || !fits(2, 0))
+  const bool fits = list.is_array() && list.size() == 3 && is_integer(list[0], 0) &&
+                    is_integer(list[1], list[0].get<std::int64_t>()) && is_integer(list[2], 0);
+  if (!fits)
     throw Error::of("\"{}\" holds {}; allowed: [first client, last client, examples of each]", kIdle,
                     list.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60));
-  return numbers;
+  return list.get<std::array<std::int64_t, 3>>();
 }
 
 std::set<std::int64_t> withheld_from(const json& list) {
   std::set<std::int64_t> clients;
   for (const json& client : list) {
-    // Beyond 63 bits the library holds an unsigned number that would wrap around.
-    const bool fits =
-        client.is_number_integer() &&
-        (!client.is_number_unsigned() || client.get<std::uint64_t>() <= std::uint64_t(kMostAccesses)) &&
-        client.get<std::int64_t>() >= Ledger::kEverybody && client.get<std::int64_t>() <= kMostAccesses;
-    if (!fits)
+    if (!is_integer(client, Ledger::kEverybody))
       throw Error::of("\"withheld\" holds {}; allowed: clients, or {} for all", shown(client),
                       Ledger::kEverybody);
     clients.insert(client.get<std::int64_t>());

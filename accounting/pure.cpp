@@ -15,15 +15,11 @@ namespace fedarena {
 namespace {
 
 void check(double epsilon, std::int64_t count) {
-  if (!(epsilon >= 0 && epsilon < kInfinity)) {
-    throw Error::of("epsilon is {}; allowed: a finite number >= 0", epsilon);
-  }
+  check_not_negative(epsilon, "epsilon");
   if (count < 1) throw Error::of("the number of accesses is {}; allowed: an integer >= 1", count);
 }
 
-double pure(const SampledGaussian& event) { return event.rate == 0 ? 0 : kInfinity; }
-
-double pure(const Composition& event) {
+double sum_of_parts(const Composition& event) {
   double sum = 0;
   for (const Access& part : event.parts) sum += static_cast<double>(part.count) * pure_epsilon(part.event);
   return sum;
@@ -37,16 +33,16 @@ double pure_epsilon(const Event& event) {
       Overload{[](const ExactAccess&) { return kInfinity; }, [](const DeclaredPublic&) { return 0.0; },
                [](const Nominal&) { return 0.0; }, [](const MetricLaplace&) { return kInfinity; },
                [](const Gaussian&) { return kInfinity; },
-               [](const SampledGaussian& sampled) { return pure(sampled); },
+               [](const SampledGaussian& sampled) { return sampled.rate == 0 ? 0 : kInfinity; },
                [](const Laplace& laplace) { return laplace.epsilon; },
                [](const RandomizedResponse& response) { return response.epsilon; },
-               [](const Composition& composition) { return pure(composition); }},
+               [](const Composition& composition) { return sum_of_parts(composition); }},
       event);
 }
 
 double optimal_composition_delta(double epsilon, std::int64_t count, double total_epsilon) {
   check(epsilon, count);
-  if (!(total_epsilon >= 0)) throw Error::of("epsilon is {}; allowed: a number >= 0", total_epsilon);
+  check_epsilon(total_epsilon);
   // Of `count` responses l lie: E[max(0, 1 - exp(total - (count - 2l) epsilon))] under the true data, l
   // binomial. The terms rise and fall once, so that summing from the largest outwards may stop.
   const auto k = static_cast<double>(count);

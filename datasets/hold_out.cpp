@@ -1,6 +1,9 @@
 #include "datasets/hold_out.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <vector>
 
 #include "fedarena/base/error.hpp"
@@ -37,15 +40,9 @@ void hold_out(Dataset& dataset, double fraction) {
   }
   Stream stream({.purpose = Purpose::kDataset, .index = kHoldOutStream});
   const std::vector<std::int64_t> validation = stream.sample_without_replacement(size, held);
-  std::vector<std::int64_t> train;
-  std::size_t next = 0;
-  for (std::int64_t index = 0; index < size; ++index) {
-    if (next < validation.size() && validation[next] == index) {
-      ++next;
-    } else {
-      train.push_back(index);
-    }
-  }
+  std::vector<std::int64_t> all(static_cast<std::size_t>(size)), train;
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  std::ranges::set_difference(all, validation, std::back_inserter(train));
   dataset.validation = chosen(dataset.train, validation);
   dataset.train = chosen(dataset.train, train);
 }

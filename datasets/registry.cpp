@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "datasets/source.hpp"
@@ -39,12 +40,8 @@ const auto& sources() {
 }
 
 const DatasetSource& find_source(const std::string& name) {
-  const auto& table = sources();
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });
-  if (found != table.end()) return *found;
-  const auto names = dataset_names();
-  throw unknown_name(fmt::format("there is no data set \"{}\"", name), name, names);
+  if (const DatasetSource* source = find_named(sources(), name, &DatasetSource::name)) return *source;
+  throw unknown_name(fmt::format("there is no data set \"{}\"", name), name, dataset_names());
 }
 
 /// The variable's value, or "" when it is not set.

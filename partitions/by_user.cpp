@@ -5,8 +5,6 @@
 // Differs from LEAF: it takes users in random order until they hold a share of all examples; here their
 // number is given.
 
-#include <algorithm>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 

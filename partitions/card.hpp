@@ -2,10 +2,37 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "partitions/statistics.hpp"
+#include "partitions/partition.hpp"
 
 namespace fedarena {
+
+/// Clients times classes up to which classes are counted: beyond, nobody looks at them, and they would take
+/// more memory than the clients themselves.
+inline constexpr std::int64_t kMostClassCounts = 1'000'000;
+
+/// What a paper reports about a partition.
+struct PartitionStatistics {
+  std::vector<std::int64_t> sizes;  ///< examples of each client
+  /// [client][class]; empty without labels, and beyond `kMostClassCounts`.
+  std::vector<std::vector<std::int64_t>> class_counts;
+  std::vector<double> label_entropy;  ///< of each client, in nats; empty where classes are not counted
+  std::string index_hash;             ///< see `index_hash`
+};
+
+/// Counts sizes, classes and entropies.
+PartitionStatistics partition_statistics(const Partition& partition, const PartitionInput& input);
+
+/// Identifies who holds what, as 16 hexadecimal digits: FNV-1a (64 bits) over the number of clients and each
+/// client's size and indices, all as 8 little-endian bytes. Tells partitions apart; does not withstand
+/// forgery.
+std::string index_hash(const Partition& partition);
+
+/// One line for people, such as
+/// "classes: 5 clients, 2 classes each, sizes 11,339-12,690, label entropy 0.69 nats, index hash
+/// 1f2e3d4c5b6a7988".
+std::string describe(const std::string& kind, const PartitionStatistics& statistics);
 
 /// What identifies and describes a partition.
 struct PartitionCard {

@@ -1,13 +1,17 @@
 #include "partitions/class_shares.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "partitions/proportions.hpp"
+#include "fedarena/base/error.hpp"
 
 namespace fedarena {
 namespace {
+
+constexpr std::uint64_t kFirstDraws = 20;
+constexpr std::int64_t kManyClients = 50;
 
 using Members = std::vector<std::vector<std::int64_t>>;
 // [class][client]: where the client's share of the class ends.
@@ -38,12 +42,12 @@ struct Attempt {
   std::int64_t short_clients = 0;  // that have too few examples; 1 where a class met only full clients
 };
 
-Attempt draw(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
-             std::int64_t total, std::uint64_t attempt, std::uint64_t seed) {
+Attempt draw(const ClassSplit& split, const Members& members, std::int64_t total, std::uint64_t attempt,
+             std::uint64_t seed) {
   const std::uint64_t classes = members.size();
   Ends ends(classes);
   std::vector<std::int64_t> held(static_cast<std::size_t>(split.clients));
-  for (const std::int64_t label : order) {
+  for (const std::int64_t label : split.order) {
     const auto at = static_cast<std::size_t>(label);
     const std::int64_t examples = std::ssize(members[at]);
     // Streams 0 to classes - 1 shuffle, so the order of examples depends neither on alpha nor on the
@@ -61,11 +65,10 @@ Attempt draw(const ClassSplit& split, const Members& members, const std::vector<
   return {.ends = std::move(ends), .short_clients = std::ranges::count_if(held, too_few)};
 }
 
-Ends draw_shares(const ClassSplit& split, const Members& members, const std::vector<std::int64_t>& order,
-                 std::int64_t total, std::uint64_t seed) {
+Ends draw_shares(const ClassSplit& split, const Members& members, std::int64_t total, std::uint64_t seed) {
   Draws draws(split.attempts);
   while (draws.go_on()) {
-    Attempt attempt = draw(split, members, order, total, draws.made(), seed);
+    Attempt attempt = draw(split, members, total, draws.made(), seed);
     if (attempt.short_clients == 0) return std::move(attempt.ends);
     draws.fail(attempt.short_clients);
   }
@@ -73,6 +76,42 @@ Ends draw_shares(const ClassSplit& split, const Members& members, const std::vec
 }
 
 }  // namespace
+
+std::vector<std::int64_t> cut_by(const std::vector<double>& proportions, std::int64_t examples) {
+  std::vector<std::int64_t> ends(proportions.size(), examples);
+  double sum = 0;
+  for (std::size_t client = 0; client + 1 < proportions.size(); ++client) {
+    sum += proportions[client];
+    // The sum may pass 1 by a rounding error.
+    ends[client] =
+        std::min(examples, static_cast<std::int64_t>(std::floor(sum * static_cast<double>(examples))));
+  }
+  return ends;
+}
+
+void check_least_examples(std::int64_t clients, std::int64_t least, std::int64_t examples) {
+  if (clients * least <= examples) return;
+  throw Error(
+      Complaint{.found = fmt::format("{} clients with min_examples = {} need {} examples and the data has {}",
+                                     clients, least, clients * least, examples),
+                .remedy = "lower clients or min_examples"});
+}
+
+void Draws::fail(std::int64_t short_clients) {
+  fewest_short_ = made_ == 0 ? short_clients : std::min(fewest_short_, short_clients);
+  ++made_;
+}
+
+bool Draws::hopeless() const { return made_ >= kFirstDraws && fewest_short_ >= kManyClients; }
+
+void Draws::refuse(std::int64_t clients, std::int64_t least, double alpha, const std::string& setting) const {
+  std::string found =
+      fmt::format("no draw of {} left every one of {} clients at least {} examples, at alpha = {}", made_,
+                  clients, least, to_text(alpha));
+  if (hopeless()) found += fmt::format("; each left {} or more with fewer", fewest_short_);
+  throw Error(
+      Complaint{.found = found, .remedy = fmt::format("raise alpha, or lower clients or {}", setting)});
+}
 
 const Schema<ConcentrationSettings>& ConcentrationSettings::schema() {
   static const Schema<ConcentrationSettings> kSchema = Schema<ConcentrationSettings>{
@@ -85,18 +124,17 @@ const Schema<ConcentrationSettings>& ConcentrationSettings::schema() {
   return kSchema;
 }
 
-Partition split_classes(const ClassSplit& split, const Members& members, std::uint64_t seed) {
+Partition split_classes(ClassSplit split, const Members& members, std::uint64_t seed) {
   std::int64_t total = 0;
   for (const auto& member : members) total += std::ssize(member);
   check_least_examples(split.clients, split.min_examples, total);
-  std::vector<std::int64_t> order = split.order;
-  if (order.empty()) {
-    order.resize(members.size());
-    std::iota(order.begin(), order.end(), 0);
+  if (split.order.empty()) {
+    split.order.resize(members.size());
+    std::iota(split.order.begin(), split.order.end(), 0);
   }
-  const Ends ends = draw_shares(split, members, order, total, seed);
+  const Ends ends = draw_shares(split, members, total, seed);
   Partition partition(static_cast<std::size_t>(split.clients));
-  for (const std::int64_t label : order) {
+  for (const std::int64_t label : split.order) {
     const auto at = static_cast<std::size_t>(label);
     const std::vector<std::int64_t>& whole = members[at];
     const std::vector<std::int64_t> shuffled = split.shuffled
@@ -110,7 +148,6 @@ Partition split_classes(const ClassSplit& split, const Members& members, std::ui
       }
     }
   }
-  for (auto& share : partition) std::sort(share.begin(), share.end());
   return partition;
 }
 

@@ -13,11 +13,22 @@
 namespace fedarena {
 namespace {
 
-Partition deal_dirichlet(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+Partition deal_with_cap(Cap cap, const std::string& kind, const Settings& given, const PartitionInput& input,
+                        std::uint64_t seed) {
   const ConcentrationSettings settings = ConcentrationSettings::schema().read(given);
-  return split_classes(
-      {.clients = settings.clients, .alpha = settings.alpha, .min_examples = settings.min_examples},
-      indices_by_class("dirichlet", input), seed);
+  return split_classes({.clients = settings.clients,
+                        .alpha = settings.alpha,
+                        .min_examples = settings.min_examples,
+                        .cap = cap},
+                       indices_by_class(kind, input), seed);
+}
+
+Partition deal_dirichlet(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+  return deal_with_cap(Cap::kNone, "dirichlet", given, input, seed);
+}
+
+Partition deal_dirichlet_niid_bench(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
+  return deal_with_cap(Cap::kBelowMean, "dirichlet-niid-bench", given, input, seed);
 }
 
 }  // namespace
@@ -25,8 +36,7 @@ Partition deal_dirichlet(const Settings& given, const PartitionInput& input, std
 PartitionKind dirichlet_kind() {
   return {"dirichlet",
           "Splits each class over the clients by proportions of its own, drawn from Dirichlet(alpha), "
-          "without a cap on "
-          "a client's size.",
+          "without a cap on a client's size.",
           ConcentrationSettings::schema().fields(), deal_dirichlet};
 }
 
@@ -40,19 +50,6 @@ PartitionKind dirichlet_kind() {
 //
 // Differs from NIID-Bench: it draws without end, this gives up after 1000 draws. A draw in which a class is
 // left with full clients alone counts as failed; NIID-Bench divides by zero there.
-namespace {
-
-Partition deal_dirichlet_niid_bench(const Settings& given, const PartitionInput& input, std::uint64_t seed) {
-  const ConcentrationSettings settings = ConcentrationSettings::schema().read(given);
-  return split_classes({.clients = settings.clients,
-                        .alpha = settings.alpha,
-                        .min_examples = settings.min_examples,
-                        .cap = Cap::kBelowMean},
-                       indices_by_class("dirichlet-niid-bench", input), seed);
-}
-
-}  // namespace
-
 PartitionKind dirichlet_niid_bench_kind() {
   return {
       "dirichlet-niid-bench",

@@ -104,7 +104,6 @@ PflDealt deal_pfl(const Settings& given, const PartitionInput& input, std::uint6
       if (++draws % (kDrawsBeforeSpread * length) == 0) mixture.even_out();
     }
     if (draws > kDrawsBeforeSpread * length) ++dealt.evened_out;
-    std::sort(share.begin(), share.end());
   }
   return dealt;
 }

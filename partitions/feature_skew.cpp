@@ -9,11 +9,15 @@
 #include "partitions/kinds.hpp"
 
 namespace fedarena {
+namespace {
 
-bool FeatureSkew::any() const {
-  return noise > 0 ||
-         std::any_of(rotations.begin(), rotations.end(), [](auto degrees) { return degrees != 0; });
+bool turns(const FeatureSkew& skew) {
+  return std::ranges::any_of(skew.rotations, [](std::int64_t degrees) { return degrees != 0; });
 }
+
+}  // namespace
+
+bool FeatureSkew::any() const { return noise > 0 || turns(*this); }
 
 ClientFeatures FeatureSkew::of(std::int64_t client, std::int64_t clients) const {
   ClientFeatures features;
@@ -38,9 +42,7 @@ void check_feature_skew(const FeatureSkew& skew, const std::vector<std::int64_t>
                                        to_text(skew.noise)),
                   .remedy = "raise clients, or set noise to 0"});
   }
-  const bool turned = std::any_of(skew.rotations.begin(), skew.rotations.end(),
-                                  [](std::int64_t degrees) { return degrees != 0; });
-  if (!turned || (shape.size() == 3 && shape[1] == shape[2])) return;
+  if (!turns(skew) || (shape.size() == 3 && shape[1] == shape[2])) return;
   throw Error(Complaint{.found = fmt::format("rotations turn square images, but inputs are of shape [{}]",
                                              fmt::join(shape, ", ")),
                         .allowed = "[channels, height, width] with equal height and width",

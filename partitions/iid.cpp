@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "partitions/kinds.hpp"
 
 namespace fedarena {
@@ -13,7 +11,6 @@ Partition deal_iid(const Settings& settings, const PartitionInput& input, std::u
     const std::int64_t first = client * input.examples / clients;
     const std::int64_t last = (client + 1) * input.examples / clients;
     partition.emplace_back(order.begin() + first, order.begin() + last);
-    std::sort(partition.back().begin(), partition.back().end());
   }
   return partition;
 }

@@ -16,6 +16,7 @@ struct PartitionKind {
   std::string name;
   std::string summary;  ///< one sentence
   std::vector<Field> fields;
+  /// Shares need not ascend: `make_partition` sorts them.
   Partition (*deal)(const Settings& settings, const PartitionInput& input, std::uint64_t seed);
   /// What a reader must know of such a partition beside its settings; empty where that is nothing.
   std::string (*note)(const Settings& settings, const PartitionInput& input, std::uint64_t seed) = nullptr;

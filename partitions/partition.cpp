@@ -91,7 +91,7 @@ void keep_share(Partition& partition, double fraction, std::uint64_t seed) {
     for (std::int64_t i = 0; i < kept; ++i) {
       left.push_back(share[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
     }
-    std::sort(left.begin(), left.end());
+    std::ranges::sort(left);
     partition[client] = std::move(left);
   }
 }
@@ -164,6 +164,7 @@ Partition make_partition(const std::string& kind, const Settings& settings, cons
   const Dealing common = dealing_of(kind, settings);
   check_enough_examples(common, input);
   Partition partition = found.deal(settings, input, seed);
+  for (auto& share : partition) std::ranges::sort(share);
   if (common.train_fraction < 1) keep_share(partition, common.train_fraction, seed);
   return partition;
 }

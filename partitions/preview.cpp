@@ -30,34 +30,31 @@ std::int64_t largest_count(const PartitionStatistics& statistics) {
   return largest;
 }
 
-// A column of the width of its widest entry.
-struct Column {
-  std::vector<std::string> cells;  // the heading first
+using Column = std::vector<std::string>;  // the heading first
 
-  std::size_t width() const {
-    std::size_t widest = 0;
-    for (const std::string& cell : cells) widest = std::max(widest, cell.size());
-    return widest;
-  }
-};
+std::size_t width(const Column& column) {
+  std::size_t widest = 0;
+  for (const std::string& cell : column) widest = std::max(widest, cell.size());
+  return widest;
+}
 
 std::vector<Column> columns_of(const PartitionStatistics& statistics, std::size_t clients) {
-  std::vector<Column> columns = {{{"client"}}, {{"examples"}}};
+  std::vector<Column> columns = {{"client"}, {"examples"}};
   for (std::size_t client = 0; client < clients; ++client) {
-    columns[0].cells.push_back(std::to_string(client));
-    columns[1].cells.push_back(std::to_string(statistics.sizes[client]));
+    columns[0].push_back(std::to_string(client));
+    columns[1].push_back(std::to_string(statistics.sizes[client]));
   }
   if (statistics.class_counts.empty()) return columns;
-  columns.push_back({{"entropy"}});
+  columns.push_back({"entropy"});
   for (std::size_t client = 0; client < clients; ++client) {
-    columns[2].cells.push_back(fmt::format("{:.2f}", statistics.label_entropy[client]));
+    columns[2].push_back(fmt::format("{:.2f}", statistics.label_entropy[client]));
   }
   const std::size_t classes = statistics.class_counts.front().size();
   if (classes > static_cast<std::size_t>(kMostCountedClasses)) return columns;
   for (std::size_t label = 0; label < classes; ++label) {
-    Column column{{std::to_string(label)}};
+    Column column{std::to_string(label)};
     for (std::size_t client = 0; client < clients; ++client) {
-      column.cells.push_back(std::to_string(statistics.class_counts[client][label]));
+      column.push_back(std::to_string(statistics.class_counts[client][label]));
     }
     columns.push_back(std::move(column));
   }
@@ -96,7 +93,7 @@ std::string preview(const PartitionStatistics& statistics, std::int64_t most_cli
   for (std::size_t row = 0; row <= clients; ++row) {
     std::string line;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      line += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", columns[i].cells[row], columns[i].width());
+      line += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", columns[i][row], width(columns[i]));
       if (i != 2 || !labelled) continue;
       const auto& counts = statistics.class_counts[row == 0 ? 0 : row - 1];
       line += "  ";

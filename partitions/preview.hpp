@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "partitions/statistics.hpp"
+#include "partitions/card.hpp"
 
 namespace fedarena {
 

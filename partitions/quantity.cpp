@@ -8,8 +8,7 @@
 
 #include <algorithm>
 
-#include "partitions/kinds.hpp"
-#include "partitions/proportions.hpp"
+#include "partitions/class_shares.hpp"
 
 namespace fedarena {
 namespace {
@@ -59,7 +58,6 @@ Partition deal_quantity(const Settings& given, const PartitionInput& input, std:
   std::int64_t first = 0;
   for (const std::int64_t end : cut_by(proportions, input.examples)) {
     partition.emplace_back(order.begin() + first, order.begin() + end);
-    std::sort(partition.back().begin(), partition.back().end());
     first = end;
   }
   return partition;

@@ -5,8 +5,6 @@
 // Differs from the paper: where the shards do not divide the examples, their sizes differ by one. Within a
 // label the order is that of the data set; the paper says nothing of it.
 
-#include <algorithm>
-
 #include "fedarena/base/error.hpp"
 
 #include "partitions/kinds.hpp"
@@ -55,7 +53,6 @@ Partition deal_shards(const Settings& given, const PartitionInput& input, std::u
         partition[position / static_cast<std::size_t>(settings.shards_per_client)];
     share.insert(share.end(), sorted.begin() + first, sorted.begin() + last);
   }
-  for (auto& share : partition) std::sort(share.begin(), share.end());
   return partition;
 }
 

@@ -8,8 +8,6 @@
 // have no holder, where NIID-Bench stops with an error; here the choice is drawn again, and so is one that
 // gives a class more holders than examples. Of what it accepts, the distribution is the same.
 
-#include <algorithm>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -110,7 +108,6 @@ Partition deal_shared_classes(const Settings& given, const PartitionInput& input
       }
     }
   }
-  for (auto& share : partition) std::sort(share.begin(), share.end());
   return partition;
 }
 

@@ -1,13 +1,78 @@
 #include "accounting/pld/compose.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <complex>
+#include <fftw3.h>
+#include <memory>
+#include <mutex>
+#include <new>
 
-#include "accounting/pld/fourier.hpp"
+#include "fedarena/base/error.hpp"
 
 namespace fedarena::pld {
 namespace {
+
+// FFTW's planner is not thread-safe; its transforms are.
+std::mutex& planner() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+struct Free {
+  void operator()(void* memory) const { fftw_free(memory); }
+};
+
+template <typename T>
+std::unique_ptr<T, Free> allocated(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<T, Free>(static_cast<T*>(memory));
+}
+
+// Real discrete Fourier transforms of a size that is a power of two, in memory of their own. Bit-identical
+// on repetition; any number of threads may have their own.
+class Fourier {
+ public:
+  explicit Fourier(std::size_t size)
+      : size_(size),
+        values_(allocated<double>(fftw_alloc_real(size))),
+        frequencies_(allocated<fftw_complex>(fftw_alloc_complex(size / 2 + 1))) {
+    FEDARENA_CHECK(std::has_single_bit(size), ==, true);
+    const std::lock_guard lock(planner());
+    const int length = static_cast<int>(size);
+    forward_ = fftw_plan_dft_r2c_1d(length, values_.get(), frequencies_.get(), FFTW_ESTIMATE);
+    inverse_ = fftw_plan_dft_c2r_1d(length, frequencies_.get(), values_.get(), FFTW_ESTIMATE);
+  }
+  ~Fourier() {
+    const std::lock_guard lock(planner());
+    fftw_destroy_plan(forward_);
+    fftw_destroy_plan(inverse_);
+  }
+  Fourier(const Fourier&) = delete;
+  Fourier& operator=(const Fourier&) = delete;
+
+  std::span<double> values() { return {values_.get(), size_}; }
+  // size / 2 + 1; std::complex and fftw_complex have one layout by their standards.
+  std::span<std::complex<double>> frequencies() {
+    return {reinterpret_cast<std::complex<double>*>(frequencies_.get()), size_ / 2 + 1};
+  }
+  void forward() { fftw_execute(forward_); }  // frequencies from values; destroys the values
+  void inverse() { fftw_execute(inverse_); }  // size * values from frequencies; destroys those
+
+  // Bounds the error of every frequency over the sum of |values|, and of every value over the sum of
+  // |frequencies|. Each path of a fast transform passes log2(size) stages of one addition and one complex
+  // product whose factor has an error of its own, together under 8 roundings (Higham, Accuracy and
+  // Stability, 2nd ed., Theorem 24.2: 7).
+  double error() const { return 8 * kRounding * static_cast<double>(std::bit_width(size_)); }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<double, Free> values_;
+  std::unique_ptr<fftw_complex, Free> frequencies_;
+  fftw_plan forward_ = nullptr;
+  fftw_plan inverse_ = nullptr;
+};
 
 // |frequency| below e^-100 of the whole is nothing, and is counted as error.
 constexpr double kNegligible = -100;
@@ -61,13 +126,8 @@ class Composer {
     for (std::size_t i = 0; i < frequencies.size(); ++i) {
       const Frequency& frequency = product_[i];
       const double twice = i == 0 || 2 * i == window_.size ? 1 : 2;
-      if (frequency.log_bound < kNegligible) {
-        frequencies[i] = 0;
-        errors += twice * std::exp(frequency.log_bound);
-        continue;
-      }
       const double bound = std::exp(frequency.log_bound);
-      const double modulus = std::exp(frequency.log_modulus);
+      const double modulus = frequency.log_bound < kNegligible ? 0 : std::exp(frequency.log_modulus);
       if (modulus == 0) {
         frequencies[i] = 0;
         errors += twice * bound;

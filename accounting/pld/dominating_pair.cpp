@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "fedarena/accounting/metric.hpp"
 #include "fedarena/accounting/unproven.hpp"
@@ -129,18 +131,19 @@ class Collector {
   Terms terms_;
 };
 
-Law law_of_pair(const PoissonPair& pair, Direction direction, double tail) {
+Law law_of_segment(std::unique_ptr<Segment> segment) {
   Law law;
-  law.segments.push_back(direction == Direction::kRemove || pair.normal.rate == 1
-                             ? removal_loss(pair.normal, tail, false)
-                             : addition_loss(pair.normal, tail, false));
+  law.segments.push_back(std::move(segment));
   return law;
 }
 
+Law law_of_pair(const PoissonPair& pair, Direction direction, double tail) {
+  const bool removes = direction == Direction::kRemove || pair.normal.rate == 1;
+  return law_of_segment((removes ? removal_loss : addition_loss)(pair.normal, tail, false));
+}
+
 Law law_of_pair(const ExchangePair& pair, Direction /*direction*/, double tail) {
-  Law law;
-  law.segments.push_back(exchange_loss(pair.normal, tail));
-  return law;
+  return law_of_segment(exchange_loss(pair.normal, tail));
 }
 
 // Delta is at most that of the removal's pair where epsilon > 0 and that of the addition's where epsilon < 0;
@@ -153,12 +156,43 @@ Law law_of_pair(const FixedSizePair& pair, Direction /*direction*/, double tail)
   return law;
 }
 
+// Between the two centres the loss y has the density e^((y - epsilon)/2) / 4 on (-epsilon, epsilon).
+class BetweenCentres final : public Segment {
+ public:
+  explicit BetweenCentres(double epsilon) : epsilon_(epsilon) {}
+  double lowest() const override { return -epsilon_; }
+  double highest() const override { return epsilon_; }
+  double below() const override { return 0; }
+  double above() const override { return 0; }
+  Part between(double from, double to) const override {
+    const double height = 0.5 * std::exp((from - epsilon_) / 2);
+    const double sinh = std::sinh((to - from) / 4);
+    return {height * std::expm1((to - from) / 2), height * 4 * sinh * sinh, 16 * kRounding * (1 + epsilon_)};
+  }
+  double stride(double /*loss*/, double resolution) const override { return resolution * epsilon_; }
+  double anchor(double /*step*/) const override { return 0; }
+  double slip(double loss) const override { return 4 * kRounding * std::abs(loss); }
+
+ private:
+  double epsilon_;
+};
+
+// Laplace noise on the line; neighbours lie 1/epsilon scales apart.
 Law law_of_pair(const LaplacePair& pair, Direction /*direction*/, double /*tail*/) {
-  return laplace_loss(pair.epsilon);
+  Law law = law_of_segment(std::make_unique<BetweenCentres>(pair.epsilon));
+  law.atoms = {{-pair.epsilon, 0.5 * std::exp(-pair.epsilon)}, {pair.epsilon, 0.5}};
+  return law;
 }
 
+// k-ary randomised response; with 2 categories it dominates every mechanism of its epsilon (Kairouz, Oh,
+// Viswanath, ICML 2015, Theorem 3.3 and Lemma 6.2).
 Law law_of_pair(const ResponsePair& pair, Direction /*direction*/, double /*tail*/) {
-  return response_loss(pair.epsilon, pair.categories);
+  const double other = std::exp(-pair.epsilon);
+  const double sum = 1 + (pair.categories - 1) * other;
+  Law law;
+  law.atoms = {{-pair.epsilon, other / sum}, {pair.epsilon, 1 / sum}};
+  if (pair.categories > 2) law.atoms.push_back({0, (pair.categories - 2) * other / sum});
+  return law;
 }
 
 }  // namespace

@@ -15,24 +15,18 @@ namespace fedarena::pld {
 /// The normal pair under Poisson sampling and add/remove.
 struct PoissonPair {
   SampledNormal normal;
-  bool operator==(const PoissonPair& other) const {
-    return normal.rate == other.normal.rate && normal.sigma == other.normal.sigma;
-  }
+  bool operator==(const PoissonPair&) const = default;
 };
 /// The pair of one unit exchanged for its opposite under Poisson sampling and replace-one.
 struct ExchangePair {
   SampledNormal normal;
-  bool operator==(const ExchangePair& other) const {
-    return normal.rate == other.normal.rate && normal.sigma == other.normal.sigma;
-  }
+  bool operator==(const ExchangePair&) const = default;
 };
 /// What bounds samples of a fixed size under replace-one. Its curve is the larger one, at each epsilon, of
 /// the two directions of a PoissonPair, each of which two neighbours have; no two neighbours have both.
 struct FixedSizePair {
   SampledNormal normal;  ///< sigma over the distance of neighbours
-  bool operator==(const FixedSizePair& other) const {
-    return normal.rate == other.normal.rate && normal.sigma == other.normal.sigma;
-  }
+  bool operator==(const FixedSizePair&) const = default;
 };
 struct LaplacePair {
   double epsilon = 0;

@@ -30,6 +30,10 @@ class NormalLoss : public Segment {
  public:
   NormalLoss(const SampledNormal& normal, double from, double to)
       : rate_(normal.rate), shift_(1 / normal.sigma), from_(from), to_(to) {}
+  double lowest() const override { return lowest_; }
+  double highest() const override { return highest_; }
+  double below() const override { return below_; }
+  double above() const override { return above_; }
 
  protected:
   double log_ratio(double x) const { return shift_ * (x - shift_ / 2); }
@@ -93,16 +97,13 @@ class NormalLoss : public Segment {
 
   double rate_, shift_;
   double from_, to_;  // the positions between which the law is kept
+  double lowest_ = 0, highest_ = 0, below_ = 0, above_ = 0;
 };
 
 // A loss that rises in x, under (1 - rate) N + rate S.
 class RisingLoss : public NormalLoss {
  public:
   using NormalLoss::NormalLoss;
-  double lowest() const override { return lowest_; }
-  double highest() const override { return highest_; }
-  double below() const override { return below_; }
-  double above() const override { return above_; }
   void cut_below() { below_ = (1 - rate_) * tail_above(-from_) + rate_ * tail_above(shift_ - from_); }
 
   Part between(double from, double to) const override {
@@ -133,10 +134,6 @@ class RisingLoss : public NormalLoss {
     highest_ = highest;
     above_ = (1 - rate_) * tail_above(to_) + rate_ * tail_above(to_ - shift_);
   }
-
- private:
-  double lowest_ = 0, highest_ = 0, above_ = 0;
-  double below_ = 0;
 };
 
 class RemovalLoss final : public RisingLoss {
@@ -235,10 +232,6 @@ class AdditionLoss final : public NormalLoss {
     highest_ = -mixed(log_ratio(from_));
     below_ = tail_above(to_);
   }
-  double lowest() const override { return lowest_; }
-  double highest() const override { return highest_; }
-  double below() const override { return below_; }
-  double above() const override { return above_; }
   void cut_above() { above_ = tail_above(-from_); }
 
   // The loss falls in x, so panels run downwards.
@@ -277,9 +270,6 @@ class AdditionLoss final : public NormalLoss {
     part.error = kQuadratureError + density_error(x);
     return part;
   }
-
-  double lowest_, highest_, below_;
-  double above_ = 0;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace fedarena::pld {
 struct SampledNormal {
   double rate = 1;
   double sigma = 1;
+  bool operator==(const SampledNormal&) const = default;
 };
 
 /// The loss of ((1 - rate) N + rate S, N): what a record's removal shows. Part of it only: that above 0, or
@@ -21,11 +22,5 @@ std::unique_ptr<Segment> addition_loss(const SampledNormal& normal, double tail,
 /// The loss of ((1 - rate) N + rate S, (1 - rate) N + rate S'), S' = N(-1, sigma^2), rate < 1: what the
 /// exchange of a record for its opposite shows.
 std::unique_ptr<Segment> exchange_loss(const SampledNormal& normal, double tail);
-
-/// Laplace noise on the line; neighbours lie 1/epsilon scales apart.
-Law laplace_loss(double epsilon);
-/// k-ary randomised response; with 2 categories it dominates every mechanism of its epsilon (Kairouz, Oh,
-/// Viswanath, ICML 2015, Theorem 3.3 and Lemma 6.2).
-Law response_loss(double epsilon, double categories);
 
 }  // namespace fedarena::pld

@@ -16,11 +16,7 @@ namespace {
 void check_curve(std::span<const double> orders, std::span<const double> rdp) {
   FEDARENA_CHECK(orders.size(), ==, rdp.size());
   if (orders.empty()) throw Error::of("no orders; allowed: at least one");
-  for (const double order : orders) {
-    if (!(order > 1 && order < kInfinity)) {
-      throw Error::of("an order is {}; allowed: a finite number > 1", order);
-    }
-  }
+  for (const double order : orders) check_order(order);
   for (const double divergence : rdp) {
     if (!(divergence >= 0)) throw Error::of("a Rényi divergence is {}; allowed: a number >= 0", divergence);
   }
@@ -58,7 +54,7 @@ RdpEpsilon epsilon_of_rdp(std::span<const double> orders, std::span<const double
 
 double delta_of_rdp(std::span<const double> orders, std::span<const double> rdp, double epsilon) {
   check_curve(orders, rdp);
-  if (!(epsilon >= 0)) throw Error::of("epsilon is {}; allowed: a number >= 0", epsilon);
+  check_epsilon(epsilon);
   if (tells_nothing(rdp) || epsilon == kInfinity) return 0;
   double least = 0;  // log of delta 1
   for (std::size_t i = 0; i < orders.size(); ++i) {

@@ -32,13 +32,11 @@ struct CsvConfig {
     return {
         {"path", &CsvConfig::path,
          "The CSV file, plain or gzip, whose first line names the columns; relative to the working "
-         "directory, "
-         "else to a folder of FEDARENA_DATA."},
+         "directory, else to a folder of FEDARENA_DATA."},
         {"target", &CsvConfig::target, "The column to be predicted."},
         {"task", &CsvConfig::task,
          "Whether the target is one of some classes or a number; auto: classes, unless its numbers may be "
-         "either, "
-         "which is refused.",
+         "either, which is refused.",
          Constraint::one_of({"auto", "classification", "regression"})},
         {"features", &CsvConfig::features,
          "The columns of numbers to learn from, separated by commas; empty: all others that hold "
@@ -60,8 +58,7 @@ struct CsvConfig {
          Constraint::between(0.001, 0.999)},
         {"standardise", &CsvConfig::standardise,
          "What gets mean 0 and deviation 1 over the training part, computed outside of the privacy ledger: "
-         "the "
-         "features of numbers, a regression's target too, or nothing.",
+         "the features of numbers, a regression's target too, or nothing.",
          Constraint::one_of({"features", "all", "none"})},
         {"units", &CsvConfig::units,
          "What columns of numbers are divided by instead of being standardised, such as \"x: 100, y: 0.5\"."},
@@ -89,10 +86,7 @@ std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, comma);
-    const std::size_t begin = part.find_first_not_of(' ');
-    if (begin != std::string_view::npos)
-      names.emplace_back(part.substr(begin, part.find_last_not_of(' ') + 1 - begin));
+    if (const std::string_view part = trimmed(text.substr(0, comma)); !part.empty()) names.emplace_back(part);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return names;

@@ -78,8 +78,7 @@ void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const 
     const bool comma = decimal_ == ',';
     reject_cell(cell, name_, "a finite number",
                 fmt::format("Write it like 1234{}5, without signs for thousands, currencies or percent, or "
-                            "set decimal = \"{}\" where "
-                            "decimals stand behind a {}",
+                            "set decimal = \"{}\" where decimals stand behind a {}",
                             decimal_, comma ? "point" : "comma", comma ? "point" : "comma"));
   }
   if (truth_of(cell.text))

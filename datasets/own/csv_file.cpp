@@ -35,6 +35,19 @@ std::string_view text_in(const std::vector<std::uint8_t>& content) {
   return {reinterpret_cast<const char*>(content.data()), content.size()};
 }
 
+// The first line that is not empty, without what stands in quotes, which may hide separators.
+std::string first_line_without_quoted(std::string_view text) {
+  std::string line;
+  bool inside = false;
+  for (const char letter : text) {
+    if (letter == '"') inside = !inside;
+    const bool ends = !inside && (letter == '\n' || letter == '\r');
+    if (ends && !line.empty()) break;
+    if (!ends && (!inside || letter == '"')) line += letter;
+  }
+  return line;
+}
+
 bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 }  // namespace
@@ -83,33 +96,20 @@ void CsvFile::take_separator_line() {
   while (!at_end() && !at_line_end()) step();
 }
 
-// Quotes may hide separators.
 void CsvFile::choose_separator(const std::string& name) {
+  const std::string header = first_line_without_quoted(text_in(content_).substr(at_));
   std::vector<std::string> found;
+  char last_found = 0;
   for (const auto& [letter, its_name] : kSeparators) {
     if (name == its_name) separator_ = letter;
-    bool inside = false, begun = false;
-    for (std::size_t i = at_; i < content_.size(); ++i) {
-      const auto byte = static_cast<char>(content_[i]);
-      if (byte == '"') inside = !inside;
-      if (!inside && (byte == '\n' || byte == '\r')) {
-        if (begun) break;
-        continue;
-      }
-      begun = true;
-      if (inside || byte != letter) continue;
-      found.emplace_back(its_name);
-      break;
-    }
+    if (header.find(letter) == std::string::npos) continue;
+    found.emplace_back(its_name);
+    last_found = letter;
   }
   if (separator_ == 0 && found.size() > 1)
     reject(line_, 0, fmt::format("the first line holds more than one separator: {}", fmt::join(found, ", ")),
            fmt::format("Set separator = \"{}\", or whichever stands between the names", found.front()));
-  if (separator_ == 0 && found.size() == 1) {
-    separator_ = std::ranges::find_if(kSeparators, [&](const auto& known) {
-                   return known.second == found.front();
-                 })->first;
-  }
+  if (separator_ == 0) separator_ = last_found;
   separator_name_ = name_of_separator(separator_);
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -111,13 +111,8 @@ CsvParts draw_parts(std::int64_t rows, double test_fraction) {
   Stream stream({.seed = kSplitSeed, .purpose = Purpose::kDataset});
   CsvParts parts;
   parts.test = stream.sample_without_replacement(rows, std::clamp<std::int64_t>(wanted, 1, rows - 1));
-  auto next = parts.test.begin();
-  for (std::int64_t row = 0; row < rows; ++row) {
-    if (next != parts.test.end() && *next == row)
-      ++next;
-    else
-      parts.train.push_back(row);
-  }
+  const Rows all = split_at(rows, rows).train;
+  std::ranges::set_difference(all, parts.test, std::back_inserter(parts.train));
   return parts;
 }
 

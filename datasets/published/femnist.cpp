@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/nearest.hpp"
 
 #include "datasets/published/leaf_json.hpp"
 #include "datasets/source.hpp"
@@ -51,12 +50,10 @@ PublishedFiles femnist_files() {
 }
 
 [[noreturn]] void reject_absence(const SearchPath& searched) {
-  std::vector<std::string> names;
-  for (const fs::path& folder : searched) names.push_back(folder.string());
   throw Error(Complaint{
       .found = fmt::format("the data set \"femnist\" was not found: looked for train/all_data*.json and "
                            "test/all_data*.json (each plain or .gz) in {}",
-                           names.empty() ? "no folder at all" : join_names(names)),
+                           searched_folders(searched)),
       .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds femnist/ with these files; {}",
                             femnist_files().origin)});
 }

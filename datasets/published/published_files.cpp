@@ -21,12 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostUnpacked = 100;
 constexpr std::size_t kUnpackedAnyway = std::size_t{1} << 28;
 
-std::string in_words(const SearchPath& folders) {
-  std::string text;
-  for (const fs::path& folder : folders) text += (text.empty() ? "" : ", ") + folder.string();
-  return text.empty() ? "no folder at all" : text;
-}
-
 [[noreturn]] void reject_absence(const PublishedFiles& wanted, const SearchPath& searched,
                                  const std::string& partial) {
   std::vector<std::string> names;
@@ -35,16 +29,19 @@ std::string in_words(const SearchPath& folders) {
                                 ? ""
                                 : fmt::format(", or `fedarena data fetch {}`", wanted.dataset);
   throw Error(Complaint{
-      .place = {},
       .found = fmt::format("the data set \"{}\" was not found: looked for {} (each plain or .gz) in {}{}",
-                           wanted.dataset, join_names(names), in_words(searched), partial),
-      .allowed = {},
-      .nearest = {},
+                           wanted.dataset, join_names(names), searched_folders(searched), partial),
       .remedy = fmt::format("Set FEDARENA_DATA to a folder that holds {}/ with these files{}; {}",
                             wanted.folders.front(), fetch, wanted.origin)});
 }
 
 }  // namespace
+
+std::string searched_folders(const SearchPath& folders) {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) names.push_back(folder.string());
+  return names.empty() ? "no folder at all" : join_names(names);
+}
 
 std::vector<fs::path> candidate_folders(const std::vector<std::string>& names,
                                         const SearchPath& search_path) {
@@ -151,7 +148,6 @@ void reject_file(const fs::path& file, std::string found, std::string allowed) {
   throw Error(Complaint{.place = {file.string()},
                         .found = std::move(found),
                         .allowed = std::move(allowed),
-                        .nearest = {},
                         .remedy = "Replace the file with the publisher's"});
 }
 
@@ -164,14 +160,12 @@ fs::path find_own(const std::string& key, const std::string& path, const SearchP
   for (const fs::path& candidate : candidates) {
     if (!path.empty() && fs::exists(candidate, ignored)) return candidate;
   }
-  std::string searched;
-  for (const fs::path& candidate : candidates) {
-    searched += fmt::format("{}{}", searched.empty() ? "" : ", ",
-                            fs::absolute(candidate).lexically_normal().string());
-  }
-  throw Error(Complaint{.found = fmt::format("{} = \"{}\" is not there: looked for {}", key, path, searched),
-                        .remedy = "Give an absolute path, one below the working directory, or one below a "
-                                  "folder of FEDARENA_DATA"});
+  for (fs::path& candidate : candidates) candidate = fs::absolute(candidate).lexically_normal();
+  throw Error(Complaint{
+      .found =
+          fmt::format("{} = \"{}\" is not there: looked for {}", key, path, searched_folders(candidates)),
+      .remedy = "Give an absolute path, one below the working directory, or one below a folder of "
+                "FEDARENA_DATA"});
 }
 
 }  // namespace fedarena

@@ -14,6 +14,9 @@ namespace fedarena {
 /// Folders in which data sets are looked for, the first one first.
 using SearchPath = std::vector<std::filesystem::path>;
 
+/// "DIR, DIR" for messages; "no folder at all" where there is none.
+std::string searched_folders(const SearchPath& folders);
+
 /// One file as its publisher made it.
 struct PublishedFile {
   std::string name;         ///< without ".gz"; it may be compressed or not

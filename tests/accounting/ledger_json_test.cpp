@@ -1,9 +1,6 @@
 #include <cmath>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,10 +10,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
-#include "accounting/json_text.hpp"
 #include "tests/accounting/samples.hpp"
 #include "tests/matchers.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -65,8 +60,7 @@ TEST(LedgerJson, HoldsOfWhomRoundsWereWithheld) {
 
 // A plan of nothing is a plan.
 TEST(LedgerJson, HoldsWhatWasPlannedAndNotMade) {
-  Ledger ledger(Unit::kRecord);
-  for (const std::int64_t client : {0, 1, 2}) ledger.add_client(client, 10);
+  Ledger ledger = idle_ledger(Unit::kRecord, 3);
   RoundAccesses some({{Gaussian{2}, 4}}), none({{Gaussian{2}, 4}});
   some.leave_unmade({{Gaussian{1}, 3}});
   none.leave_unmade({});
@@ -205,8 +199,7 @@ TEST(LedgerJson, ListsWhatIsDeclaredPublic) {
 }
 
 TEST(LedgerJson, SaysWhereTheLargestNominalValueCounts) {
-  Ledger ledger(Unit::kLabel);
-  ledger.add_client(0, 1);
+  Ledger ledger = idle_ledger(Unit::kLabel);
   ledger.record(1, 0, RoundAccesses({{Nominal{"label epsilon", 2, true}, 2}}));
   json document = json::parse(ledger.to_json());
   json& nominal = document["clients"][0]["segments"][0]["accesses"][0];
@@ -384,60 +377,6 @@ TEST(LedgerJson, IsNotNestedDeeply) {
   EXPECT_EQ(refusal(std::string(100'000, '[')), refused);
   EXPECT_EQ(refusal("{\"schema\": " + nested + "}"), refused);
   EXPECT_EQ(refusal("{\"schema\": 5, \"unit\": \"none\", \"clients\": " + nested + "}"), refused);
-}
-
-TEST(ParseJson, GivesElementsAwayAsItReadsThem) {
-  std::vector<std::string> taken;
-  const auto take = [&](const std::string& field, const json& element) {
-    if (field != "list") return false;
-    taken.push_back(element.dump());
-    return true;
-  };
-  const std::string text = R"({"list":[[1,2],{"list":[[3]]},4],"other":[[5]]})";
-  EXPECT_EQ(parse_json<json>(text, {}, take), json::parse(R"({"list":[4],"other":[[5]]})"));
-  EXPECT_EQ(taken, (std::vector<std::string>{"[1,2]", R"({"list":[[3]]})"}));
-
-  // What is taken does not count among the values that are kept, and has a limit of its own.
-  const auto refusal = [&](std::size_t values, std::size_t most) {
-    return test::message_of([&] { parse_json<json>(text, {.values = values, .taken = most}, take); });
-  };
-  EXPECT_NO_THROW(parse_json<json>(text, {.values = 8, .taken = 8}, take));
-  EXPECT_EQ(refusal(7, 8), "too many values; allowed: at most 7");
-  EXPECT_EQ(refusal(8, 7), "too many values; allowed: at most 7 in elements");
-}
-
-TEST(ParseJson, LimitsDepthLengthAndNumberOfValues) {
-  const auto refusal = [](std::string_view text) {
-    return test::message_of([&] { parse_json<json>(text, {.depth = 3, .values = 5, .bytes = 30}); });
-  };
-  EXPECT_EQ(parse_json<json>(R"([[[1, 2]]])", {.depth = 3, .values = 5, .bytes = 30}).dump(), "[[[1,2]]]");
-  EXPECT_THAT(refusal("[[[[1]]]]"), HasSubstr("too deep in each other; allowed: 3 levels"));
-  EXPECT_THAT(refusal(R"({"a":{"b":[[]]}})"), HasSubstr("too deep"));
-  EXPECT_EQ(refusal("\"" + std::string(30, 'x') + "\""), "32 bytes of JSON; allowed: at most 30");
-  EXPECT_THAT(refusal("[1,2,3,4,5]"), HasSubstr("too many values; allowed: at most 5"));
-  EXPECT_THAT(refusal("[[],[],[],[],[]]"), HasSubstr("too many values"));
-  EXPECT_THAT(refusal(R"({"a":1,"b":2,"c":3})"), HasSubstr("too many values"));
-}
-
-TEST(ParseJson, LimitsTheNamesOfAnObject) {
-  std::string text = "{\"0\":0";
-  for (int i = 1; i <= 100; ++i) text += fmt::format(",\"{0}\":{0}", i);
-  text += "}";
-  EXPECT_EQ(parse_json<json>(text, {.comparisons = 5050}).size(), 101U);
-  EXPECT_EQ(test::message_of([&] { parse_json<json>(text, {.comparisons = 5049}); }),
-            "an object with 100 names; allowed: some 40,000");
-}
-
-// Each object once, whatever else stands in its list: else this takes minutes of the processor.
-TEST(ParseJson, TakesTimeInProportionToItsLength) {
-  const auto parse_many = [] {
-    const rlimit seconds{20, 20};
-    setrlimit(RLIMIT_CPU, &seconds);
-    std::string text = "[{}";
-    for (int i = 0; i < 1'000'000; ++i) text += ",{}";
-    ::_exit(parse_json<json>(text + "]").size() == 1'000'001 ? 0 : 1);
-  };
-  EXPECT_EXIT(parse_many(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

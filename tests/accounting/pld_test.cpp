@@ -166,14 +166,16 @@ TEST(Pld, RepeatsBitByBit) {
 }
 
 TEST(Pld, GrowsWithStepsAndRateAndFallsWithNoiseAndDelta) {
-  const auto epsilon = [](double rate, double noise, std::int64_t steps, double delta) {
-    return upper({{poisson(rate, noise), steps}}, delta);
-  };
-  const double middle = epsilon(0.02, 1.1, 500, 1e-6);
-  EXPECT_LT(epsilon(0.02, 1.1, 490, 1e-6), middle);
-  EXPECT_LT(epsilon(0.019, 1.1, 500, 1e-6), middle);
-  EXPECT_LT(epsilon(0.02, 1.15, 500, 1e-6), middle);
-  EXPECT_LT(epsilon(0.02, 1.1, 500, 2e-6), middle);
+  for (const Adjacency adjacency : {Adjacency::kAddRemove, Adjacency::kReplaceOne}) {
+    const auto epsilon = [&](double rate, double noise, std::int64_t steps, double delta) {
+      return upper({{poisson(rate, noise, adjacency), steps}}, delta);
+    };
+    const double middle = epsilon(0.02, 1.1, 500, 1e-6);
+    EXPECT_LT(epsilon(0.02, 1.1, 490, 1e-6), middle);
+    EXPECT_LT(epsilon(0.019, 1.1, 500, 1e-6), middle);
+    EXPECT_LT(epsilon(0.02, 1.15, 500, 1e-6), middle);
+    EXPECT_LT(epsilon(0.02, 1.1, 500, 2e-6), middle);
+  }
 }
 
 TEST(Pld, ReachesTheErrorThatIsAskedFor) {

@@ -41,6 +41,13 @@ inline std::vector<Event> event_of_each_kind() {
           Nominal{"n/nu", 2.2}};
 }
 
+/// A ledger of that many clients, 0, 1, ..., none of which took part.
+inline Ledger idle_ledger(Unit unit, std::int64_t clients = 1) {
+  Ledger ledger(unit);
+  for (std::int64_t client = 0; client < clients; ++client) ledger.add_client(client, 600);
+  return ledger;
+}
+
 /// Three clients: one with two segments and a round sat out, one with one, and one that never took part.
 inline Ledger sample_ledger(Unit unit = Unit::kNothing) {
   Ledger ledger(unit);

@@ -49,11 +49,7 @@ class CsvColumns : public ScratchFolder {
     return column;
   }
   std::string refusal(const std::vector<std::string>& cells, char decimal = '.') const {
-    return without_folder(message_of([&] { numbers(cells, decimal).kind(); }));
-  }
-  std::string without_folder(std::string message) const {
-    message.erase(0, folder_.string().size() + 1);
-    return message;
+    return refusal_of([&] { numbers(cells, decimal).kind(); });
   }
 
  private:
@@ -87,8 +83,7 @@ TEST_F(CsvColumns, AreRefusedAtTheFirstCellThatDoesNotFit) {
       "  Mend it, leave the row out, or name the columns to learn from in features (texts: in categorical)");
   EXPECT_EQ(refusal({"True", "0.5"}),
             "a.csv:2:2: the field of column \"x\" is \"True\"; allowed: a finite number, as elsewhere in the "
-            "column\n"
-            "  Write 1 or 0 instead");
+            "column\n  Write 1 or 0 instead");
   EXPECT_THAT(refusal({"ann", "7"}), HasSubstr("a.csv:2:2: the field of column \"x\" is \"ann\""));
   EXPECT_THAT(refusal({"True", ""}), HasSubstr("a.csv:3:2: the field of column \"x\" is empty"));
 }
@@ -97,8 +92,7 @@ TEST_F(CsvColumns, OfWhatOnlyLooksLikeNumbersAreRefusedWithTheForm) {
   EXPECT_EQ(refusal({"999", "1,234"}),
             "a.csv:3:2: the field of column \"x\" is \"1,234\"; allowed: a finite number\n"
             "  Write it like 1234.5, without signs for thousands, currencies or percent, or set decimal = "
-            "\"comma\" "
-            "where decimals stand behind a comma");
+            "\"comma\" where decimals stand behind a comma");
   EXPECT_THAT(refusal({"6,3", "7,1"}), HasSubstr("a.csv:2:2: the field of column \"x\" is \"6,3\""));
   EXPECT_THAT(refusal({"$5"}), HasSubstr("is \"$5\""));
   EXPECT_THAT(refusal({"6.3"}, ','), HasSubstr("Write it like 1234,5"));
@@ -116,18 +110,15 @@ TEST_F(CsvColumns, OfNamesAscendWithTheirPlacesAndForgetBlanks) {
 }
 
 TEST_F(CsvColumns, OfNamesThatHardlyDifferAreRefused) {
-  EXPECT_EQ(without_folder(message_of([&] {
-              texts({">50K", "<=50K", ">50K."}).check_names(true);
-            })),
+  const auto refused = [&](const std::vector<std::string>& names) {
+    return refusal_of([&] { texts(names).check_names(true); });
+  };
+  EXPECT_EQ(refused({">50K", "<=50K", ">50K."}),
             "a.csv:4:2: the column \"x\" holds \">50K.\" here and \">50K\" elsewhere; allowed: names that "
-            "differ in "
-            "more than blanks, capitals, a full stop at the end or how a number is written\n"
+            "differ in more than blanks, capitals, a full stop at the end or how a number is written\n"
             "  Write both alike if they mean the same, else rename one");
-  EXPECT_THAT(message_of([&] {
-                texts({"1", "1.0"}).check_names(true);
-              }),
-              HasSubstr("\"1.0\" here and \"1\""));
-  EXPECT_THAT(message_of([&] { texts({"yes", "Yes"}).check_names(true); }), HasSubstr("\"Yes\" here"));
+  EXPECT_THAT(refused({"1", "1.0"}), HasSubstr("\"1.0\" here and \"1\""));
+  EXPECT_THAT(refused({"yes", "Yes"}), HasSubstr("\"Yes\" here"));
   texts({"yes", "Yes", "a", "A"}).check_names(false);
   texts({"a", "A", "1.5", "15"}).check_names(true);
 }

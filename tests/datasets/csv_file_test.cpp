@@ -20,12 +20,8 @@ class CsvFiles : public ScratchFolder {
     }
     return result;
   }
-  // The message, without the folder.
   std::string refusal(const std::string& content) const {
-    const std::string message = message_of([&] { joined(content); });
-    const std::string begin = folder_.string() + "/";
-    EXPECT_EQ(message.substr(0, begin.size()), begin);
-    return message.substr(begin.size());
+    return refusal_of([&] { joined(content); });
   }
 };
 

@@ -25,10 +25,7 @@ class CsvTables : public ScratchFolder {
   }
   std::string refusal(const std::string& train, const std::string& test, CsvRoles roles,
                       bool features_scaled = true) const {
-    std::string message = message_of([&] { words(train, test, std::move(roles), features_scaled); });
-    for (std::size_t at = 0; (at = message.find(folder_.string() + "/", at)) != std::string::npos;)
-      message.erase(at, folder_.string().size() + 1);
-    return message;
+    return refusal_of([&] { words(train, test, std::move(roles), features_scaled); });
   }
 };
 
@@ -81,8 +78,7 @@ TEST_F(CsvTables, RefuseValuesThatLeaveNothingToLearnFrom) {
   const std::string rows = "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n6,b\n";
   EXPECT_EQ(refusal(rows + "1e200,a\n", "x,y\n3,a\n", {.target = "y"}),
             "train.csv:8: the field of column \"x\" is 1e+200, beside which most others can hardly be told "
-            "apart in "
-            "single precision\n  Mend it, leave the row out, or leave the column out of features");
+            "apart in single precision\n  Mend it, leave the row out, or leave the column out of features");
   EXPECT_THAT(refusal(rows, "x,y\n3,a\n-1e300,b\n", {.target = "y"}),
               AllOf(HasSubstr("test.csv:3: the field of column \"x\" is -1e+300, "),
                     HasSubstr("deviations away from the mean of the training rows")));
@@ -94,8 +90,7 @@ TEST_F(CsvTables, RefuseValuesThatLeaveNothingToLearnFrom) {
               HasSubstr("can hardly be told apart in single precision\n  Set standardise = \"features\""));
   EXPECT_EQ(refusal("x,y\n1,5\n2,5\n", "x,y\n1,6\n", {.target = "y", .task = CsvTask::kRegression}),
             "train.csv:2: the field of column \"y\" is 5, as in every training row, so that there is nothing "
-            "to learn\n"
-            "  Choose another target");
+            "to learn\n  Choose another target");
 }
 
 TEST_F(CsvTables, NeedOnlyThoseColumnsInASecondFileThatAreUsed) {

@@ -30,10 +30,7 @@ class Csv : public ScratchFolder {
     return load(kSmall, std::move(settings));
   }
   std::string refusal(const std::string& content, Settings settings) const {
-    std::string message = message_of([&] { load(content, std::move(settings)); });
-    for (std::size_t at = 0; (at = message.find(folder_.string() + "/", at)) != std::string::npos;)
-      message.erase(at, folder_.string().size() + 1);
-    return message;
+    return refusal_of([&] { load(content, std::move(settings)); });
   }
 };
 

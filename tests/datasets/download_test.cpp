@@ -1,6 +1,9 @@
 #include "datasets/fetch/download.hpp"
 
 #include <cstdlib>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -82,30 +85,21 @@ TEST_F(DownloadTest, GoesOnWhereAnEarlierProgramStopped) {
   EXPECT_EQ(server.requests().front().first, 1'000);
 }
 
-TEST_F(DownloadTest, BeginsAnewWhereTheServerKnowsNoRanges) {
-  write("below/file.part", Bytes(1'000, 7));
-  const WebServer server(as_a_whole_);
-  EXPECT_FALSE(fetch(server.address())) << "all bytes are of one answer";
-  EXPECT_EQ(content(), noise_);
-}
-
-TEST_F(DownloadTest, BeginsAnewWhereTheServerGivesAnotherRange) {
-  write("below/file.part", Bytes(1'000, 7));
-  const WebServer server([&](const WebRequest& request) {
+// A server that knows no ranges, one that gives another range, and one that has less than is there.
+TEST_F(DownloadTest, BeginsAnewWhereTheAnswerDoesNotContinueWhatIsThere) {
+  const WebServer::Handler in_another_range = [&](const WebRequest& request) {
     WebAnswer answer = ranged(request, noise_);
     if (request.first) answer.headers = {"Content-Range: bytes 999-299999/300000"};
     return answer;
-  });
-  EXPECT_FALSE(fetch(server.address()));
-  EXPECT_EQ(content(), noise_);
-  EXPECT_THAT(server.requests(), SizeIs(2));
-}
-
-TEST_F(DownloadTest, BeginsAnewWhenMoreIsThereThanTheServerHas) {
-  write("below/file.part", Bytes(400'000, 7));
-  const WebServer server(in_ranges_);
-  EXPECT_FALSE(fetch(server.address()));
-  EXPECT_EQ(content(), noise_);
+  };
+  for (const auto& [there, handler, requests] : std::vector<std::tuple<std::size_t, WebServer::Handler, int>>{
+           {1'000, as_a_whole_, 1}, {1'000, in_another_range, 2}, {400'000, in_ranges_, 2}}) {
+    write("below/file.part", Bytes(there, 7));
+    const WebServer server(handler);
+    EXPECT_FALSE(fetch(server.address())) << "all bytes are of one answer";
+    EXPECT_EQ(content(), noise_);
+    EXPECT_THAT(server.requests(), SizeIs(requests));
+  }
 }
 
 TEST_F(DownloadTest, TakesAFileThatIsThereAsAWhole) {
@@ -130,14 +124,11 @@ TEST_F(DownloadTest, GivesUpWhenTheConnectionBreaksAgainAndAgain) {
 }
 
 TEST_F(DownloadTest, GivesUpWhenAConnectionBringsNothing) {
-  const WebServer server([&](const WebRequest&) { return WebAnswer{.body = noise_, .cut_after = 0}; });
-  EXPECT_THAT(refusal(server.address()), HasSubstr("the connection broke after 0 bytes"));
-  EXPECT_THAT(server.requests(), SizeIs(1));
-}
-
-TEST_F(DownloadTest, GivesUpOnAServerThatSaysNothing) {
-  const WebServer server([&](const WebRequest&) { return WebAnswer{.silent = true}; });
-  EXPECT_THAT(refusal(server.address()), HasSubstr("the connection broke after 0 bytes"));
+  for (const WebAnswer& answer : {WebAnswer{.body = noise_, .cut_after = 0}, WebAnswer{.silent = true}}) {
+    const WebServer server([&](const WebRequest&) { return answer; });
+    EXPECT_THAT(refusal(server.address()), HasSubstr("the connection broke after 0 bytes"));
+    EXPECT_THAT(server.requests(), SizeIs(1));
+  }
 }
 
 // At such a rate the file would take hours.

@@ -1,15 +1,13 @@
-#include "datasets/glyphs.hpp"
-
 #include <gmock/gmock.h>
 
 #include "datasets/glyph_forms.hpp"
-#include "datasets/published/published_files.hpp"
+#include "datasets/registry.hpp"
 
 namespace fedarena {
 namespace {
 
 const Dataset& glyphs() {
-  static const Dataset drawn = draw_glyphs();
+  static const Dataset drawn = load_dataset("glyphs", {}, {});
   return drawn;
 }
 
@@ -20,6 +18,7 @@ std::string digest(const torch::Tensor& bytes) {
 
 TEST(Glyphs, HaveTheShapeOfAPublishedSet) {
   const Dataset& set = glyphs();
+  EXPECT_EQ(set.name, "glyphs");
   EXPECT_EQ(set.train.inputs.sizes(), (std::vector<std::int64_t>{12'000, 1, 28, 28}));
   EXPECT_EQ(set.test.inputs.sizes(), (std::vector<std::int64_t>{2'000, 1, 28, 28}));
   EXPECT_EQ(set.train.inputs.scalar_type(), torch::kUInt8);
@@ -51,13 +50,13 @@ TEST(Glyphs, AreTheSameBytesOnEveryMachine) {
 }
 
 TEST(Glyphs, AreDrawnAlikeASecondTime) {
-  const Dataset again = draw_glyphs();
+  const Dataset again = load_dataset("glyphs", {}, {});
   EXPECT_TRUE(torch::equal(again.train.inputs, glyphs().train.inputs));
   EXPECT_TRUE(torch::equal(again.test.targets, glyphs().test.targets));
 }
 
 TEST(Glyphs, AreAsManyAsAreAskedFor) {
-  const Dataset set = draw_glyphs(2'010);  // no multiple of what a core draws at a time
+  const Dataset set = load_dataset("glyphs", {{"train", 2'010}}, {});  // not what a core draws at a time
   EXPECT_TRUE(torch::all(torch::bincount(set.train.targets, {}, 10) == 201).item<bool>());
   EXPECT_GT(set.train.inputs[2'009].max().item<int>(), 0);
   EXPECT_TRUE(torch::equal(set.test.inputs, glyphs().test.inputs));

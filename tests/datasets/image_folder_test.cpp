@@ -14,13 +14,8 @@ class ImageFolder : public ScratchFolder {
     settings.emplace_back("path", "pictures");
     return load_dataset("image-folder", settings, {folder_});
   }
-  // The message, without the folder.
   std::string refusal(const Settings& settings = {}) const {
-    std::string message = message_of([&] { load(settings); });
-    const std::string long_name = (folder_ / "pictures").string() + "/";
-    for (std::size_t at = 0; (at = message.find(long_name)) != std::string::npos;)
-      message.erase(at, long_name.size());
-    return message;
+    return refusal_of([&] { load(settings); });
   }
   void write_small() const {
     write("pictures/train/dog/b.png", grey(3, 2, 100));
@@ -58,17 +53,17 @@ TEST_F(ImageFolder, TurnsGreyIntoColourAndBackOnRequest) {
   EXPECT_EQ(load({{"colour", "grey"}}).train.inputs.size(1), 1);
   EXPECT_EQ(
       refusal(),
-      "train/cat/d.png: the picture is 3 x 2 colour, but train/cat/c.png is 3 x 2 grey; allowed: pictures of "
-      "one size, all grey or all in colour\n  Set colour = \"grey\" or colour = \"colour\"");
+      "pictures/train/cat/d.png: the picture is 3 x 2 colour, but pictures/train/cat/c.png is 3 x 2 grey; "
+      "allowed: pictures of one size, all grey or all in colour\n  Set colour = \"grey\" or colour = "
+      "\"colour\"");
 }
 
 TEST_F(ImageFolder, RefusesPicturesOfAnotherSizeWithBothNames) {
   write_small();
   write("pictures/test/dog/z.png", grey(3, 3, 1));
   EXPECT_EQ(refusal(),
-            "test/dog/z.png: the picture is 3 x 3 grey, but train/cat/c.png is 3 x 2 grey; allowed: pictures "
-            "of one "
-            "size, all grey or all in colour\n  Scale or cut them to one size");
+            "pictures/test/dog/z.png: the picture is 3 x 3 grey, but pictures/train/cat/c.png is 3 x 2 grey; "
+            "allowed: pictures of one size, all grey or all in colour\n  Scale or cut them to one size");
 }
 
 TEST_F(ImageFolder, SaysWhatItTookAndCountsWhatItPassedOver) {
@@ -92,15 +87,16 @@ TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
   write_small();
   write("pictures/test/dgo/z.png", grey(3, 2, 1));
   EXPECT_EQ(refusal(),
-            "test/dgo: the class \"dgo\" has no folder in train/; allowed: cat, dog"
+            "pictures/test/dgo: the class \"dgo\" has no folder in train/; allowed: cat, dog"
             "; did you mean \"dog\"?");
 }
 
 TEST_F(ImageFolder, RefusesFoldersWithoutPictures) {
   write("pictures/train/cat/notes.txt", "no picture");
-  EXPECT_EQ(refusal(),
-            "train/cat: there is no picture, only 1 \".txt\"; allowed: CLASS/*.png, *.jpg or *.jpeg\n"
-            "  Convert its pictures to PNG, or remove the folder");
+  EXPECT_EQ(
+      refusal(),
+      "pictures/train/cat: there is no picture, only 1 \".txt\"; allowed: CLASS/*.png, *.jpg or *.jpeg\n"
+      "  Convert its pictures to PNG, or remove the folder");
   write("pictures/train/cat/c.png", grey(3, 2, 0));
   EXPECT_THAT(refusal(), HasSubstr("the folder cannot be read (No such file or directory)"));
   write("pictures/train/cat/d.png", "no picture");

@@ -56,11 +56,24 @@ TEST_F(LeafJson, AppendsFileToFilePackedOrNotWhateverTheOrderOfKeys) {
   EXPECT_EQ(images.users[2].images, 0);
 }
 
-TEST_F(LeafJson, RefusesAnImageOfAnotherSize) {
-  EXPECT_EQ(refusal(Leaf{.data = R"({"ann": {"x": [[0.0, 1.0], [0.2]], "y": [3, 0]}})"}.json()),
-            "image 1 (counting from 0) of ann: 1 numbers; allowed: 2");
-  EXPECT_EQ(refusal(Leaf{.data = R"({"ann": {"x": [[0.0, 1.0, 1.0], [0.2, 0.2]], "y": [3, 0]}})"}.json()),
-            "image 0 (counting from 0) of ann: 3 numbers; allowed: 2");
+TEST_F(LeafJson, RefusesSizesLabelsAndCountsThatDoNotAgree) {
+  for (const auto& [leaf, message] : std::vector<std::pair<Leaf, std::string>>{
+           {{.data = R"({"ann": {"x": [[0.0, 1.0], [0.2]], "y": [3, 0]}})"},
+            "image 1 (counting from 0) of ann: 1 numbers; allowed: 2"},
+           {{.data = R"({"ann": {"x": [[0.0, 1.0, 1.0], [0.2, 0.2]], "y": [3, 0]}})"},
+            "image 0 (counting from 0) of ann: 3 numbers; allowed: 2"},
+           {{.data = R"({"ann": {"x": [[1, 1], [1, 1]], "y": [3, 4]}})"},
+            "image 1 (counting from 0) of ann: the label 4; allowed: 0 to 3"},
+           {{.data = R"({"ann": {"x": [[1, 1], [1, 1]], "y": [-1, 3]}})"},
+            "image 0 (counting from 0) of ann: the label -1; allowed: 0 to 3"},
+           {{.data = R"({"ann": {"x": [[1, 1], [1, 1]], "y": [3]}})"},
+            "ann: 2 images and 1 labels; allowed: as many as images"},
+           {{.counts = "[3]"}, "ann has 2 images, but its number of samples is 3; allowed: equal numbers"},
+           {{.users = R"(["ann", "bob"])", .counts = "[2, 1]"},
+            "2 users, 2 numbers of samples and data of 1 users; allowed: one of each for every user"},
+           {{.users = R"(["bob"])"}, "there are no data of the user bob; allowed: data of every user"}}) {
+    EXPECT_EQ(refusal(leaf.json()), message);
+  }
 }
 
 TEST_F(LeafJson, RefusesANumberThatIsNoShade) {
@@ -72,30 +85,10 @@ TEST_F(LeafJson, RefusesANumberThatIsNoShade) {
   }
 }
 
-TEST_F(LeafJson, RefusesALabelOutOfRange) {
-  EXPECT_EQ(refusal(Leaf{.data = R"({"ann": {"x": [[1, 1], [1, 1]], "y": [3, 4]}})"}.json()),
-            "image 1 (counting from 0) of ann: the label 4; allowed: 0 to 3");
-  EXPECT_EQ(refusal(Leaf{.data = R"({"ann": {"x": [[1, 1], [1, 1]], "y": [-1, 3]}})"}.json()),
-            "image 0 (counting from 0) of ann: the label -1; allowed: 0 to 3");
-}
-
-TEST_F(LeafJson, RefusesCountsThatDoNotAgree) {
-  EXPECT_EQ(refusal(Leaf{.data = R"({"ann": {"x": [[1, 1], [1, 1]], "y": [3]}})"}.json()),
-            "ann: 2 images and 1 labels; allowed: as many as images");
-  EXPECT_EQ(refusal(Leaf{.counts = "[3]"}.json()),
-            "ann has 2 images, but its number of samples is 3; allowed: equal numbers");
-  EXPECT_EQ(refusal(Leaf{.users = R"(["ann", "bob"])", .counts = "[2, 1]"}.json()),
-            "2 users, 2 numbers of samples and data of 1 users; allowed: one of each for every user");
-  EXPECT_EQ(refusal(Leaf{.users = R"(["bob"])"}.json()),
-            "there are no data of the user bob; allowed: data of every user");
-}
-
 TEST_F(LeafJson, RefusesTextThatIsCutOffAtAnyByte) {
   const std::string whole = Leaf().json();
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const auto path = write("cut.json", whole.substr(0, size));
-    UserImages images;
-    EXPECT_THROW(append_leaf_json(path, kTiny, images), Error) << whole.substr(0, size);
+    EXPECT_NE(refusal(whole.substr(0, size)), "") << whole.substr(0, size);
   }
 }
 
@@ -236,7 +229,7 @@ TEST_F(FedEmnist, IsReadOnce) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-TEST_F(FedEmnist, RefusesWhatIsOfAnotherForm) {
+TEST_F(FedEmnist, RefusesWhatIsOfAnotherFormOrOutOfRange) {
   const std::string allowed = "HDF5 with examples/CLIENT/pixels and examples/CLIENT/label";
   EXPECT_EQ(refusal(write("a.h5", Bytes(300, 'a'))), "this is not a whole HDF5 file; allowed: " + allowed);
   EXPECT_EQ(refusal(write_h5("a.h5", {}, "data")), "there is no group \"examples\"; allowed: " + allowed);
@@ -246,6 +239,10 @@ TEST_F(FedEmnist, RefusesWhatIsOfAnotherForm) {
             "f1: the data set \"pixels\" is 1 x 2 x 2; allowed: images x 1 x 1");
   EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {2, 2}}})),
             "f1: 1 images and 2 labels; allowed: as many labels as images");
+  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {4}}})), "f1: the label 4; allowed: 0 to 3");
+  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {-1}}})), "f1: the label -1; allowed: 0 to 3");
+  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {0.5}, {1}}})),
+            "f1: the number 0.5; allowed: k/255 with k from 0 to 255");
 }
 
 std::size_t unchanged(unsigned /*flags*/, std::size_t /*values*/, const unsigned* /*value*/,
@@ -264,13 +261,6 @@ TEST_F(FedEmnist, NamesAFilterThatIsNotInstalled) {
       refusal(path),
       "f1: the data set \"label\" is packed by the filter 300 (squeeze), which is not installed; allowed: "
       "gzip, shuffle or nothing, as `h5repack -f GZIP=4` makes it");
-}
-
-TEST_F(FedEmnist, RefusesLabelsAndNumbersOutOfRange) {
-  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {4}}})), "f1: the label 4; allowed: 0 to 3");
-  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {1}, {-1}}})), "f1: the label -1; allowed: 0 to 3");
-  EXPECT_EQ(refusal(write_h5("a.h5", {{"f1", {0.5}, {1}}})),
-            "f1: the number 0.5; allowed: k/255 with k from 0 to 255");
 }
 
 TEST_F(FedEmnist, RefusesAFileThatIsCutOff) {

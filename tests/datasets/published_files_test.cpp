@@ -121,13 +121,7 @@ class UnpackTest : public ScratchFolder {
   void unpack_both(const std::string& packed) {
     unpack(packed, Packing::kArchive, {published("a", a_), published("b", b_)});
   }
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    if (fs::exists(target_))
-      for (const auto& entry : fs::recursive_directory_iterator(target_))
-        names.push_back(fs::relative(entry.path(), target_));
-    return names;
-  }
+  std::vector<std::string> names() const { return names_in(target_); }
   std::string content(const std::string& name) const { return test::content_of(target_ / name); }
 
   fs::path target_ = folder_ / "target";

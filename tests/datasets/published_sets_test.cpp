@@ -57,29 +57,21 @@ TEST_F(Cifar, ReadsGzipAndPlainIdentically) {
   EXPECT_TRUE(torch::equal(plain.targets, packed.targets));
 }
 
-TEST_F(Cifar, RefusesATruncatedFileWithItsLength) {
-  Bytes cut = records();
+TEST_F(Cifar, RefusesAFileOfAnotherLength) {
+  Bytes cut = records(), more = records();
   cut.pop_back();
+  more.push_back(0);
   EXPECT_THAT(refusal(cut, small()),
               AllOf(HasSubstr("ends after 25 bytes"), HasSubstr("26 bytes: 2 records of 13")));
-}
-
-TEST_F(Cifar, RefusesAnOversizedFile) {
-  Bytes more = records();
-  more.push_back(0);
   EXPECT_THAT(refusal(more, small()), HasSubstr("longer than 26 bytes"));
 }
 
-TEST_F(Cifar, RefusesALabelOutOfRangeAndSaysWhichOne) {
-  Bytes wrong = records();
+TEST_F(Cifar, RefusesALabelOutOfRangeAndContentOfAnotherDigest) {
+  Bytes wrong = records(), other = records();
   wrong[13] = 2;
+  other[5] = 99;
   EXPECT_THAT(refusal(wrong, small(sha256_of(records()))),
               AllOf(HasSubstr("record 1 (counting from 0) is 2"), HasSubstr("0 to 1")));
-}
-
-TEST_F(Cifar, RefusesContentOfAnotherDigest) {
-  Bytes other = records();
-  other[5] = 99;
   EXPECT_THAT(refusal(other, small(sha256_of(records()))),
               AllOf(HasSubstr("not the published file"), HasSubstr(sha256_of(other))));
 }
@@ -210,9 +202,8 @@ TEST_F(Svhn, RefusesWhatMatlabDidNotWrite) {
 TEST_F(Svhn, RefusesAFileThatIsCutOffBeforeItsLastCheckSum) {
   const Bytes whole = bytes_of(write_mat({}));
   for (std::size_t size = 0; size + 8 < whole.size(); ++size) {
-    const auto path =
-        write("cut.mat", Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
-    EXPECT_THROW(read_svhn(path, layout()), Error) << size << " of " << whole.size() << " bytes";
+    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_NE(refusal(write("cut.mat", cut)), "") << size << " of " << whole.size() << " bytes";
   }
 }
 
@@ -265,20 +256,19 @@ TEST_F(Idx, RefusesOtherDimensionsBeforeItCountsBytes) {
   one_image.resize(16 + 6);
   EXPECT_THAT(refusal(one_image, kIdxImages),
               AllOf(HasSubstr("the header says 1 x 2 x 3"), HasSubstr("2 x 2 x 3")));
+  Bytes huge = images();
+  huge[4] = 0xff;  // above 31 bits
+  EXPECT_THAT(refusal(huge, kIdxImages), HasSubstr("4278190082 x 2 x 3"));
 }
 
-TEST_F(Idx, RefusesATruncatedFileWithItsLength) {
-  Bytes cut = images();
+TEST_F(Idx, RefusesAFileOfAnotherLength) {
+  Bytes cut = images(), more = images();
   cut.pop_back();
+  more.push_back(0);
   EXPECT_THAT(refusal(cut, kIdxImages),
               AllOf(HasSubstr("ends after 27 bytes"), HasSubstr("exactly 28 bytes")));
   EXPECT_THAT(refusal({0, 0}, kIdxImages), HasSubstr("ends after 2 bytes"));
   EXPECT_THAT(refusal({}, kIdxImages), HasSubstr("ends after 0 bytes"));
-}
-
-TEST_F(Idx, RefusesAnOversizedFile) {
-  Bytes more = images();
-  more.push_back(0);
   EXPECT_THAT(refusal(more, kIdxImages),
               AllOf(HasSubstr("longer than 28 bytes"), HasSubstr("exactly 28 bytes")));
 }
@@ -305,12 +295,6 @@ TEST_F(Idx, RefusesContentOfAnotherDigestAfterTheOtherChecks) {
                     HasSubstr(sha256_of(labels()))));
   other[8] = 9;
   EXPECT_THAT(refusal(other, signed_layout), HasSubstr("label 0"));
-}
-
-TEST_F(Idx, SaysThatADimensionAbove31BitsIsNotTheExpectedOne) {
-  Bytes huge = images();
-  huge[4] = 0xff;
-  EXPECT_THAT(refusal(huge, kIdxImages), HasSubstr("4278190082 x 2 x 3"));
 }
 
 }  // namespace

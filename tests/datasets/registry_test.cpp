@@ -49,12 +49,6 @@ TEST(Registry, AnswersAnUnknownNameWithTheNamesAndTheNearest) {
   }
 }
 
-TEST(Registry, LoadsTheEmbeddedDataSetWithoutAnyFolder) {
-  const Dataset glyphs = load_dataset("glyphs", {}, {});
-  EXPECT_EQ(glyphs.name, "glyphs");
-  EXPECT_EQ(glyphs.train.size(), 12'000);
-}
-
 TEST(Registry, ChecksSettings) {
   EXPECT_THAT(message_of([] {
                 load_dataset("glyphs", {{"labels", "fine"}}, {});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,15 +30,10 @@ class ScratchFolder : public testing::Test {
  protected:
   /// Writes `content` under the folder, making folders on the way; returns the path.
   std::filesystem::path write(const std::string& name, const Bytes& content) const {
-    const auto path = folder_ / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
-    return path;
+    return scratch_.write(name, std::string(content.begin(), content.end()));
   }
-
   std::filesystem::path write(const std::string& name, std::string_view content) const {
-    return write(name, Bytes(content.begin(), content.end()));
+    return scratch_.write(name, content);
   }
 
   std::filesystem::path write_gzip(const std::string& name, const Bytes& content) const {
@@ -51,6 +45,16 @@ class ScratchFolder : public testing::Test {
   }
   std::filesystem::path write_gzip(const std::string& name, std::string_view content) const {
     return write_gzip(name, Bytes(content.begin(), content.end()));
+  }
+
+  /// What `action` is refused for; paths in the message without this folder.
+  template <typename Action>
+  std::string refusal_of(Action&& action) const {
+    std::string message = message_of(action);
+    const std::string begin = folder_.string() + "/";
+    for (std::size_t at = 0; (at = message.find(begin, at)) != std::string::npos;)
+      message.erase(at, begin.size());
+    return message;
   }
 
   /// What `read`, which reads the file at `path`, refuses it for; without its name and the remedy.
@@ -67,8 +71,17 @@ class ScratchFolder : public testing::Test {
 };
 
 inline Bytes bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string content = test::content_of(path);
+  return {content.begin(), content.end()};
+}
+
+/// What lies in a folder and below, by the paths there; nothing where there is no such folder.
+inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored))
+    names.push_back(std::filesystem::relative(entry.path(), folder).string());
+  return names;
 }
 
 }  // namespace fedarena

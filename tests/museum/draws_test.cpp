@@ -10,7 +10,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/audit/compute_claim.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/museum/exhibits.hpp"
 
@@ -55,12 +54,9 @@ TEST_F(FixedBatches, AreUnprovenWhenAUnitIsAddedOrRemoved) {
 }
 
 TEST_F(FixedBatches, AreTakenForPoissonSamplesOnRequestAndTheClaimSaysSo) {
-  results::Summary summary;
-  summary.algorithm = "fedavg";
-  results::plan_privacy(summary, "record", {.assume = "poisson"}, 0);
-  results::compute_claim(summary, run());
-  EXPECT_NEAR(summary.privacy.value().rdp.value().epsilon.value(), as_if_poisson, 1e-9);
-  EXPECT_TRUE(summary.privacy.value().assumed);
+  const results::PrivacyClaim claim = claim_of(run(), "record", {.assume = "poisson"});
+  EXPECT_NEAR(claim.rdp.value().epsilon.value(), as_if_poisson, 1e-9);
+  EXPECT_TRUE(claim.assumed);
 }
 
 // Exhibits 16e and 16f: randomness that hangs on the clock, and noise that an algorithm's own draws decide.

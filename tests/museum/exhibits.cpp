@@ -79,6 +79,14 @@ double poisson_epsilon(double noise_multiplier, double rate, std::int64_t steps,
       {.noise_multiplier = noise_multiplier, .rate = rate, .steps = steps, .delta = delta});
 }
 
+results::PrivacyClaim claim_of(const Ledger& ledger, const std::string& policy,
+                               const AccountSettings& settings) {
+  results::Summary summary;
+  results::plan_privacy(summary, policy, settings, 0);
+  results::compute_claim(summary, ledger);
+  return summary.privacy.value();
+}
+
 std::string experiment_text(const std::string& privacy) {
   return R"([experiment]
 name = "museum"

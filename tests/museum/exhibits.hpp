@@ -80,6 +80,10 @@ double finish(Simulation& simulation);
 /// RDP epsilon of that many equal steps of the Poisson-sampled Gaussian mechanism.
 double poisson_epsilon(double noise_multiplier, double rate, std::int64_t steps, double delta = 1e-5);
 
+/// What a run of that ledger claims under that policy.
+results::PrivacyClaim claim_of(const Ledger& ledger, const std::string& policy,
+                               const AccountSettings& settings);
+
 /// An experiment of two private algorithms, as a file has it. `privacy`: further lines of its [privacy].
 std::string experiment_text(const std::string& privacy = "");
 

@@ -10,7 +10,6 @@
 #include "fedarena/accounting/pld.hpp"
 
 #include "harness/oracle/response_mechanism.hpp"
-#include "results/audit/compute_claim.hpp"
 #include "tests/accounting/reference_files.hpp"
 #include "tests/infinity.hpp"
 #include "tests/museum/exhibits.hpp"
@@ -42,10 +41,7 @@ results::PrivacyClaim claim_of_synthetic_sets() {
   const RecordPolicy policy;
   Simulation simulation(federation.setup(algorithm, policy, 2));
   finish(simulation);
-  results::Summary summary;
-  results::plan_privacy(summary, "record", policy, 0);
-  results::compute_claim(summary, simulation.ledger());
-  return *summary.privacy;
+  return claim_of(simulation.ledger(), "record", policy);
 }
 
 TEST(LabelsOfSyntheticImages, AreNoPrivacyOfExamples) {

@@ -1,11 +1,10 @@
-// Exhibit 19: d-private personalised federated learning (Galli et al., "Group privacy for personalized
+// Exhibit 21: d-private personalised federated learning (Galli et al., "Group privacy for personalized
 // federated learning", 2022): noise scaled by what it is to hide, and what is said of its privacy.
 #include <cmath>
 #include <vector>
 
 #include <gmock/gmock.h>
 
-#include "results/audit/compute_claim.hpp"
 #include "results/record/claim_text.hpp"
 #include "tests/infinity.hpp"
 #include "tests/museum/exhibits.hpp"
@@ -66,10 +65,7 @@ results::PrivacyClaim claim_after(std::int64_t rounds, const PrivacyPolicy& poli
   const Exhibit algorithm = change_of(1);
   Simulation simulation(federation.setup(algorithm, policy, rounds));
   while (!simulation.finished()) simulation.next_round();
-  results::Summary summary;
-  results::plan_privacy(summary, "local", *accounting(policy), 0);
-  results::compute_claim(summary, simulation.ledger());
-  return *summary.privacy;
+  return claim_of(simulation.ledger(), "local", *accounting(policy));
 }
 
 TEST(NoiseScaledByTheSecret, HasNoFiniteEpsilonWhateverItIsCalled) {

@@ -9,9 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "partitions/card.hpp"
 #include "partitions/feature_skew.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/statistics.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/message_of.hpp"
 #include "tests/partitions/labelled.hpp"

@@ -10,17 +10,14 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "partitions/card.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/statistics.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr double kClients = 5;
 
@@ -37,32 +34,43 @@ struct Sizes {
 
 // For one share: mean 1/K and variance (K-1) / (K^2 (K alpha + 1)); for two: covariance -1 / (K^2 (K alpha +
 // 1)). Rounding to whole examples shifts a share by less than one in kExamples, a ninth of the standard error
-// of a mean. At alpha = 2 a client is empty, and the draw repeated, about three times in 10^5 draws.
+// of a mean. At alpha = 2 a client is empty, and the draw repeated, about three times in 10^5 draws. A single
+// class meets no cap. PFLlib's least number, half an equal share at most, is set to 1.
 TEST(DirichletShares, HaveTheMomentsOfTheirConcentration) {
   constexpr double kAlpha = 2;
+  constexpr double kUnit = 1 / (kClients * kClients * (kClients * kAlpha + 1)),
+                   kVariance = (kClients - 1) * kUnit;
   const Sizes sizes;
   const Labelled data = Labelled::balanced(1, sizes.examples);
-  std::vector<std::vector<double>> shares(5);
-  std::vector<double> products;
-  for (std::uint64_t seed = 0; seed < sizes.draws; ++seed) {
-    const Partition partition =
-        make_partition("dirichlet", {{"min_examples", 1}, {"alpha", kAlpha}}, data, seed);
-    for (std::size_t client = 0; client < 5; ++client) {
-      shares[client].push_back(sizes.share(partition[client].size()));
+  for (const auto& [kind, least] : std::vector<std::pair<std::string, Settings>>{
+           {"dirichlet", {{"min_examples", 1}}},
+           {"dirichlet-niid-bench", {{"min_examples", 1}}},
+           {"dirichlet-flower", {{"min_examples", 1}}},
+           {"dirichlet-flower", {{"min_examples", 1}, {"self_balancing", true}}},
+           {"dirichlet-pfllib", {{"batch_size", 1}, {"train_ratio", 0.0}}},
+           {"quantity", {{"min_examples", 1}}}}) {
+    SCOPED_TRACE(kind);
+    Settings settings = least;
+    settings.emplace_back("alpha", kAlpha);
+    std::vector<std::vector<double>> shares(5);
+    std::vector<double> products;
+    double square = 0;
+    for (std::uint64_t seed = 0; seed < sizes.draws; ++seed) {
+      const Partition partition = make_partition(kind, settings, data, seed);
+      for (std::size_t client = 0; client < 5; ++client) {
+        shares[client].push_back(sizes.share(partition[client].size()));
+      }
+      products.push_back((shares[0].back() - 1 / kClients) * (shares[1].back() - 1 / kClients));
+      square += products.back() * products.back() / sizes.count();
     }
-    products.push_back((shares[0].back() - 1 / kClients) * (shares[1].back() - 1 / kClients));
+    for (const std::vector<double>& share : shares) {
+      double fourth = 0;
+      for (const double value : share) fourth += std::pow(value - 1 / kClients, 4) / sizes.count();
+      EXPECT_LT(std::abs(mean_z(share, 1 / kClients, kVariance)), kNormalBound);
+      EXPECT_LT(std::abs(variance_z(share, 1 / kClients, kVariance, fourth)), kNormalBound);
+    }
+    EXPECT_LT(std::abs(mean_z(products, -kUnit, square - kUnit * kUnit)), kNormalBound);
   }
-  const double unit = 1 / (kClients * kClients * (kClients * kAlpha + 1));
-  const double variance = (kClients - 1) * unit;
-  for (const std::vector<double>& share : shares) {
-    double fourth = 0;
-    for (const double value : share) fourth += std::pow(value - 1 / kClients, 4) / sizes.count();
-    EXPECT_LT(std::abs(mean_z(share, 1 / kClients, variance)), kNormalBound);
-    EXPECT_LT(std::abs(variance_z(share, 1 / kClients, variance, fourth)), kNormalBound);
-  }
-  double square = 0;
-  for (const double product : products) square += product * product / sizes.count();
-  EXPECT_LT(std::abs(mean_z(products, -unit, square - unit * unit)), kNormalBound);
 }
 
 // Proportions are drawn anew for each class: the shares of two classes are uncorrelated over seeds.
@@ -142,34 +150,6 @@ Settings two_clients(double alpha, bool self_balancing = false) {
   Settings settings = {{"clients", 2}, {"min_examples", 1}, {"alpha", alpha}};
   if (self_balancing) settings.emplace_back("self_balancing", true);
   return settings;
-}
-
-// For one share of one class: mean 1/K and variance (K-1) / (K^2 (K alpha + 1)). A single class meets no cap.
-// PFLlib's least number, half an equal share at most, is set to 1.
-TEST(DirichletVariants, HaveTheMomentsOfTheirConcentration) {
-  constexpr double kAlpha = 2;
-  const Sizes sizes;
-  const Labelled data = Labelled::balanced(1, sizes.examples);
-  const double variance = (kClients - 1) / (kClients * kClients * (kClients * kAlpha + 1));
-  for (const auto& [kind, least] : std::vector<std::pair<std::string, Settings>>{
-           {"dirichlet-niid-bench", {{"min_examples", 1}}},
-           {"dirichlet-flower", {{"min_examples", 1}}},
-           {"dirichlet-flower", {{"min_examples", 1}, {"self_balancing", true}}},
-           {"dirichlet-pfllib", {{"batch_size", 1}, {"train_ratio", 0.0}}},
-           {"quantity", {{"min_examples", 1}}}}) {
-    SCOPED_TRACE(kind);
-    Settings settings = least;
-    settings.emplace_back("alpha", kAlpha);
-    std::vector<double> share;
-    double fourth = 0;
-    for (std::uint64_t seed = 0; seed < sizes.draws; ++seed) {
-      const Partition partition = make_partition(kind, settings, data, seed);
-      share.push_back(sizes.share(partition[seed % 5].size()));
-      fourth += std::pow(share.back() - 1 / kClients, 4) / sizes.count();
-    }
-    EXPECT_LT(std::abs(mean_z(share, 1 / kClients, variance)), kNormalBound);
-    EXPECT_LT(std::abs(variance_z(share, 1 / kClients, variance, fourth)), kNormalBound);
-  }
 }
 
 // At this alpha nearly every class goes to one client as a whole. Of four equal classes and two clients, the
@@ -288,26 +268,6 @@ TEST(DirichletPfllib, HasALeastNumberThatFollowsFromABatch) {
               "no draw of 1000 left every one of 5 clients at least " + given.least +
                   " examples, at alpha = 1e-06\n  raise alpha, or lower clients or batch_size");
   }
-}
-
-TEST(DirichletFlower, GivesUpAfterTenMoreDraws) {
-  const Labelled data = Labelled::balanced(1, 100);
-  EXPECT_EQ(refusal("dirichlet-flower", {{"alpha", 1e-6}}, data),
-            "no draw of 11 left every one of 5 clients at least 10 examples, at alpha = 1e-06\n"
-            "  raise alpha, or lower clients or min_examples");
-}
-
-// These values are part of every recorded result.
-TEST(DirichletVariants, GiveTheRecordedIndices) {
-  const Labelled data = Labelled::balanced(10, 100);
-  const auto hash = [&](const std::string& kind) {
-    return index_hash(make_partition(kind, {{"alpha", 0.5}}, data, 42));
-  };
-  EXPECT_EQ(hash("dirichlet-niid-bench"), "040d749f6cddfd94");
-  EXPECT_EQ(hash("dirichlet-flower"), "a751f73108235afa");
-  EXPECT_EQ(hash("dirichlet-pfllib"), "040d749f6cddfd94");
-  EXPECT_EQ(hash("dirichlet-pfl"), "2aad90bb964b2774");
-  EXPECT_EQ(hash("quantity"), "bd2202ad1328ba5b");
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
+#include "partitions/card.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/statistics.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 
@@ -53,14 +53,9 @@ inline PartitionInput unlabelled(std::int64_t examples) {
   return {.labels = {}, .examples = examples, .classes = 0};
 }
 
-/// What is said of a partition that cannot be made, or "accepted".
+/// What is said of a partition that cannot be made.
 inline std::string refusal(const std::string& kind, const Settings& settings, const PartitionInput& input) {
-  try {
-    make_partition(kind, settings, input, 1);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::message_of([&] { make_partition(kind, settings, input, 1); });
 }
 
 /// How many examples of each class each client gets: [client][class].

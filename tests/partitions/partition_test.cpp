@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "partitions/statistics.hpp"
+#include "partitions/card.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/partitions/labelled.hpp"
 #include "tests/paths.hpp"
@@ -40,10 +43,6 @@ TEST(Iid, CutsIntoSizesThatDifferByAtMostOne) {
   std::vector<std::size_t> sizes;
   for (const auto& share : partition) sizes.push_back(share.size());
   EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 3));
-}
-
-TEST(Iid, GivesTheOnlyClientEverything) {
-  EXPECT_THAT(make_partition("iid", {{"clients", 1}}, unlabelled(3), 1), ElementsAre(Indices{0, 1, 2}));
 }
 
 TEST(Iid, IgnoresLabels) {
@@ -96,10 +95,12 @@ TEST(Classes, CutsEveryClientToTheSmallestWhenAsked) {
     EXPECT_NEAR(static_cast<double>(kept[index]), 100, 35) << index;
 }
 
-TEST(Dirichlet, GivesTheOnlyClientEverything) {
+TEST(Partition, GivesTheOnlyClientEverything) {
   const Labelled data({1, 0, 1}, 2);
-  EXPECT_THAT(make_partition("dirichlet", {{"clients", 1}, {"min_examples", 1}}, data, 1),
-              ElementsAre(Indices{0, 1, 2}));
+  for (const auto& [kind, settings] : std::vector<std::pair<std::string, Settings>>{
+           {"iid", {{"clients", 1}}}, {"dirichlet", {{"clients", 1}, {"min_examples", 1}}}}) {
+    EXPECT_THAT(make_partition(kind, settings, data, 1), ElementsAre(Indices{0, 1, 2})) << kind;
+  }
 }
 
 TEST(Dirichlet, BearsClassesWithoutExamples) {
@@ -118,6 +119,17 @@ TEST(Partition, GivesTheRecordedIndices) {
               ElementsAre(Indices{1, 2, 6, 11}, Indices{0, 3, 5, 8}, Indices{4, 7, 9, 10}));
   EXPECT_THAT(make_partition("dirichlet", settings, data, 42),
               ElementsAre(Indices{3, 5, 7, 9, 11}, Indices{4}, Indices{0, 1, 2, 6, 8, 10}));
+  const Settings half = {{"alpha", 0.5}};
+  for (const auto& [kind, given, hash] : std::vector<std::tuple<std::string, Settings, std::string>>{
+           {"dirichlet-niid-bench", half, "040d749f6cddfd94"},
+           {"dirichlet-flower", half, "a751f73108235afa"},
+           {"dirichlet-pfllib", half, "040d749f6cddfd94"},
+           {"dirichlet-pfl", half, "2aad90bb964b2774"},
+           {"quantity", half, "bd2202ad1328ba5b"},
+           {"shards", {}, "96b1197c7aca9240"},
+           {"shared-classes", {{"clients", 10}}, "c1fdeab66b64daff"}}) {
+    EXPECT_EQ(index_hash(make_partition(kind, given, Labelled::balanced(10, 100), 42)), hash) << kind;
+  }
 }
 
 const int kInputs = test::long_tests() ? 200 : 40;

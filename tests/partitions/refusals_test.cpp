@@ -9,8 +9,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "partitions/class_shares.hpp"
 #include "partitions/partition.hpp"
-#include "partitions/proportions.hpp"
 #include "tests/partitions/labelled.hpp"
 
 namespace fedarena {
@@ -21,39 +21,87 @@ const Labelled& ten_classes() {
   return data;
 }
 
-std::string refused(const std::string& kind, const Settings& settings) {
+std::string refused_of_ten(const std::string& kind, const Settings& settings) {
   return refusal(kind, settings, ten_classes());
 }
 
-TEST(Refusals, UnknownKind) {
-  const std::string expected =
-      "unknown partition \"dirichelt\"; allowed: iid, quantity, classes, shared-classes, shards, dirichlet, "
-      "dirichlet-niid-bench, dirichlet-flower, dirichlet-pfllib, dirichlet-pfl, by-user; did you mean "
-      "\"dirichlet\"?";
-  EXPECT_EQ(refused("dirichelt", {}), expected);
+struct Refused {
+  std::string kind;
+  Settings settings;
+  std::string message;
+};
+
+TEST(Refusals, SayWhatCannotBeAndWhatToDo) {
+  for (const Refused& refused : std::vector<Refused>{
+           {"dirichelt",
+            {},
+            "unknown partition \"dirichelt\"; allowed: iid, quantity, classes, shared-classes, shards, "
+            "dirichlet, dirichlet-niid-bench, dirichlet-flower, dirichlet-pfllib, dirichlet-pfl, by-user; "
+            "did "
+            "you mean \"dirichlet\"?"},
+           {"iid",
+            {{"alpha", 0.5}},
+            "unknown key \"alpha\"; allowed: clients, train_fraction, noise, rotations"},
+           {"dirichlet",
+            {{"client", 3}},
+            "unknown key \"client\"; allowed: clients, train_fraction, noise, rotations, alpha, "
+            "min_examples; did you mean \"clients\"?"},
+           {"classes",
+            {{"clients", 5}, {"classes_per_client", 3}},
+            "5 clients with 3 classes each need 15 classes, because no two clients share one, and the data "
+            "has 10\n  lower clients or classes_per_client, or use partition \"dirichlet\""},
+           {"classes",
+            {{"clients", 1}, {"classes_per_client", 1}},
+            "1 client with 1 class each use 1 of the 10 classes and leave the others out\n"
+            "  raise clients or classes_per_client, or list the classes to use in class_order"},
+           {"classes",
+            {{"clients", 2}, {"class_order", Indices{0, 1, 2}}},
+            "class_order lists 3 classes and 2 clients with 2 classes each take 4\n"
+            "  list exactly the classes to use"},
+           {"classes",
+            {{"clients", 2}, {"class_order", Indices{0, 1, 2, 1}}},
+            "class_order lists class 1 twice; allowed: every class at most once"},
+           {"classes",
+            {{"clients", 1}, {"class_order", Indices{0, 10}}},
+            "class_order lists class 10; allowed: classes 0 to 9"},
+           {"classes",
+            {{"clients", 1}, {"class_order", Indices{0, -1}}},
+            "class_order is [0, -1]; allowed: a list of integers >= 0"},
+           {"shards",
+            {{"clients", 50}, {"shards_per_client", 3}},
+            "50 clients with shards_per_client = 3 need 150 shards and the data has 100 examples\n"
+            "  lower clients or shards_per_client"},
+           {"shared-classes",
+            {{"classes_per_client", 11}},
+            "classes_per_client is 11 and the data has examples of 10 classes\n  lower classes_per_client"},
+           {"shared-classes",
+            {{"clients", 3}, {"classes_per_client", 3}},
+            "3 clients with classes_per_client = 3 hold at most 9 of the 10 classes and leave the others "
+            "out\n  raise clients or classes_per_client, or use partition \"classes\" with class_order"},
+           {"dirichlet-pfl",
+            {{"examples_per_client", 21}},
+            "5 clients with examples_per_client = 21 need 105 examples and the data has 100\n"
+            "  lower clients or examples_per_client"},
+           {"dirichlet",
+            {{"min_examples", 0}},
+            "min_examples is 0; allowed: an integer from 1 to 1000000000"}}) {
+    EXPECT_EQ(refused_of_ten(refused.kind, refused.settings), refused.message);
+  }
   EXPECT_THROW(partition_fields("dirichelt"), Error);
   EXPECT_THROW(partition_summary("dirichelt"), Error);
-}
-
-TEST(Refusals, UnknownSetting) {
-  EXPECT_EQ(refused("iid", {{"alpha", 0.5}}),
-            "unknown key \"alpha\"; allowed: clients, train_fraction, noise, rotations");
-  EXPECT_EQ(
-      refused("dirichlet", {{"client", 3}}),
-      "unknown key \"client\"; allowed: clients, train_fraction, noise, rotations, alpha, min_examples; did "
-      "you mean \"clients\"?");
 }
 
 TEST(Refusals, NoClients) {
   for (const std::string& kind : partition_names()) {
     if (kind == "by-user") continue;  // all of them, there
-    EXPECT_EQ(refused(kind, {{"clients", 0}}), "clients is 0; allowed: an integer from 1 to 1000000") << kind;
+    EXPECT_EQ(refused_of_ten(kind, {{"clients", 0}}), "clients is 0; allowed: an integer from 1 to 1000000")
+        << kind;
   }
 }
 
 TEST(Refusals, MoreClientsThanExamples) {
   for (const std::string& kind : partition_names()) {
-    EXPECT_EQ(refused(kind, {{"clients", 101}}),
+    EXPECT_EQ(refused_of_ten(kind, {{"clients", 101}}),
               "clients is 101 and the data has 100 training examples, which cannot give every client one\n"
               "  ask for fewer clients or use more examples")
         << kind;
@@ -73,37 +121,6 @@ TEST(Refusals, KindsByClassOnRegressionData) {
   }
 }
 
-TEST(Refusals, MoreClassesThanThereAre) {
-  EXPECT_EQ(
-      refused("classes", {{"clients", 5}, {"classes_per_client", 3}}),
-      "5 clients with 3 classes each need 15 classes, because no two clients share one, and the data has 10\n"
-      "  lower clients or classes_per_client, or use partition \"dirichlet\"");
-}
-
-TEST(Refusals, ClassesThatNobodyAskedFor) {
-  EXPECT_EQ(refused("classes", {{"clients", 1}, {"classes_per_client", 1}}),
-            "1 client with 1 class each use 1 of the 10 classes and leave the others out\n"
-            "  raise clients or classes_per_client, or list the classes to use in class_order");
-}
-
-TEST(Refusals, ClassOrderOfAnotherLength) {
-  EXPECT_EQ(refused("classes", {{"clients", 2}, {"class_order", Indices{0, 1, 2}}}),
-            "class_order lists 3 classes and 2 clients with 2 classes each take 4\n"
-            "  list exactly the classes to use");
-}
-
-TEST(Refusals, ClassOrderWithRepeats) {
-  EXPECT_EQ(refused("classes", {{"clients", 2}, {"class_order", Indices{0, 1, 2, 1}}}),
-            "class_order lists class 1 twice; allowed: every class at most once");
-}
-
-TEST(Refusals, ClassOrderOutOfRange) {
-  EXPECT_EQ(refused("classes", {{"clients", 1}, {"class_order", Indices{0, 10}}}),
-            "class_order lists class 10; allowed: classes 0 to 9");
-  EXPECT_EQ(refused("classes", {{"clients", 1}, {"class_order", Indices{0, -1}}}),
-            "class_order is [0, -1]; allowed: a list of integers >= 0");
-}
-
 TEST(Refusals, ClientWhoseClassesAreAbsent) {
   const Labelled data({0, 0, 1, 1}, 4);
   EXPECT_EQ(refusal("classes", {{"clients", 2}}, data),
@@ -116,25 +133,25 @@ TEST(Refusals, AlphaThatIsNotPositive) {
     if (find_field(partition_fields(kind), "alpha") == nullptr) continue;
     for (const auto& [alpha, text] : std::vector<std::pair<double, std::string>>{
              {0.0, "0.0"}, {-1.0, "-1.0"}, {std::nan(""), "nan"}, {HUGE_VAL, "inf"}}) {
-      EXPECT_EQ(refused(kind, {{"alpha", alpha}}), "alpha is " + text + "; allowed: a number > 0") << kind;
+      EXPECT_EQ(refused_of_ten(kind, {{"alpha", alpha}}), "alpha is " + text + "; allowed: a number > 0")
+          << kind;
     }
   }
 }
 
-TEST(Refusals, MoreExamplesForEachThanThereAre) {
-  EXPECT_EQ(refused("dirichlet", {{"min_examples", 21}}),
-            "5 clients with min_examples = 21 need 105 examples and the data has 100\n"
-            "  lower clients or min_examples");
-  EXPECT_EQ(refused("dirichlet", {{"min_examples", 0}}),
-            "min_examples is 0; allowed: an integer from 1 to 1000000000");
-}
-
-TEST(Refusals, DrawsThatNeverSucceed) {
-  // One class and a tiny alpha: one client takes all of it.
-  const Labelled data = Labelled::balanced(1, 100);
-  EXPECT_EQ(refusal("dirichlet", {{"alpha", 1e-6}}, data),
-            "no draw of 1000 left every one of 5 clients at least 10 examples, at alpha = 1e-06\n"
-            "  raise alpha, or lower clients or min_examples");
+// With one class and next to no alpha one client takes all of it.
+TEST(Refusals, LeastNumbersThatCannotBeMet) {
+  const Labelled one_class = Labelled::balanced(1, 100);
+  for (const auto& [kind, draws] : std::vector<std::pair<std::string, int>>{
+           {"dirichlet", 1000}, {"quantity", 1000}, {"dirichlet-flower", 11}}) {
+    EXPECT_EQ(refused_of_ten(kind, {{"min_examples", 21}}),
+              "5 clients with min_examples = 21 need 105 examples and the data has 100\n"
+              "  lower clients or min_examples");
+    EXPECT_EQ(refusal(kind, {{"alpha", 1e-6}}, one_class),
+              fmt::format("no draw of {} left every one of 5 clients at least 10 examples, at alpha = 1e-06\n"
+                          "  raise alpha, or lower clients or min_examples",
+                          draws));
+  }
 }
 
 // Of 300 clients whose shares are exponentially distributed about 20, four in ten have fewer than 10.

@@ -1,5 +1,5 @@
 // What is said of a partition, and which test examples belong to each client.
-#include "partitions/statistics.hpp"
+#include "partitions/card.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "partitions/card.hpp"
 #include "partitions/preview.hpp"
 #include "partitions/test_shares.hpp"
 #include "tests/partitions/labelled.hpp"
@@ -64,7 +63,7 @@ TEST(PartitionStatistics, RefuseIndicesOfOtherData) {
   EXPECT_THROW(partition_statistics({{0, 2}}, data), Bug);
 }
 
-// Computed apart from this code, by the definition in statistics.hpp.
+// Computed apart from this code, by the definition in card.hpp.
 TEST(IndexHash, FollowsItsDefinition) {
   EXPECT_EQ(index_hash({{0, 2}, {1}}), "12a4dbb4523099c7");
   EXPECT_EQ(index_hash({{0, 1, 2}}), "25510a1c3e12d6a4");
@@ -84,22 +83,13 @@ PartitionStatistics statistics_of(std::vector<std::int64_t> sizes, Counts counts
           .index_hash = "1f2e3d4c5b6a7988"};
 }
 
-TEST(Describe, SaysSizesClassesAndHash) {
+TEST(Describe, SaysWhatIsAlikeAndWhatDiffers) {
   EXPECT_EQ(describe("classes", statistics_of({11339, 12690, 12000}, {{1, 1, 0}, {0, 1, 1}, {1, 0, 1}})),
             "classes: 3 clients, 2 classes each, sizes 11,339-12,690, index hash 1f2e3d4c5b6a7988");
-}
-
-TEST(Describe, SaysRangesOfClassesAndEqualSizes) {
   EXPECT_EQ(describe("dirichlet", statistics_of({7, 7}, {{7, 0}, {3, 4}})),
             "dirichlet: 2 clients, 1-2 classes each, size 7 each, index hash 1f2e3d4c5b6a7988");
-}
-
-TEST(Describe, KnowsTheSingular) {
   EXPECT_EQ(describe("iid", statistics_of({1234567}, {{5, 0}})),
             "iid: 1 client, 1 class each, size 1,234,567 each, index hash 1f2e3d4c5b6a7988");
-}
-
-TEST(Describe, OmitsClassesWithoutLabels) {
   EXPECT_EQ(describe("iid", statistics_of({999, 1000})),
             "iid: 2 clients, sizes 999-1,000, index hash 1f2e3d4c5b6a7988");
 }

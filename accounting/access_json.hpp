@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "fedarena/accounting/event.hpp"
+#include "fedarena/base/nearest.hpp"
+
+namespace fedarena {
+
+/// More accesses than any run makes, and few enough for exact sums in 64 bits.
+inline constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
+
+/// A field in a message; lists and objects may be of any size and depth.
+std::string shown(const nlohmann::json& field);
+
+/// Whether it is a whole number of that range.
+bool is_integer(const nlohmann::json& value, std::int64_t lowest, std::int64_t highest = kMostAccesses);
+
+/// Reads the fields of one object, which must live as long. Throws Error that names the field where one is
+/// missing, or of another type or range than is asked for.
+class Fields {
+ public:
+  /// `what` the object is, in messages: "a segment".
+  Fields(const nlohmann::json& object, std::string what);
+
+  bool has(const std::string& key) const { return object_.contains(key); }
+  const nlohmann::json& at(const std::string& key);
+  std::string text(const std::string& key);
+  const nlohmann::json& list(const std::string& key);
+  double number(const std::string& key);
+  std::int64_t integer(const std::string& key, std::int64_t lowest, std::int64_t highest = kMostAccesses);
+  /// One of the values of an enum, by name.
+  template <typename Names>
+  auto choice(const std::string& key, const Names& values) {
+    const std::string given = text(key);
+    std::vector<std::string> names;
+    for (const auto value : values) {
+      names.emplace_back(name(value));
+      if (names.back() == given) return value;
+    }
+    throw unknown_name(fmt::format("\"{}\" is \"{}\"", key, given), given, names);
+  }
+  /// Throws Error for a field that nobody asked for.
+  void finish() const;
+
+ private:
+  const nlohmann::json& object_;
+  std::string what_;
+  std::vector<std::string> known_;
+};
+
+/// Accesses as a list of objects.
+nlohmann::json list_of(const std::vector<Access>& accesses);
+
+/// The accesses of such a list. Throws Error for anything that no event is, or that an event's documentation
+/// does not allow.
+std::vector<Access> accesses_from(const nlohmann::json& list);
+
+}  // namespace fedarena
