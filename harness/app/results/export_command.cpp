@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string>
 #include <system_error>
@@ -14,8 +13,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/export/event_file.hpp"
 #include "results/export/exported_runs.hpp"
 #include "results/export/long_format.hpp"
@@ -109,29 +107,21 @@ int run_export(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "export", "Write every number of every round, for pandas, R, TensorBoard and other programs.");
-  const auto arguments = std::make_shared<ExportArguments>();
+  const auto [command, arguments] =
+      add_command(app, action, run_export, "export",
+                  "Write every number of every round, for pandas, R, TensorBoard and other programs.");
   const std::vector<std::string> measures = results::exported_measures();
-  command->add_option("DIR", arguments->folders, "folders with run directories, finished or not")->required();
-  command
-      ->add_option("--format", arguments->format,
-                   "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event "
-                   "file a run")
-      ->type_name("NAME")
-      ->required()
-      ->check(one_of({"csv", "jsonl", "tensorboard"}));
-  command->add_option("-o,--output", arguments->output, "the file to write, or the folder of event files")
+  command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
+  add_name(
+      command, "--format", arguments.format, {"csv", "jsonl", "tensorboard"},
+      "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event file a run")
+      ->required();
+  command.add_option("-o,--output", arguments.output, "the file to write, or the folder of event files")
       ->type_name("PATH")
       ->required();
-  command
-      ->add_option("--measures", arguments->measures,
-                   fmt::format("what to write; default all of {}", join_names(measures)))
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  add_names(command, "--measures", arguments.measures,
+            fmt::format("what to write; default all of {}", join_names(measures)))
       ->check(one_of(measures));
-  command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
 }
 
 }  // namespace fedarena

@@ -10,8 +10,7 @@
 
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/measures/quantity.hpp"
 #include "results/plot/choice_plot.hpp"
 #include "results/plot/curve_plot.hpp"
@@ -159,9 +158,8 @@ void add_plot_command(CLI::App& app, Action& action) {
                    "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
       ->type_name("FILE")
       ->required();
-  command->add_option("--x", arguments->x, fmt::format("{}; default round", fmt::join(x_names, ", ")))
-      ->type_name("NAME")
-      ->check(one_of(x_names));
+  add_name(*command, "--x", arguments->x, x_names,
+           fmt::format("{}; default round", fmt::join(x_names, ", ")));
   command
       ->add_option(
           "--y", arguments->y,
@@ -169,15 +167,11 @@ void add_plot_command(CLI::App& app, Action& action) {
                       "accuracy",
                       fmt::join(y_names, ", ")))
       ->type_name("NAME");
-  command->add_option("--labels", arguments->labels, "algorithm entries to draw; default all of them")
-      ->type_name("A,B,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_names(*command, "--labels", arguments->labels, "algorithm entries to draw; default all of them")
+      ->type_name("A,B,...");
   command->add_flag("--log-x", arguments->style.log_x, "a logarithmic axis");
   command->add_flag("--log-y", arguments->style.log_y, "a logarithmic axis");
-  command->add_option("--format", arguments->format, "text (the default), or json with every point")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
+  add_format(*command, arguments->format, "text (the default), or json with every point");
   command->add_flag("--roc", arguments->roc,
                     "receiver operating characteristics, of runs that hold some, in place of rounds");
   command->add_flag("--choices", arguments->choices,

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <langinfo.h>
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -21,7 +20,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/live/live_runs.hpp"
@@ -34,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct WatchArguments {
-  std::vector<fs::path> folders;
+  std::vector<fs::path> folders = {"runs"};
   bool once = false;
 };
 
@@ -148,8 +147,7 @@ int redraw_until_over(const WatchArguments& arguments) {
   return over ? kSuccess : kInterrupted;
 }
 
-int run_watch(WatchArguments arguments) {
-  if (arguments.folders.empty()) arguments.folders.emplace_back("runs");
+int run_watch(const WatchArguments& arguments) {
   const bool redraws = !arguments.once && isatty(fileno(stdout)) != 0;
   return redraws ? redraw_until_over(arguments) : print_once(arguments);
 }
@@ -157,12 +155,11 @@ int run_watch(WatchArguments arguments) {
 }  // namespace
 
 void add_watch_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "watch", "Show running, interrupted and finished runs, again and again until all are finished.");
-  const auto arguments = std::make_shared<WatchArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories; default runs");
-  command->add_flag("--once", arguments->once, "print once and end, as it does where there is no terminal");
-  command->callback([arguments, &action] { action = [arguments] { return run_watch(*arguments); }; });
+  const auto [command, arguments] =
+      add_command(app, action, run_watch, "watch",
+                  "Show running, interrupted and finished runs, again and again until all are finished.");
+  command.add_option("DIR", arguments.folders, "folders with run directories; default runs");
+  command.add_flag("--once", arguments.once, "print once and end, as it does where there is no terminal");
 }
 
 }  // namespace fedarena

@@ -2,7 +2,6 @@
 #include <atomic>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,8 +15,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/attack_inversion.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
@@ -208,7 +206,11 @@ class AttackedRuns {
   results::Json json_ = results::Json::array();  // changed by answers alone, which come one by one
 };
 
-int run_attacks(const AttackArguments& arguments) {
+int run_attacks(const AttackArguments& given) {
+  AttackArguments arguments = given;
+  std::ranges::sort(arguments.scores);
+  arguments.scores.erase(std::unique(arguments.scores.begin(), arguments.scores.end()),
+                         arguments.scores.end());
   const std::atomic<bool>& stop = stop_on_signal();
   const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
   const PluginHost host = load_plugins(arguments.plugin_path);
@@ -242,44 +244,24 @@ int run_attacks(const AttackArguments& arguments) {
 }  // namespace
 
 void add_attack_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("attack",
-                                         "Guess which examples finished runs were trained on, and record how "
-                                         "well that goes; or turn what clients "
-                                         "sent back into images.");
-  const auto arguments = std::make_shared<AttackArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories of finished runs")->required();
-  CLI::Option* score = command
-                           ->add_option("--score", arguments->scores,
-                                        fmt::format("what the guess rests on: {}; default loss,gradient-norm",
-                                                    fmt::join(score_names(), ", ")))
+  const auto [command, arguments] = add_command(
+      app, action, run_attacks, "attack",
+      "Guess which examples finished runs were trained on, and record how well that goes; or turn "
+      "what clients sent back into images.");
+  command.add_option("DIR", arguments.folders, "folders with run directories of finished runs")->required();
+  CLI::Option* score = add_names(command, "--score", arguments.scores,
+                                 fmt::format("what the guess rests on: {}; default loss,gradient-norm",
+                                             fmt::join(score_names(), ", ")))
                            ->type_name("A,B,...")
-                           ->delimiter(',')
-                           ->allow_extra_args(false)
                            ->check(one_of(score_names()));
   CLI::Option* examples =
-      command
-          ->add_option(
-              "--examples", arguments->examples,
-              "members to measure at most, and as many non-members; by default half of all that can be")
-          ->type_name("N")
-          ->check(whole_number(10, 1'000'000'000));
-  add_inversion_options(*command, arguments->inversion);
-  command->get_option("--invert")->excludes(score)->excludes(examples);
-  command
-      ->add_option("--workers", arguments->workers,
-                   "threads, by default one a core; changes the time, never the result")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  command->add_option("--format", arguments->format, "text (the default), or json with every client")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
-  add_plugin_path(*command, arguments->plugin_path);
-  command->callback([arguments, &action] {
-    std::ranges::sort(arguments->scores);
-    arguments->scores.erase(std::unique(arguments->scores.begin(), arguments->scores.end()),
-                            arguments->scores.end());
-    action = [arguments] { return run_attacks(*arguments); };
-  });
+      add_count(command, "--examples", arguments.examples, 10, 1'000'000'000,
+                "members to measure at most, and as many non-members; by default half of all that can be");
+  add_inversion_options(command, arguments.inversion);
+  command.get_option("--invert")->excludes(score)->excludes(examples);
+  add_workers(command, arguments.workers);
+  add_format(command, arguments.format, "text (the default), or json with every client");
+  add_plugin_path(command, arguments.plugin_path);
 }
 
 }  // namespace fedarena

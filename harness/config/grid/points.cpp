@@ -8,6 +8,7 @@
 
 #include "fedarena/base/fnv.hpp"
 #include "fedarena/base/overload.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/grid/overrides.hpp"
 
@@ -39,8 +40,7 @@ void add_places_in(std::vector<std::string>& places, const ParsedValue& written)
 }
 
 bool plain(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || std::string_view("-_.+").find(letter) != std::string_view::npos;
+  return is_letter_or_digit(letter) || std::string_view("-_.+").find(letter) != std::string_view::npos;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/syntax/document.hpp"
 
@@ -18,13 +19,9 @@ constexpr std::string_view kFolderRule =
 
 std::optional<Objection> unsafe_as_folder(const Value& value) {
   const auto& text = std::get<std::string>(value);
-  const auto plain = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9');
-  };
-  const bool safe = !text.empty() && text.size() <= kLongestFolderName && plain(text.front()) &&
-                    std::all_of(text.begin(), text.end(), [&](char letter) {
-                      return plain(letter) || letter == '-' || letter == '_' || letter == '.';
+  const bool safe = !text.empty() && text.size() <= kLongestFolderName && is_letter_or_digit(text.front()) &&
+                    std::all_of(text.begin(), text.end(), [](char letter) {
+                      return is_letter_or_digit(letter) || letter == '-' || letter == '_' || letter == '.';
                     });
   if (safe) return std::nullopt;
   return Objection{to_text(value) + " is not safe as a folder name"};

@@ -1,7 +1,6 @@
 #include "harness/config/syntax/document.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -168,9 +167,8 @@ void move_to(const Place& place, ParsedValue& moved) {
 }
 
 bool is_bare_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
-    return std::isalnum(letter) != 0 ||
-           std::string_view("-_.+/:").find(static_cast<char>(letter)) != std::string_view::npos;
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
+    return is_letter_or_digit(letter) || std::string_view("-_.+/:").find(letter) != std::string_view::npos;
   });
 }
 

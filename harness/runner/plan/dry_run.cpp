@@ -14,7 +14,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
@@ -155,7 +155,7 @@ class DryRun {
                            .seed = static_cast<std::uint64_t>(cell.seed),
                            .rounds = experiment.rounds,
                            .cohort_size = cohort,
-                           .policy = make_policy(entry.privacy.name, entry.privacy.settings),
+                           .policy = policy_of(entry),
                            .proxy = inputs_.proxy(experiment)});
     return simulation.next_downlink().size();
   }

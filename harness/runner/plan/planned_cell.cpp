@@ -6,7 +6,7 @@
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/digest/sha256.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 
 namespace fedarena {
 namespace {
@@ -60,9 +60,8 @@ std::filesystem::path PlannedCell::folder() const {
 }
 
 bool PlannedCell::may_end_early() const {
-  const PrivacyPolicy policy = make_policy(algorithm->privacy.name, algorithm->privacy.settings);
   const Stopping& rule = point->experiment.stopping;
-  return has_budget(policy) || rule.target_accuracy > 0 || rule.patience > 0;
+  return has_budget(policy_of(*algorithm)) || rule.target_accuracy > 0 || rule.patience > 0;
 }
 
 std::string PlannedCell::name() const {

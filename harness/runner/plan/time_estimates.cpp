@@ -13,7 +13,7 @@
 
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 
 namespace fedarena {
 namespace {
@@ -32,7 +32,7 @@ std::optional<std::int64_t> number(const Settings& settings, const std::string& 
 }
 
 bool clips_examples(const AlgorithmEntry& entry) {
-  return std::holds_alternative<RecordPolicy>(make_policy(entry.privacy.name, entry.privacy.settings));
+  return std::holds_alternative<RecordPolicy>(policy_of(entry));
 }
 
 }  // namespace
