@@ -127,8 +127,8 @@ void check_entry(const Setting& entry) {
 std::string label_of(const Table& table) {
   for (const char* key : {"label", "name"}) {
     const Setting* setting = table.find(key);
-    if (setting == nullptr || !setting->written.value) continue;
-    if (const auto* text = std::get_if<std::string>(&*setting->written.value)) return *text;
+    const auto* text = setting == nullptr ? nullptr : setting->written.get<std::string>();
+    if (text != nullptr) return *text;
   }
   return {};
 }

@@ -73,7 +73,7 @@ void check_list(const Setting& setting) {
               .allowed = std::string(kSweepForm)});
   }
   if (written.items.empty()) {
-    const auto* list = written.value ? std::get_if<std::vector<std::int64_t>>(&*written.value) : nullptr;
+    const auto* list = written.get<std::vector<std::int64_t>>();
     complain({.place = written.place,
               .found = list != nullptr ? "an empty list"
                                        : fmt::format("{} is {}", in_quotes(setting.key), written.text()),

@@ -39,10 +39,8 @@ const Setting& end_of(const Table& table, const Setting& entry, const char* name
 }
 
 double number_of(const Setting& setting) {
-  const auto& value = setting.written.value;
-  if (value && std::holds_alternative<std::int64_t>(*value))
-    return static_cast<double>(std::get<std::int64_t>(*value));
-  const double* number = value ? std::get_if<double>(&*value) : nullptr;
+  if (const auto* whole = setting.written.get<std::int64_t>()) return static_cast<double>(*whole);
+  const auto* number = setting.written.get<double>();
   if (number == nullptr || !std::isfinite(*number))
     refuse(setting.written.place, fmt::format("\"{}\" is {}", setting.key, setting.written.text()));
   return *number;
@@ -57,9 +55,7 @@ double end_of_range(const Setting& setting) {
   return number;
 }
 
-bool is_whole(const Setting& setting) {
-  return setting.written.value && std::holds_alternative<std::int64_t>(*setting.written.value);
-}
+bool is_whole(const Setting& setting) { return setting.written.get<std::int64_t>() != nullptr; }
 
 Range range_of(const Setting& entry) {
   const Table& table = *entry.written.table;

@@ -57,9 +57,6 @@ std::vector<std::string> names(const SectionSpec& spec, const CatalogEntry* entr
   return result;
 }
 
-// A registered name of this form is the rest of the name under a policy that it requires.
-constexpr std::string_view kPrivatePrefix = "dp-";
-
 // The algorithm's own table, or nullptr. Throws Error where something else has its name.
 const Table* own_table(const Table& algorithm, const SectionSpec& own) {
   const Setting* setting = algorithm.find(own.key());
@@ -192,48 +189,6 @@ void check_shared_overrides(const Table& shared_table, const Choice& shared, con
               .found = fmt::format("no effect: no algorithm takes \"{}\" from [{}]", setting.key, own.key()),
               .remedy = fmt::format("write algorithms.LABEL.{}.{}=value", own.key(), setting.key)});
   }
-}
-
-void check_required_policy(const AlgorithmEntry& entry, const Table& table, const SectionSpec& algorithms) {
-  const std::string& required = find_entry(*algorithms.entries, entry.name)->requires_policy;
-  if (required.empty() || required == entry.privacy.name) return;
-  const SectionSpec& own = *algorithms.find_own("privacy");
-  Complaint complaint{.place = table.find("name")->written.place};
-  if (find_entry(*own.entries, required) == nullptr) {
-    complaint.found = fmt::format("{} requires the privacy policy {}, which does not exist",
-                                  in_quotes(entry.name), in_quotes(required));
-    complaint.allowed = own.keys.front().field.allowed();
-  } else {
-    complaint.found = fmt::format("{} requires the privacy policy {} and would run under {}",
-                                  in_quotes(entry.name), in_quotes(required), in_quotes(entry.privacy.name));
-    complaint.remedy =
-        fmt::format("write [{}] policy = {}", gives(own_table(table, own), "policy") ? own.name : own.key(),
-                    in_quotes(required));
-    const std::string plain =
-        entry.name.starts_with(kPrivatePrefix) ? entry.name.substr(kPrivatePrefix.size()) : std::string();
-    if (find_entry(*algorithms.entries, plain) != nullptr)
-      complaint.remedy += fmt::format(", or use {}", in_quotes(plain));
-  }
-  complain(std::move(complaint));
-}
-
-void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                          const SectionSpec& algorithms) {
-  if (!find_entry(*algorithms.entries, entry.name)->requires_proxy || experiment.proxy.name != kNoProxy)
-    return;
-  complain({.place = table.find("name")->written.place,
-            .found = fmt::format("{} requires public data without labels, and there are none",
-                                 in_quotes(entry.name)),
-            .remedy = "write [proxy] with the name of a data set whose inputs have the shape of the run's"});
-}
-
-void check_one_round(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                     const SectionSpec& algorithms) {
-  if (!find_entry(*algorithms.entries, entry.name)->one_round || experiment.rounds == 1) return;
-  complain({.place = table.find("name")->written.place,
-            .found = fmt::format("{} is done after one round, and the experiment has rounds = {}",
-                                 in_quotes(entry.name), experiment.rounds),
-            .remedy = "set experiment.rounds = 1, in a file of its own where other algorithms need more"});
 }
 
 }  // namespace fedarena::config

@@ -45,6 +45,11 @@ struct ParsedValue {
   NestedTable table = {};                          ///< where a section holds a table of its own
   std::vector<ParsedValue> items = {};  ///< of a list: its elements, as far as a sweep can use them
 
+  /// The value, where it has that type, or nullptr.
+  template <typename Held>
+  const Held* get() const {
+    return value ? std::get_if<Held>(&*value) : nullptr;
+  }
   /// What it is, for messages: the value as a file writes it, or its kind.
   std::string text() const { return value ? to_text(*value) : kind; }
 };
