@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
@@ -23,9 +24,7 @@ namespace fedarena {
 namespace {
 
 std::vector<std::string> commands_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* offered : app.get_subcommands({})) names.push_back(offered->get_name());
-  return names;
+  return names_of(app.get_subcommands({}), &CLI::App::get_name);
 }
 
 // What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "fedarena/base/find.hpp"
+
 #include "harness/app/commands.hpp"
 
 namespace fedarena {
@@ -38,6 +40,12 @@ CLI::Option* add_count(CLI::App& command, const std::string& option, Number& cou
 /// Adds an option that takes one of these names.
 CLI::Option* add_name(CLI::App& command, const std::string& option, std::string& name,
                       const std::vector<std::string>& names, const std::string& doc);
+
+/// The names that a table has.
+template <typename Map>
+std::vector<std::string> keys_of(const Map& table) {
+  return names_of(table, &Map::value_type::first);
+}
 
 /// Adds an option that takes names with commas between them.
 CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector<std::string>& names,

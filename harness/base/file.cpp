@@ -65,6 +65,12 @@ void fail_on_file(const std::filesystem::path& file, std::string_view what, int 
                         .remedy = remedy_for(code)});
 }
 
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) fail_on_file(folder, "cannot be created", failure.value());
+}
+
 RegularFile::RegularFile(const std::filesystem::path& file) {
   // Opening a device can have effects of its own, so that its kind is looked at before as well as after.
   struct stat status = {};

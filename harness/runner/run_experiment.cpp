@@ -80,7 +80,7 @@ class Arena {
     work_side_by_side(queue);
     failure_.rethrow();
     if (!failed_cells_.empty()) throw all_failures();
-    return !stopped_;
+    return !ending_.load();
   }
 
  private:
@@ -160,23 +160,20 @@ class Arena {
     use_one_torch_thread();
     while (const auto index = queue.take()) {
       try {
-        if (!run(cells_[*index])) end(queue, nullptr, *index);
+        if (!run(cells_[*index])) end(queue);
       } catch (const AlgorithmFailed& failed) {
         leave_out(*index, failed.complaint);
       } catch (...) {  // whatever it is, the thread that began the run throws it again
-        end(queue, std::current_exception(), *index);
+        failure_.record(*index, std::current_exception());
+        end(queue);
       }
       queue.give_back(*index);
     }
   }
 
-  // No further cell begins, and those at work end at their last complete round. Of several failures, that of
-  // the first cell is told.
-  void end(CellQueue& queue, std::exception_ptr failure, std::size_t index) {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
+  // No further cell begins, and those at work end at their last complete round.
+  void end(CellQueue& queue) {
     ending_.store(true);
-    if (failure) failure_.record(index, std::move(failure));
     queue.close();
   }
 
@@ -241,7 +238,6 @@ class Arena {
   std::mutex mutex_;
   std::set<std::string> said_;
   std::atomic<bool> ending_ = false;
-  bool stopped_ = false;
   FirstFailure failure_;
   std::map<std::size_t, Complaint> failed_cells_;
 };

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/schema.hpp"
 
 #include "harness/app/accounting/checks.hpp"
@@ -184,8 +185,7 @@ void add_access_options(CLI::App& command, AccessSpec& spec, const std::vector<s
 }
 
 AccessSpec read_access_spec(const std::string& text) {
-  std::vector<std::string> names;
-  for (const Key& key : keys()) names.push_back(key.name);
+  const std::vector<std::string> names = names_of(keys(), &Key::name);
   std::vector<std::string> seen;
   AccessSpec spec;
   for (const std::string& part : CLI::detail::split(text, ',')) {
@@ -200,9 +200,7 @@ AccessSpec read_access_spec(const std::string& text) {
                       name);
     }
     seen.push_back(name);
-    const auto key =
-        std::find_if(keys().begin(), keys().end(), [&](const Key& any) { return any.name == name; });
-    key->set(spec, "--and: " + name, part.substr(equals + 1));
+    find_named(keys(), name, &Key::name)->set(spec, "--and: " + name, part.substr(equals + 1));
   }
   return spec;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/syntax/document.hpp"
@@ -86,8 +87,8 @@ std::filesystem::path folder_of(const std::string& name, const std::vector<std::
 }
 
 std::string in_words(const SearchPath& folders) {
-  std::vector<std::string> names;
-  for (const auto& folder : folders) names.push_back(results::one_line(folder.string()));
+  const std::vector<std::string> names =
+      names_of(folders, [](const auto& folder) { return results::one_line(folder.string()); });
   return names.empty() ? "no folder: neither FEDARENA_DATA nor HOME is set" : join_names(names);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
@@ -80,12 +81,6 @@ void check_place(const fs::path& output, const std::vector<results::ExportedRun>
   }
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) results::fail_on_file(folder, "cannot be created", failure.value());
-}
-
 int run_export(const ExportArguments& arguments) {
   const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
   const std::set<std::string> names = names_of_values(arguments, exported.runs);
@@ -95,7 +90,7 @@ int run_export(const ExportArguments& arguments) {
   std::size_t rounds = 0;
   for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
   for (const auto& [file, content] : files) {
-    if (arguments.format == "tensorboard") make_folder(file.parent_path());
+    if (arguments.format == "tensorboard") make_folders(file.parent_path());
     results::replace_file(file, content);
   }
   print("{}: {}, {} rounds in all, {}\n", arguments.output.string(), counted(exported.runs.size(), "run"),

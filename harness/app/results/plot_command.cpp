@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/options.hpp"
@@ -37,12 +38,6 @@ struct PlotArguments {
   std::string format = "text";
   bool roc = false, choices = false;
 };
-
-std::vector<std::string> axis_names() {
-  std::vector<std::string> names;
-  for (const results::CurveAxis& axis : results::curve_axes()) names.emplace_back(axis.name);
-  return names;
-}
 
 // Those of the labels that are asked for; broken runs stay, so that they are noted.
 std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
@@ -150,7 +145,7 @@ void add_plot_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("plot", "Draw finished runs round by round: mean and spread over seeds.");
   const auto arguments = std::make_shared<PlotArguments>();
-  const std::vector<std::string> x_names = axis_names();
+  const std::vector<std::string> x_names = names_of(results::curve_axes(), &results::CurveAxis::name);
   const std::vector<std::string> y_names = results::quantity_names();
   command->add_option("DIR", arguments->folders, "folders with run directories")->required();
   command

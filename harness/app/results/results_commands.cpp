@@ -69,11 +69,9 @@ void check_pivot(const TableArguments& arguments) {
   if (arguments.rows.empty()) reject("--pivot stands alone", "name the keys of the rows with --rows KEY,...");
   if (arguments.columns)
     reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
-  std::vector<std::string> formats;
-  for (const auto& [name, renderer] : pivot_renderers()) formats.push_back(name);
   if (!pivot_renderers().contains(arguments.format)) {
     throw Error(Complaint{.found = fmt::format("--format {}: no matrix is written so", arguments.format),
-                          .allowed = join_names(formats),
+                          .allowed = join_names(keys_of(pivot_renderers())),
                           .remedy = "without --pivot, it holds the same numbers row by row"});
   }
 }
@@ -132,9 +130,7 @@ void add_table_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, print_table, "table", "Print the table of finished runs.");
   command.add_option("DIR", arguments.folders, "folders with run directories")->required();
-  std::vector<std::string> formats;
-  for (const auto& [name, renderer] : renderers()) formats.push_back(name);
-  add_name(command, "--format", arguments.format, formats,
+  add_name(command, "--format", arguments.format, keys_of(renderers()),
            "csv, html, json, latex or markdown (the default)");
   command
       .add_option("--columns", arguments.columns,

@@ -18,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/options.hpp"
@@ -58,9 +59,9 @@ results::Screen screen_of(std::FILE* terminal) {
 std::string frame(const std::vector<results::LiveCell>& cells, const WatchArguments& arguments,
                   const results::Screen& screen) {
   if (!cells.empty()) return results::live_text(cells, screen);
-  std::vector<std::string> names;
-  for (const fs::path& folder : arguments.folders) names.push_back(folder.string());
-  return fmt::format("no run yet in {}\n", fmt::join(names, ", "));
+  return fmt::format(
+      "no run yet in {}\n",
+      fmt::join(names_of(arguments.folders, [](const fs::path& folder) { return folder.string(); }), ", "));
 }
 
 // Runs, and what Slurm does with them.

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/pool.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
@@ -44,11 +45,7 @@ struct AttackArguments {
   std::string format = "text";
 };
 
-std::vector<std::string> score_names() {
-  std::vector<std::string> names;
-  for (const MembershipScore& score : membership_scores()) names.emplace_back(score.name);
-  return names;
-}
+std::vector<std::string> score_names() { return names_of(membership_scores(), &MembershipScore::name); }
 
 bool asks_references(const std::vector<std::string>& scores) {
   return std::ranges::any_of(membership_scores(), [&](const MembershipScore& score) {
@@ -126,7 +123,7 @@ class AttackedRuns {
         stop_(stop),
         runs_(catalog, found),
         pool_(arguments.workers, use_one_torch_thread),
-        answers_(stderr, paths_of(found)) {}
+        answers_(stderr, names_of(found, [](const results::FoundRun& run) { return run.path.string(); })) {}
 
   // Says what came of each run, in their order. Throws Interrupted once it is to stop.
   void attack_all() {
@@ -150,12 +147,6 @@ class AttackedRuns {
   const results::Json& json() const { return json_; }
 
  private:
-  static std::vector<std::string> paths_of(const std::vector<results::FoundRun>& found) {
-    std::vector<std::string> paths;
-    for (const results::FoundRun& run : found) paths.push_back(run.path.string());
-    return paths;
-  }
-
   void attack(std::size_t which) {
     if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
     RunAnswers::Answer say;

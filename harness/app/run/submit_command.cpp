@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,6 @@
 #include "harness/slurm/batch_script.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/run_directory.hpp"
 
 namespace fedarena {
 namespace {
@@ -71,10 +69,8 @@ std::string ask_slurm(const std::vector<std::string>& words) {
 std::vector<PlannedCell> unfinished(std::vector<PlannedCell> cells, const fs::path& out) {
   check_folders(cells, out, true);
   std::erase_if(cells, [&](const PlannedCell& cell) {
-    std::error_code ignored;
-    const fs::path run = out / cell.folder();
-    return fs::exists(run / results::kSummaryFile, ignored) &&
-           results::RunDirectory::open(run).summary().state == results::kFinished;
+    const auto summary = recorded_summary(out / cell.folder());
+    return summary && summary->state == results::kFinished;
   });
   return cells;
 }
@@ -86,12 +82,6 @@ std::vector<slurm::Task> tasks_of(const fs::path& out) {
   throw Error(
       Complaint{.found = fmt::format("squeue does not say whether job {} is over", submission->job),
                 .remedy = "Slurm's controller does not answer, or squeue is missing; try again later."});
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) fail_on_file(folder, "cannot be created", failure.value());
 }
 
 slurm::Submission submission_of(const Stage& stage, const std::string& job) {
@@ -145,7 +135,7 @@ class Submitter {
     }
     ask_slurm({"sbatch", "--version"});
     for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
-    make_folder(slurm::slurm_folder(out_));
+    make_folders(slurm::slurm_folder(out_));
     // Later changes of the file must not reach tasks that wait.
     results::replace_file(copy(), read_whole_file(arguments_.experiment.file));
     std::string before;
@@ -206,7 +196,7 @@ class Submitter {
   // Submits it to begin after the job before, if there is one; prints and returns its job.
   std::string submit(const Stage& stage, const std::string& before) const {
     const fs::path folder = slurm::slurm_folder(stage.out);
-    make_folder(folder);
+    make_folders(folder);
     const fs::path script = folder / kScript;
     results::replace_file(script, batch_script(job_of(stage)));
     std::vector<std::string> words = {"sbatch", "--parsable"};

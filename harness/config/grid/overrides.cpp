@@ -213,8 +213,7 @@ std::vector<Profile> profiles_of(const Document& document, const std::vector<Sec
 const Profile& chosen_profile(const std::vector<Profile>& profiles, std::string_view name,
                               const std::string& file) {
   if (const Profile* chosen = find_named(profiles, name, &Profile::name)) return *chosen;
-  std::vector<std::string> names;
-  for (const Profile& profile : profiles) names.push_back(profile.name);
+  const std::vector<std::string> names = names_of(profiles, &Profile::name);
   complain({.place = {.file = "--profile"},
             .found = fmt::format("{} has no profile {}", file, in_quotes(name)),
             .allowed = names.empty() ? "none, the file has no profiles" : join_names(names),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "harness/config/grid/points.hpp"
@@ -174,9 +175,7 @@ TuningSection read_tuning_section(const Document& document, const std::vector<Se
   for (const Setting& entry : table.settings) {
     if (spec.find(entry.key) != nullptr) continue;
     if (!is_path(entry.key, specs)) {
-      std::vector<std::string> known;
-      for (const Key& key : spec.keys) known.push_back(key.field.name);
-      complain_unknown_key(entry.key, entry.place, spec, known, specs);
+      complain_unknown_key(entry.key, entry.place, spec, names_of(spec.keys, &Key::name), specs);
     }
     const bool range = is_range(entry);
     if (range && !section.random())

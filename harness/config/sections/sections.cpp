@@ -132,15 +132,10 @@ std::vector<Key> audit_keys() {
   return keys;
 }
 
-std::vector<std::string> names_of(const std::vector<CatalogEntry>& entries) {
-  std::vector<std::string> names;
-  for (const CatalogEntry& entry : entries) names.push_back(entry.name);
-  return names;
-}
-
 std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
                              const std::vector<CatalogEntry>& entries) {
-  auto keys = keys_of(Schema<Choice>{{key, &Choice::name, doc, Constraint::one_of(names_of(entries))}});
+  auto keys = keys_of(
+      Schema<Choice>{{key, &Choice::name, doc, Constraint::one_of(names_of(entries, &CatalogEntry::name))}});
   keys[0].required = true;
   return keys;
 }
@@ -175,10 +170,11 @@ SectionSpec own_privacy(const std::vector<CatalogEntry>& policies) {
 }
 
 std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
-  auto keys = keys_of(Schema<AlgorithmEntry>{
-      {"name", &AlgorithmEntry::name, "The algorithm.", Constraint::one_of(names_of(algorithms))},
-      {"label", &AlgorithmEntry::label,
-       "Names it in tables and folders, once only; left out: the algorithm's name."}});
+  auto keys = keys_of(
+      Schema<AlgorithmEntry>{{"name", &AlgorithmEntry::name, "The algorithm.",
+                              Constraint::one_of(names_of(algorithms, &CatalogEntry::name))},
+                             {"label", &AlgorithmEntry::label,
+                              "Names it in tables and folders, once only; left out: the algorithm's name."}});
   keys[0].required = true;
   keys[1].rule = kFolderRule;
   keys[1].objection = unsafe_as_folder;
@@ -209,10 +205,7 @@ const SectionSpec* SectionSpec::find_own(const std::string& key) const {
   return find_named(own, key, &SectionSpec::key);
 }
 
-const Key* SectionSpec::find(const std::string& key) const {
-  return find_named(
-      keys, key, [](const Key& candidate) -> const auto& { return candidate.field.name; });
-}
+const Key* SectionSpec::find(const std::string& key) const { return find_named(keys, key, &Key::name); }
 
 bool SectionSpec::required() const {
   return std::any_of(keys.begin(), keys.end(), [](const Key& key) { return key.required; });

@@ -50,8 +50,7 @@ Value checked(const Setting& setting, const Key& key) {
 }
 
 std::vector<std::string> names(const SectionSpec& spec, const CatalogEntry* entry) {
-  std::vector<std::string> result;
-  for (const Key& key : spec.keys) result.push_back(key.field.name);
+  std::vector<std::string> result = names_of(spec.keys, &Key::name);
   for (const SectionSpec& own : spec.own) result.push_back(own.key());
   if (entry != nullptr) add_names(result, entry->fields);
   return result;

@@ -20,7 +20,6 @@
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/time_estimates.hpp"
 #include "harness/simulation/simulation.hpp"
-#include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -52,11 +51,10 @@ struct Found {
 };
 
 Found look_at(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / results::kSummaryFile, ignored)) return {};
-  const results::Summary summary = results::RunDirectory::open(folder).summary();
-  const bool finished = summary.state == results::kFinished;
-  return {finished ? "finished" : fmt::format("{} of {} rounds", summary.rounds_done, summary.rounds),
+  const auto summary = recorded_summary(folder);
+  if (!summary) return {};
+  const bool finished = summary->state == results::kFinished;
+  return {finished ? "finished" : fmt::format("{} of {} rounds", summary->rounds_done, summary->rounds),
           summary};
 }
 
@@ -121,8 +119,7 @@ class DryRun {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
     if (const std::string& taken = inputs_.dataset(experiment).taken; !taken.empty()) taken_.insert(taken);
-    if (experiment.proxy.name != kNoProxy)
-      taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
+    if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
     const Model& model = inputs_.model(experiment);
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     const DealtShares shares = dealt_shares(cell, inputs_);

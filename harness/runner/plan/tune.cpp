@@ -24,9 +24,8 @@ struct ChosenTrial {
 };
 
 void check_finished(const fs::path& trial) {
-  std::error_code ignored;
-  const bool begun = fs::exists(trial / results::kSummaryFile, ignored);
-  if (begun && results::RunDirectory::open(trial).summary().state == results::kFinished) return;
+  const auto summary = recorded_summary(trial);
+  if (summary && summary->state == results::kFinished) return;
   throw Error(Complaint{.place = {trial.string()},
                         .found = "this trial is not finished, and all trials choose together",
                         .remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});

@@ -15,6 +15,9 @@ namespace fedarena {
 [[noreturn]] FEDARENA_API void fail_on_file(const std::filesystem::path& file, std::string_view what,
                                             int code);
 
+/// Makes the folder, and those above it, where they are not there yet. Throws Error.
+FEDARENA_API void make_folders(const std::filesystem::path& folder);
+
 /// A regular file that is open for reading. Nothing else is opened, because a pipe would wait for ever and a
 /// device has no end: every reader of the program begins here. Links are followed.
 class FEDARENA_API RegularFile {
