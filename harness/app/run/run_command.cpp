@@ -16,7 +16,7 @@
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
-#include "harness/ranks/join.hpp"
+#include "harness/ranks/ranks.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/dry_run.hpp"
 #include "harness/runner/plan/tune.hpp"

@@ -140,15 +140,6 @@ std::vector<GridPoint> points_of(const FileVariant& variant) { return Expansion(
 
 namespace fedarena {
 
-Experiment read_experiment(const config::Document& file, const std::vector<std::string>& overrides,
-                           const Catalog& catalog, const std::optional<std::string>& profile) {
-  std::vector<GridPoint> points = read_grid(file, overrides, catalog, profile);
-  if (points.size() == 1) return std::move(points.front().experiment);
-  config::complain({.place = {.file = file.file},
-                    .found = fmt::format("[sweep] makes {} points of it", points.size()),
-                    .allowed = "one experiment"});
-}
-
 std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
                                  const Catalog& catalog, const std::optional<std::string>& profile) {
   return config::under_profiles(file, overrides, catalog, profile, config::points_of);
