@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
@@ -58,13 +60,13 @@ void add_workers(CLI::App& command, int& workers) {
 }
 
 void check_ending(const std::string& option, const std::filesystem::path& file,
-                  const std::vector<std::string>& endings) {
+                  std::initializer_list<const char*> endings) {
   const std::string name = file.filename().string();
-  if (std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); })) return;
+  if (std::ranges::any_of(endings, [&](const char* ending) { return name.ends_with(ending); })) return;
   throw Error(
       Complaint{.place = {.file = file.string()},
                 .found = fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
-                .allowed = join_names(endings)});
+                .allowed = fmt::format("{}", fmt::join(endings, ", "))});
 }
 
 }  // namespace fedarena

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,6 +61,6 @@ void add_workers(CLI::App& command, int& workers);
 
 /// Throws Error, naming the option, unless the file's name ends in one of these: ".png", ".svg".
 void check_ending(const std::string& option, const std::filesystem::path& file,
-                  const std::vector<std::string>& endings);
+                  std::initializer_list<const char*> endings);
 
 }  // namespace fedarena

@@ -53,21 +53,6 @@ int run_plugins(const PluginsArguments& arguments) {
 
 }  // namespace
 
-PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
-  PluginHost host;
-  for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
-  for (const PluginReport& report : host.reports()) {
-    if (report.problem.empty()) continue;
-    print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
-  }
-  return host;
-}
-
-void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
-  command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
-      ->allow_extra_args(false);
-}
-
 void add_plugins_command(CLI::App& app, Action& action) {
   const auto [command, arguments] =
       add_command(app, action, run_plugins, "plugins", "List the algorithms, or explain one.");

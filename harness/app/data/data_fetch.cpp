@@ -30,8 +30,7 @@ void check_fetchable(const std::string& name) {
   const PublishedFiles& files = dataset_files(name);
   switch (dataset_origin(name)) {
     case DatasetOrigin::kDrawn:
-      throw Error(Complaint{
-          .found = fmt::format("there is nothing to fetch: the program draws \"{}\" itself", name)});
+      throw Error::of("there is nothing to fetch: the program draws \"{}\" itself", name);
     case DatasetOrigin::kOwn:
       throw Error(
           Complaint{.found = fmt::format("there is nothing to fetch: the files of \"{}\" are your own", name),

@@ -60,10 +60,7 @@ std::set<std::string> names_of_values(const ExportArguments& arguments,
       }
     }
   }
-  if (names.empty()) {
-    throw Error(Complaint{
-        .found = fmt::format("--measures: no run has a value of {}", join_names(arguments.measures))});
-  }
+  if (names.empty()) throw Error::of("--measures: no run has a value of {}", join_names(arguments.measures));
   return names;
 }
 

@@ -132,8 +132,7 @@ std::string render_json(const Grid& grid, const results::PixelHistogram& histogr
 int run_images(const ImagesArguments& arguments) {
   if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
   if (!arguments.histogram.empty()) {
-    check_ending("--histogram", arguments.histogram,
-                 {results::kMapEndings.begin(), results::kMapEndings.end()});
+    check_ending("--histogram", arguments.histogram, results::kMapEndings);
   }
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));

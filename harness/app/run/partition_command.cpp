@@ -136,7 +136,7 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionAr
 
 int run_partition(const PartitionArguments& arguments) {
   if (!arguments.picture.empty()) {  // before the data are read
-    check_ending("--output", arguments.picture, {results::kMapEndings.begin(), results::kMapEndings.end()});
+    check_ending("--output", arguments.picture, results::kMapEndings);
   }
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points =
