@@ -42,11 +42,11 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
         for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
       }
       const std::string option = word.substr(0, word.find('='));
-      if (std::find(options.begin(), options.end(), option) != options.end()) continue;
+      if (contains(options, option)) continue;
       return unknown_name(fmt::format("unknown option \"{}\"", option), option, options).complaint();
     }
     if (commands.empty() || word.rfind('-', 0) == 0) continue;
-    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+    if (!contains(commands, word)) {
       return unknown_name(fmt::format("unknown command \"{}\"", word), word, commands).complaint();
     }
     command = command->get_subcommand(word);

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -13,7 +14,7 @@ namespace fedarena {
 
 CLI::Validator one_of(std::vector<std::string> names) {
   const auto check = [names = std::move(names)](std::string& text) -> std::string {
-    if (std::find(names.begin(), names.end(), text) != names.end()) return {};
+    if (contains(names, text)) return {};
     return unknown_name(fmt::format("\"{}\" is unknown", text), text, names).what();
   };
   return {check, ""};

@@ -68,8 +68,7 @@ class Arena {
     }
     check_data(options_.out, data_hashes());
     const std::int64_t budget = memory_budget();
-    const auto above =
-        std::count_if(needs.begin(), needs.end(), [&](std::int64_t need) { return need > budget; });
+    const auto above = std::ranges::count_if(needs, [&](std::int64_t need) { return need > budget; });
     if (options_.jobs > 1 && above > 0) {
       progress_.say(
           fmt::format("note: {} of {} cells need more than the {} that cells may take, so each of them "

@@ -175,7 +175,7 @@ Access AccessSpec::access() const {
 
 void add_access_options(CLI::App& command, AccessSpec& spec, const std::vector<std::string>& without) {
   for (const Key& key : keys()) {
-    if (std::find(without.begin(), without.end(), key.name) != without.end()) continue;
+    if (contains(without, key.name)) continue;
     const std::string option = "--" + key.name;
     command
         .add_option_function<std::string>(
@@ -195,7 +195,7 @@ AccessSpec read_access_spec(const std::string& text) {
     if (equals == std::string::npos) {
       throw Error::of("--and: \"{}\" has no value; allowed: {}=...", name, name);
     }
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+    if (contains(seen, name)) {
       throw Error::of("--and: \"{}\" is given twice in one text; begin another --and for other accesses",
                       name);
     }

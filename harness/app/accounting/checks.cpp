@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -30,7 +31,7 @@ double rounded(double number, double (*round)(double)) {
 }  // namespace
 
 void check_name(const std::string& option, const std::string& text, const std::vector<std::string>& names) {
-  if (std::find(names.begin(), names.end(), text) != names.end()) return;
+  if (contains(names, text)) return;
   throw unknown_name(results::one_line(fmt::format("{}: \"{}\" is unknown", option, text)), text, names);
 }
 

@@ -10,6 +10,7 @@
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/access_options.hpp"
@@ -53,7 +54,7 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
   std::vector<std::vector<Access>> result;
   const auto add = [&](std::int64_t client) {
     std::vector<Access> accesses = ledger.charged(client);
-    if (std::find(result.begin(), result.end(), accesses) == result.end()) {
+    if (!contains(result, accesses)) {
       result.push_back(std::move(accesses));
     }
   };

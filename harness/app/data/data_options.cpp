@@ -71,8 +71,7 @@ void add_data_options(CLI::App& command, DataOptions& options) {
 bool can_be_fetched(const std::string& name) {
   const PublishedFiles& files = dataset_files(name);
   return !files.publication.addresses.empty() &&
-         std::none_of(files.files.begin(), files.files.end(),
-                      [](const PublishedFile& file) { return file.sha256.empty(); });
+         std::ranges::none_of(files.files, [](const PublishedFile& file) { return file.sha256.empty(); });
 }
 
 std::filesystem::path folder_of(const std::string& name, const std::vector<std::filesystem::path>& files,

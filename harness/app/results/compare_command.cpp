@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -31,13 +30,13 @@ struct CompareArguments {
   std::string format = "markdown";
 };
 
-using Renderer = std::function<std::string(const results::Pairs&)>;
+using PairRenderer = std::string (*)(const results::Pairs&);
 
-const std::map<std::string, Renderer>& pair_renderers() {
-  static const std::map<std::string, Renderer> kRenderers{{"markdown", results::render_pairs_markdown},
-                                                          {"csv", results::render_pairs_csv},
-                                                          {"latex", results::render_pairs_latex},
-                                                          {"json", results::render_pairs_json}};
+const std::map<std::string, PairRenderer>& pair_renderers() {
+  static const std::map<std::string, PairRenderer> kRenderers{{"markdown", results::render_pairs_markdown},
+                                                              {"csv", results::render_pairs_csv},
+                                                              {"latex", results::render_pairs_latex},
+                                                              {"json", results::render_pairs_json}};
   return kRenderers;
 }
 

@@ -49,7 +49,7 @@ std::vector<std::string> score_names() { return names_of(membership_scores(), &M
 
 bool asks_references(const std::vector<std::string>& scores) {
   return std::ranges::any_of(membership_scores(), [&](const MembershipScore& score) {
-    return score.least_references > 0 && std::ranges::find(scores, score.name) != scores.end();
+    return score.least_references > 0 && contains(scores, score.name);
   });
 }
 

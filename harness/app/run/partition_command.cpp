@@ -62,10 +62,9 @@ PartitionView deal(const Experiment& experiment, std::int64_t seed) {
 
 // A line for each way in which inputs differ from client to client.
 std::string features_text(const results::RecordedPartition& record) {
-  const auto noisy =
-      std::count_if(record.noise.begin(), record.noise.end(), [](double noise) { return noise > 0; });
-  const auto turned = std::count_if(record.rotations.begin(), record.rotations.end(),
-                                    [](std::int64_t degrees) { return degrees != 0; });
+  const auto noisy = std::ranges::count_if(record.noise, [](double noise) { return noise > 0; });
+  const auto turned =
+      std::ranges::count_if(record.rotations, [](std::int64_t degrees) { return degrees != 0; });
   std::string text;
   if (noisy > 0) {
     text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {}\n", noisy,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/pool.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
@@ -88,7 +89,7 @@ void report(const std::string& name, const fs::path& recorded, const fs::path& r
     if (differences.size() > kMostShown) print("  and {} more\n", differences.size() - kMostShown);
   }
   for (const std::string& line : builds) {
-    if (std::find(tally.builds.begin(), tally.builds.end(), line) == tally.builds.end()) {
+    if (!contains(tally.builds, line)) {
       tally.builds.push_back(line);
     }
   }

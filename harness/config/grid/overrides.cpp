@@ -168,9 +168,8 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
 
 void apply_override(Document& document, const std::string& text, const std::vector<SectionSpec>& specs) {
   // The text is the place, so it must be fit to print.
-  const bool printable =
-      first_invalid_utf8(text) == text.size() &&
-      std::none_of(text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < 0x20; });
+  const bool printable = first_invalid_utf8(text) == text.size() &&
+                         std::ranges::none_of(text, [](char byte) { return byte >= 0 && byte < 0x20; });
   if (!printable)
     complain(
         {.place = {.file = "--set"}, .found = "text with unprintable bytes", .allowed = "one line of UTF-8"});

@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/fnv.hpp"
 #include "fedarena/base/overload.hpp"
 #include "fedarena/base/text.hpp"
@@ -92,7 +93,7 @@ Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension
     std::vector<std::string> places;
     for (std::size_t index = 0; index < at.size(); ++index)
       add_places_in(places, dimensions[index].values[at[index]]);
-    if (std::find(places.begin(), places.end(), complaint.place.str()) == places.end()) {
+    if (!contains(places, complaint.place.str())) {
       // A mistake that shows at a place outside the sweep would be a riddle without the point.
       Indices all(at.size());
       std::iota(all.begin(), all.end(), std::size_t{0});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fedarena/base/find.hpp"
+
 #include "harness/config/grid/overrides.hpp"
 #include "harness/config/grid/points.hpp"
 
@@ -45,7 +47,7 @@ void check_values(const Dimension& dimension) {
     Swept swept = swept_by(dimension, index);
     if (swept.empty())
       complain({.place = written.place, .found = "an empty table", .allowed = "{key = value}"});
-    if (std::find(seen.begin(), seen.end(), swept) != seen.end()) {
+    if (contains(seen, swept)) {
       const bool single = !written.table;
       complain({.place = written.place,
                 .found = single ? fmt::format("{} is listed twice", in_quotes(swept.front().second))

@@ -117,7 +117,7 @@ std::vector<ParsedValue> drawn_from(const Setting& entry, std::size_t count, std
                 .found = fmt::format("the range holds fewer than {} different values", count),
                 .remedy = "make it wider, or give a list"});
     const Value value = draw(range, stream);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (!contains(values, value)) values.push_back(value);
   }
   std::vector<ParsedValue> written;
   for (Value& value : values)

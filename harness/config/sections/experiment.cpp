@@ -130,10 +130,8 @@ std::string to_toml(const Experiment& experiment) {
 }
 
 Experiment cell(const Experiment& experiment, const AlgorithmEntry& algorithm, std::int64_t seed) {
-  const bool listed = std::find(experiment.algorithms.begin(), experiment.algorithms.end(), algorithm) !=
-                      experiment.algorithms.end();
-  const bool seeded =
-      std::find(experiment.seeds.begin(), experiment.seeds.end(), seed) != experiment.seeds.end();
+  const bool listed = contains(experiment.algorithms, algorithm);
+  const bool seeded = contains(experiment.seeds, seed);
   FEDARENA_CHECK(listed, ==, true);
   FEDARENA_CHECK(seeded, ==, true);
   Experiment result = experiment;

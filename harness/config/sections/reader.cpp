@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/sections/rules.hpp"
@@ -161,7 +162,7 @@ class Reader {
     }
     const SectionSpec& spec = *find_spec(specs_, "training");
     for (const Setting& setting : settings) {
-      if (std::find(known.begin(), known.end(), setting.key) == known.end()) {
+      if (!contains(known, setting.key)) {
         complain_unknown_key(setting.key, setting.place, spec, known, specs_);
       }
       if (setting.overridden) check_effect(setting, algorithms);

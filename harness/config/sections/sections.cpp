@@ -20,7 +20,7 @@ constexpr std::string_view kFolderRule =
 std::optional<Objection> unsafe_as_folder(const Value& value) {
   const auto& text = std::get<std::string>(value);
   const bool safe = !text.empty() && text.size() <= kLongestFolderName && is_letter_or_digit(text.front()) &&
-                    std::all_of(text.begin(), text.end(), [](char letter) {
+                    std::ranges::all_of(text, [](char letter) {
                       return is_letter_or_digit(letter) || letter == '-' || letter == '_' || letter == '.';
                     });
   if (safe) return std::nullopt;
@@ -216,7 +216,7 @@ const SectionSpec* SectionSpec::find_own(const std::string& key) const {
 const Key* SectionSpec::find(const std::string& key) const { return find_named(keys, key, &Key::name); }
 
 bool SectionSpec::required() const {
-  return std::any_of(keys.begin(), keys.end(), [](const Key& key) { return key.required; });
+  return std::ranges::any_of(keys, [](const Key& key) { return key.required; });
 }
 
 const SectionSpec* find_spec(const std::vector<SectionSpec>& specs, std::string_view name) {

@@ -74,8 +74,8 @@ bool gives(const Table* table, std::string_view key) {
 }
 
 bool gives_all_of(const Table* table, const Table& other) {
-  return std::all_of(other.settings.begin(), other.settings.end(),
-                     [&](const Setting& setting) { return gives(table, setting.key); });
+  return std::ranges::all_of(other.settings,
+                             [&](const Setting& setting) { return gives(table, setting.key); });
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ void check_rules(const CatalogEntry& entry, const Settings& settings, const Tabl
 
 void add_names(std::vector<std::string>& names, const std::vector<Field>& fields) {
   for (const Field& field : fields) {
-    if (std::find(names.begin(), names.end(), field.name) == names.end()) names.push_back(field.name);
+    if (!contains(names, field.name)) names.push_back(field.name);
   }
 }
 

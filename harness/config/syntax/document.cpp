@@ -167,7 +167,7 @@ void move_to(const Place& place, ParsedValue& moved) {
 }
 
 bool is_bare_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
+  return !text.empty() && std::ranges::all_of(text, [](char letter) {
     return is_letter_or_digit(letter) || std::string_view("-_.+/:").find(letter) != std::string_view::npos;
   });
 }
@@ -292,7 +292,7 @@ std::string nearest_to(std::string_view found, const std::vector<std::string>& n
       {"epsilon", "budget"},
   };
   const auto ours = kOurs.find(found);
-  if (ours != kOurs.end() && std::ranges::find(names, ours->second) != names.end()) return ours->second;
+  if (ours != kOurs.end() && contains(names, ours->second)) return ours->second;
   return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);
 }
 

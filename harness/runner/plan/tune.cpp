@@ -112,7 +112,7 @@ TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, 
     tuned.tunings.emplace(entry.label, choice.tuning);
   }
   const std::vector<AlgorithmEntry>& algorithms = tuned.point.experiment.algorithms;
-  if (std::any_of(algorithms.begin(), algorithms.end(), is_private))
+  if (std::ranges::any_of(algorithms, is_private))
     print(options.messages, "note: {}\n", results::kTrialsNotCovered);
   return tuned;
 }

@@ -15,6 +15,12 @@ auto find_named(Items& items, const Name& name, NameOf name_of) -> decltype(&*st
   return found == std::ranges::end(items) ? nullptr : &*found;
 }
 
+/// Whether the item is among them.
+template <typename Items, typename Item>
+bool contains(const Items& items, const Item& item) {
+  return std::ranges::find(items, item) != std::ranges::end(items);
+}
+
 /// The names of the items (what `name_of` projects to), in their order.
 template <typename Items, typename NameOf>
 std::vector<std::string> names_of(const Items& items, NameOf name_of) {
