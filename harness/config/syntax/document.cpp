@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include <toml++/toml.h>
@@ -204,17 +203,6 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-NestedTable::NestedTable() = default;
-NestedTable::NestedTable(Table table) : table_(std::make_unique<Table>(std::move(table))) {}
-NestedTable::NestedTable(const NestedTable& other)
-    : table_(other.table_ ? std::make_unique<Table>(*other.table_) : nullptr) {}
-NestedTable::NestedTable(NestedTable&& other) noexcept = default;
-NestedTable& NestedTable::operator=(NestedTable other) noexcept {
-  table_ = std::move(other.table_);
-  return *this;
-}
-NestedTable::~NestedTable() = default;
 
 const Setting* Table::find(std::string_view key) const { return find_named(settings, key, &Setting::key); }
 
