@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -98,9 +99,9 @@ class Findings {
   std::size_t differences_ = 0, broken_ = 0;
 };
 
-int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
-  Findings findings;
-  std::deque<TemporaryFolder> unpacked;
+// The folders to look for runs in: bundles are unpacked.
+std::vector<fs::path> folders_of(const std::vector<fs::path>& paths, std::deque<TemporaryFolder>& unpacked,
+                                 Findings& findings) {
   std::vector<fs::path> folders;
   for (const fs::path& path : paths) {
     if (!fs::is_regular_file(path)) {
@@ -118,31 +119,44 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
     findings.name_bundle(folder.path(), path);
     folders.push_back(folder.path());
   }
-  std::vector<results::FoundRun> runs;
-  if (!folders.empty()) runs = results::find_runs(folders);
-  std::vector<results::FoundRun> readable;
-  for (const results::FoundRun& found : runs) {
-    std::vector<std::string> problems;
-    // A file that cannot be read is one that differs from the seal, and others may differ as well.
+  return folders;
+}
+
+// Whether the run could be read to its end.
+bool verify(const results::FoundRun& run, const VerifyData& verify_data, Findings& findings) {
+  std::vector<std::string> problems;
+  bool readable = false;
+  // A file that cannot be read is one that differs from the seal, and others may differ as well.
+  try {
+    findings.add(results::verify_seal(run), run.path);
+  } catch (const Error& error) {
+    problems.emplace_back(error.what());
+  }
+  if (!run.summary) {
+    problems.push_back(fmt::format("{}: {}", run.path.string(), run.problem));
+  } else {
     try {
-      findings.add(results::verify_seal(found), found.path);
+      findings.add(results::verify_run(run.path), run.path);
+      findings.add(results::verify_ledger(run.path), run.path);
+      if (verify_data) findings.add(verify_data(run.path), run.path);
+      readable = true;
     } catch (const Error& error) {
       problems.emplace_back(error.what());
     }
-    if (!found.summary) {
-      problems.push_back(fmt::format("{}: {}", found.path.string(), found.problem));
-    } else {
-      try {
-        findings.add(results::verify_run(found.path), found.path);
-        findings.add(results::verify_ledger(found.path), found.path);
-        if (verify_data) findings.add(verify_data(found.path), found.path);
-        readable.push_back(found);
-      } catch (const Error& error) {
-        problems.emplace_back(error.what());
-      }
-    }
-    findings.broken(problems);
   }
+  findings.broken(problems);
+  return readable;
+}
+
+int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
+  Findings findings;
+  std::deque<TemporaryFolder> unpacked;
+  const std::vector<fs::path> folders = folders_of(paths, unpacked, findings);
+  std::vector<results::FoundRun> runs;
+  if (!folders.empty()) runs = results::find_runs(folders);
+  std::vector<results::FoundRun> readable;
+  std::ranges::copy_if(runs, std::back_inserter(readable),
+                       [&](const results::FoundRun& run) { return verify(run, verify_data, findings); });
   findings.add(results::verify_common_data(readable));
   try {
     findings.add(results::verify_table(readable));

@@ -68,10 +68,8 @@ std::string ask_slurm(const std::vector<std::string>& words) {
 
 std::vector<PlannedCell> unfinished(std::vector<PlannedCell> cells, const fs::path& out) {
   check_folders(cells, out, true);
-  std::erase_if(cells, [&](const PlannedCell& cell) {
-    const auto summary = recorded_summary(out / cell.folder());
-    return summary && summary->state == results::kFinished;
-  });
+  std::erase_if(cells,
+                [&](const PlannedCell& cell) { return is_finished(recorded_summary(out / cell.folder())); });
   return cells;
 }
 

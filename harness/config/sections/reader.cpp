@@ -146,11 +146,7 @@ class Reader {
     }
   }
 
-  const std::vector<Setting>& training() const {
-    static const std::vector<Setting> kNone;
-    const Table* table = document_.table("training");
-    return table == nullptr ? kNone : table->settings;
-  }
+  const std::vector<Setting>& training() const { return table(*find_spec(specs_, "training")).settings; }
 
   // Every key of [training] must be of use to somebody.
   void check_training(const SectionSpec& algorithms) {

@@ -129,6 +129,10 @@ std::optional<results::Summary> recorded_summary(const fs::path& run) {
   return results::RunDirectory::open(run).summary();
 }
 
+bool is_finished(const std::optional<results::Summary>& recorded) {
+  return recorded && recorded->state == results::kFinished;
+}
+
 void check_data(const fs::path& out, const std::map<std::string, std::string>& hashes) {
   Changes changes;
   for (const results::FoundRun& run : runs_in(out)) {

@@ -23,6 +23,7 @@ void check_same_experiment(const std::filesystem::path& run, const std::string& 
 
 /// What a cell's folder says of its run; nothing where no run is there.
 std::optional<results::Summary> recorded_summary(const std::filesystem::path& run);
+bool is_finished(const std::optional<results::Summary>& recorded);
 
 /// Throws Error where runs at or below `out` were made from other data than there are now, so that no folder
 /// mixes the two. `hashes`: those of the data sets that are to be used, by `describe_data`.

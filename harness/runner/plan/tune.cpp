@@ -24,8 +24,7 @@ struct ChosenTrial {
 };
 
 void check_finished(const fs::path& trial) {
-  const auto summary = recorded_summary(trial);
-  if (summary && summary->state == results::kFinished) return;
+  if (is_finished(recorded_summary(trial))) return;
   throw Error(Complaint{.place = {trial.string()},
                         .found = "this trial is not finished, and all trials choose together",
                         .remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});
