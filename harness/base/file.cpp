@@ -76,19 +76,12 @@ RegularFile::RegularFile(const std::filesystem::path& file) {
   struct stat status = {};
   if (::stat(file.c_str(), &status) != 0) fail_to_read(file, errno);
   check_regular(file, status);
-  descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor_ < 0) fail_to_read(file, errno);
-  try {
-    if (::fstat(descriptor_, &status) != 0) fail_to_read(file, errno);
-    check_regular(file, status);
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+  descriptor_ = Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!descriptor_) fail_to_read(file, errno);
+  if (::fstat(descriptor(), &status) != 0) fail_to_read(file, errno);
+  check_regular(file, status);
   size_ = static_cast<std::uintmax_t>(status.st_size);
 }
-
-RegularFile::~RegularFile() { ::close(descriptor_); }
 
 std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t most) {
   const RegularFile opened(file);
