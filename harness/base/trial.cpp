@@ -132,12 +132,10 @@ int end_of(pid_t copy) {
 std::string read_all(int file) {
   std::string text;
   std::array<char, 512> block{};
-  while (true) {
-    const ssize_t count = ::read(file, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return text;
-    text.append(block.data(), static_cast<std::size_t>(count));
+  while (const std::size_t count = read_up_to(file, block.data(), block.size())) {
+    text.append(block.data(), count);
   }
+  return text;
 }
 
 }  // namespace

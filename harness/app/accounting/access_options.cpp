@@ -1,6 +1,5 @@
 #include "harness/app/accounting/access_options.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 

@@ -1,6 +1,5 @@
 #include "harness/app/accounting/checks.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>

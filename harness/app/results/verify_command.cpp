@@ -4,7 +4,6 @@
 #include <deque>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +15,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "results/audit/verify.hpp"
 #include "results/bundle/bundle.hpp"
@@ -168,27 +167,29 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
   return kSuccess;
 }
 
+struct VerifyArguments {
+  std::vector<fs::path> folders;
+  bool data = false;
+  MakeVerifyData make_verify_data = {};
+};
+
+int run_verify(const VerifyArguments& arguments) {
+  if (!arguments.data) return run(arguments.folders, {});
+  FEDARENA_CHECK(arguments.make_verify_data != nullptr, ==, true);
+  return run(arguments.folders, arguments.make_verify_data());
+}
+
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& action, const MakeVerifyData& make_verify_data) {
-  CLI::App* command = app.add_subcommand(
-      "verify", "Recompute every epsilon, byte count and table cell of runs or bundles from their records.");
-  struct Arguments {
-    std::vector<fs::path> folders;
-    bool data = false;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  command->add_option("RUN", arguments->folders, "folders with run directories, or bundles")->required();
-  command->add_flag("--data", arguments->data,
-                    "also load the data of each run and compare them with the recorded hash, and the "
-                    "partition with the one that they give");
-  command->callback([arguments, make_verify_data, &action] {
-    action = [arguments, make_verify_data] {
-      if (!arguments->data) return run(arguments->folders, {});
-      FEDARENA_CHECK(make_verify_data != nullptr, ==, true);
-      return run(arguments->folders, make_verify_data());
-    };
-  });
+  const auto [command, arguments] = add_command(
+      app, action, run_verify, "verify",
+      "Recompute every epsilon, byte count and table cell of runs or bundles from their records.");
+  arguments.make_verify_data = make_verify_data;
+  command.add_option("RUN", arguments.folders, "folders with run directories, or bundles")->required();
+  command.add_flag("--data", arguments.data,
+                   "also load the data of each run and compare them with the recorded hash, and the "
+                   "partition with the one that they give");
 }
 
 void add_verify_command(CLI::App& app, Action& action) { add_verify_command(app, action, {}); }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
 
 #include "harness/config/grid/points.hpp"

@@ -1,6 +1,5 @@
 #include "harness/config/sections/reader.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 

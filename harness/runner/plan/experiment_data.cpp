@@ -1,6 +1,5 @@
 #include "harness/runner/plan/experiment_data.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <variant>

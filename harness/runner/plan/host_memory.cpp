@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
