@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
@@ -23,9 +24,7 @@ namespace fedarena {
 namespace {
 
 std::vector<std::string> commands_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* offered : app.get_subcommands({})) names.push_back(offered->get_name());
-  return names;
+  return names_of(app.get_subcommands({}), &CLI::App::get_name);
 }
 
 // What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows
@@ -43,11 +42,11 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
         for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
       }
       const std::string option = word.substr(0, word.find('='));
-      if (std::find(options.begin(), options.end(), option) != options.end()) continue;
+      if (contains(options, option)) continue;
       return unknown_name(fmt::format("unknown option \"{}\"", option), option, options).complaint();
     }
     if (commands.empty() || word.rfind('-', 0) == 0) continue;
-    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+    if (!contains(commands, word)) {
       return unknown_name(fmt::format("unknown command \"{}\"", word), word, commands).complaint();
     }
     command = command->get_subcommand(word);

@@ -40,4 +40,11 @@ void add_data_command(CLI::App& app, Action& action);
 void add_plugins_command(CLI::App& app, Action& action);
 void add_help_command(CLI::App& app, Action& action);
 
+/// Each adds its command below `fedarena data`.
+void add_data_list(CLI::App& data, Action& action);
+void add_data_info(CLI::App& data, Action& action);
+void add_data_verify(CLI::App& data, Action& action);
+void add_data_fetch(CLI::App& data, Action& action);
+void add_data_preview(CLI::App& data, Action& action);
+
 }  // namespace fedarena

@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/sections/help.hpp"
 
@@ -54,27 +53,11 @@ int run_plugins(const PluginsArguments& arguments) {
 
 }  // namespace
 
-PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
-  PluginHost host;
-  for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
-  for (const PluginReport& report : host.reports()) {
-    if (report.problem.empty()) continue;
-    print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
-  }
-  return host;
-}
-
-void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
-  command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
-      ->allow_extra_args(false);
-}
-
 void add_plugins_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("plugins", "List the algorithms, or explain one.");
-  const auto arguments = std::make_shared<PluginsArguments>();
-  command->add_option("NAME", arguments->name, "an algorithm");
-  add_plugin_path(*command, arguments->plugin_path);
-  command->callback([arguments, &action] { action = [arguments] { return run_plugins(*arguments); }; });
+  const auto [command, arguments] =
+      add_command(app, action, run_plugins, "plugins", "List the algorithms, or explain one.");
+  command.add_option("NAME", arguments.name, "an algorithm");
+  add_plugin_path(command, arguments.plugin_path);
 }
 
 }  // namespace fedarena

@@ -65,24 +65,23 @@ void fail_on_file(const std::filesystem::path& file, std::string_view what, int 
                         .remedy = remedy_for(code)});
 }
 
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) fail_on_file(folder, "cannot be created", failure.value());
+}
+
 RegularFile::RegularFile(const std::filesystem::path& file) {
   // Opening a device can have effects of its own, so that its kind is looked at before as well as after.
   struct stat status = {};
   if (::stat(file.c_str(), &status) != 0) fail_to_read(file, errno);
   check_regular(file, status);
-  descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor_ < 0) fail_to_read(file, errno);
-  try {
-    if (::fstat(descriptor_, &status) != 0) fail_to_read(file, errno);
-    check_regular(file, status);
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+  descriptor_ = Descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!descriptor_) fail_to_read(file, errno);
+  if (::fstat(descriptor(), &status) != 0) fail_to_read(file, errno);
+  check_regular(file, status);
   size_ = static_cast<std::uintmax_t>(status.st_size);
 }
-
-RegularFile::~RegularFile() { ::close(descriptor_); }
 
 std::string read_whole_file(const std::filesystem::path& file, std::uintmax_t most) {
   const RegularFile opened(file);

@@ -1,9 +1,6 @@
 #include "fedarena/base/pool.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -14,6 +11,7 @@
 #include <oneapi/tbb/task_scheduler_observer.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/first_failure.hpp"
 
 namespace fedarena {
 namespace {
@@ -31,30 +29,6 @@ class EntryObserver final : public tbb::task_scheduler_observer {
 
  private:
   std::function<void()> on_entry_;
-};
-
-// Keeps the exception of the lowest index, so that the message does not depend on the workers.
-class FirstFailure {
- public:
-  void record(std::size_t index, std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_ || index < index_) {
-      failure_ = std::move(failure);
-      index_ = index;
-      lowest_.store(index, std::memory_order_relaxed);
-    }
-  }
-  // Lower indices still run after a failure, for one of them may fail too.
-  bool spares(std::size_t index) const { return index > lowest_.load(std::memory_order_relaxed); }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::atomic<std::size_t> lowest_ = std::numeric_limits<std::size_t>::max();
-  std::exception_ptr failure_;
-  std::size_t index_ = 0;
 };
 
 // oneTBB starts no more threads than there are cores, unless a limit says otherwise, and of several limits
@@ -105,7 +79,7 @@ int WorkPool::available_cores() { return tbb::info::default_concurrency(); }
 void WorkPool::for_each(std::size_t count, const std::function<void(std::size_t)>& body) const {
   FirstFailure failure;
   const auto guarded = [&](std::size_t index) {
-    if (failure.spares(index)) return;
+    if (failure.precedes(index)) return;  // pieces before it still run, for one of them may fail too
     const Body begun;
     try {
       body(index);

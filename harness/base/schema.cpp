@@ -151,8 +151,7 @@ const Field* find_field(const std::vector<Field>& fields, std::string_view name)
 Settings complete(const std::vector<Field>& fields, const Settings& given) {
   for (const auto& [name, value] : given) {
     if (find_field(fields, name) != nullptr) continue;
-    std::vector<std::string> names;
-    for (const Field& field : fields) names.push_back(field.name);
+    const std::vector<std::string> names = names_of(fields, &Field::name);
     throw Error(Complaint{.found = fmt::format("unknown key \"{}\"", name),
                           .allowed = names.empty() ? "no keys" : join_names(names),
                           .nearest = nearest_name(name, names)});

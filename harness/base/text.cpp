@@ -67,11 +67,9 @@ std::string quoted(std::string_view text) {
 
 std::string shell_word(std::string_view text) {
   const auto plain = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') ||
-           std::string_view("_-./,+:@%").find(letter) != std::string_view::npos;
+    return is_letter_or_digit(letter) || std::string_view("_-./,+:@%").find(letter) != std::string_view::npos;
   };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  if (!text.empty() && std::ranges::all_of(text, plain)) return std::string(text);
   std::string word = "'";
   for (const char letter : text) word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
   return word + "'";

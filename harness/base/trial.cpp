@@ -10,10 +10,10 @@
 #include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/descriptor.hpp"
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
@@ -58,28 +58,25 @@ int words = -1, pieces = -1;
 class Pipe {
  public:
   Pipe() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
-      throw Error::of("cannot make a pipe: {}", std::strerror(errno));
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error::of("cannot make a pipe: {}", std::strerror(errno));
+    reading_ = Descriptor(ends[0]);
+    writing_ = Descriptor(ends[1]);
   }
-  ~Pipe() {
-    for (const int end : ends_) {
-      if (end >= 0) ::close(end);
-    }
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
 
   /// One end, while the other is closed in this process: who reads would wait for itself.
-  int keep_reading() { return keep(0); }
-  int keep_writing() { return keep(1); }
-  void close() { ::close(std::exchange(ends_[0], -1)); }
+  int keep_reading() {
+    writing_.close();
+    return reading_.number();
+  }
+  int keep_writing() {
+    reading_.close();
+    return writing_.number();
+  }
+  void close() { reading_.close(); }
 
  private:
-  int keep(std::size_t end) {
-    ::close(std::exchange(ends_.at(1 - end), -1));
-    return ends_.at(end);
-  }
-  std::array<int, 2> ends_{};
+  Descriptor reading_, writing_;
 };
 
 void write_all(int file, std::string_view bytes) {
@@ -135,12 +132,10 @@ int end_of(pid_t copy) {
 std::string read_all(int file) {
   std::string text;
   std::array<char, 512> block{};
-  while (true) {
-    const ssize_t count = ::read(file, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return text;
-    text.append(block.data(), static_cast<std::size_t>(count));
+  while (const std::size_t count = read_up_to(file, block.data(), block.size())) {
+    text.append(block.data(), count);
   }
+  return text;
 }
 
 }  // namespace

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <exception>
 #include <numeric>
-#include <optional>
-#include <queue>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/first_failure.hpp"
 
 #include "harness/wire/parts.hpp"
 
@@ -55,39 +54,16 @@ std::exception_ptr unpack_exception(Outcome outcome, Parts& parts) {
   return std::make_exception_ptr(Error(std::move(complaint)));
 }
 
-// The first item's exception is the one that counts, as in a loop on one rank.
-class FirstFailure {
- public:
-  void see(std::size_t index, std::exception_ptr failure) {
-    if (!failure_ || index < index_) {
-      failure_ = std::move(failure);
-      index_ = index;
-    }
-  }
-  bool seen() const { return failure_ != nullptr; }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  std::exception_ptr failure_;
-  std::size_t index_ = 0;
-};
-
 // Does all items of a list, whatever some of them throw. `one` takes places in it.
 void do_all(const WorkPool& pool, const std::vector<std::size_t>& items,
             const std::function<void(std::size_t)>& one, FirstFailure& failure) {
-  std::vector<std::exception_ptr> failures(items.size());
   pool.for_each(items.size(), [&](std::size_t place) {
     try {
       one(place);
     } catch (...) {
-      failures[place] = std::current_exception();
+      failure.record(items[place], std::current_exception());
     }
   });
-  for (std::size_t place = 0; place < items.size(); ++place) {
-    if (failures[place]) failure.see(items[place], failures[place]);
-  }
 }
 
 // What a rank answers to a job: its work, then for each item an outcome and the result.
@@ -208,7 +184,7 @@ void Crew::begin(const std::string& run, const Bytes& for_host) {
       const auto outcome = static_cast<Outcome>(parts.number());
       const auto index = static_cast<std::size_t>(rank);
       if (outcome != kDone) {
-        failure.see(index, unpack_exception(outcome, parts));
+        failure.record(index, unpack_exception(outcome, parts));
         continue;
       }
       const std::span<const std::byte> part = parts.part();

@@ -1,5 +1,3 @@
-#include "harness/ranks/join.hpp"
-
 #include <cstdlib>
 #include <string>
 
@@ -10,6 +8,7 @@
 #include "fedarena/base/error.hpp"
 
 #include "harness/ranks/mpi_library.hpp"
+#include "harness/ranks/ranks.hpp"
 
 namespace fedarena {
 namespace {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -26,5 +28,10 @@ class Ranks {
   /// The next bytes that this rank was sent from there.
   virtual Bytes receive(int from) = 0;
 };
+
+/// The ranks of this program where mpirun or srun started several of them, else nullptr. `stop` is what
+/// limits their waits. Error where several were started and this fedarena was built without MPI or with that
+/// of another launcher.
+std::unique_ptr<Ranks> join_ranks(const std::atomic<bool>& stop);
 
 }  // namespace fedarena

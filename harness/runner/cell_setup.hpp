@@ -11,6 +11,7 @@
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena {
 
@@ -35,5 +36,8 @@ std::uint64_t noise_identity(const PlannedCell& cell, SharedInputs& inputs, cons
 SimulationSetup cell_setup(const PlannedCell& cell, SharedInputs& inputs, const PartitionedData& dealt,
                            const Algorithm& algorithm, const std::string& plugin, const WorkPool& pool,
                            const std::atomic<bool>& stop);
+
+/// What a cell's summary says before its first round.
+results::Summary planned_summary(const PlannedCell& cell, const PartitionedData& dealt, SharedInputs& inputs);
 
 }  // namespace fedarena

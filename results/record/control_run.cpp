@@ -2,7 +2,6 @@
 
 #include <system_error>
 
-#include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
 
 #include "results/record/resolved_settings.hpp"
@@ -16,13 +15,9 @@ bool is_control(const Summary& summary, const std::filesystem::path& run) {
   const std::filesystem::path file = run / kExperimentFile;
   std::error_code failure;
   if (!std::filesystem::is_regular_file(file, failure)) return false;
-  try {
-    const auto settings = resolved_settings(read_whole_file(file));
-    const auto noise = settings.find("audit.noise");
-    return noise != settings.end() && noise->second == "off";
-  } catch (const Error&) {
-    return false;
-  }
+  const auto settings = resolved_settings(read_whole_file(file));
+  const auto noise = settings.find("audit.noise");
+  return noise != settings.end() && noise->second == "off";
 }
 
 }  // namespace fedarena::results

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "results/record/control_run.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"
@@ -29,7 +30,9 @@ FoundRun read_run(const fs::path& folder) {
     return run;
   }
   try {
-    run.summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
+    Summary summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
+    is_control(summary, folder);  // what shows runs asks it of each
+    run.summary = std::move(summary);
   } catch (const Error& error) {
     run.problem = problem_line(error);
   }

@@ -64,8 +64,8 @@ TEST(Experiments, OfFedLapHaveAQuickProfile) {
   for (const fs::path& file : files_below(kFolder / "fedlap")) {
     SCOPED_TRACE(file.string());
     const config::Document document = config::read_document(file);
-    const Experiment whole = read_experiment(document, {}, catalog());
-    const Experiment quick = read_experiment(document, {}, catalog(), "quick");
+    const Experiment whole = read_grid(document, {}, catalog()).front().experiment;
+    const Experiment quick = read_grid(document, {}, catalog(), "quick").front().experiment;
     EXPECT_EQ(quick.name, whole.name + "-quick");
     EXPECT_EQ(quick.seeds.size(), 1U);
     EXPECT_LE(quick.rounds, 5);
@@ -85,11 +85,11 @@ TEST(Experiments, OfTheGridHaveAHundredCells) {
 
 TEST(Experiments, OfTable4TakeTheSharesOfThePaper) {
   const config::Document file = config::read_document(kFolder / "fedlap/table4-train-size.toml");
-  Experiment whole = read_experiment(file, {}, catalog());
+  Experiment whole = read_grid(file, {}, catalog()).front().experiment;
   EXPECT_EQ(setting(whole.partition.settings, "train_fraction"), Value(1.0));
   for (const auto& [profile, share] :
        std::vector<std::pair<std::string, double>>{{"share-5", 0.05}, {"share-10", 0.1}, {"share-50", 0.5}}) {
-    Experiment part = read_experiment(file, {}, catalog(), profile);
+    Experiment part = read_grid(file, {}, catalog(), profile).front().experiment;
     EXPECT_EQ(setting(part.partition.settings, "train_fraction"), Value(share));
     // All else is equal.
     part.name = whole.name;

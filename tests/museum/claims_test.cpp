@@ -158,7 +158,7 @@ TEST(ClassicGaussian, IsComposedOverRounds) {
 
 std::string refusal_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
   return message_of(
-      [&] { read_experiment(config::parse_document(text, "museum.toml"), overrides, whole_catalog()); });
+      [&] { read_grid(config::parse_document(text, "museum.toml"), overrides, whole_catalog()); });
 }
 
 TEST(StatedEpsilon, CannotBeWritten) {

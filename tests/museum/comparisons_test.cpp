@@ -25,7 +25,9 @@ namespace fedarena {
 namespace {
 
 Experiment parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return read_experiment(config::parse_document(text, "museum.toml"), overrides, whole_catalog());
+  return read_grid(config::parse_document(text, "museum.toml"), overrides, whole_catalog())
+      .front()
+      .experiment;
 }
 
 // Lines below the last algorithm, DP-FedProx.

@@ -130,8 +130,10 @@ results::RunDirectory record(const std::filesystem::path& folder, Simulation& si
   text = text.substr(0, text.find("[privacy]"));
   text += fmt::format("[privacy]\npolicy = \"{}\"\n\n[[algorithms]]\nname = \"{}\"\n", policy, name);
   const Experiment experiment =
-      read_experiment(config::parse_document(text, "museum.toml"),
-                      {"experiment.seeds=[1]", fmt::format("experiment.rounds={}", rounds)}, catalog);
+      read_grid(config::parse_document(text, "museum.toml"),
+                {"experiment.seeds=[1]", fmt::format("experiment.rounds={}", rounds)}, catalog)
+          .front()
+          .experiment;
 
   results::Summary plan;
   plan.experiment = experiment.name;

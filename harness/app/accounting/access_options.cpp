@@ -1,10 +1,10 @@
 #include "harness/app/accounting/access_options.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/schema.hpp"
 
 #include "harness/app/accounting/checks.hpp"
@@ -174,7 +174,7 @@ Access AccessSpec::access() const {
 
 void add_access_options(CLI::App& command, AccessSpec& spec, const std::vector<std::string>& without) {
   for (const Key& key : keys()) {
-    if (std::find(without.begin(), without.end(), key.name) != without.end()) continue;
+    if (contains(without, key.name)) continue;
     const std::string option = "--" + key.name;
     command
         .add_option_function<std::string>(
@@ -184,8 +184,7 @@ void add_access_options(CLI::App& command, AccessSpec& spec, const std::vector<s
 }
 
 AccessSpec read_access_spec(const std::string& text) {
-  std::vector<std::string> names;
-  for (const Key& key : keys()) names.push_back(key.name);
+  const std::vector<std::string> names = names_of(keys(), &Key::name);
   std::vector<std::string> seen;
   AccessSpec spec;
   for (const std::string& part : CLI::detail::split(text, ',')) {
@@ -195,14 +194,12 @@ AccessSpec read_access_spec(const std::string& text) {
     if (equals == std::string::npos) {
       throw Error::of("--and: \"{}\" has no value; allowed: {}=...", name, name);
     }
-    if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+    if (contains(seen, name)) {
       throw Error::of("--and: \"{}\" is given twice in one text; begin another --and for other accesses",
                       name);
     }
     seen.push_back(name);
-    const auto key =
-        std::find_if(keys().begin(), keys().end(), [&](const Key& any) { return any.name == name; });
-    key->set(spec, "--and: " + name, part.substr(equals + 1));
+    find_named(keys(), name, &Key::name)->set(spec, "--and: " + name, part.substr(equals + 1));
   }
   return spec;
 }

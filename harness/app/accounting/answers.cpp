@@ -16,19 +16,6 @@
 namespace fedarena {
 namespace {
 
-void add_choice(CLI::App& command, const std::string& option, std::string& choice,
-                const std::vector<std::string>& names, const std::string& doc) {
-  command
-      .add_option_function<std::string>(
-          option,
-          [option, &choice, names](const std::string& text) {
-            check_name(option, text, names);
-            choice = text;
-          },
-          doc)
-      ->type_name("NAME");
-}
-
 template <typename Kind>
 std::string only_one_of(const std::set<Kind>& kinds) {
   if (kinds.empty()) return "none";
@@ -108,6 +95,19 @@ void add_number(CLI::App& command, const std::string& option, std::optional<doub
           },
           doc)
       ->type_name("NUMBER");
+}
+
+void add_choice(CLI::App& command, const std::string& option, std::string& choice,
+                const std::vector<std::string>& names, const std::string& doc) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [option, &choice, names](const std::string& text) {
+            check_name(option, text, names);
+            choice = text;
+          },
+          doc)
+      ->type_name("NAME");
 }
 
 void add_question_options(CLI::App& command, QuestionOptions& options) {

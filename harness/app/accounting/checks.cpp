@@ -1,11 +1,11 @@
 #include "harness/app/accounting/checks.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -29,45 +29,9 @@ double rounded(double number, double (*round)(double)) {
 
 }  // namespace
 
-CLI::Validator one_of(std::vector<std::string> names) {
-  const auto check = [names = std::move(names)](std::string& text) -> std::string {
-    if (std::find(names.begin(), names.end(), text) != names.end()) return {};
-    return unknown_name(fmt::format("\"{}\" is unknown", text), text, names).what();
-  };
-  return {check, ""};
-}
-
 void check_name(const std::string& option, const std::string& text, const std::vector<std::string>& names) {
-  if (std::find(names.begin(), names.end(), text) != names.end()) return;
+  if (contains(names, text)) return;
   throw unknown_name(results::one_line(fmt::format("{}: \"{}\" is unknown", option, text)), text, names);
-}
-
-void check_ending(const std::string& option, const std::filesystem::path& file,
-                  const std::vector<std::string>& endings) {
-  const std::string name = file.filename().string();
-  if (std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); })) return;
-  throw Error(
-      Complaint{.place = {.file = file.string()},
-                .found = fmt::format("{}: the file's name ends in \"{}\"", option, file.extension().string()),
-                .allowed = join_names(endings)});
-}
-
-CLI::Validator whole_number(int least, int most) {
-  const auto check = [least, most](std::string& text) -> std::string {
-    const auto number = parse_number<int>(text);
-    if (number && *number >= least && *number <= most) return {};
-    return fmt::format("\"{}\" is not a whole number from {} to {}", text, least, most);
-  };
-  return {check, ""};
-}
-
-CLI::Validator positive_number() {
-  const auto check = [](std::string& text) -> std::string {
-    const auto number = parse_number<double>(text);
-    if (number && std::isfinite(*number) && *number > 0) return {};
-    return fmt::format("\"{}\" is not a number above 0", text);
-  };
-  return {check, ""};
 }
 
 double read_number(const std::string& option, const std::string& text, const Constraint& constraint) {

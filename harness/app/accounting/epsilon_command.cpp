@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,12 +9,13 @@
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/text/number_format.hpp"
 
@@ -54,7 +53,7 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
   std::vector<std::vector<Access>> result;
   const auto add = [&](std::int64_t client) {
     std::vector<Access> accesses = ledger.charged(client);
-    if (std::find(result.begin(), result.end(), accesses) == result.end()) {
+    if (!contains(result, accesses)) {
       result.push_back(std::move(accesses));
     }
   };
@@ -144,31 +143,30 @@ int run_epsilon(const EpsilonArguments& arguments) {
 }  // namespace
 
 void add_epsilon_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "epsilon", "Compute epsilon from noise, sampling and steps, or from a ledger; or delta from epsilon.");
-  const auto arguments = std::make_shared<EpsilonArguments>();
-  add_access_options(*command, arguments->first);
+  const auto [command, arguments] =
+      add_command(app, action, run_epsilon, "epsilon",
+                  "Compute epsilon from noise, sampling and steps, or from a ledger; or delta from epsilon.");
+  add_access_options(command, arguments.first);
   command
-      ->add_option("--and", arguments->more,
-                   "further accesses, such as noise-multiplier=0.8,sampling-rate=0.01,steps=500: the options "
-                   "above without dashes; may be repeated")
+      .add_option("--and", arguments.more,
+                  "further accesses, such as noise-multiplier=0.8,sampling-rate=0.01,steps=500: the options "
+                  "above without dashes; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  command->add_option("--ledger", arguments->ledger, "take the accesses from this ledger.json instead")
+  command.add_option("--ledger", arguments.ledger, "take the accesses from this ledger.json instead")
       ->type_name("FILE");
   command
-      ->add_option_function<std::string>(
+      .add_option_function<std::string>(
           "--client",
-          [arguments](const std::string& text) { arguments->client = read_count("--client", text, 0); },
+          [&client = arguments.client](const std::string& text) { client = read_count("--client", text, 0); },
           "of the ledger; left out: the one with the largest epsilon")
       ->type_name("N");
-  add_question_options(*command, arguments->options);
-  add_number(*command, "--at-epsilon", arguments->at_epsilon, Constraint::at_least(0),
+  add_question_options(command, arguments.options);
+  add_number(command, "--at-epsilon", arguments.at_epsilon, Constraint::at_least(0),
              "instead of --delta: compute delta at this epsilon");
-  command->add_flag("--lower", arguments->lower, "pld: also print what epsilon is at least");
-  command->footer(
+  command.add_flag("--lower", arguments.lower, "pld: also print what epsilon is at least");
+  command.footer(
       "Example: fedarena epsilon --noise-multiplier 1 --sampling-rate 0.0256 --steps 200 --delta 1e-5");
-  command->callback([arguments, &action] { action = [arguments] { return run_epsilon(*arguments); }; });
 }
 
 }  // namespace fedarena

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +11,7 @@
 #include "harness/app/accounting/access_options.hpp"
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena {
@@ -147,25 +146,15 @@ int run_noise(const NoiseArguments& arguments) {
 }  // namespace
 
 void add_noise_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "noise", "Compute the noise that keeps epsilon; or the steps, or the sampling rate.");
-  const auto arguments = std::make_shared<NoiseArguments>();
-  add_number(*command, "--epsilon", arguments->epsilon, Constraint::at_least(0),
-             "the largest that is allowed");
-  add_question_options(*command, arguments->options);
-  add_access_options(*command, arguments->spec,
-                     {"mechanism", "mechanism-epsilon", "dimension", "categories"});
-  command
-      ->add_option_function<std::string>(
-          "--solve",
-          [arguments](const std::string& text) {
-            check_name("--solve", text, {kNoise, kSteps, kRate});
-            arguments->solve = text;
-          },
-          "noise-multiplier, steps or sampling-rate; left out: the first of them that is not given")
-      ->type_name("NAME");
-  command->footer("Example: fedarena noise --epsilon 2 --delta 1e-5 --sampling-rate 0.0256 --steps 3000");
-  command->callback([arguments, &action] { action = [arguments] { return run_noise(*arguments); }; });
+  const auto [command, arguments] =
+      add_command(app, action, run_noise, "noise",
+                  "Compute the noise that keeps epsilon; or the steps, or the sampling rate.");
+  add_number(command, "--epsilon", arguments.epsilon, Constraint::at_least(0), "the largest that is allowed");
+  add_question_options(command, arguments.options);
+  add_access_options(command, arguments.spec, {"mechanism", "mechanism-epsilon", "dimension", "categories"});
+  add_choice(command, "--solve", arguments.solve, {kNoise, kSteps, kRate},
+             "noise-multiplier, steps or sampling-rate; left out: the first of them that is not given");
+  command.footer("Example: fedarena noise --epsilon 2 --delta 1e-5 --sampling-rate 0.0256 --steps 3000");
 }
 
 }  // namespace fedarena

@@ -1,7 +1,6 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,8 +9,8 @@
 #include "fedarena/base/print.hpp"
 
 #include "datasets/fetch/fetch.hpp"
-#include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/runner/progress/progress_line.hpp"
 #include "results/text/number_format.hpp"
@@ -31,8 +30,7 @@ void check_fetchable(const std::string& name) {
   const PublishedFiles& files = dataset_files(name);
   switch (dataset_origin(name)) {
     case DatasetOrigin::kDrawn:
-      throw Error(Complaint{
-          .found = fmt::format("there is nothing to fetch: the program draws \"{}\" itself", name)});
+      throw Error::of("there is nothing to fetch: the program draws \"{}\" itself", name);
     case DatasetOrigin::kOwn:
       throw Error(
           Complaint{.found = fmt::format("there is nothing to fetch: the files of \"{}\" are your own", name),
@@ -99,22 +97,19 @@ int run_fetch(const FetchArguments& arguments) {
 }  // namespace
 
 void add_data_fetch(CLI::App& data, Action& action) {
-  CLI::App* command = data.add_subcommand(
-      "fetch",
+  const auto [command, arguments] = add_command(
+      data, action, run_fetch, "fetch",
       "Bring the published files of a data set; good ones that are there are kept, wrong ones replaced.");
-  const auto arguments = std::make_shared<FetchArguments>();
-  add_dataset_name(*command, arguments->name)->required();
+  add_dataset_name(command, arguments.name)->required();
   command
-      ->add_option("--from", arguments->from,
-                   "a web folder or a folder of this machine that has the files, instead of the publisher's")
+      .add_option("--from", arguments.from,
+                  "a web folder or a folder of this machine that has the files, instead of the publisher's")
       ->type_name("URL|DIR");
   command
-      ->add_option(
-          "--to", arguments->to,
-          "the folder for data that gets them, below NAME/; default the first of FEDARENA_DATA, else the "
-          "cache")
+      .add_option("--to", arguments.to,
+                  "the folder for data that gets them, below NAME/; default the first of FEDARENA_DATA, else "
+                  "the cache")
       ->type_name("DIR");
-  command->callback([arguments, &action] { action = [arguments] { return run_fetch(*arguments); }; });
 }
 
 }  // namespace fedarena

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -8,8 +7,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
+#include "harness/app/options.hpp"
 #include "harness/config/sections/help.hpp"
 #include "results/text/text.hpp"
 
@@ -87,12 +86,11 @@ int inform(const DataOptions& options) {
 }  // namespace
 
 void add_data_info(CLI::App& data, Action& action) {
-  CLI::App* command = data.add_subcommand(
-      "info", "One data set: settings, files with sizes and SHA-256, source, where it lies.");
-  const auto options = std::make_shared<DataOptions>();
-  add_dataset_name(*command, options->name)->required();
-  add_data_options(*command, *options);
-  command->callback([options, &action] { action = [options] { return inform(*options); }; });
+  const auto [command, options] =
+      add_command(data, action, inform, "info",
+                  "One data set: settings, files with sizes and SHA-256, source, where it lies.");
+  add_dataset_name(command, options.name)->required();
+  add_data_options(command, options);
 }
 
 }  // namespace fedarena

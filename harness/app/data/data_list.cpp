@@ -7,7 +7,7 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/data/data_command.hpp"
+#include "harness/app/commands.hpp"
 #include "harness/app/data/data_options.hpp"
 #include "results/text/text.hpp"
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/syntax/document.hpp"
@@ -70,8 +71,7 @@ void add_data_options(CLI::App& command, DataOptions& options) {
 bool can_be_fetched(const std::string& name) {
   const PublishedFiles& files = dataset_files(name);
   return !files.publication.addresses.empty() &&
-         std::none_of(files.files.begin(), files.files.end(),
-                      [](const PublishedFile& file) { return file.sha256.empty(); });
+         std::ranges::none_of(files.files, [](const PublishedFile& file) { return file.sha256.empty(); });
 }
 
 std::filesystem::path folder_of(const std::string& name, const std::vector<std::filesystem::path>& files,
@@ -86,8 +86,8 @@ std::filesystem::path folder_of(const std::string& name, const std::vector<std::
 }
 
 std::string in_words(const SearchPath& folders) {
-  std::vector<std::string> names;
-  for (const auto& folder : folders) names.push_back(results::one_line(folder.string()));
+  const std::vector<std::string> names =
+      names_of(folders, [](const auto& folder) { return results::one_line(folder.string()); });
   return names.empty() ? "no folder: neither FEDARENA_DATA nor HOME is set" : join_names(names);
 }
 

@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,9 +8,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
+#include "harness/app/options.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/images/synthetic_folder.hpp"
 #include "results/record/durable_file.hpp"
@@ -81,26 +79,17 @@ int run_preview(const PreviewArguments& arguments) {
 }  // namespace
 
 void add_data_preview(CLI::App& data, Action& action) {
-  CLI::App* command =
-      data.add_subcommand("preview", "Draw the first images of every class: a row for every class.");
-  const auto arguments = std::make_shared<PreviewArguments>();
-  add_dataset_name(*command, arguments->data.name)->required();
-  command->add_option("-o,--output", arguments->picture, "the picture to write")
+  const auto [command, arguments] = add_command(
+      data, action, run_preview, "preview", "Draw the first images of every class: a row for every class.");
+  add_dataset_name(command, arguments.data.name)->required();
+  command.add_option("-o,--output", arguments.picture, "the picture to write")
       ->type_name("FILE.png")
       ->required();
-  command->add_option("--part", arguments->part, "train (the default) or test")
-      ->type_name("NAME")
-      ->check(one_of({"train", "test"}));
-  command->add_option("--per-class", arguments->per_class, "images of each class; default 10")
-      ->type_name("N")
-      ->check(whole_number(1, 1000));
-  command
-      ->add_option("--scale", arguments->scale,
-                   "screen pixels a pixel; default what brings images near 64 pixels")
-      ->type_name("N")
-      ->check(whole_number(1, 64));
-  add_data_options(*command, arguments->data);
-  command->callback([arguments, &action] { action = [arguments] { return run_preview(*arguments); }; });
+  add_name(command, "--part", arguments.part, {"train", "test"}, "train (the default) or test");
+  add_count(command, "--per-class", arguments.per_class, 1, 1000, "images of each class; default 10");
+  add_count(command, "--scale", arguments.scale, 1, 64,
+            "screen pixels a pixel; default what brings images near 64 pixels");
+  add_data_options(command, arguments.data);
 }
 
 }  // namespace fedarena

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +9,8 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/data/data_command.hpp"
 #include "harness/app/data/data_options.hpp"
+#include "harness/app/options.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -108,17 +107,18 @@ int verify_one(const DataOptions& options) {
                               : ""});
 }
 
+int run_verify(const DataOptions& options) {
+  return options.name.empty() ? verify_all(options) : verify_one(options);
+}
+
 }  // namespace
 
 void add_data_verify(CLI::App& data, Action& action) {
-  CLI::App* command = data.add_subcommand(
-      "verify", "Read data sets as a run does: sizes, forms, labels and SHA-256 are compared.");
-  const auto options = std::make_shared<DataOptions>();
-  add_dataset_name(*command, options->name)->description("the data set; default all whose files are there");
-  add_data_options(*command, *options);
-  command->callback([options, &action] {
-    action = [options] { return options->name.empty() ? verify_all(*options) : verify_one(*options); };
-  });
+  const auto [command, options] =
+      add_command(data, action, run_verify, "verify",
+                  "Read data sets as a run does: sizes, forms, labels and SHA-256 are compared.");
+  add_dataset_name(command, options.name)->description("the data set; default all whose files are there");
+  add_data_options(command, options);
 }
 
 }  // namespace fedarena

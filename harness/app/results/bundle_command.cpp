@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
@@ -7,8 +6,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/text/number_format.hpp"
@@ -36,14 +34,13 @@ int run_bundle(const BundleArguments& arguments) {
 }  // namespace
 
 void add_bundle_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "bundle", "Pack finished runs into one file that can be verified and replayed elsewhere.");
-  const auto arguments = std::make_shared<BundleArguments>();
-  command->add_option("RUN", arguments->folders, "folders with run directories")->required();
-  command->add_option("-o,--output", arguments->output, "the file to write, such as paper.fedarena.tar.gz")
+  const auto [command, arguments] =
+      add_command(app, action, run_bundle, "bundle",
+                  "Pack finished runs into one file that can be verified and replayed elsewhere.");
+  command.add_option("RUN", arguments.folders, "folders with run directories")->required();
+  command.add_option("-o,--output", arguments.output, "the file to write, such as paper.fedarena.tar.gz")
       ->type_name("FILE")
       ->required();
-  command->callback([arguments, &action] { action = [arguments] { return run_bundle(*arguments); }; });
 }
 
 }  // namespace fedarena

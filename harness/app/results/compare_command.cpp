@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,8 +13,7 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/compare/pairs.hpp"
 #include "results/compare/row_differences.hpp"
 #include "results/measures/round_metric.hpp"
@@ -33,7 +30,7 @@ struct CompareArguments {
   std::string format = "markdown";
 };
 
-using PairRenderer = std::function<std::string(const results::Pairs&)>;
+using PairRenderer = std::string (*)(const results::Pairs&);
 
 const std::map<std::string, PairRenderer>& pair_renderers() {
   static const std::map<std::string, PairRenderer> kRenderers{{"markdown", results::render_pairs_markdown},
@@ -79,40 +76,28 @@ int run_compare(const CompareArguments& arguments) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "compare",
+  const auto [command, arguments] = add_command(
+      app, action, run_compare, "compare",
       "Say which algorithm is better, as far as the seeds show it: paired tests of finished runs.");
-  const auto arguments = std::make_shared<CompareArguments>();
   command
-      ->add_option("DIR", arguments->folders,
-                   "folders with run directories; the same algorithm in two of them is compared, too")
+      .add_option("DIR", arguments.folders,
+                  "folders with run directories; the same algorithm in two of them is compared, too")
       ->required();
-  command->add_option("--labels", arguments->labels, "algorithm entries to compare; default all of them")
-      ->type_name("A,B,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_names(command, "--labels", arguments.labels, "algorithm entries to compare; default all of them")
+      ->type_name("A,B,...");
   command
-      ->add_option(
-          "--metric", arguments->metric,
+      .add_option(
+          "--metric", arguments.metric,
           fmt::format(
               "what decides: {}; of the last round, or @round=K, @epsilon=E, @bytes=B, @best-validation as "
               "in fedarena table; default accuracy, or rmse on regression data",
               fmt::join(results::metric_names(), ", ")))
       ->type_name("NAME[@LIMIT]");
-  command
-      ->add_option(
-          "--across", arguments->across,
-          fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  add_names(command, "--across", arguments.across,
+            fmt::format("compare what differs in {}, and say so", fmt::join(results::across_names(), ", ")))
       ->check(one_of(results::across_names()));
-  std::vector<std::string> formats;
-  for (const auto& [name, renderer] : pair_renderers()) formats.push_back(name);
-  command->add_option("--format", arguments->format, "csv, json, latex or markdown (the default)")
-      ->type_name("NAME")
-      ->check(one_of(formats));
-  command->callback([arguments, &action] { action = [arguments] { return run_compare(*arguments); }; });
+  add_name(command, "--format", arguments.format, keys_of(pair_renderers()),
+           "csv, json, latex or markdown (the default)");
 }
 
 }  // namespace fedarena

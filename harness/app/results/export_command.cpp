@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string>
 #include <system_error>
@@ -10,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/export/event_file.hpp"
 #include "results/export/exported_runs.hpp"
 #include "results/export/long_format.hpp"
@@ -61,10 +60,7 @@ std::set<std::string> names_of_values(const ExportArguments& arguments,
       }
     }
   }
-  if (names.empty()) {
-    throw Error(Complaint{
-        .found = fmt::format("--measures: no run has a value of {}", join_names(arguments.measures))});
-  }
+  if (names.empty()) throw Error::of("--measures: no run has a value of {}", join_names(arguments.measures));
   return names;
 }
 
@@ -82,12 +78,6 @@ void check_place(const fs::path& output, const std::vector<results::ExportedRun>
   }
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) results::fail_on_file(folder, "cannot be created", failure.value());
-}
-
 int run_export(const ExportArguments& arguments) {
   const results::ExportedRuns exported = results::read_exported_runs(arguments.folders);
   const std::set<std::string> names = names_of_values(arguments, exported.runs);
@@ -97,7 +87,7 @@ int run_export(const ExportArguments& arguments) {
   std::size_t rounds = 0;
   for (const results::ExportedRun& run : exported.runs) rounds += run.rounds.size();
   for (const auto& [file, content] : files) {
-    if (arguments.format == "tensorboard") make_folder(file.parent_path());
+    if (arguments.format == "tensorboard") make_folders(file.parent_path());
     results::replace_file(file, content);
   }
   print("{}: {}, {} rounds in all, {}\n", arguments.output.string(), counted(exported.runs.size(), "run"),
@@ -109,29 +99,21 @@ int run_export(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "export", "Write every number of every round, for pandas, R, TensorBoard and other programs.");
-  const auto arguments = std::make_shared<ExportArguments>();
+  const auto [command, arguments] =
+      add_command(app, action, run_export, "export",
+                  "Write every number of every round, for pandas, R, TensorBoard and other programs.");
   const std::vector<std::string> measures = results::exported_measures();
-  command->add_option("DIR", arguments->folders, "folders with run directories, finished or not")->required();
-  command
-      ->add_option("--format", arguments->format,
-                   "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event "
-                   "file a run")
-      ->type_name("NAME")
-      ->required()
-      ->check(one_of({"csv", "jsonl", "tensorboard"}));
-  command->add_option("-o,--output", arguments->output, "the file to write, or the folder of event files")
+  command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
+  add_name(
+      command, "--format", arguments.format, {"csv", "jsonl", "tensorboard"},
+      "csv or jsonl: one file, a line a run, round and measure; tensorboard: a folder, an event file a run")
+      ->required();
+  command.add_option("-o,--output", arguments.output, "the file to write, or the folder of event files")
       ->type_name("PATH")
       ->required();
-  command
-      ->add_option("--measures", arguments->measures,
-                   fmt::format("what to write; default all of {}", join_names(measures)))
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  add_names(command, "--measures", arguments.measures,
+            fmt::format("what to write; default all of {}", join_names(measures)))
       ->check(one_of(measures));
-  command->callback([arguments, &action] { action = [arguments] { return run_export(*arguments); }; });
 }
 
 }  // namespace fedarena

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,8 +15,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/images/image_grid.hpp"
 #include "results/images/pixel_statistics.hpp"
 #include "results/images/synthetic_folder.hpp"
@@ -134,8 +132,7 @@ std::string render_json(const Grid& grid, const results::PixelHistogram& histogr
 int run_images(const ImagesArguments& arguments) {
   if (!arguments.grid.empty()) check_ending("--output", arguments.grid, {".png"});
   if (!arguments.histogram.empty()) {
-    check_ending("--histogram", arguments.histogram,
-                 {results::kMapEndings.begin(), results::kMapEndings.end()});
+    check_ending("--histogram", arguments.histogram, results::kMapEndings);
   }
   // Files are written when all of them are made.
   const Grid grid = make_grid(arguments, results::open_one_run(arguments.run));
@@ -159,32 +156,22 @@ int run_images(const ImagesArguments& arguments) {
 }  // namespace
 
 void add_images_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "images", "Write the synthetic images that a round's model was trained on: a row for every class.");
-  const auto arguments = std::make_shared<ImagesArguments>();
-  command->add_option("RUN", arguments->run, "the folder of one run, finished or not")->required();
-  command
-      ->add_option("--round", arguments->round,
-                   "default the latest; those of 1, 2, 5, 10, 20, 50, ... are kept, and the latest")
-      ->type_name("R")
-      ->check(whole_number(1, std::numeric_limits<int>::max()));
-  command->add_option("-o,--output", arguments->grid, "the picture to write; default RUN-round-R.png here")
+  const auto [command, arguments] =
+      add_command(app, action, run_images, "images",
+                  "Write the synthetic images that a round's model was trained on: a row for every class.");
+  command.add_option("RUN", arguments.run, "the folder of one run, finished or not")->required();
+  add_count(command, "--round", arguments.round, 1, std::numeric_limits<int>::max(),
+            "default the latest; those of 1, 2, 5, 10, 20, 50, ... are kept, and the latest")
+      ->type_name("R");
+  command.add_option("-o,--output", arguments.grid, "the picture to write; default RUN-round-R.png here")
       ->type_name("FILE.png");
   command
-      ->add_option("--histogram", arguments->histogram,
-                   "also plot how often pixel values occur before clipping, as .png, .svg or .pdf")
+      .add_option("--histogram", arguments.histogram,
+                  "also plot how often pixel values occur before clipping, as .png, .svg or .pdf")
       ->type_name("FILE");
-  command
-      ->add_option("--scale", arguments->scale,
-                   "screen pixels a pixel; default what brings images near 64 pixels")
-      ->type_name("N")
-      ->check(whole_number(1, 64));
-  command
-      ->add_option("--format", arguments->format,
-                   "text (the default), or json with the bins of the histogram")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
-  command->callback([arguments, &action] { action = [arguments] { return run_images(*arguments); }; });
+  add_count(command, "--scale", arguments.scale, 1, 64,
+            "screen pixels a pixel; default what brings images near 64 pixels");
+  add_format(command, arguments.format, "text (the default), or json with the bins of the histogram");
 }
 
 }  // namespace fedarena

@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/measures/quantity.hpp"
 #include "results/plot/choice_plot.hpp"
 #include "results/plot/curve_plot.hpp"
@@ -38,12 +38,6 @@ struct PlotArguments {
   std::string format = "text";
   bool roc = false, choices = false;
 };
-
-std::vector<std::string> axis_names() {
-  std::vector<std::string> names;
-  for (const results::CurveAxis& axis : results::curve_axes()) names.emplace_back(axis.name);
-  return names;
-}
 
 // Those of the labels that are asked for; broken runs stay, so that they are noted.
 std::vector<results::FoundRun> chosen_runs(const PlotArguments& arguments) {
@@ -130,7 +124,7 @@ int run_choices_plot(const PlotArguments& arguments, results::Terminal terminal,
 }
 
 int run_plot(const PlotArguments& arguments) {
-  check_ending("--output", arguments.picture, {results::kLineEndings.begin(), results::kLineEndings.end()});
+  check_ending("--output", arguments.picture, results::kLineEndings);
   const results::Terminal terminal = results::terminal_of(arguments.picture);
   const std::vector<results::FoundRun> runs = chosen_runs(arguments);
   if (arguments.roc) return run_roc_plot(arguments, terminal, runs);
@@ -151,7 +145,7 @@ void add_plot_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("plot", "Draw finished runs round by round: mean and spread over seeds.");
   const auto arguments = std::make_shared<PlotArguments>();
-  const std::vector<std::string> x_names = axis_names();
+  const std::vector<std::string> x_names = names_of(results::curve_axes(), &results::CurveAxis::name);
   const std::vector<std::string> y_names = results::quantity_names();
   command->add_option("DIR", arguments->folders, "folders with run directories")->required();
   command
@@ -159,9 +153,8 @@ void add_plot_command(CLI::App& app, Action& action) {
                    "the picture to write: .png, .svg, .pdf, or .tex for TikZ")
       ->type_name("FILE")
       ->required();
-  command->add_option("--x", arguments->x, fmt::format("{}; default round", fmt::join(x_names, ", ")))
-      ->type_name("NAME")
-      ->check(one_of(x_names));
+  add_name(*command, "--x", arguments->x, x_names,
+           fmt::format("{}; default round", fmt::join(x_names, ", ")));
   command
       ->add_option(
           "--y", arguments->y,
@@ -169,15 +162,11 @@ void add_plot_command(CLI::App& app, Action& action) {
                       "accuracy",
                       fmt::join(y_names, ", ")))
       ->type_name("NAME");
-  command->add_option("--labels", arguments->labels, "algorithm entries to draw; default all of them")
-      ->type_name("A,B,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_names(*command, "--labels", arguments->labels, "algorithm entries to draw; default all of them")
+      ->type_name("A,B,...");
   command->add_flag("--log-x", arguments->style.log_x, "a logarithmic axis");
   command->add_flag("--log-y", arguments->style.log_y, "a logarithmic axis");
-  command->add_option("--format", arguments->format, "text (the default), or json with every point")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
+  add_format(*command, arguments->format, "text (the default), or json with every point");
   command->add_flag("--roc", arguments->roc,
                     "receiver operating characteristics, of runs that hold some, in place of rounds");
   command->add_flag("--choices", arguments->choices,

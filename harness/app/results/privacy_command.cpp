@@ -1,13 +1,11 @@
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/record/find_runs.hpp"
 
@@ -28,14 +26,11 @@ int run_privacy(const PrivacyArguments& arguments) {
 }  // namespace
 
 void add_privacy_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "privacy", "Explain a run's epsilon: what it hides, and which access to whose data costs how much.");
-  const auto arguments = std::make_shared<PrivacyArguments>();
-  command->add_option("RUN", arguments->run, "the folder of one run, finished or not")->required();
-  command->add_option("--format", arguments->format, "text (the default) or json")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
-  command->callback([arguments, &action] { action = [arguments] { return run_privacy(*arguments); }; });
+  const auto [command, arguments] =
+      add_command(app, action, run_privacy, "privacy",
+                  "Explain a run's epsilon: what it hides, and which access to whose data costs how much.");
+  command.add_option("RUN", arguments.run, "the folder of one run, finished or not")->required();
+  add_format(command, arguments.format);
 }
 
 }  // namespace fedarena

@@ -34,7 +34,7 @@ constexpr std::size_t kMostFigures = config::kMostPoints;
 }
 
 std::string text_of(const Setting& setting) {
-  const auto* text = setting.written.value ? std::get_if<std::string>(&*setting.written.value) : nullptr;
+  const auto* text = setting.written.get<std::string>();
   if (text == nullptr || text->empty()) reject(setting, "a text");
   return *text;
 }
@@ -42,17 +42,14 @@ std::string text_of(const Setting& setting) {
 // A number within the bounds; TOML's nan and inf are none.
 double number_of(const Setting& setting, double highest, const std::string& allowed) {
   double number = std::nan("");
-  if (setting.written.value) {
-    if (const auto* whole = std::get_if<std::int64_t>(&*setting.written.value))
-      number = static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&*setting.written.value)) number = *real;
-  }
+  if (const auto* whole = setting.written.get<std::int64_t>()) number = static_cast<double>(*whole);
+  if (const auto* real = setting.written.get<double>()) number = *real;
   if (!std::isfinite(number) || number < 0 || number > highest) reject(setting, allowed);
   return number;
 }
 
 std::int64_t count_of(const Setting& setting) {
-  const auto* count = setting.written.value ? std::get_if<std::int64_t>(&*setting.written.value) : nullptr;
+  const auto* count = setting.written.get<std::int64_t>();
   if (count == nullptr || *count < 1) reject(setting, "a whole number from 1");
   return *count;
 }

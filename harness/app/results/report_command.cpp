@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -8,8 +7,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/report/report.hpp"
@@ -42,13 +40,12 @@ int run_report(const ReportArguments& arguments) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "report", "Write one HTML page of runs: tables, charts, partitions, privacy, images, environment.");
-  const auto arguments = std::make_shared<ReportArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories, finished or not")->required();
-  command->add_option("-o,--output", arguments->page, "the page to write; default report.html")
+  const auto [command, arguments] =
+      add_command(app, action, run_report, "report",
+                  "Write one HTML page of runs: tables, charts, partitions, privacy, images, environment.");
+  command.add_option("DIR", arguments.folders, "folders with run directories, finished or not")->required();
+  command.add_option("-o,--output", arguments.page, "the page to write; default report.html")
       ->type_name("FILE.html");
-  command->callback([arguments, &action] { action = [arguments] { return run_report(*arguments); }; });
 }
 
 }  // namespace fedarena

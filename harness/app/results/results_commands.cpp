@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +11,7 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/results/references_file.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/live/live_runs.hpp"
@@ -71,11 +69,9 @@ void check_pivot(const TableArguments& arguments) {
   if (arguments.rows.empty()) reject("--pivot stands alone", "name the keys of the rows with --rows KEY,...");
   if (arguments.columns)
     reject("--columns: a matrix has none but those of --pivot", "leave out --columns, or --rows and --pivot");
-  std::vector<std::string> formats;
-  for (const auto& [name, renderer] : pivot_renderers()) formats.push_back(name);
   if (!pivot_renderers().contains(arguments.format)) {
     throw Error(Complaint{.found = fmt::format("--format {}: no matrix is written so", arguments.format),
-                          .allowed = join_names(formats),
+                          .allowed = join_names(keys_of(pivot_renderers())),
                           .remedy = "without --pivot, it holds the same numbers row by row"});
   }
 }
@@ -113,7 +109,11 @@ int print_table(const TableArguments& arguments) {
   return kSuccess;
 }
 
-int print_list(const TableArguments& arguments) {
+struct ListArguments {
+  std::vector<std::filesystem::path> folders = {"runs"};
+};
+
+int print_list(const ListArguments& arguments) {
   const auto tasks = slurm::cell_tasks(arguments.folders);
   if (!tasks) print(stderr, "note: Slurm does not answer, so nothing is told of cells that are queued\n");
   const bool any_task = tasks && !tasks->empty();
@@ -127,24 +127,20 @@ int print_list(const TableArguments& arguments) {
 }  // namespace
 
 void add_table_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("table", "Print the table of finished runs.");
-  const auto arguments = std::make_shared<TableArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories")->required();
-  std::vector<std::string> formats;
-  for (const auto& [name, renderer] : renderers()) formats.push_back(name);
-  command->add_option("--format", arguments->format, "csv, html, json, latex or markdown (the default)")
-      ->type_name("NAME")
-      ->check(one_of(formats));
+  const auto [command, arguments] =
+      add_command(app, action, print_table, "table", "Print the table of finished runs.");
+  command.add_option("DIR", arguments.folders, "folders with run directories")->required();
+  add_name(command, "--format", arguments.format, keys_of(renderers()),
+           "csv, html, json, latex or markdown (the default)");
   command
-      ->add_option(
-          "--columns", arguments->columns,
-          fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json always "
-                      "hold all numbers",
-                      join_names(results::column_names())))
+      .add_option("--columns", arguments.columns,
+                  fmt::format("columns of html, latex and markdown tables, in order, from: {}; csv and json "
+                              "always hold all numbers",
+                              join_names(results::column_names())))
       ->type_name("NAME,...");
   command
-      ->add_option(
-          "--metric", arguments->metric,
+      .add_option(
+          "--metric", arguments.metric,
           fmt::format(
               "what stands in the column accuracy: {}, or what the algorithms observe of themselves, such "
               "as matching-loss; of the last round, or @round=K, or the last evaluated round with at "
@@ -152,36 +148,25 @@ void add_table_command(CLI::App& app, Action& action) {
               join_names(results::metric_names())))
       ->type_name("NAME[@LIMIT]");
   command
-      ->add_option("--references", arguments->references,
-                   "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)")
+      .add_option("--references", arguments.references,
+                  "a TOML file of published figures, which stand beside those of the runs (docs/tables.md)")
       ->type_name("FILE");
-  command->add_flag("--interval", arguments->interval,
-                    "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
-                    "standard deviation");
+  command.add_flag("--interval", arguments.interval,
+                   "behind ±, the half-width of the 95 % interval of Student's t over seeds in place of the "
+                   "standard deviation");
+  add_names(command, "--rows", arguments.rows,
+            "print one number as a matrix whose lines are the values of these keys, such as partition, "
+            "alpha or label")
+      ->type_name("KEY,...");
   command
-      ->add_option(
-          "--rows", arguments->rows,
-          "print one number as a matrix whose lines are the values of these keys, such as partition, "
-          "alpha or label")
-      ->type_name("KEY,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      ->add_option("--pivot", arguments->pivot, "and whose columns are the values of this one, such as label")
+      .add_option("--pivot", arguments.pivot, "and whose columns are the values of this one, such as label")
       ->type_name("KEY");
-  command->callback([arguments, &action] { action = [arguments] { return print_table(*arguments); }; });
 }
 
 void add_list_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("list", "Show runs and their state.");
-  const auto arguments = std::make_shared<TableArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories; default runs");
-  command->callback([arguments, &action] {
-    action = [arguments] {
-      if (arguments->folders.empty()) arguments->folders.emplace_back("runs");
-      return print_list(*arguments);
-    };
-  });
+  const auto [command, arguments] =
+      add_command(app, action, print_list, "list", "Show runs and their state.");
+  command.add_option("DIR", arguments.folders, "folders with run directories; default runs");
 }
 
 }  // namespace fedarena

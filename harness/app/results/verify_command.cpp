@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <memory>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +15,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "results/audit/verify.hpp"
 #include "results/bundle/bundle.hpp"
@@ -98,9 +98,9 @@ class Findings {
   std::size_t differences_ = 0, broken_ = 0;
 };
 
-int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
-  Findings findings;
-  std::deque<TemporaryFolder> unpacked;
+// The folders to look for runs in: bundles are unpacked.
+std::vector<fs::path> folders_of(const std::vector<fs::path>& paths, std::deque<TemporaryFolder>& unpacked,
+                                 Findings& findings) {
   std::vector<fs::path> folders;
   for (const fs::path& path : paths) {
     if (!fs::is_regular_file(path)) {
@@ -118,31 +118,44 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
     findings.name_bundle(folder.path(), path);
     folders.push_back(folder.path());
   }
-  std::vector<results::FoundRun> runs;
-  if (!folders.empty()) runs = results::find_runs(folders);
-  std::vector<results::FoundRun> readable;
-  for (const results::FoundRun& found : runs) {
-    std::vector<std::string> problems;
-    // A file that cannot be read is one that differs from the seal, and others may differ as well.
+  return folders;
+}
+
+// Whether the run could be read to its end.
+bool verify(const results::FoundRun& run, const VerifyData& verify_data, Findings& findings) {
+  std::vector<std::string> problems;
+  bool readable = false;
+  // A file that cannot be read is one that differs from the seal, and others may differ as well.
+  try {
+    findings.add(results::verify_seal(run), run.path);
+  } catch (const Error& error) {
+    problems.emplace_back(error.what());
+  }
+  if (!run.summary) {
+    problems.push_back(fmt::format("{}: {}", run.path.string(), run.problem));
+  } else {
     try {
-      findings.add(results::verify_seal(found), found.path);
+      findings.add(results::verify_run(run.path), run.path);
+      findings.add(results::verify_ledger(run.path), run.path);
+      if (verify_data) findings.add(verify_data(run.path), run.path);
+      readable = true;
     } catch (const Error& error) {
       problems.emplace_back(error.what());
     }
-    if (!found.summary) {
-      problems.push_back(fmt::format("{}: {}", found.path.string(), found.problem));
-    } else {
-      try {
-        findings.add(results::verify_run(found.path), found.path);
-        findings.add(results::verify_ledger(found.path), found.path);
-        if (verify_data) findings.add(verify_data(found.path), found.path);
-        readable.push_back(found);
-      } catch (const Error& error) {
-        problems.emplace_back(error.what());
-      }
-    }
-    findings.broken(problems);
   }
+  findings.broken(problems);
+  return readable;
+}
+
+int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
+  Findings findings;
+  std::deque<TemporaryFolder> unpacked;
+  const std::vector<fs::path> folders = folders_of(paths, unpacked, findings);
+  std::vector<results::FoundRun> runs;
+  if (!folders.empty()) runs = results::find_runs(folders);
+  std::vector<results::FoundRun> readable;
+  std::ranges::copy_if(runs, std::back_inserter(readable),
+                       [&](const results::FoundRun& run) { return verify(run, verify_data, findings); });
   findings.add(results::verify_common_data(readable));
   try {
     findings.add(results::verify_table(readable));
@@ -154,27 +167,29 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
   return kSuccess;
 }
 
+struct VerifyArguments {
+  std::vector<fs::path> folders;
+  bool data = false;
+  MakeVerifyData make_verify_data = {};
+};
+
+int run_verify(const VerifyArguments& arguments) {
+  if (!arguments.data) return run(arguments.folders, {});
+  FEDARENA_CHECK(arguments.make_verify_data != nullptr, ==, true);
+  return run(arguments.folders, arguments.make_verify_data());
+}
+
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& action, const MakeVerifyData& make_verify_data) {
-  CLI::App* command = app.add_subcommand(
-      "verify", "Recompute every epsilon, byte count and table cell of runs or bundles from their records.");
-  struct Arguments {
-    std::vector<fs::path> folders;
-    bool data = false;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  command->add_option("RUN", arguments->folders, "folders with run directories, or bundles")->required();
-  command->add_flag("--data", arguments->data,
-                    "also load the data of each run and compare them with the recorded hash, and the "
-                    "partition with the one that they give");
-  command->callback([arguments, make_verify_data, &action] {
-    action = [arguments, make_verify_data] {
-      if (!arguments->data) return run(arguments->folders, {});
-      FEDARENA_CHECK(make_verify_data != nullptr, ==, true);
-      return run(arguments->folders, make_verify_data());
-    };
-  });
+  const auto [command, arguments] = add_command(
+      app, action, run_verify, "verify",
+      "Recompute every epsilon, byte count and table cell of runs or bundles from their records.");
+  arguments.make_verify_data = make_verify_data;
+  command.add_option("RUN", arguments.folders, "folders with run directories, or bundles")->required();
+  command.add_flag("--data", arguments.data,
+                   "also load the data of each run and compare them with the recorded hash, and the "
+                   "partition with the one that they give");
 }
 
 void add_verify_command(CLI::App& app, Action& action) { add_verify_command(app, action, {}); }

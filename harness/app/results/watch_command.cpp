@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <langinfo.h>
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -19,9 +18,10 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/live/live_runs.hpp"
@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct WatchArguments {
-  std::vector<fs::path> folders;
+  std::vector<fs::path> folders = {"runs"};
   bool once = false;
 };
 
@@ -59,9 +59,9 @@ results::Screen screen_of(std::FILE* terminal) {
 std::string frame(const std::vector<results::LiveCell>& cells, const WatchArguments& arguments,
                   const results::Screen& screen) {
   if (!cells.empty()) return results::live_text(cells, screen);
-  std::vector<std::string> names;
-  for (const fs::path& folder : arguments.folders) names.push_back(folder.string());
-  return fmt::format("no run yet in {}\n", fmt::join(names, ", "));
+  return fmt::format(
+      "no run yet in {}\n",
+      fmt::join(names_of(arguments.folders, [](const fs::path& folder) { return folder.string(); }), ", "));
 }
 
 // Runs, and what Slurm does with them.
@@ -148,8 +148,7 @@ int redraw_until_over(const WatchArguments& arguments) {
   return over ? kSuccess : kInterrupted;
 }
 
-int run_watch(WatchArguments arguments) {
-  if (arguments.folders.empty()) arguments.folders.emplace_back("runs");
+int run_watch(const WatchArguments& arguments) {
   const bool redraws = !arguments.once && isatty(fileno(stdout)) != 0;
   return redraws ? redraw_until_over(arguments) : print_once(arguments);
 }
@@ -157,12 +156,11 @@ int run_watch(WatchArguments arguments) {
 }  // namespace
 
 void add_watch_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "watch", "Show running, interrupted and finished runs, again and again until all are finished.");
-  const auto arguments = std::make_shared<WatchArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories; default runs");
-  command->add_flag("--once", arguments->once, "print once and end, as it does where there is no terminal");
-  command->callback([arguments, &action] { action = [arguments] { return run_watch(*arguments); }; });
+  const auto [command, arguments] =
+      add_command(app, action, run_watch, "watch",
+                  "Show running, interrupted and finished runs, again and again until all are finished.");
+  command.add_option("DIR", arguments.folders, "folders with run directories; default runs");
+  command.add_flag("--once", arguments.once, "print once and end, as it does where there is no terminal");
 }
 
 }  // namespace fedarena

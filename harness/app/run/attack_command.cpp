@@ -2,7 +2,6 @@
 #include <atomic>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,12 +11,12 @@
 #include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/pool.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/attack_inversion.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
@@ -46,15 +45,11 @@ struct AttackArguments {
   std::string format = "text";
 };
 
-std::vector<std::string> score_names() {
-  std::vector<std::string> names;
-  for (const MembershipScore& score : membership_scores()) names.emplace_back(score.name);
-  return names;
-}
+std::vector<std::string> score_names() { return names_of(membership_scores(), &MembershipScore::name); }
 
 bool asks_references(const std::vector<std::string>& scores) {
   return std::ranges::any_of(membership_scores(), [&](const MembershipScore& score) {
-    return score.least_references > 0 && std::ranges::find(scores, score.name) != scores.end();
+    return score.least_references > 0 && contains(scores, score.name);
   });
 }
 
@@ -128,7 +123,7 @@ class AttackedRuns {
         stop_(stop),
         runs_(catalog, found),
         pool_(arguments.workers, use_one_torch_thread),
-        answers_(stderr, paths_of(found)) {}
+        answers_(stderr, names_of(found, [](const results::FoundRun& run) { return run.path.string(); })) {}
 
   // Says what came of each run, in their order. Throws Interrupted once it is to stop.
   void attack_all() {
@@ -152,12 +147,6 @@ class AttackedRuns {
   const results::Json& json() const { return json_; }
 
  private:
-  static std::vector<std::string> paths_of(const std::vector<results::FoundRun>& found) {
-    std::vector<std::string> paths;
-    for (const results::FoundRun& run : found) paths.push_back(run.path.string());
-    return paths;
-  }
-
   void attack(std::size_t which) {
     if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
     RunAnswers::Answer say;
@@ -208,7 +197,11 @@ class AttackedRuns {
   results::Json json_ = results::Json::array();  // changed by answers alone, which come one by one
 };
 
-int run_attacks(const AttackArguments& arguments) {
+int run_attacks(const AttackArguments& given) {
+  AttackArguments arguments = given;
+  std::ranges::sort(arguments.scores);
+  arguments.scores.erase(std::unique(arguments.scores.begin(), arguments.scores.end()),
+                         arguments.scores.end());
   const std::atomic<bool>& stop = stop_on_signal();
   const std::vector<results::FoundRun> found = results::find_runs(arguments.folders);
   const PluginHost host = load_plugins(arguments.plugin_path);
@@ -242,44 +235,24 @@ int run_attacks(const AttackArguments& arguments) {
 }  // namespace
 
 void add_attack_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("attack",
-                                         "Guess which examples finished runs were trained on, and record how "
-                                         "well that goes; or turn what clients "
-                                         "sent back into images.");
-  const auto arguments = std::make_shared<AttackArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories of finished runs")->required();
-  CLI::Option* score = command
-                           ->add_option("--score", arguments->scores,
-                                        fmt::format("what the guess rests on: {}; default loss,gradient-norm",
-                                                    fmt::join(score_names(), ", ")))
+  const auto [command, arguments] = add_command(
+      app, action, run_attacks, "attack",
+      "Guess which examples finished runs were trained on, and record how well that goes; or turn "
+      "what clients sent back into images.");
+  command.add_option("DIR", arguments.folders, "folders with run directories of finished runs")->required();
+  CLI::Option* score = add_names(command, "--score", arguments.scores,
+                                 fmt::format("what the guess rests on: {}; default loss,gradient-norm",
+                                             fmt::join(score_names(), ", ")))
                            ->type_name("A,B,...")
-                           ->delimiter(',')
-                           ->allow_extra_args(false)
                            ->check(one_of(score_names()));
   CLI::Option* examples =
-      command
-          ->add_option(
-              "--examples", arguments->examples,
-              "members to measure at most, and as many non-members; by default half of all that can be")
-          ->type_name("N")
-          ->check(whole_number(10, 1'000'000'000));
-  add_inversion_options(*command, arguments->inversion);
-  command->get_option("--invert")->excludes(score)->excludes(examples);
-  command
-      ->add_option("--workers", arguments->workers,
-                   "threads, by default one a core; changes the time, never the result")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  command->add_option("--format", arguments->format, "text (the default), or json with every client")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
-  add_plugin_path(*command, arguments->plugin_path);
-  command->callback([arguments, &action] {
-    std::ranges::sort(arguments->scores);
-    arguments->scores.erase(std::unique(arguments->scores.begin(), arguments->scores.end()),
-                            arguments->scores.end());
-    action = [arguments] { return run_attacks(*arguments); };
-  });
+      add_count(command, "--examples", arguments.examples, 10, 1'000'000'000,
+                "members to measure at most, and as many non-members; by default half of all that can be");
+  add_inversion_options(command, arguments.inversion);
+  command.get_option("--invert")->excludes(score)->excludes(examples);
+  add_workers(command, arguments.workers);
+  add_format(command, arguments.format, "text (the default), or json with every client");
+  add_plugin_path(command, arguments.plugin_path);
 }
 
 }  // namespace fedarena

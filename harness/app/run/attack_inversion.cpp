@@ -11,7 +11,7 @@
 
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
+#include "harness/app/options.hpp"
 #include "harness/attack/uplink_inversion.hpp"
 #include "harness/runner/cell_setup.hpp"
 #include "results/images/image_grid.hpp"
@@ -107,34 +107,20 @@ results::Json json_of(const std::vector<InvertedUplink>& uplinks) {
 
 void add_inversion_options(CLI::App& command, InversionArguments& arguments) {
   CLI::Option* invert =
-      command
-          .add_option("--invert", arguments.method,
-                      "turn what clients send back into their images: dlg, or idlg (of one example)")
-          ->type_name("METHOD")
-          ->check(one_of({"dlg", "idlg"}));
-  command
-      .add_option("--clients", arguments.clients,
-                  "invert what the first N clients send; default the first alone")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000))
+      add_name(command, "--invert", arguments.method, {"dlg", "idlg"},
+               "turn what clients send back into their images: dlg, or idlg (of one example)")
+          ->type_name("METHOD");
+  add_count(command, "--clients", arguments.clients, 1, 1'000'000,
+            "invert what the first N clients send; default the first alone")
       ->needs(invert);
-  command
-      .add_option("--round", arguments.round,
-                  "invert the first round (first, the default), or the one after the last (next)")
-      ->type_name("NAME")
-      ->check(one_of({"first", "next"}))
+  add_name(command, "--round", arguments.round, {"first", "next"},
+           "invert the first round (first, the default), or the one after the last (next)")
       ->needs(invert);
-  command
-      .add_option("--iterations", arguments.effort.iterations,
-                  "invert by so many iterations of L-BFGS at most; default 300")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000))
+  add_count(command, "--iterations", arguments.effort.iterations, 1, 1'000'000,
+            "invert by so many iterations of L-BFGS at most; default 300")
       ->needs(invert);
-  command
-      .add_option("--starts", arguments.effort.starts,
-                  "begin anew up to N times where the gradient was not found; default 1, as published")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000))
+  add_count(command, "--starts", arguments.effort.starts, 1, 1'000'000,
+            "begin anew up to N times where the gradient was not found; default 1, as published")
       ->needs(invert);
   command
       .add_option("-o,--output", arguments.picture,

@@ -1,6 +1,23 @@
 #include "harness/app/run/experiment_options.hpp"
 
+#include "fedarena/base/print.hpp"
+
 namespace fedarena {
+
+PluginHost load_plugins(const std::vector<std::filesystem::path>& plugin_path) {
+  PluginHost host;
+  for (const std::filesystem::path& folder : plugin_folders(plugin_path)) host.load_folder(folder);
+  for (const PluginReport& report : host.reports()) {
+    if (report.problem.empty()) continue;
+    print(stderr, "warning: plugin {} is not in use: {}\n", report.library.string(), report.problem);
+  }
+  return host;
+}
+
+void add_plugin_path(CLI::App& command, std::vector<std::filesystem::path>& folders) {
+  command.add_option("--plugin-path", folders, "folder with further plugins; may be repeated")
+      ->allow_extra_args(false);
+}
 
 void add_experiment_options(CLI::App& command, ExperimentOptions& options) {
   command.add_option("FILE", options.file, "the experiment file (TOML)")->required();

@@ -12,8 +12,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/attack/frechet_distance.hpp"
@@ -163,20 +162,13 @@ int run_fid(const FidArguments& arguments) {
 }  // namespace
 
 void add_fid_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "fid", "Measure how far the synthetic images of finished runs lie from the test images.");
-  const auto arguments = std::make_shared<FidArguments>();
-  command->add_option("DIR", arguments->folders, "folders with run directories of finished runs")->required();
-  command
-      ->add_option("--workers", arguments->workers,
-                   "threads, by default one a core; changes the time, never the result")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  command->add_option("--format", arguments->format, "text (the default) or json")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
-  add_plugin_path(*command, arguments->plugin_path);
-  command->callback([arguments, &action] { action = [arguments] { return run_fid(*arguments); }; });
+  const auto [command, arguments] =
+      add_command(app, action, run_fid, "fid",
+                  "Measure how far the synthetic images of finished runs lie from the test images.");
+  command.add_option("DIR", arguments.folders, "folders with run directories of finished runs")->required();
+  add_workers(command, arguments.workers);
+  add_format(command, arguments.format);
+  add_plugin_path(command, arguments.plugin_path);
 }
 
 }  // namespace fedarena

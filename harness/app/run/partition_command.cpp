@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +12,7 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/runner/cell_setup.hpp"
@@ -64,10 +62,9 @@ PartitionView deal(const Experiment& experiment, std::int64_t seed) {
 
 // A line for each way in which inputs differ from client to client.
 std::string features_text(const results::RecordedPartition& record) {
-  const auto noisy =
-      std::count_if(record.noise.begin(), record.noise.end(), [](double noise) { return noise > 0; });
-  const auto turned = std::count_if(record.rotations.begin(), record.rotations.end(),
-                                    [](std::int64_t degrees) { return degrees != 0; });
+  const auto noisy = std::ranges::count_if(record.noise, [](double noise) { return noise > 0; });
+  const auto turned =
+      std::ranges::count_if(record.rotations, [](std::int64_t degrees) { return degrees != 0; });
   std::string text;
   if (noisy > 0) {
     text += fmt::format("noise      on inputs of {} of {} clients, standard deviation up to {}\n", noisy,
@@ -138,7 +135,7 @@ const Experiment& chosen(const std::vector<GridPoint>& points, const PartitionAr
 
 int run_partition(const PartitionArguments& arguments) {
   if (!arguments.picture.empty()) {  // before the data are read
-    check_ending("--output", arguments.picture, {results::kMapEndings.begin(), results::kMapEndings.end()});
+    check_ending("--output", arguments.picture, results::kMapEndings);
   }
   const PluginHost host = load_plugins(arguments.experiment.plugin_path);
   const std::vector<GridPoint> points =
@@ -157,21 +154,18 @@ int run_partition(const PartitionArguments& arguments) {
 }  // namespace
 
 void add_partition_command(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("partition", "Show who holds which classes in an experiment, before it is run.");
-  const auto arguments = std::make_shared<PartitionArguments>();
-  add_experiment_options(*command, arguments->experiment);
-  command->add_option("--seed", arguments->seed, "default the first seed of the experiment")
-      ->type_name("S")
-      ->check(whole_number(0, std::numeric_limits<int>::max()));
-  command->add_option("--point", arguments->point, "a point of the file's [sweep], by its name")
+  const auto [command, arguments] =
+      add_command(app, action, run_partition, "partition",
+                  "Show who holds which classes in an experiment, before it is run.");
+  add_experiment_options(command, arguments.experiment);
+  add_count(command, "--seed", arguments.seed, 0, std::numeric_limits<int>::max(),
+            "default the first seed of the experiment")
+      ->type_name("S");
+  command.add_option("--point", arguments.point, "a point of the file's [sweep], by its name")
       ->type_name("NAME");
-  command->add_option("--format", arguments->format, "text (the default) or json")
-      ->type_name("NAME")
-      ->check(one_of({"text", "json"}));
-  command->add_option("-o,--output", arguments->picture, "also draw the heat map, as .png, .svg or .pdf")
+  add_format(command, arguments.format);
+  command.add_option("-o,--output", arguments.picture, "also draw the heat map, as .png, .svg or .pdf")
       ->type_name("FILE");
-  command->callback([arguments, &action] { action = [arguments] { return run_partition(*arguments); }; });
 }
 
 }  // namespace fedarena

@@ -1,24 +1,23 @@
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/pool.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/app/temporary_folder.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/oracle/noise_source.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/run_experiment.hpp"
 #include "results/bundle/bundle.hpp"
@@ -57,7 +56,7 @@ std::string accuracy_text(const fs::path& run) {
 
 // Nobody can draw noise and samples of the system's generator again.
 bool is_repeatable(const PlannedCell& cell) {
-  const PrivacyPolicy policy = make_policy(cell.algorithm->privacy.name, cell.algorithm->privacy.settings);
+  const PrivacyPolicy policy = policy_of(*cell.algorithm);
   const Accounting* accounting = fedarena::accounting(policy);
   return accounting == nullptr || accounting->noise_source != kSystemNoise;
 }
@@ -90,7 +89,7 @@ void report(const std::string& name, const fs::path& recorded, const fs::path& r
     if (differences.size() > kMostShown) print("  and {} more\n", differences.size() - kMostShown);
   }
   for (const std::string& line : builds) {
-    if (std::find(tally.builds.begin(), tally.builds.end(), line) == tally.builds.end()) {
+    if (!contains(tally.builds, line)) {
       tally.builds.push_back(line);
     }
   }
@@ -136,18 +135,12 @@ int run_replay(const ReplayArguments& arguments) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("replay", "Run the runs of a bundle again and compare them bit by bit.");
-  const auto arguments = std::make_shared<ReplayArguments>();
-  command->add_option("FILE", arguments->file, "a bundle, made by `fedarena bundle`")->required();
-  command->add_option("--out", arguments->out, "folder that keeps the new run directories; default none");
-  command
-      ->add_option("--workers", arguments->workers,
-                   "threads, by default one a core; changes the time, never the result")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  add_plugin_path(*command, arguments->plugin_path);
-  command->callback([arguments, &action] { action = [arguments] { return run_replay(*arguments); }; });
+  const auto [command, arguments] = add_command(
+      app, action, run_replay, "replay", "Run the runs of a bundle again and compare them bit by bit.");
+  command.add_option("FILE", arguments.file, "a bundle, made by `fedarena bundle`")->required();
+  command.add_option("--out", arguments.out, "folder that keeps the new run directories; default none");
+  add_workers(command, arguments.workers);
+  add_plugin_path(command, arguments.plugin_path);
 }
 
 }  // namespace fedarena

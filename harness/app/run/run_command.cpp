@@ -11,13 +11,12 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/app/stop_on_signal.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
-#include "harness/ranks/join.hpp"
+#include "harness/ranks/ranks.hpp"
 #include "harness/runner/plan/catalog.hpp"
 #include "harness/runner/plan/dry_run.hpp"
 #include "harness/runner/plan/tune.hpp"
@@ -143,50 +142,36 @@ int run_experiments(const RunArguments& arguments) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("run", "Run an experiment file: every algorithm with every seed.");
-  const auto arguments = std::make_shared<RunArguments>();
-  add_experiment_options(*command, arguments->experiment);
-  command->add_option("--out", arguments->out,
-                      "folder for the run directories; default runs/NAME, with a profile runs/NAME-PROFILE");
+  const auto [command, arguments] = add_command(app, action, run_experiments, "run",
+                                                "Run an experiment file: every algorithm with every seed.");
+  add_experiment_options(command, arguments.experiment);
+  command.add_option("--out", arguments.out,
+                     "folder for the run directories; default runs/NAME, with a profile runs/NAME-PROFILE");
+  add_workers(command, arguments.workers);
+  add_count(command, "--jobs", arguments.jobs, 1, 1024,
+            "cells that run at once, on the same workers; changes the time, never the result");
   command
-      ->add_option("--workers", arguments->workers,
-                   "threads, by default one a core; changes the time, never the result")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  command
-      ->add_option("--jobs", arguments->jobs,
-                   "cells that run at once, on the same workers; changes the time, never the result")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  command
-      ->add_option("--memory", arguments->memory,
-                   "GiB for the data and all cells that run at once; default most of what is free")
+      .add_option("--memory", arguments.memory,
+                  "GiB for the data and all cells that run at once; default most of what is free")
       ->check(positive_number());
   command
-      ->add_option("--state-memory", arguments->state_memory,
-                   "GiB for what the clients of a cell remember between rounds, by default 0.25; more than "
-                   "that lies in its run directory; changes no result")
+      .add_option("--state-memory", arguments.state_memory,
+                  "GiB for what the clients of a cell remember between rounds, by default 0.25; more than "
+                  "that lies in its run directory; changes no result")
       ->check(positive_number());
   command
-      ->add_option("--only", arguments->only,
-                   "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
-                   "must fit")
+      .add_option("--only", arguments.only,
+                  "cells of this label, seed (seed-1), point or folder alone, with * and ?; of several each "
+                  "must fit")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--stage", arguments->stage,
-          "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished")
-      ->type_name("NAME")
-      ->check(one_of({kTrials, kCells}));
-  command->add_option("--device", arguments->device, "cpu or cuda; replaces experiment.device")
-      ->type_name("NAME")
-      ->check(one_of({"cpu", "cuda"}));
-  command->add_flag("--resume", arguments->resume,
-                    "keep finished cells, continue unfinished ones, begin the others");
-  command->add_flag("--dry-run", arguments->dry_run,
-                    "say what would be run, with sizes and times, and what is finished; write nothing");
-  command->callback([arguments, &action] { action = [arguments] { return run_experiments(*arguments); }; });
+  add_name(command, "--stage", arguments.stage, {kTrials, kCells},
+           "of a file with [tuning], its trials alone, or the cells alone, once all trials are finished");
+  add_name(command, "--device", arguments.device, {"cpu", "cuda"}, "cpu or cuda; replaces experiment.device");
+  command.add_flag("--resume", arguments.resume,
+                   "keep finished cells, continue unfinished ones, begin the others");
+  command.add_flag("--dry-run", arguments.dry_run,
+                   "say what would be run, with sizes and times, and what is finished; write nothing");
 }
 
 }  // namespace fedarena

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,8 +14,7 @@
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "harness/app/accounting/checks.hpp"
-#include "harness/app/commands.hpp"
+#include "harness/app/options.hpp"
 #include "harness/app/run/experiment_options.hpp"
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
@@ -28,7 +25,6 @@
 #include "harness/slurm/batch_script.hpp"
 #include "harness/slurm/submission.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/run_directory.hpp"
 
 namespace fedarena {
 namespace {
@@ -72,12 +68,8 @@ std::string ask_slurm(const std::vector<std::string>& words) {
 
 std::vector<PlannedCell> unfinished(std::vector<PlannedCell> cells, const fs::path& out) {
   check_folders(cells, out, true);
-  std::erase_if(cells, [&](const PlannedCell& cell) {
-    std::error_code ignored;
-    const fs::path run = out / cell.folder();
-    return fs::exists(run / results::kSummaryFile, ignored) &&
-           results::RunDirectory::open(run).summary().state == results::kFinished;
-  });
+  std::erase_if(cells,
+                [&](const PlannedCell& cell) { return is_finished(recorded_summary(out / cell.folder())); });
   return cells;
 }
 
@@ -88,12 +80,6 @@ std::vector<slurm::Task> tasks_of(const fs::path& out) {
   throw Error(
       Complaint{.found = fmt::format("squeue does not say whether job {} is over", submission->job),
                 .remedy = "Slurm's controller does not answer, or squeue is missing; try again later."});
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) fail_on_file(folder, "cannot be created", failure.value());
 }
 
 slurm::Submission submission_of(const Stage& stage, const std::string& job) {
@@ -147,7 +133,7 @@ class Submitter {
     }
     ask_slurm({"sbatch", "--version"});
     for (const fs::path& out : {out_, trials_folder()}) refuse_submitted(out);
-    make_folder(slurm::slurm_folder(out_));
+    make_folders(slurm::slurm_folder(out_));
     // Later changes of the file must not reach tasks that wait.
     results::replace_file(copy(), read_whole_file(arguments_.experiment.file));
     std::string before;
@@ -208,7 +194,7 @@ class Submitter {
   // Submits it to begin after the job before, if there is one; prints and returns its job.
   std::string submit(const Stage& stage, const std::string& before) const {
     const fs::path folder = slurm::slurm_folder(stage.out);
-    make_folder(folder);
+    make_folders(folder);
     const fs::path script = folder / kScript;
     results::replace_file(script, batch_script(job_of(stage)));
     std::vector<std::string> words = {"sbatch", "--parsable"};
@@ -257,44 +243,38 @@ class Submitter {
   fs::path out_;  // absolute
 };
 
+int run_submit(const SubmitArguments& arguments) {
+  Submitter submitter(arguments);
+  return arguments.cancel ? submitter.cancel() : submitter.submit();
+}
+
 }  // namespace
 
 void add_submit_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "submit", "Queue an experiment file on a cluster: a job array of Slurm, a task a cell.");
-  const auto arguments = std::make_shared<SubmitArguments>();
-  add_experiment_options(*command, arguments->experiment);
-  command->add_option("--out", arguments->out,
-                      "folder for the run directories, which all machines share; default as of run");
+  const auto [command, arguments] =
+      add_command(app, action, run_submit, "submit",
+                  "Queue an experiment file on a cluster: a job array of Slurm, a task a cell.");
+  add_experiment_options(command, arguments.experiment);
+  command.add_option("--out", arguments.out,
+                     "folder for the run directories, which all machines share; default as of run");
   command
-      ->add_option("--partition", arguments->partition, "partition of the cluster; replaces that of [slurm]")
+      .add_option("--partition", arguments.partition, "partition of the cluster; replaces that of [slurm]")
       ->type_name("NAME");
   command
-      ->add_option("--time", arguments->time,
-                   "limit of a task, such as 2:00:00; a cell that reaches it is queued again and goes on")
+      .add_option("--time", arguments.time,
+                  "limit of a task, such as 2:00:00; a cell that reaches it is queued again and goes on")
       ->type_name("TIME");
-  command
-      ->add_option("--cpus", arguments->cpus, "cores, and workers, of a task or of each rank; by default one")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  command
-      ->add_option("--ranks", arguments->ranks,
-                   "processes that share each cell by MPI, on as many machines as they need; by default one")
-      ->type_name("R")
-      ->check(whole_number(1, 1024));
-  command
-      ->add_option("--array-limit", arguments->array_limit, "tasks that run at once; by default any number")
-      ->type_name("K")
-      ->check(whole_number(1, 1'000'000));
-  command->add_flag("--dry-run", arguments->dry_run, "print the batch script; submit and write nothing");
-  command->add_flag("--cancel", arguments->cancel,
-                    "cancel what was submitted last and is not over; complete rounds are kept");
-  command->callback([arguments, &action] {
-    action = [arguments] {
-      Submitter submitter(*arguments);
-      return arguments->cancel ? submitter.cancel() : submitter.submit();
-    };
-  });
+  add_count(command, "--cpus", arguments.cpus, 1, 1024,
+            "cores, and workers, of a task or of each rank; by default one");
+  add_count(command, "--ranks", arguments.ranks, 1, 1024,
+            "processes that share each cell by MPI, on as many machines as they need; by default one")
+      ->type_name("R");
+  add_count(command, "--array-limit", arguments.array_limit, 1, 1'000'000,
+            "tasks that run at once; by default any number")
+      ->type_name("K");
+  command.add_flag("--dry-run", arguments.dry_run, "print the batch script; submit and write nothing");
+  command.add_flag("--cancel", arguments.cancel,
+                   "cancel what was submitted last and is not over; complete rounds are kept");
 }
 
 }  // namespace fedarena

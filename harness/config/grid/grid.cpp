@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "harness/config/grid/points.hpp"
 #include "harness/config/sections/reader.hpp"
@@ -86,13 +86,12 @@ class Expansion {
   void add(std::vector<GridPoint>& points, std::size_t first, const Indices& at, const Experiment& experiment,
            std::size_t algorithm) const {
     const Indices& idle = idle_[algorithm];
-    if (std::any_of(idle.begin(), idle.end(), [&](std::size_t dimension) { return at[dimension] > 0; }))
-      return;
+    if (std::ranges::any_of(idle, [&](std::size_t dimension) { return at[dimension] > 0; })) return;
     Indices heeded, own;
     for (std::size_t index = 0; index < dimensions_.size(); ++index) {
       if (dimensions_[index].algorithm == algorithm) own.push_back(index);
       const bool shared = !dimensions_[index].algorithm;
-      if (shared && std::find(idle.begin(), idle.end(), index) == idle.end()) heeded.push_back(index);
+      if (shared && !contains(idle, index)) heeded.push_back(index);
     }
     heeded.insert(heeded.end(), own.begin(), own.end());
     for (const Indices& combination : all_combinations(counts_, own)) {
@@ -118,9 +117,8 @@ class Expansion {
     point.experiment.algorithms.clear();
     // A policy of which nobody takes anything would tell one value of a sweep from another where there is no
     // difference. Each algorithm has its own in full.
-    const bool unheeded = std::any_of(idle.begin(), idle.end(), [&](std::size_t dimension) {
-      return dimensions_[dimension].path.starts_with("privacy");
-    });
+    const bool unheeded = std::ranges::any_of(
+        idle, [&](std::size_t dimension) { return dimensions_[dimension].path.starts_with("privacy"); });
     if (unheeded) point.experiment.privacy = {"none", {}};
     return point;
   }
@@ -139,15 +137,6 @@ std::vector<GridPoint> points_of(const FileVariant& variant) { return Expansion(
 }  // namespace fedarena::config
 
 namespace fedarena {
-
-Experiment read_experiment(const config::Document& file, const std::vector<std::string>& overrides,
-                           const Catalog& catalog, const std::optional<std::string>& profile) {
-  std::vector<GridPoint> points = read_grid(file, overrides, catalog, profile);
-  if (points.size() == 1) return std::move(points.front().experiment);
-  config::complain({.place = {.file = file.file},
-                    .found = fmt::format("[sweep] makes {} points of it", points.size()),
-                    .allowed = "one experiment"});
-}
 
 std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
                                  const Catalog& catalog, const std::optional<std::string>& profile) {

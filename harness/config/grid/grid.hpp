@@ -19,20 +19,15 @@ struct GridPoint {
   bool operator==(const GridPoint&) const = default;
 };
 
-/// Reads an experiment file, under the profile when one is given: its entries go over what the file says, and
-/// "-NAME" is appended to the experiment's name. The file must be valid under each of its profiles. Each
-/// override is "section.key=value" (or "algorithms.LABEL.key=value") with a value as TOML writes it, a bare
-/// word counting as a string; they replace what the file says, the last one wins, and they go over the
-/// profile's. Throws Error, with the place of the first mistake: file:line:column, or the override. A file
-/// whose [sweep] spans several points is refused: `read_grid` reads it.
-Experiment read_experiment(const config::Document& file, const std::vector<std::string>& overrides,
-                           const Catalog& catalog, const std::optional<std::string>& profile = {});
-
-/// Reads an experiment file with its [sweep], as `read_experiment` reads one without: every combination of
-/// its values, each checked, in the order of the file with the last entry changing fastest. An algorithm
-/// stands at the points that make a difference for it: a sweep of another algorithm's settings, of training
-/// settings that it has not or gives itself, or of a policy that it does not have, does not repeat it. A file
-/// without a sweep is one point. Throws Error, also for more than 1000 points.
+/// Reads an experiment file with its [sweep]: every combination of its values, each checked, in the order of
+/// the file with the last entry changing fastest. A file without a sweep is one point. An algorithm stands at
+/// the points that make a difference for it: a sweep of another algorithm's settings, of training settings
+/// that it has not or gives itself, or of a policy that it does not have, does not repeat it. A profile's
+/// entries go over what the file says, and "-NAME" is appended to the experiment's name. The file must be
+/// valid under each of its profiles. Each override is "section.key=value" (or "algorithms.LABEL.key=value")
+/// with a value as TOML writes it, a bare word counting as a string; they replace what file and profile say,
+/// and the last one wins. Throws Error, with the place of the first mistake: file:line:column, or the
+/// override; also for more than 1000 points.
 std::vector<GridPoint> read_grid(const config::Document& file, const std::vector<std::string>& overrides,
                                  const Catalog& catalog, const std::optional<std::string>& profile = {});
 

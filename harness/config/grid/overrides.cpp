@@ -93,7 +93,7 @@ Target within_own(Target target, const SectionSpec& spec, const OverrideSource& 
         {.place = source.place, .value = {}, .kind = "a table", .table = Table{source.place, {}}});
   }
   // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
-  NestedTable& own = target.table->find(name)->written.table;
+  std::optional<Table>& own = target.table->find(name)->written.table;
   return {own ? &*own : nullptr, target.key.substr(dot + 1)};
 }
 
@@ -127,8 +127,8 @@ void check_entry(const Setting& entry) {
 std::string label_of(const Table& table) {
   for (const char* key : {"label", "name"}) {
     const Setting* setting = table.find(key);
-    if (setting == nullptr || !setting->written.value) continue;
-    if (const auto* text = std::get_if<std::string>(&*setting->written.value)) return *text;
+    const auto* text = setting == nullptr ? nullptr : setting->written.get<std::string>();
+    if (text != nullptr) return *text;
   }
   return {};
 }
@@ -168,9 +168,8 @@ void put_override(Document& document, std::string_view path, const OverrideSourc
 
 void apply_override(Document& document, const std::string& text, const std::vector<SectionSpec>& specs) {
   // The text is the place, so it must be fit to print.
-  const bool printable =
-      first_invalid_utf8(text) == text.size() &&
-      std::none_of(text.begin(), text.end(), [](char byte) { return byte >= 0 && byte < 0x20; });
+  const bool printable = first_invalid_utf8(text) == text.size() &&
+                         std::ranges::none_of(text, [](char byte) { return byte >= 0 && byte < 0x20; });
   if (!printable)
     complain(
         {.place = {.file = "--set"}, .found = "text with unprintable bytes", .allowed = "one line of UTF-8"});
@@ -213,8 +212,7 @@ std::vector<Profile> profiles_of(const Document& document, const std::vector<Sec
 const Profile& chosen_profile(const std::vector<Profile>& profiles, std::string_view name,
                               const std::string& file) {
   if (const Profile* chosen = find_named(profiles, name, &Profile::name)) return *chosen;
-  std::vector<std::string> names;
-  for (const Profile& profile : profiles) names.push_back(profile.name);
+  const std::vector<std::string> names = names_of(profiles, &Profile::name);
   complain({.place = {.file = "--profile"},
             .found = fmt::format("{} has no profile {}", file, in_quotes(name)),
             .allowed = names.empty() ? "none, the file has no profiles" : join_names(names),

@@ -6,8 +6,10 @@
 
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/fnv.hpp"
 #include "fedarena/base/overload.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/grid/overrides.hpp"
 
@@ -39,8 +41,7 @@ void add_places_in(std::vector<std::string>& places, const ParsedValue& written)
 }
 
 bool plain(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || std::string_view("-_.+").find(letter) != std::string_view::npos;
+  return is_letter_or_digit(letter) || std::string_view("-_.+").find(letter) != std::string_view::npos;
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ Experiment experiment_at(const FileVariant& variant, const std::vector<Dimension
     std::vector<std::string> places;
     for (std::size_t index = 0; index < at.size(); ++index)
       add_places_in(places, dimensions[index].values[at[index]]);
-    if (std::find(places.begin(), places.end(), complaint.place.str()) == places.end()) {
+    if (!contains(places, complaint.place.str())) {
       // A mistake that shows at a place outside the sweep would be a riddle without the point.
       Indices all(at.size());
       std::iota(all.begin(), all.end(), std::size_t{0});

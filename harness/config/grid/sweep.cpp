@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fedarena/base/find.hpp"
+
 #include "harness/config/grid/overrides.hpp"
 #include "harness/config/grid/points.hpp"
 
@@ -45,7 +47,7 @@ void check_values(const Dimension& dimension) {
     Swept swept = swept_by(dimension, index);
     if (swept.empty())
       complain({.place = written.place, .found = "an empty table", .allowed = "{key = value}"});
-    if (std::find(seen.begin(), seen.end(), swept) != seen.end()) {
+    if (contains(seen, swept)) {
       const bool single = !written.table;
       complain({.place = written.place,
                 .found = single ? fmt::format("{} is listed twice", in_quotes(swept.front().second))
@@ -73,7 +75,7 @@ void check_list(const Setting& setting) {
               .allowed = std::string(kSweepForm)});
   }
   if (written.items.empty()) {
-    const auto* list = written.value ? std::get_if<std::vector<std::int64_t>>(&*written.value) : nullptr;
+    const auto* list = written.get<std::vector<std::int64_t>>();
     complain({.place = written.place,
               .found = list != nullptr ? "an empty list"
                                        : fmt::format("{} is {}", in_quotes(setting.key), written.text()),

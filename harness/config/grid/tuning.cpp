@@ -27,7 +27,7 @@ struct Trial {
 // An algorithm may lack a setting that [training] or [privacy] gives to all, or give its own.
 bool is_heeded(const AlgorithmEntry& entry, std::string_view path, const std::string& text) {
   const auto gives = [&](std::string_view section, const Settings& settings) {
-    return std::any_of(settings.begin(), settings.end(), [&](const auto& setting) {
+    return std::ranges::any_of(settings, [&](const auto& setting) {
       return setting.first == path.substr(section.size()) && plain_text(setting.second) == text;
     });
   };
@@ -88,8 +88,7 @@ class Trials {
   }
 
   static bool is_new(const std::vector<Trial>& trials, const Trial& trial) {
-    return std::none_of(trials.begin(), trials.end(),
-                        [&](const Trial& other) { return other.entry == trial.entry; });
+    return std::ranges::none_of(trials, [&](const Trial& other) { return other.entry == trial.entry; });
   }
 
   // Different combinations may be the same to the algorithm.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "harness/config/grid/points.hpp"
@@ -39,10 +40,8 @@ const Setting& end_of(const Table& table, const Setting& entry, const char* name
 }
 
 double number_of(const Setting& setting) {
-  const auto& value = setting.written.value;
-  if (value && std::holds_alternative<std::int64_t>(*value))
-    return static_cast<double>(std::get<std::int64_t>(*value));
-  const double* number = value ? std::get_if<double>(&*value) : nullptr;
+  if (const auto* whole = setting.written.get<std::int64_t>()) return static_cast<double>(*whole);
+  const auto* number = setting.written.get<double>();
   if (number == nullptr || !std::isfinite(*number))
     refuse(setting.written.place, fmt::format("\"{}\" is {}", setting.key, setting.written.text()));
   return *number;
@@ -57,9 +56,7 @@ double end_of_range(const Setting& setting) {
   return number;
 }
 
-bool is_whole(const Setting& setting) {
-  return setting.written.value && std::holds_alternative<std::int64_t>(*setting.written.value);
-}
+bool is_whole(const Setting& setting) { return setting.written.get<std::int64_t>() != nullptr; }
 
 Range range_of(const Setting& entry) {
   const Table& table = *entry.written.table;
@@ -103,7 +100,7 @@ Value draw(const Range& range, Stream& stream) {
 
 // Whether the entry is a range such as {from = 0.001, to = 1.0, scale = "log"}.
 bool is_range(const Setting& entry) {
-  const NestedTable& table = entry.written.table;
+  const std::optional<Table>& table = entry.written.table;
   return table && (table->find("from") != nullptr || table->find("to") != nullptr);
 }
 
@@ -120,7 +117,7 @@ std::vector<ParsedValue> drawn_from(const Setting& entry, std::size_t count, std
                 .found = fmt::format("the range holds fewer than {} different values", count),
                 .remedy = "make it wider, or give a list"});
     const Value value = draw(range, stream);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (!contains(values, value)) values.push_back(value);
   }
   std::vector<ParsedValue> written;
   for (Value& value : values)
@@ -178,9 +175,7 @@ TuningSection read_tuning_section(const Document& document, const std::vector<Se
   for (const Setting& entry : table.settings) {
     if (spec.find(entry.key) != nullptr) continue;
     if (!is_path(entry.key, specs)) {
-      std::vector<std::string> known;
-      for (const Key& key : spec.keys) known.push_back(key.field.name);
-      complain_unknown_key(entry.key, entry.place, spec, known, specs);
+      complain_unknown_key(entry.key, entry.place, spec, names_of(spec.keys, &Key::name), specs);
     }
     const bool range = is_range(entry);
     if (range && !section.random())

@@ -16,12 +16,6 @@ std::string line(const std::string& key, const Value& value) {
   return fmt::format("{} = {}\n", key, to_text(value));
 }
 
-std::string lines(const std::vector<config::Key>& keys, const void* part) {
-  std::string text;
-  for (const config::Key& key : keys) text += line(key.field.name, key.field.load(part));
-  return text;
-}
-
 // The text names a cell. Keys that came later are written if one of them is set, so that older cells keep
 // theirs.
 std::string lines(const std::vector<config::Key>& keys, const void* part, const void* defaults) {
@@ -103,6 +97,8 @@ std::string to_toml(const Experiment& experiment) {
   using Kind = config::SectionSpec::Kind;
   std::string text = "# Every setting of the experiment, defaults included.\n";
   Experiment source = experiment, defaults;
+  const AlgorithmEntry no_entry;
+  const Choice no_choice;
   const Catalog nothing;  // names and settings are in the experiment
   for (const config::SectionSpec& spec : config::sections(nothing)) {
     const std::string header = fmt::format("\n{}\n", spec.header());
@@ -118,10 +114,11 @@ std::string to_toml(const Experiment& experiment) {
     // [training] has gone into the algorithms.
     if (spec.kind == Kind::kAlgorithms) {
       for (const AlgorithmEntry& entry : source.algorithms) {
-        text += header + lines(spec.keys, &entry) + lines(entry.settings);
+        text += header + lines(spec.keys, &entry, &no_entry) + lines(entry.settings);
         for (const config::SectionSpec& own : spec.own) {
           const Choice& choice = entry.*own.own_choice;
-          text += fmt::format("\n{}\n", own.header()) + lines(own.keys, &choice) + lines(choice.settings);
+          text += fmt::format("\n{}\n", own.header()) + lines(own.keys, &choice, &no_choice) +
+                  lines(choice.settings);
         }
       }
     }
@@ -130,10 +127,8 @@ std::string to_toml(const Experiment& experiment) {
 }
 
 Experiment cell(const Experiment& experiment, const AlgorithmEntry& algorithm, std::int64_t seed) {
-  const bool listed = std::find(experiment.algorithms.begin(), experiment.algorithms.end(), algorithm) !=
-                      experiment.algorithms.end();
-  const bool seeded =
-      std::find(experiment.seeds.begin(), experiment.seeds.end(), seed) != experiment.seeds.end();
+  const bool listed = contains(experiment.algorithms, algorithm);
+  const bool seeded = contains(experiment.seeds, seed);
   FEDARENA_CHECK(listed, ==, true);
   FEDARENA_CHECK(seeded, ==, true);
   Experiment result = experiment;

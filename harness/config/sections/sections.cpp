@@ -6,6 +6,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/find.hpp"
+#include "fedarena/base/text.hpp"
 
 #include "harness/config/syntax/document.hpp"
 
@@ -18,13 +19,9 @@ constexpr std::string_view kFolderRule =
 
 std::optional<Objection> unsafe_as_folder(const Value& value) {
   const auto& text = std::get<std::string>(value);
-  const auto plain = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9');
-  };
-  const bool safe = !text.empty() && text.size() <= kLongestFolderName && plain(text.front()) &&
-                    std::all_of(text.begin(), text.end(), [&](char letter) {
-                      return plain(letter) || letter == '-' || letter == '_' || letter == '.';
+  const bool safe = !text.empty() && text.size() <= kLongestFolderName && is_letter_or_digit(text.front()) &&
+                    std::ranges::all_of(text, [](char letter) {
+                      return is_letter_or_digit(letter) || letter == '-' || letter == '_' || letter == '.';
                     });
   if (safe) return std::nullopt;
   return Objection{to_text(value) + " is not safe as a folder name"};
@@ -135,38 +132,41 @@ std::vector<Key> audit_keys() {
   return keys;
 }
 
-std::vector<std::string> names_of(const std::vector<CatalogEntry>& entries) {
-  std::vector<std::string> names;
-  for (const CatalogEntry& entry : entries) names.push_back(entry.name);
-  return names;
-}
-
+// The key that chooses an entry; required where nothing is chosen otherwise.
 std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
-                             const std::vector<CatalogEntry>& entries) {
-  auto keys = keys_of(Schema<Choice>{{key, &Choice::name, doc, Constraint::one_of(names_of(entries))}});
-  keys[0].required = true;
+                             const std::vector<CatalogEntry>& entries, const std::string& fallback = {}) {
+  auto keys = keys_of(
+      Schema<Choice>{{key, &Choice::name, doc, Constraint::one_of(names_of(entries, &CatalogEntry::name))}});
+  keys[0].required = fallback.empty();
+  keys[0].field.fallback = fallback;
   return keys;
 }
 
 std::vector<Key> proxy_keys(const std::vector<CatalogEntry>& proxies) {
-  auto keys = choice_keys("name", "The data set.", proxies);
-  keys[0].required = false;
+  auto keys = choice_keys("name", "The data set.", proxies, std::string(kNoProxy));
   keys[0].later = true;
-  keys[0].field.fallback = std::string(kNoProxy);
   return keys;
 }
 
-std::vector<Key> policy_keys(const std::vector<CatalogEntry>& policies) {
-  auto keys = choice_keys("policy", "What stands between an algorithm and the examples.", policies);
-  keys[0].required = false;
-  keys[0].field.fallback = std::string("none");
-  return keys;
+template <typename Part>
+SectionSpec fixed_section(const std::string& name, const std::string& doc, std::vector<Key> keys,
+                          Part Experiment::*part) {
+  return {.name = name, .doc = doc, .keys = std::move(keys), .part = [part](Experiment& experiment) {
+            return &(experiment.*part);
+          }};
+}
+
+SectionSpec choice_section(const std::string& name, const std::string& doc, std::vector<Key> keys,
+                           Choice Experiment::*part, const std::vector<CatalogEntry>& entries) {
+  SectionSpec spec = fixed_section(name, doc, std::move(keys), part);
+  spec.kind = SectionSpec::Kind::kChoice;
+  spec.entries = &entries;
+  return spec;
 }
 
 SectionSpec own_privacy(const std::vector<CatalogEntry>& policies) {
-  auto keys = policy_keys(policies);
-  keys[0].field.doc = "The policy of this algorithm; left out: that of [privacy].";
-  keys[0].field.fallback = std::string();
+  auto keys = choice_keys("policy", "The policy of this algorithm; left out: that of [privacy].", policies);
+  keys[0].required = false;
   return {.name = "algorithms.privacy",
           .doc =
               "Below an algorithm, for it alone: settings of its policy. What it leaves out comes from "
@@ -178,10 +178,11 @@ SectionSpec own_privacy(const std::vector<CatalogEntry>& policies) {
 }
 
 std::vector<Key> algorithm_keys(const std::vector<CatalogEntry>& algorithms) {
-  auto keys = keys_of(Schema<AlgorithmEntry>{
-      {"name", &AlgorithmEntry::name, "The algorithm.", Constraint::one_of(names_of(algorithms))},
-      {"label", &AlgorithmEntry::label,
-       "Names it in tables and folders, once only; left out: the algorithm's name."}});
+  auto keys = keys_of(
+      Schema<AlgorithmEntry>{{"name", &AlgorithmEntry::name, "The algorithm.",
+                              Constraint::one_of(names_of(algorithms, &CatalogEntry::name))},
+                             {"label", &AlgorithmEntry::label,
+                              "Names it in tables and folders, once only; left out: the algorithm's name."}});
   keys[0].required = true;
   keys[1].rule = kFolderRule;
   keys[1].objection = unsafe_as_folder;
@@ -212,13 +213,10 @@ const SectionSpec* SectionSpec::find_own(const std::string& key) const {
   return find_named(own, key, &SectionSpec::key);
 }
 
-const Key* SectionSpec::find(const std::string& key) const {
-  return find_named(
-      keys, key, [](const Key& candidate) -> const auto& { return candidate.field.name; });
-}
+const Key* SectionSpec::find(const std::string& key) const { return find_named(keys, key, &Key::name); }
 
 bool SectionSpec::required() const {
-  return std::any_of(keys.begin(), keys.end(), [](const Key& key) { return key.required; });
+  return std::ranges::any_of(keys, [](const Key& key) { return key.required; });
 }
 
 const SectionSpec* find_spec(const std::vector<SectionSpec>& specs, std::string_view name) {
@@ -227,100 +225,72 @@ const SectionSpec* find_spec(const std::vector<SectionSpec>& specs, std::string_
 
 std::vector<SectionSpec> sections(const Catalog& catalog) {
   using Kind = SectionSpec::Kind;
-  std::vector<SectionSpec> result;
-  result.push_back({.name = "experiment",
-                    .doc = "What is run, how often and where.",
-                    .keys = experiment_keys(),
-                    .part = [](Experiment& experiment) { return &experiment; }});
-  result.push_back({.name = "data",
-                    .doc = "The examples.",
-                    .kind = Kind::kChoice,
-                    .keys = choice_keys("name", "The data set.", catalog.datasets),
-                    .part = [](Experiment& experiment) { return &experiment.data; },
-                    .entries = &catalog.datasets});
-  result.push_back({.name = "proxy",
-                    .doc = "Public data of the server's own, without labels: training examples of a data set "
-                           "whose inputs have the shape of the run's. Its settings, as in [data], and limit "
-                           "(integer, default 0): how many are taken, from the first; 0: all.",
-                    .kind = Kind::kChoice,
-                    .keys = proxy_keys(catalog.proxies),
-                    .part = [](Experiment& experiment) { return &experiment.proxy; },
-                    .entries = &catalog.proxies});
-  result.push_back({.name = "partition",
-                    .doc = "How the examples are dealt to the clients.",
-                    .kind = Kind::kChoice,
-                    .keys = choice_keys("kind", "The way of dealing.", catalog.partitions),
-                    .part = [](Experiment& experiment) { return &experiment.partition; },
-                    .entries = &catalog.partitions});
-  result.push_back({.name = "model",
-                    .doc = "What is trained.",
-                    .kind = Kind::kChoice,
-                    .keys = choice_keys("name", "The model.", catalog.models),
-                    .part = [](Experiment& experiment) { return &experiment.model; },
-                    .entries = &catalog.models});
-  result.push_back({.name = "cohort",
-                    .doc = "Which clients take part in a round.",
-                    .keys = cohort_keys(),
-                    .part = [](Experiment& experiment) { return &experiment.cohort; }});
-  result.push_back({.name = "evaluation",
-                    .doc = "When the model is tested, and on what.",
-                    .keys = evaluation_keys(),
-                    .part = [](Experiment& experiment) { return &experiment.evaluation; }});
-  result.push_back({.name = "stopping",
-                    .doc = "Rules that end a run early, by validation examples alone.",
-                    .keys = stopping_keys(),
-                    .part = [](Experiment& experiment) { return &experiment.stopping; }});
-  result.push_back(
-      {.name = std::string(kAudit),
-       .doc = "Canaries, by which a run proves a lower bound on its own epsilon (docs/audit.md).",
-       .keys = audit_keys(),
-       .part = [](Experiment& experiment) { return &experiment.audit; }});
-  result.push_back(
-      {.name = "privacy",
-       .doc = "The privacy policy; the ledger computes the epsilon of a run, no file can state it.",
-       .kind = Kind::kChoice,
-       .keys = policy_keys(catalog.policies),
-       .part = [](Experiment& experiment) { return &experiment.privacy; },
-       .entries = &catalog.policies});
-  result.push_back(
+  std::vector<SectionSpec> result = {
+      {.name = "experiment",
+       .doc = "What is run, how often and where.",
+       .keys = experiment_keys(),
+       .part = [](Experiment& experiment) { return &experiment; }},
+      choice_section("data", "The examples.", choice_keys("name", "The data set.", catalog.datasets),
+                     &Experiment::data, catalog.datasets),
+      choice_section("proxy",
+                     "Public data of the server's own, without labels: training examples of a data set whose "
+                     "inputs have the shape of the run's. Its settings, as in [data], and limit (integer, "
+                     "default 0): how many are taken, from the first; 0: all.",
+                     proxy_keys(catalog.proxies), &Experiment::proxy, catalog.proxies),
+      choice_section("partition", "How the examples are dealt to the clients.",
+                     choice_keys("kind", "The way of dealing.", catalog.partitions), &Experiment::partition,
+                     catalog.partitions),
+      choice_section("model", "What is trained.", choice_keys("name", "The model.", catalog.models),
+                     &Experiment::model, catalog.models),
+      fixed_section("cohort", "Which clients take part in a round.", cohort_keys(), &Experiment::cohort),
+      fixed_section("evaluation", "When the model is tested, and on what.", evaluation_keys(),
+                    &Experiment::evaluation),
+      fixed_section("stopping", "Rules that end a run early, by validation examples alone.", stopping_keys(),
+                    &Experiment::stopping),
+      fixed_section(std::string(kAudit),
+                    "Canaries, by which a run proves a lower bound on its own epsilon (docs/audit.md).",
+                    audit_keys(), &Experiment::audit),
+      choice_section("privacy",
+                     "The privacy policy; the ledger computes the epsilon of a run, no file can state it.",
+                     choice_keys("policy", "What stands between an algorithm and the examples.",
+                                 catalog.policies, "none"),
+                     &Experiment::privacy, catalog.policies),
       {.name = "training",
        .doc = "Hyper-parameters for every listed algorithm that has them; its own entry goes first.",
        .kind = Kind::kTraining,
        .keys = {},
-       .entries = &catalog.algorithms});
-  result.push_back({.name = "algorithms",
-                    .doc = "One such section for each algorithm that is compared.",
-                    .kind = Kind::kAlgorithms,
-                    .keys = algorithm_keys(catalog.algorithms),
-                    .entries = &catalog.algorithms,
-                    .own = {own_privacy(catalog.policies)}});
-  result.push_back({.name = std::string(kSweep),
-                    .doc =
-                        "Values to combine into a grid, each \"section.key\" = [values] with the path in "
-                        "quotes; every combination is run. \"section\" = [{key = value}] takes tables, and "
-                        "\"algorithms.LABEL.key\" concerns that algorithm alone.",
-                    .kind = Kind::kSweep,
-                    .keys = {}});
-  result.push_back({.name = std::string(kTuning),
-                    .doc =
-                        "Values among which every algorithm's settings are chosen, by as many trials each on "
-                        "validation examples, before it is run under the seeds: \"training.key\" or "
-                        "\"algorithms.LABEL.key\" = [values] with the path in quotes, or, for a random "
-                        "search, {from = 0.001, to = 1.0, scale = \"log\"}.",
-                    .kind = Kind::kTuning,
-                    .keys = tuning_keys()});
-  result.push_back({.name = std::string(kSlurm),
-                    .doc = "Options of Slurm's sbatch for fedarena submit, such as account = \"ml\" or mem = "
-                           "\"8G\"; true stands for an option without a value. They change no run.",
-                    .kind = Kind::kSlurm,
-                    .keys = {}});
-  result.push_back({.name = std::string(kProfiles),
-                    .doc =
-                        "Overrides under a name, each \"section.key\" = value with the path in quotes; run "
-                        "--profile NAME applies them, before --set, and appends -NAME to the "
-                        "experiment's name.",
-                    .kind = Kind::kProfiles,
-                    .keys = {}});
+       .entries = &catalog.algorithms},
+      {.name = "algorithms",
+       .doc = "One such section for each algorithm that is compared.",
+       .kind = Kind::kAlgorithms,
+       .keys = algorithm_keys(catalog.algorithms),
+       .entries = &catalog.algorithms,
+       .own = {own_privacy(catalog.policies)}},
+      {.name = std::string(kSweep),
+       .doc = "Values to combine into a grid, each \"section.key\" = [values] with the path in quotes; every "
+              "combination is run. \"section\" = [{key = value}] takes tables, and "
+              "\"algorithms.LABEL.key\" concerns that algorithm alone.",
+       .kind = Kind::kSweep,
+       .keys = {}},
+      {.name = std::string(kTuning),
+       .doc =
+           "Values among which every algorithm's settings are chosen, by as many trials each on validation "
+           "examples, before it is run under the seeds: \"training.key\" or \"algorithms.LABEL.key\" = "
+           "[values] with the path in quotes, or, for a random search, {from = 0.001, to = 1.0, scale = "
+           "\"log\"}.",
+       .kind = Kind::kTuning,
+       .keys = tuning_keys()},
+      {.name = std::string(kSlurm),
+       .doc = "Options of Slurm's sbatch for fedarena submit, such as account = \"ml\" or mem = \"8G\"; true "
+              "stands for an option without a value. They change no run.",
+       .kind = Kind::kSlurm,
+       .keys = {}},
+      {.name = std::string(kProfiles),
+       .doc =
+           "Overrides under a name, each \"section.key\" = value with the path in quotes; run --profile NAME "
+           "applies them, before --set, and appends -NAME to the experiment's name.",
+       .kind = Kind::kProfiles,
+       .keys = {}}};
   for (const SectionSpec& spec : result) check_reserved(spec);
   return result;
 }

@@ -47,6 +47,7 @@ struct Key {
   std::string rule = {};  ///< what is allowed, beyond the constraint
   std::optional<Objection> (*objection)(const Value&) = nullptr;  ///< enforces the rule
 
+  const std::string& name() const { return field.name; }
   std::string allowed() const { return rule.empty() ? field.allowed() : rule; }
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <variant>
 
 #include "fedarena/base/text.hpp"
 
@@ -46,8 +45,8 @@ void check_name(const Setting& setting) {
 // The text of a value; nothing where it is none.
 std::string value_of(const Setting& setting) {
   const ParsedValue& written = setting.written;
-  const auto* text = written.value ? std::get_if<std::string>(&*written.value) : nullptr;
-  const auto* number = written.value ? std::get_if<std::int64_t>(&*written.value) : nullptr;
+  const auto* text = written.get<std::string>();
+  const auto* number = written.get<std::int64_t>();
   if (number != nullptr) return fmt::format("{}", *number);
   if (text != nullptr && !text->empty() && text->size() <= kLongestValue && one_line(*text) == *text)
     return *text;
@@ -65,7 +64,7 @@ std::vector<std::pair<std::string, std::string>> sbatch_options(const Document& 
   if (table == nullptr) return options;
   for (const Setting& setting : table->settings) {
     check_name(setting);
-    const auto* flag = setting.written.value ? std::get_if<bool>(&*setting.written.value) : nullptr;
+    const auto* flag = setting.written.get<bool>();
     if (flag == nullptr) options.emplace_back(setting.key, value_of(setting));
     if (flag != nullptr && *flag) options.emplace_back(setting.key, "");
   }

@@ -50,15 +50,11 @@ Value checked(const Setting& setting, const Key& key) {
 }
 
 std::vector<std::string> names(const SectionSpec& spec, const CatalogEntry* entry) {
-  std::vector<std::string> result;
-  for (const Key& key : spec.keys) result.push_back(key.field.name);
+  std::vector<std::string> result = names_of(spec.keys, &Key::name);
   for (const SectionSpec& own : spec.own) result.push_back(own.key());
   if (entry != nullptr) add_names(result, entry->fields);
   return result;
 }
-
-// A registered name of this form is the rest of the name under a policy that it requires.
-constexpr std::string_view kPrivatePrefix = "dp-";
 
 // The algorithm's own table, or nullptr. Throws Error where something else has its name.
 const Table* own_table(const Table& algorithm, const SectionSpec& own) {
@@ -78,8 +74,8 @@ bool gives(const Table* table, std::string_view key) {
 }
 
 bool gives_all_of(const Table* table, const Table& other) {
-  return std::all_of(other.settings.begin(), other.settings.end(),
-                     [&](const Setting& setting) { return gives(table, setting.key); });
+  return std::ranges::all_of(other.settings,
+                             [&](const Setting& setting) { return gives(table, setting.key); });
 }
 
 }  // namespace
@@ -157,7 +153,7 @@ void check_rules(const CatalogEntry& entry, const Settings& settings, const Tabl
 
 void add_names(std::vector<std::string>& names, const std::vector<Field>& fields) {
   for (const Field& field : fields) {
-    if (std::find(names.begin(), names.end(), field.name) == names.end()) names.push_back(field.name);
+    if (!contains(names, field.name)) names.push_back(field.name);
   }
 }
 
@@ -192,48 +188,6 @@ void check_shared_overrides(const Table& shared_table, const Choice& shared, con
               .found = fmt::format("no effect: no algorithm takes \"{}\" from [{}]", setting.key, own.key()),
               .remedy = fmt::format("write algorithms.LABEL.{}.{}=value", own.key(), setting.key)});
   }
-}
-
-void check_required_policy(const AlgorithmEntry& entry, const Table& table, const SectionSpec& algorithms) {
-  const std::string& required = find_entry(*algorithms.entries, entry.name)->requires_policy;
-  if (required.empty() || required == entry.privacy.name) return;
-  const SectionSpec& own = *algorithms.find_own("privacy");
-  Complaint complaint{.place = table.find("name")->written.place};
-  if (find_entry(*own.entries, required) == nullptr) {
-    complaint.found = fmt::format("{} requires the privacy policy {}, which does not exist",
-                                  in_quotes(entry.name), in_quotes(required));
-    complaint.allowed = own.keys.front().field.allowed();
-  } else {
-    complaint.found = fmt::format("{} requires the privacy policy {} and would run under {}",
-                                  in_quotes(entry.name), in_quotes(required), in_quotes(entry.privacy.name));
-    complaint.remedy =
-        fmt::format("write [{}] policy = {}", gives(own_table(table, own), "policy") ? own.name : own.key(),
-                    in_quotes(required));
-    const std::string plain =
-        entry.name.starts_with(kPrivatePrefix) ? entry.name.substr(kPrivatePrefix.size()) : std::string();
-    if (find_entry(*algorithms.entries, plain) != nullptr)
-      complaint.remedy += fmt::format(", or use {}", in_quotes(plain));
-  }
-  complain(std::move(complaint));
-}
-
-void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                          const SectionSpec& algorithms) {
-  if (!find_entry(*algorithms.entries, entry.name)->requires_proxy || experiment.proxy.name != kNoProxy)
-    return;
-  complain({.place = table.find("name")->written.place,
-            .found = fmt::format("{} requires public data without labels, and there are none",
-                                 in_quotes(entry.name)),
-            .remedy = "write [proxy] with the name of a data set whose inputs have the shape of the run's"});
-}
-
-void check_one_round(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                     const SectionSpec& algorithms) {
-  if (!find_entry(*algorithms.entries, entry.name)->one_round || experiment.rounds == 1) return;
-  complain({.place = table.find("name")->written.place,
-            .found = fmt::format("{} is done after one round, and the experiment has rounds = {}",
-                                 in_quotes(entry.name), experiment.rounds),
-            .remedy = "set experiment.rounds = 1, in a file of its own where other algorithms need more"});
 }
 
 }  // namespace fedarena::config

@@ -48,13 +48,4 @@ Choice own_choice(const Table& algorithm, const SectionSpec& own, const Choice& 
 void check_shared_overrides(const Table& shared_table, const Choice& shared, const SectionSpec& own,
                             const std::vector<Table>& algorithms, const std::vector<Choice>& chosen);
 
-/// Throws Error, at the algorithm's name, when it requires another policy than the one that it runs under.
-void check_required_policy(const AlgorithmEntry& entry, const Table& table, const SectionSpec& algorithms);
-/// Throws Error, at the algorithm's name, when it requires proxy data and there are none.
-void check_required_proxy(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                          const SectionSpec& algorithms);
-/// Throws Error, at the algorithm's name, when it is done after one round and there are more.
-void check_one_round(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
-                     const SectionSpec& algorithms);
-
 }  // namespace fedarena::config

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/config/syntax/document.hpp"
@@ -60,16 +61,8 @@ std::string home_remedy(const std::string& key, const SectionSpec* section,
   return homes.empty() ? "" : fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
 }
 
-std::vector<std::string> section_names(const std::vector<SectionSpec>& specs) {
-  std::vector<std::string> names;
-  for (const SectionSpec& spec : specs) names.push_back(spec.name);
-  return names;
-}
-
 std::string headers(const std::vector<SectionSpec>& specs) {
-  std::vector<std::string> names;
-  for (const SectionSpec& spec : specs) names.push_back(spec.header());
-  return join_names(names);
+  return join_names(names_of(specs, &SectionSpec::header));
 }
 
 }  // namespace
@@ -87,7 +80,7 @@ void complain_unknown_key(const std::string& key, const Place& place, const Sect
 
 void complain_unknown_section(const std::string& name, const Place& place,
                               const std::vector<SectionSpec>& specs) {
-  const std::string nearest = nearest_to(name, section_names(specs));
+  const std::string nearest = nearest_to(name, names_of(specs, &SectionSpec::name));
   std::string remedy;
   if (nearest == "algorithms") remedy = kListRemedy;
   if (names_epsilon(name)) remedy = home_remedy(name, nullptr, specs);

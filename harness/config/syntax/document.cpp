@@ -1,9 +1,7 @@
 #include "harness/config/syntax/document.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include <toml++/toml.h>
@@ -168,9 +166,8 @@ void move_to(const Place& place, ParsedValue& moved) {
 }
 
 bool is_bare_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
-    return std::isalnum(letter) != 0 ||
-           std::string_view("-_.+/:").find(static_cast<char>(letter)) != std::string_view::npos;
+  return !text.empty() && std::ranges::all_of(text, [](char letter) {
+    return is_letter_or_digit(letter) || std::string_view("-_.+/:").find(letter) != std::string_view::npos;
   });
 }
 
@@ -206,17 +203,6 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-NestedTable::NestedTable() = default;
-NestedTable::NestedTable(Table table) : table_(std::make_unique<Table>(std::move(table))) {}
-NestedTable::NestedTable(const NestedTable& other)
-    : table_(other.table_ ? std::make_unique<Table>(*other.table_) : nullptr) {}
-NestedTable::NestedTable(NestedTable&& other) noexcept = default;
-NestedTable& NestedTable::operator=(NestedTable other) noexcept {
-  table_ = std::move(other.table_);
-  return *this;
-}
-NestedTable::~NestedTable() = default;
 
 const Setting* Table::find(std::string_view key) const { return find_named(settings, key, &Setting::key); }
 
@@ -294,7 +280,7 @@ std::string nearest_to(std::string_view found, const std::vector<std::string>& n
       {"epsilon", "budget"},
   };
   const auto ours = kOurs.find(found);
-  if (ours != kOurs.end() && std::ranges::find(names, ours->second) != names.end()) return ours->second;
+  if (ours != kOurs.end() && contains(names, ours->second)) return ours->second;
   return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,26 +13,15 @@
 
 namespace fedarena::config {
 
-struct Table;
+struct Setting;
 
-/// A table inside a value, or none: copied with it, behind a pointer because tables hold values.
-class NestedTable {
- public:
-  NestedTable();
-  NestedTable(Table table);  // NOLINT(google-explicit-constructor): as std::optional
-  NestedTable(const NestedTable& other);
-  NestedTable(NestedTable&& other) noexcept;
-  NestedTable& operator=(NestedTable other) noexcept;
-  ~NestedTable();
+/// The settings below one [header], in the order of the file.
+struct Table {
+  Place place;
+  std::vector<Setting> settings;
 
-  explicit operator bool() const { return table_ != nullptr; }
-  Table& operator*() { return *table_; }
-  const Table& operator*() const { return *table_; }
-  Table* operator->() { return table_.get(); }
-  const Table* operator->() const { return table_.get(); }
-
- private:
-  std::unique_ptr<Table> table_;
+  Setting* find(std::string_view key);
+  const Setting* find(std::string_view key) const;
 };
 
 /// What stands right of an equals sign, and where.
@@ -42,9 +30,14 @@ struct ParsedValue {
   std::optional<Value> value;                      ///< nothing when no setting can hold it
   std::string kind;                                ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
-  NestedTable table = {};                          ///< where a section holds a table of its own
+  std::optional<Table> table = {};                 ///< where a section holds a table of its own
   std::vector<ParsedValue> items = {};  ///< of a list: its elements, as far as a sweep can use them
 
+  /// The value, where it has that type, or nullptr.
+  template <typename Held>
+  const Held* get() const {
+    return value ? std::get_if<Held>(&*value) : nullptr;
+  }
   /// What it is, for messages: the value as a file writes it, or its kind.
   std::string text() const { return value ? to_text(*value) : kind; }
 };
@@ -56,15 +49,6 @@ struct Setting {
   ParsedValue written;
   bool overridden = false;  ///< given by --set, by a profile, or by a list of values
   bool listed = false;      ///< given by a list of values: of [sweep] or [tuning]
-};
-
-/// The settings below one [header], in the order of the file.
-struct Table {
-  Place place;
-  std::vector<Setting> settings;
-
-  Setting* find(std::string_view key);
-  const Setting* find(std::string_view key) const;
 };
 
 /// What a document holds under one name at its top.

@@ -27,9 +27,7 @@ Place place_of(std::string_view text, std::size_t offset, const std::string& fil
 
 // Begins a key part: a bare one or a quoted one.
 bool begins_key(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' || letter == '"' ||
-         letter == '\'';
+  return is_letter_or_digit(letter) || std::string_view("-_\"'").find(letter) != std::string_view::npos;
 }
 
 // Walks over the text outside strings and comments. It follows a valid text exactly; of an invalid one it may

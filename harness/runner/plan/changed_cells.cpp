@@ -123,6 +123,16 @@ void check_folders(const std::vector<PlannedCell>& cells, const fs::path& out, b
   if (!changes.empty()) refuse_changed(out, changes);
 }
 
+std::optional<results::Summary> recorded_summary(const fs::path& run) {
+  std::error_code ignored;
+  if (!fs::exists(run / results::kSummaryFile, ignored)) return std::nullopt;
+  return results::RunDirectory::open(run).summary();
+}
+
+bool is_finished(const std::optional<results::Summary>& recorded) {
+  return recorded && recorded->state == results::kFinished;
+}
+
 void check_data(const fs::path& out, const std::map<std::string, std::string>& hashes) {
   Changes changes;
   for (const results::FoundRun& run : runs_in(out)) {

@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/runner/plan/planned_cell.hpp"
 #include "results/record/partition_file.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena {
 
@@ -18,6 +20,10 @@ void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem:
 /// Throws that Error for one run directory and the experiment that it should be of, as a file, unless it is.
 void check_same_experiment(const std::filesystem::path& run, const std::string& recorded,
                            const std::string& toml);
+
+/// What a cell's folder says of its run; nothing where no run is there.
+std::optional<results::Summary> recorded_summary(const std::filesystem::path& run);
+bool is_finished(const std::optional<results::Summary>& recorded);
 
 /// Throws Error where runs at or below `out` were made from other data than there are now, so that no folder
 /// mixes the two. `hashes`: those of the data sets that are to be used, by `describe_data`.

@@ -14,13 +14,12 @@
 #include "fedarena/base/text.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/plan/memory.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
 #include "harness/runner/plan/time_estimates.hpp"
 #include "harness/simulation/simulation.hpp"
-#include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -45,19 +44,9 @@ constexpr const char* kNotes =
 constexpr const char* kSooner =
     "rounds: the most there can be; a budget or a rule of [stopping] may end a cell sooner.\n";
 
-// What the folder of a cell tells.
-struct Found {
-  std::string state = "not begun";
-  std::optional<results::Summary> summary = {};
-};
-
-Found look_at(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / results::kSummaryFile, ignored)) return {};
-  const results::Summary summary = results::RunDirectory::open(folder).summary();
-  const bool finished = summary.state == results::kFinished;
-  return {finished ? "finished" : fmt::format("{} of {} rounds", summary.rounds_done, summary.rounds),
-          summary};
+std::string progress_text(const std::optional<results::Summary>& found) {
+  if (!found) return "not begun";
+  return is_finished(found) ? "finished" : fmt::format("{} of {} rounds", found->rounds_done, found->rounds);
 }
 
 struct Seconds {
@@ -121,8 +110,7 @@ class DryRun {
     const PlannedCell& cell = cells_[index];
     const Experiment& experiment = cell.point->experiment;
     if (const std::string& taken = inputs_.dataset(experiment).taken; !taken.empty()) taken_.insert(taken);
-    if (experiment.proxy.name != kNoProxy)
-      taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
+    if (has_proxy(experiment)) taken_.insert("note: " + data_note(experiment, inputs_.dataset(experiment)));
     const Model& model = inputs_.model(experiment);
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     const DealtShares shares = dealt_shares(cell, inputs_);
@@ -139,7 +127,7 @@ class DryRun {
             results::human_bytes(static_cast<double>(estimate_memory(cell_size(
                 experiment, *cell.algorithm, model, shares.clients, pool_, options_.state_memory)))),
             seconds.mark + results::human_seconds(seconds.value),
-            found_[index].state};
+            progress_text(found_[index])};
   }
 
   std::size_t downlink_of(const PlannedCell& cell, const PartitionedData& dealt, std::int64_t cohort) {
@@ -155,7 +143,7 @@ class DryRun {
                            .seed = static_cast<std::uint64_t>(cell.seed),
                            .rounds = experiment.rounds,
                            .cohort_size = cohort,
-                           .policy = make_policy(entry.privacy.name, entry.privacy.settings),
+                           .policy = policy_of(entry),
                            .proxy = inputs_.proxy(experiment)});
     return simulation.next_downlink().size();
   }
@@ -172,13 +160,11 @@ class DryRun {
 
   void find_kin() {
     for (std::size_t index = 0; index < cells_.size(); ++index) {
-      found_.push_back(look_at(options_.out / cells_[index].folder()));
+      found_.push_back(recorded_summary(options_.out / cells_[index].folder()));
     }
     for (std::size_t index = 0; index < cells_.size(); ++index) {
-      const auto& summary = found_[index].summary;
       // A budget that pays for no round leaves nothing to learn from.
-      if (summary && summary->state == results::kFinished && summary->rounds_done > 0)
-        kin_[kin_key(index)].push_back(index);
+      if (is_finished(found_[index]) && found_[index]->rounds_done > 0) kin_[kin_key(index)].push_back(index);
     }
   }
 
@@ -186,7 +172,7 @@ class DryRun {
     const std::vector<std::size_t>& kin = kin_of(index);
     if (!kin.empty()) {
       const double sum = std::accumulate(kin.begin(), kin.end(), 0.0, [&](double total, std::size_t other) {
-        return total + found_[other].summary->uplink_bytes_per_client_round;
+        return total + found_[other]->uplink_bytes_per_client_round;
       });
       return fmt::format("{:.0f}", sum / static_cast<double>(kin.size()));
     }
@@ -197,14 +183,13 @@ class DryRun {
   }
 
   double seconds_a_round(std::size_t finished) const {
-    const results::Summary& summary = *found_[finished].summary;
+    const results::Summary& summary = *found_[finished];
     return summary.seconds / static_cast<double>(summary.rounds_done);
   }
 
   Seconds seconds_of(std::size_t index) {
     const PlannedCell& cell = cells_[index];
-    if (found_[index].summary && found_[index].summary->state == results::kFinished)
-      return {found_[index].summary->seconds};
+    if (is_finished(found_[index])) return {found_[index]->seconds};
     const auto rounds = static_cast<double>(cell.point->experiment.rounds);
     double rates = 0, factors = 0, seeds = 0;
     const std::vector<std::size_t>& kin = kin_of(index);
@@ -225,10 +210,10 @@ class DryRun {
   }
 
   void add_to_sums(std::size_t index, const Seconds& seconds) {
-    const auto& summary = found_[index].summary;
+    const auto& summary = found_[index];
     const auto rounds = static_cast<double>(cells_[index].point->experiment.rounds);
     const double done = summary ? static_cast<double>(summary->rounds_done) / rounds : 0;
-    if (found_[index].state == "finished") {
+    if (is_finished(summary)) {
       ++finished_;
     } else {
       seconds_left_ += seconds.value * (1 - done);
@@ -257,8 +242,8 @@ class DryRun {
   WorkPool pool_;
   SharedInputs inputs_;
   TimeEstimates times_;
-  std::set<std::string> taken_;  // what data of the user's own are made of
-  std::vector<Found> found_;
+  std::set<std::string> taken_;                         // what data of the user's own are made of
+  std::vector<std::optional<results::Summary>> found_;  // what the folder of each cell tells
   std::map<std::string, std::vector<std::size_t>> kin_;
   std::map<std::pair<const GridPoint*, const AlgorithmEntry*>, Seconds> seconds_;  // of the first seed's cell
   std::size_t finished_ = 0;

@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,20 +68,6 @@ Bytes make_head(std::span<const std::byte> note, const std::vector<torch::Tensor
 
 }  // namespace
 
-class HostMemory::File {
- public:
-  File() : descriptor_(::memfd_create("fedarena-data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 class HostMemory::Mapping {
  public:
   // Private, so that a write into a tensor, which nobody should make, stays here and ends no program. Pages
@@ -103,13 +88,11 @@ class HostMemory::Mapping {
   std::size_t size_;
 };
 
-HostMemory::HostMemory(std::string address, std::shared_ptr<const File> file)
-    : address_(std::move(address)), file_(std::move(file)) {}
-
 std::optional<HostMemory> HostMemory::hold(std::span<const std::byte> note,
                                            const std::vector<torch::Tensor>& tensors) {
-  const auto file = std::make_shared<const File>();
-  const int descriptor = file->descriptor();
+  const auto file =
+      std::make_shared<const Descriptor>(::memfd_create("fedarena-data", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const int descriptor = file->number();
   const std::string token = random_token();
   if (descriptor < 0 || token.empty()) return std::nullopt;
   const Bytes head = make_head(note, tensors);
@@ -150,7 +133,7 @@ std::optional<HostMemory> HostMemory::map(int descriptor, std::size_t size, cons
   if (size < kHeadBegin || seals < 0 || (seals & kSeals) != kSeals) return std::nullopt;
   const auto mapping = std::make_shared<const Mapping>(descriptor, size);
   if (!mapping->valid() || std::memcmp(mapping->at(0), address.data(), kTokenSize) != 0) return std::nullopt;
-  HostMemory memory(address, nullptr);
+  HostMemory memory(address);
   Parts begin({mapping->at(kTokenSize), size - kTokenSize}, "memory of this host");
   const std::span<const std::byte> whole_head = begin.part();
   Parts head(whole_head, "memory of this host");

@@ -5,9 +5,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/types.h>
+
+#include "fedarena/base/descriptor.hpp"
 
 #include "harness/wire/bytes.hpp"
 
@@ -31,14 +34,13 @@ class HostMemory {
   const std::vector<torch::Tensor>& tensors() const { return tensors_; }
 
  private:
-  class File;
   class Mapping;
 
-  HostMemory(std::string address, std::shared_ptr<const File> file);
+  explicit HostMemory(std::string address) : address_(std::move(address)) {}
   static std::optional<HostMemory> map(int descriptor, std::size_t size, const std::string& address);
 
   std::string address_;
-  std::shared_ptr<const File> file_;  // of who holds it
+  std::shared_ptr<const Descriptor> file_;  // of who holds it
   Bytes note_;
   std::vector<torch::Tensor> tensors_;
 };

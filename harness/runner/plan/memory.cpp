@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "harness/gradients/engine/gradients.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 
 namespace fedarena {
 namespace {
@@ -58,7 +58,7 @@ std::int64_t free_memory() { return std::min(free_in_system(), free_in_group());
 
 CellSize cell_size(const Experiment& experiment, const AlgorithmEntry& algorithm, const Model& model,
                    std::int64_t clients, const WorkPool& pool, std::int64_t state_memory) {
-  const PrivacyPolicy policy = make_policy(algorithm.privacy.name, algorithm.privacy.settings);
+  const PrivacyPolicy policy = policy_of(algorithm);
   const std::int64_t parameters = model.layout()->numel();
   const std::int64_t number_bytes = experiment.dtype == "float64" ? 8 : 4;
   return {.parameters = parameters,

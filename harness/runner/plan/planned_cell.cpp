@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <fnmatch.h>
 
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "harness/digest/sha256.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 
 namespace fedarena {
 namespace {
@@ -30,8 +31,8 @@ std::vector<std::string> names_of(const PlannedCell& cell) {
 
 bool matches(const PlannedCell& cell, const std::string& pattern) {
   const std::vector<std::string> names = names_of(cell);
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+  return std::ranges::any_of(
+      names, [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
 }
 
 [[noreturn]] void refuse(const std::vector<PlannedCell>& cells, const std::string& pattern) {
@@ -39,7 +40,7 @@ bool matches(const PlannedCell& cell, const std::string& pattern) {
   std::string allowed;
   for (const PlannedCell& cell : cells) {
     for (const std::string& name : names_of(cell)) {
-      if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (name.empty() || contains(known, name)) continue;
       const bool folder = name == cell.folder().string() || name == last_folder(cell);
       if (!folder && known.size() < kMostNames) allowed += (allowed.empty() ? "" : ", ") + name;
       known.push_back(name);
@@ -60,9 +61,8 @@ std::filesystem::path PlannedCell::folder() const {
 }
 
 bool PlannedCell::may_end_early() const {
-  const PrivacyPolicy policy = make_policy(algorithm->privacy.name, algorithm->privacy.settings);
   const Stopping& rule = point->experiment.stopping;
-  return has_budget(policy) || rule.target_accuracy > 0 || rule.patience > 0;
+  return has_budget(policy_of(*algorithm)) || rule.target_accuracy > 0 || rule.patience > 0;
 }
 
 std::string PlannedCell::name() const {

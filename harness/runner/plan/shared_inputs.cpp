@@ -12,8 +12,6 @@
 #include "fedarena/base/error.hpp"
 
 #include "datasets/data_hash.hpp"
-#include "datasets/hold_out.hpp"
-#include "datasets/registry.hpp"
 #include "harness/models/zoo.hpp"
 #include "harness/oracle/example_reader.hpp"
 #include "harness/runner/plan/host_data.hpp"
@@ -60,43 +58,9 @@ std::string data_key(const Experiment& experiment) {
   return fmt::format("{}\n{}", choice_text(experiment.data), experiment.evaluation.validation_fraction);
 }
 
-Dataset load(const Experiment& experiment) {
-  Dataset dataset = load_dataset(experiment.data.name, experiment.data.settings, default_search_path());
-  if (experiment.evaluation.validation_fraction > 0) {
-    hold_out(dataset, experiment.evaluation.validation_fraction);
-  }
-  return dataset;
-}
-
-bool has_proxy(const Experiment& experiment) { return experiment.proxy.name != kNoProxy; }
-
-// The data set of the proxy, without the limit.
-Choice proxy_source(const Experiment& experiment) {
-  Choice source = experiment.proxy;
-  std::erase_if(source.settings, [](const auto& setting) { return setting.first == kProxyLimit; });
-  return source;
-}
-
-std::int64_t proxy_limit(const Experiment& experiment) {
-  return std::get<std::int64_t>(setting(experiment.proxy.settings, kProxyLimit));
-}
-
-// "fashion-mnist (limit = 100)".
-std::string describe_proxy(const Experiment& experiment) {
-  const Choice source = proxy_source(experiment);
-  std::string text = describe_dataset(source.name, source.settings);
-  if (proxy_limit(experiment) == 0) return text;
-  const std::string limit = fmt::format("{} = {}", kProxyLimit, proxy_limit(experiment));
-  if (!text.ends_with(')')) return fmt::format("{} ({})", text, limit);
-  text.pop_back();
-  return fmt::format("{}, {})", text, limit);
-}
-
-std::string proxy_key(const Experiment& experiment) { return choice_text(experiment.proxy); }
-
 // Of the proxy's examples as they are in files, and of the hash of data and proxy.
 std::string stored_key(const Experiment& experiment) {
-  return data_key(experiment) + "\n" + proxy_key(experiment);
+  return data_key(experiment) + "\n" + choice_text(experiment.proxy);
 }
 
 // Of the proxy's inputs as models take them.
@@ -109,34 +73,6 @@ void give_freed_memory_back() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
-}
-
-torch::Tensor load_proxy(const Experiment& experiment, const Dataset& data) {
-  const Choice source = proxy_source(experiment);
-  const torch::Tensor all = load_dataset(source.name, source.settings, default_search_path()).train.inputs;
-  const auto same_kind = [](const torch::Tensor& left, const torch::Tensor& right) {
-    return left.sizes().slice(1) == right.sizes().slice(1) &&
-           left.is_floating_point() == right.is_floating_point();
-  };
-  if (!same_kind(all, data.train.inputs)) {
-    const auto text = [](const torch::Tensor& inputs) {
-      return fmt::format("[{}] of {}", fmt::join(inputs.sizes().slice(1), ", "),
-                         inputs.is_floating_point() ? "numbers" : "pixels");
-    };
-    throw Error(Complaint{
-        .found = fmt::format("[proxy] \"{}\" has inputs {}, but those of the data set \"{}\" are {}",
-                             source.name, text(all), data.name, text(data.train.inputs)),
-        .remedy = "choose a proxy whose inputs have the same shape, such as fashion-mnist for mnist or "
-                  "cifar100 for cifar10"});
-  }
-  const std::int64_t limit = proxy_limit(experiment);
-  if (limit > all.size(0)) {
-    throw Error(Complaint{.found = fmt::format("[proxy] limit = {}, but \"{}\" has {} training examples",
-                                               limit, source.name, all.size(0)),
-                          .allowed = fmt::format("at most {}, or 0 for all", all.size(0))});
-  }
-  const std::int64_t count = limit == 0 ? all.size(0) : limit;
-  return all.narrow(0, 0, count).clone();  // lets go of the rest
 }
 
 // What has no meaning without classes is refused, not left out.
@@ -182,42 +118,11 @@ PartitionInput partition_input(const Examples& examples, std::int64_t classes) {
 
 }  // namespace
 
-std::string choice_text(const Choice& choice) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : choice.settings)
-    parts.push_back(fmt::format("{} = {}", name, to_text(value)));
-  return parts.empty() ? choice.name : fmt::format("{} ({})", choice.name, fmt::join(parts, ", "));
-}
-
-std::string describe_data(const Experiment& experiment) {
-  std::string text = describe_dataset(experiment.data.name, experiment.data.settings);
-  std::vector<std::string> additions;
-  for (const auto& [key, part] : {std::pair("validation_fraction", experiment.evaluation.validation_fraction),
-                                  std::pair("held_out_clients", experiment.evaluation.held_out_clients)}) {
-    if (part > 0) additions.push_back(fmt::format("{} = {}", key, to_text(part)));
-  }
-  if (has_proxy(experiment)) additions.push_back("proxy = " + describe_proxy(experiment));
-  if (additions.empty()) return text;
-  if (text.ends_with(')')) {
-    text.pop_back();
-    text += ", ";
-  } else {
-    text += " (";
-  }
-  return text + fmt::format("{})", fmt::join(additions, ", "));
-}
-
-std::string data_note(const Experiment& experiment, const Dataset& dataset) {
-  if (!has_proxy(experiment)) return dataset.note;
-  return fmt::format("{}{}the server also has {}, without labels", dataset.note,
-                     dataset.note.empty() ? "" : "; ", describe_proxy(experiment));
-}
-
 const Dataset& SharedInputs::dataset(const Experiment& experiment) {
   const std::lock_guard lock(mutex_);
   auto& dataset = datasets_[data_key(experiment)];
   if (dataset == nullptr) {
-    Dataset loaded = load(experiment);
+    Dataset loaded = load_data(experiment);
     if (std::optional<HostMemory> memory = hands_on_ ? hold(loaded) : std::nullopt) {
       loaded = dataset_in(*memory);
       host_memories_.insert_or_assign(data_key(experiment), std::move(*memory));

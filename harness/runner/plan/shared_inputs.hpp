@@ -13,8 +13,7 @@
 
 #include "fedarena/model.hpp"
 
-#include "datasets/dataset.hpp"
-#include "harness/config/sections/experiment.hpp"
+#include "harness/runner/plan/experiment_data.hpp"
 #include "harness/runner/plan/host_memory.hpp"
 #include "partitions/card.hpp"
 #include "results/record/partition_file.hpp"
@@ -73,17 +72,6 @@ class SharedInputs {
   std::map<std::string, std::weak_ptr<const PartitionedData>> dealt_;
   std::deque<std::shared_ptr<const PartitionedData>> recent_;
 };
-
-/// The data set with the settings that are not defaults, what is held out of it, and proxy data: rows of a
-/// table that differ in any of it are never averaged. "glyphs", "csv (path = \"a.csv\", validation_fraction =
-/// 0.1)", "mnist (proxy = fashion-mnist (limit = 100))".
-std::string describe_data(const Experiment& experiment);
-
-/// One sentence for tables on what the data are: the data set's own note, and that there are proxy data.
-std::string data_note(const Experiment& experiment, const Dataset& dataset);
-
-/// "classes (clients = 5, classes_per_client = 2)".
-std::string choice_text(const Choice& choice);
 
 /// Those of `clients` clients that never train under that seed, ascending.
 std::vector<std::int64_t> held_out_clients(const Experiment& experiment, std::int64_t seed,

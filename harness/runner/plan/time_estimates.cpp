@@ -5,15 +5,14 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <optional>
-#include <string>
+#include <string_view>
 #include <variant>
 
 #include "fedarena/base/stream.hpp"
 
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
-#include "harness/oracle/policies.hpp"
+#include "harness/runner/cell_setup.hpp"
 
 namespace fedarena {
 namespace {
@@ -23,16 +22,14 @@ using Clock = std::chrono::steady_clock;
 // Forward passes take about a third of a gradient.
 constexpr double kForwardShare = 1.0 / 3;
 
-std::optional<std::int64_t> number(const Settings& settings, const std::string& name) {
-  for (const auto& [key, value] : settings) {
-    const auto* found = std::get_if<std::int64_t>(&value);
-    if (key == name && found != nullptr) return *found;
-  }
-  return std::nullopt;
+// 0 where the algorithm has no such setting.
+std::int64_t number(const Settings& settings, std::string_view name) {
+  const auto* found = find_setting<std::int64_t>(settings, name);
+  return found == nullptr ? 0 : *found;
 }
 
 bool clips_examples(const AlgorithmEntry& entry) {
-  return std::holds_alternative<RecordPolicy>(make_policy(entry.privacy.name, entry.privacy.settings));
+  return std::holds_alternative<RecordPolicy>(policy_of(entry));
 }
 
 }  // namespace
@@ -58,11 +55,12 @@ TimeEstimate TimeEstimates::estimate(const PlannedCell& cell) {
   const DealtShares shares = dealt_shares(cell, inputs_);
   const auto cohort = static_cast<double>(shares.cohort), rounds = static_cast<double>(experiment.rounds);
   const double shard = static_cast<double>(shares.examples) / static_cast<double>(shares.clients);
-  const std::optional<std::int64_t> epochs = number(settings, "local_epochs");
-  const auto steps = static_cast<double>(number(settings, "local_steps").value_or(0));
-  const std::int64_t batch_size = number(settings, "batch_size").value_or(0);
+  const auto* epochs = find_setting<std::int64_t>(settings, "local_epochs");
+  const auto steps = static_cast<double>(number(settings, "local_steps"));
+  const std::int64_t batch_size = number(settings, "batch_size");
   const double batch = batch_size > 0 ? static_cast<double>(batch_size) : shard;
-  const double read = steps > 0 ? steps * batch : static_cast<double>(epochs.value_or(1)) * shard;
+  const double read =
+      steps > 0 ? steps * batch : static_cast<double>(epochs == nullptr ? 1 : *epochs) * shard;
 
   const GradientEngine engine(inputs_.model(experiment), pool_);
   const auto workers = static_cast<double>(pool_.workers());
@@ -77,7 +75,7 @@ TimeEstimate TimeEstimates::estimate(const PlannedCell& cell) {
   const double evaluations = std::max(1.0, rounds / static_cast<double>(experiment.evaluation.every));
   const double testing =
       evaluations * tested * kForwardShare * seconds_an_example(experiment, false, 0) / workers;
-  return {.seconds = training + testing, .least = !epochs};
+  return {.seconds = training + testing, .least = epochs == nullptr};
 }
 
 // Of the gradient of a batch (0: a full micro-batch, which it is at most), `clipped` example by example or

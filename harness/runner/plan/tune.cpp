@@ -24,9 +24,7 @@ struct ChosenTrial {
 };
 
 void check_finished(const fs::path& trial) {
-  std::error_code ignored;
-  const bool begun = fs::exists(trial / results::kSummaryFile, ignored);
-  if (begun && results::RunDirectory::open(trial).summary().state == results::kFinished) return;
+  if (is_finished(recorded_summary(trial))) return;
   throw Error(Complaint{.place = {trial.string()},
                         .found = "this trial is not finished, and all trials choose together",
                         .remedy = "Run the trials first: `fedarena run FILE --stage trials --resume`."});
@@ -113,7 +111,7 @@ TunedExperiment tuned_by_trials(const GridPoint& point, const TuningPlan& plan, 
     tuned.tunings.emplace(entry.label, choice.tuning);
   }
   const std::vector<AlgorithmEntry>& algorithms = tuned.point.experiment.algorithms;
-  if (std::any_of(algorithms.begin(), algorithms.end(), is_private))
+  if (std::ranges::any_of(algorithms, is_private))
     print(options.messages, "note: {}\n", results::kTrialsNotCovered);
   return tuned;
 }

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "fedarena/base/descriptor.hpp"
+
 namespace fedarena {
 
 /// Keeps other processes of this program from writing to a folder for as long as it lives, also when the
@@ -10,12 +12,9 @@ class FolderLock {
  public:
   /// Throws Error when another process holds the folder. Does nothing on a file system that knows no locks.
   explicit FolderLock(const std::filesystem::path& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  int descriptor_;
+  Descriptor folder_;
 };
 
 }  // namespace fedarena

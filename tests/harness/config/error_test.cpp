@@ -99,7 +99,7 @@ TEST(ConfigError, RefusesACatalogThatTakesAReservedName) {
 class ConfigFile : public testing::Test {
  protected:
   static std::string refusal(const std::filesystem::path& file) {
-    return test::message_of([&] { read_experiment(config::read_document(file), {}, sample_catalog()); });
+    return test::message_of([&] { read_grid(config::read_document(file), {}, sample_catalog()); });
   }
 
   test::Scratch folder_;
@@ -107,7 +107,7 @@ class ConfigFile : public testing::Test {
 
 TEST_F(ConfigFile, IsReadWithItsNameInEveryMessage) {
   std::ofstream(folder_ / "good.toml") << kSample;
-  EXPECT_EQ(read_experiment(config::read_document(folder_ / "good.toml"), {}, sample_catalog()),
+  EXPECT_EQ(read_grid(config::read_document(folder_ / "good.toml"), {}, sample_catalog()).front().experiment,
             parse_sample(kSample));
   std::ofstream(folder_ / "bad.toml") << with("rounds = 20", "rounds = 0");
   EXPECT_EQ(refusal(folder_ / "bad.toml"),

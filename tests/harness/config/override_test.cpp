@@ -15,7 +15,7 @@ using testing::Not;
 
 Experiment under(const std::string& profile, const std::vector<std::string>& overrides = {},
                  const std::string& text = kProfiled) {
-  return read_experiment(parsed(text), overrides, sample_catalog(), profile);
+  return read_grid(parsed(text), overrides, sample_catalog(), profile).front().experiment;
 }
 
 // The lines of the profiles, in the text that `kProfiled` is.

@@ -162,7 +162,7 @@ TEST(OneRound, IsAllThatSomeAlgorithmsMayBeGiven) {
 TEST(RequiredPolicy, CannotBeHiddenByAHyperParameter) {
   Catalog catalog = sample_catalog();
   catalog.algorithms[0].fields[0].name = "privacy";
-  EXPECT_THROW(read_experiment(parsed(kSample), {}, catalog), Error);
+  EXPECT_THROW(read_grid(parsed(kSample), {}, catalog), Error);
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ inline std::string private_sample() {
 inline config::Document parsed(const std::string& text) { return config::parse_document(text, "e.toml"); }
 
 inline Experiment parse_sample(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return read_experiment(parsed(text), overrides, sample_catalog());
+  return read_grid(parsed(text), overrides, sample_catalog()).front().experiment;
 }
 
 /// The message that the text is refused with, or "accepted".
@@ -186,7 +186,7 @@ inline std::string refusal(const std::string& text, const std::vector<std::strin
                            const std::optional<std::string>& profile = {},
                            const Catalog& catalog = sample_catalog()) {
   try {
-    read_experiment(parsed(text), overrides, catalog, profile);
+    read_grid(parsed(text), overrides, catalog, profile);
     read_tuning(parsed(text), overrides, catalog, profile);
   } catch (const Error& error) {
     return error.what();

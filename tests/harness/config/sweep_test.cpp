@@ -169,12 +169,6 @@ TEST(Sweep, IsReplacedFromTheCommandLineAndByProfiles) {
   EXPECT_EQ(points[0].experiment.name, "quickstart-one");
 }
 
-TEST(Sweep, OfSeveralPointsIsNoSingleExperiment) {
-  EXPECT_EQ(refusal(kSample + "[sweep]\n\"model.width\" = [8, 16]\n"),
-            "e.toml: [sweep] makes 2 points of it; allowed: one experiment");
-  EXPECT_EQ(refusal(kSample + "[sweep]\n\"model.width\" = [8]\n"), "accepted");
-}
-
 TEST(Sweep, HasAThousandPointsAtMost) {
   std::string widths;
   for (int width = 1; width <= 1001; ++width) widths += fmt::format("{}{}", width == 1 ? "" : ", ", width);

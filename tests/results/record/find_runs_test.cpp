@@ -4,6 +4,8 @@
 #include <string>
 #include <sys/stat.h>
 
+#include "fedarena/base/file.hpp"
+
 #include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
@@ -72,6 +74,20 @@ TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
   EXPECT_EQ(runs[1].problem, "summary.json: is a folder; allowed: a regular file");
   EXPECT_TRUE(runs[2].summary);
   EXPECT_EQ(runs[3].problem, "summary.json: is a pipe; allowed: a regular file");
+}
+
+// It says whether the run is the control of an audit, whose noise is off.
+TEST(FindRuns, ARunWhoseExperimentFileCannotBeReadIsBroken) {
+  const Scratch folder;
+  Summary summary = unfinished("dp-fedavg", 1, 0);
+  summary.policy = "record";
+  summary.privacy = PrivacyClaim{.unit = "record", .settings = {.delta = 1e-5, .orders = "opacus"}};
+  RunDirectory::create(folder / "runs/private", "", "{}", summary);
+  EXPECT_EQ(find_runs(std::vector{folder / "runs"}).front().summary, summary);
+  fs::resize_file(folder / "runs/private" / kExperimentFile, kMostBytesOfText + 1);
+  const FoundRun run = find_runs(std::vector{folder / "runs"}).front();
+  EXPECT_FALSE(run.summary);
+  EXPECT_THAT(run.problem, StartsWith("experiment.toml: has more than 1073741824 bytes"));
 }
 
 // What is being made is not a run yet.

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "fedarena/base/descriptor.hpp"
 #include "fedarena/base/export.hpp"
 
 namespace fedarena {
@@ -15,23 +16,23 @@ namespace fedarena {
 [[noreturn]] FEDARENA_API void fail_on_file(const std::filesystem::path& file, std::string_view what,
                                             int code);
 
+/// Makes the folder, and those above it, where they are not there yet. Throws Error.
+FEDARENA_API void make_folders(const std::filesystem::path& folder);
+
 /// A regular file that is open for reading. Nothing else is opened, because a pipe would wait for ever and a
 /// device has no end: every reader of the program begins here. Links are followed.
 class FEDARENA_API RegularFile {
  public:
   /// An Error says why it cannot be read, or that it is a folder, a pipe, a device or a socket.
   explicit RegularFile(const std::filesystem::path& file);
-  ~RegularFile();
-  RegularFile(const RegularFile&) = delete;
-  RegularFile& operator=(const RegularFile&) = delete;
 
   /// At its beginning at first; closed with this object.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.number(); }
   /// In bytes, when it was opened.
   std::uintmax_t size() const { return size_; }
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::uintmax_t size_ = 0;
 };
 

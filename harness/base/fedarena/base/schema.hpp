@@ -13,6 +13,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/export.hpp"
+#include "fedarena/base/find.hpp"
 
 namespace fedarena {
 
@@ -97,6 +98,13 @@ struct FEDARENA_API Field {
 
 /// Settings by name, as far as a file gave them.
 using Settings = std::vector<std::pair<std::string, Value>>;
+
+/// The value of that name, where there is one and it has that type, or nullptr.
+template <typename Held>
+const Held* find_setting(const Settings& settings, std::string_view name) {
+  const auto* found = find_named(settings, name, &Settings::value_type::first);
+  return found == nullptr ? nullptr : std::get_if<Held>(&found->second);
+}
 
 /// The field of that name, or nullptr.
 FEDARENA_API const Field* find_field(const std::vector<Field>& fields, std::string_view name);

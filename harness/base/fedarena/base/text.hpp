@@ -34,6 +34,12 @@ std::string counted(Count count, std::string_view one, std::string_view more = {
   return more.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, more);
 }
 
+/// Of ASCII, whatever the locale.
+constexpr bool is_letter_or_digit(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9');
+}
+
 /// The text in double quotes, as TOML and messages show it: quotes, backslashes and control characters
 /// escaped.
 FEDARENA_API std::string quoted(std::string_view text);

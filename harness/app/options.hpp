@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "fedarena/base/find.hpp"
+
+#include "harness/app/commands.hpp"
+
+namespace fedarena {
+
+/// Adds a subcommand that calls `run` with its arguments. Returns it, for its options, and what they fill.
+template <typename Arguments>
+std::pair<CLI::App&, Arguments&> add_command(CLI::App& app, Action& action, int (*run)(const Arguments&),
+                                             const std::string& name, const std::string& doc) {
+  CLI::App* command = app.add_subcommand(name, doc);
+  const auto arguments = std::make_shared<Arguments>();
+  command->callback([arguments, run, &action] { action = [arguments, run] { return run(*arguments); }; });
+  return {*command, *arguments};
+}
+
+/// Checks of arguments whose messages say what is allowed and which name is nearest, whatever CLI11's
+/// version.
+CLI::Validator one_of(std::vector<std::string> names);
+CLI::Validator whole_number(int least, int most);
+CLI::Validator positive_number();
+
+/// Adds an option that takes a whole number from `least` to `most`.
+template <typename Number>
+CLI::Option* add_count(CLI::App& command, const std::string& option, Number& count, int least, int most,
+                       const std::string& doc) {
+  return command.add_option(option, count, doc)->type_name("N")->check(whole_number(least, most));
+}
+
+/// Adds an option that takes one of these names.
+CLI::Option* add_name(CLI::App& command, const std::string& option, std::string& name,
+                      const std::vector<std::string>& names, const std::string& doc);
+
+/// The names that a table has.
+template <typename Map>
+std::vector<std::string> keys_of(const Map& table) {
+  return names_of(table, &Map::value_type::first);
+}
+
+/// Adds an option that takes names with commas between them.
+CLI::Option* add_names(CLI::App& command, const std::string& option, std::vector<std::string>& names,
+                       const std::string& doc);
+
+/// Adds --format: text or json.
+void add_format(CLI::App& command, std::string& format,
+                const std::string& doc = "text (the default) or json");
+
+/// Adds --workers.
+void add_workers(CLI::App& command, int& workers);
+
+/// Throws Error, naming the option, unless the file's name ends in one of these: ".png", ".svg".
+void check_ending(const std::string& option, const std::filesystem::path& file,
+                  std::initializer_list<const char*> endings);
+
+}  // namespace fedarena

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "harness/config/sections/experiment.hpp"
+#include "harness/config/sections/sections.hpp"
+#include "harness/config/syntax/document.hpp"
+
+namespace fedarena::config {
+
+/// Throws Error, at the algorithm's name, where the experiment lacks what it requires: another policy than
+/// the one that it runs under, proxy data, or a single round.
+void check_requirements(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
+                        const SectionSpec& algorithms);
+
+/// Applies the rules that span sections to the experiment that was read from the document: fills in what
+/// depends on other keys, and throws Error for what does not go together.
+void apply_rules(Experiment& experiment, const Document& document);
+
+}  // namespace fedarena::config
