@@ -32,11 +32,11 @@ double GaussianRelease::deviation(std::size_t query) const {
   return noise_multiplier == 0 ? 0 : noise_multiplier * clip_norms_[query];
 }
 
-void GaussianRelease::noise(Params& sum, NoiseSource& source, std::size_t query) const {
+void GaussianRelease::noise(Params& sum, RandomSource& source, std::size_t query) const {
   noise(sum.flat(), source, query);
 }
 
-void GaussianRelease::noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query) const {
+void GaussianRelease::noise(const torch::Tensor& sum, RandomSource& source, std::size_t query) const {
   torch::Tensor values = torch::empty({std::min(sum.numel(), kCachePiece)}, torch::kFloat64);
   for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t) {
     const torch::Tensor noise = values.narrow(0, 0, piece.numel());
@@ -46,7 +46,7 @@ void GaussianRelease::noise(const torch::Tensor& sum, NoiseSource& source, std::
   });
 }
 
-void GaussianRelease::noise(double& sum, NoiseSource& source, std::size_t query) const {
+void GaussianRelease::noise(double& sum, RandomSource& source, std::size_t query) const {
   double value = 0;
   source.fill_normal({&value, 1});
   sum += deviation(query) * value;

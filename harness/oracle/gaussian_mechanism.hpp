@@ -5,7 +5,7 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/params.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 
@@ -23,10 +23,10 @@ class GaussianRelease {
 
   /// Adds independent noise to every number of a sum that belongs to query `query`. Several tensors of one
   /// query are parts of one long vector: the clip norm holds for all of them together.
-  void noise(Params& sum, NoiseSource& source, std::size_t query = 0) const;
-  void noise(double& sum, NoiseSource& source, std::size_t query) const;
+  void noise(Params& sum, RandomSource& source, std::size_t query = 0) const;
+  void noise(double& sum, RandomSource& source, std::size_t query) const;
   /// The same of numbers in any number of tensors.
-  void noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query = 0) const;
+  void noise(const torch::Tensor& sum, RandomSource& source, std::size_t query = 0) const;
 
  private:
   double deviation(std::size_t query) const;

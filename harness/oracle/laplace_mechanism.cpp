@@ -41,7 +41,7 @@ LaplaceRelease LaplaceRelease::relative(std::int64_t dimension, double factor, d
   return {dimension, factor * norm / n};
 }
 
-void LaplaceRelease::noise(const torch::Tensor& sum, NoiseSource& source) const {
+void LaplaceRelease::noise(const torch::Tensor& sum, RandomSource& source) const {
   FEDARENA_CHECK(sum.numel(), ==, dimension_);
   if (scale_ == 0) return;
   const torch::Tensor values = torch::empty({dimension_}, torch::kFloat64);

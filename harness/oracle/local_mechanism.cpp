@@ -15,7 +15,7 @@
 #include "harness/oracle/cache_pieces.hpp"
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/laplace_mechanism.hpp"
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 namespace {
@@ -100,7 +100,7 @@ struct Part {
 double distance(const torch::Tensor& left, const torch::Tensor& right) { return length_of(left - right); }
 
 // Of a vector that is taken from its centre; `spread`: how far centres may lie apart.
-void release(const torch::Tensor& vector, double spread, const LocalPolicy& policy, NoiseSource& source,
+void release(const torch::Tensor& vector, double spread, const LocalPolicy& policy, RandomSource& source,
              RoundAccesses& book) {
   double norm = length_of(vector);
   if (!std::isfinite(norm)) {

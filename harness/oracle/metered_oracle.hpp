@@ -15,7 +15,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "harness/oracle/voting.hpp"
 
 namespace fedarena {
@@ -130,7 +130,7 @@ class MeteredOracle : public Oracle {
   Setting setting_;
   torch::Tensor positions_, held_;
   Streams streams_;
-  std::unique_ptr<NoiseSource> responses_;  // nullptr before the first
+  std::unique_ptr<RandomSource> responses_;  // nullptr before the first
   bool casting_votes_ = false;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same

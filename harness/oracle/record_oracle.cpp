@@ -15,7 +15,7 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
     : MeteredOracle(setting, std::move(positions), streams),
       policy_(policy),
       canaries_(std::move(canaries)),
-      samples_(make_sample_source(policy.noise_source, streams(Purpose::kBatches))),
+      samples_(make_random_source(policy.noise_source, streams(Purpose::kBatches))),
       noise_(make_noise_source(policy.noise_source, streams)) {
   if (canaries_.leave_places_empty()) {
     std::vector<std::int64_t> held;

@@ -1,7 +1,6 @@
 #include "harness/oracle/voting.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/ranges.h>

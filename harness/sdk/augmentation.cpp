@@ -184,26 +184,4 @@ torch::Tensor Augmentation::pull_back(const torch::Tensor& images, const torch::
   return torch::autograd::grad({(*this)(source)}, {source}, {slope})[0];
 }
 
-std::string Augmentation::describe() const {
-  return std::visit(
-      Overload{[](const None&) -> std::string { return "none"; },
-               [](const Color& color) {
-                 return fmt::format("color: brightness {:+.2g}, saturation x {:.2g}, contrast x {:.2g}",
-                                    color.brightness, color.saturation, color.contrast);
-               },
-               [](const Crop& crop) {
-                 return fmt::format("crop at ({:.2f}, {:.2f}) of the shifts", crop.row, crop.column);
-               },
-               [](const Cutout& cutout) {
-                 return fmt::format("cutout around ({:.2f}, {:.2f}) of the image", cutout.row, cutout.column);
-               },
-               [](const Flip& flip) -> std::string { return flip.flipped ? "flip" : "flip: not this time"; },
-               [](const Scale& scale) {
-                 return fmt::format("scale: show {:.3g} of the width, {:.3g} of the height", scale.width,
-                                    scale.height);
-               },
-               [](const Rotate& rotate) { return fmt::format("rotate by {:.1f} degrees", rotate.degrees); }},
-      operation_);
-}
-
 }  // namespace fedarena

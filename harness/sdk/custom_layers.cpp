@@ -1,10 +1,10 @@
 #include "fedarena/custom_layers.hpp"
 
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include <ATen/ATen.h>
+#include <c10/util/accumulate.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -25,10 +25,6 @@ Custom without_parameters(const char* name, Function function, ShapeRule output_
 
 Custom of_each_number(const char* name, Function function) {
   return without_parameters(name, std::move(function), [](const Custom::Shape& shape) { return shape; });
-}
-
-std::int64_t numel(const Custom::Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 }  // namespace
@@ -67,7 +63,7 @@ Custom reshape(const Custom::Shape& shape) {
         return inputs.reshape(batch);
       },
       [shape](const Custom::Shape& inputs) {
-        FEDARENA_CHECK(numel(inputs), ==, numel(shape));
+        FEDARENA_CHECK(c10::multiply_integers(inputs), ==, c10::multiply_integers(shape));
         return shape;
       });
 }

@@ -5,12 +5,16 @@
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
+namespace {
 
+// Of what an engine was asked for, each example's as `operations` says.
 std::int64_t operations_of(const Work& work, const Operations& operations) {
   const std::int64_t second_pass = operations.input_gradient - operations.gradient;
   return work.gradients * operations.gradient + work.second_passes * second_pass +
          work.evaluations * operations.forward;
 }
+
+}  // namespace
 
 PublicCompute::PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop)
     : engine_(engine), stop_(stop), counters_(std::make_shared<Counters>()) {}
@@ -78,6 +82,23 @@ void PublicCompute::check_stop() const {
 // The run's own engine counts for itself.
 void PublicCompute::count(const Work& work) const {
   if (own_engine_) credit({.gradients = work.gradients, .operations = operations_of(work, operations_)});
+}
+
+CostMeter::CostMeter(const Model& model, const GradientEngine& engine, const PublicCompute& compute)
+    : operations_(count_operations(model.architecture())),
+      engine_(engine),
+      compute_(compute),
+      work_before_(engine.work()),
+      elsewhere_before_(compute.elsewhere()) {}
+
+results::Cost CostMeter::cost() const {
+  Work work = engine_.work();
+  work -= work_before_;
+  const PublicCompute::Elsewhere elsewhere = compute_.elsewhere();
+  return {
+      .gradients = work.gradients + elsewhere.gradients - elsewhere_before_.gradients,
+      .operations = operations_of(work, operations_) + elsewhere.operations - elsewhere_before_.operations,
+      .at_least = elsewhere.own_loops > elsewhere_before_.own_loops};
 }
 
 }  // namespace fedarena

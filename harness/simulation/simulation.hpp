@@ -235,6 +235,9 @@ class Simulation {
                                      const Downlink& downlink, const std::function<void()>& done) const;
   PrivateUplink privatised(const ClientPolicy& policy, std::int64_t round,
                            std::vector<Message> uplinks) const;
+  // The next round; where it throws, model, server state and clip norm are to be put back.
+  results::RoundRecord play_round();
+  void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_label_counts() const;

@@ -1,6 +1,3 @@
-#include "distribution_matching.hpp"
-
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -8,6 +5,8 @@
 
 #include <fedarena/class_batches.hpp>
 #include <fedarena/features.hpp>
+
+#include "feddm.hpp"
 
 namespace feddm {
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include <fedarena/image_descent.hpp>
 #include <fedarena/local_training.hpp>
 #include <fedarena/matching.hpp>
 #include <fedarena/set_descent.hpp>

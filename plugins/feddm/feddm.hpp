@@ -4,7 +4,6 @@
 #include <string>
 
 #include <fedarena/class_batches.hpp>
-#include <fedarena/image_descent.hpp>
 #include <fedarena/local_training.hpp>
 #include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>
@@ -36,5 +35,11 @@ struct Config : fedarena::RateSchedule,
   /// Throws Error for an unknown augmentation, and for one of features that votes have summed up.
   void validate() const;
 };
+
+/// Moves the images of `set`, which are not none, so that class by class their mean features and mean logits
+/// agree with those of the client's examples, at weights near `start`. An exact access. Error when the model
+/// does not end in an affine map, whose inputs the features are.
+void match_distributions(const Config& config, fedarena::Client& client, const fedarena::Params& start,
+                         fedarena::Batch& set);
 
 }  // namespace feddm
