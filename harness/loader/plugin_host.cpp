@@ -40,12 +40,6 @@ const dll::shared_library& keep_forever(dll::shared_library library) {
   return kept->emplace_back(std::move(library));
 }
 
-std::vector<std::string> names_of(const Registry& registry) {
-  std::vector<std::string> names;
-  for (const AlgorithmInfo& info : registry.algorithms()) names.push_back(info.name);
-  return names;
-}
-
 // Whether the symbol table calls it a function: data of that name would be run as code.
 bool is_function(const void* address) {
   Dl_info info;
@@ -148,7 +142,8 @@ void PluginHost::load_file(const fs::path& library) {
 
 const AlgorithmInfo& PluginHost::info(const std::string& algorithm) const {
   if (const AlgorithmInfo* found = registry_.find(algorithm)) return *found;
-  const std::vector<std::string> names = names_of(registry_);
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& known : registry_.algorithms()) names.push_back(known.name);
   throw Error(Complaint{
       .found = fmt::format("unknown algorithm \"{}\"", algorithm),
       .allowed = names.empty() ? "none, for no plugin was found" : join_names(names),

@@ -10,6 +10,11 @@
 
 namespace fedarena {
 
+double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
+  const double margin = type == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
+  return (1 - margin) * (clip_norm / norm);
+}
+
 GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip_norms, RoundAccesses& book)
     : event_(std::move(event)), clip_norms_(std::move(clip_norms)) {
   FEDARENA_CHECK(event_.noise_multipliers.size(), ==, clip_norms_.size());

@@ -9,6 +9,10 @@
 
 namespace fedarena {
 
+/// What shortens a vector of that norm to the clip norm, with a margin for the rounding of this factor and of
+/// its products with numbers of that type.
+double clip_factor(double norm, double clip_norm, torch::ScalarType type);
+
 /// One release of the Gaussian mechanism: sums over one sample of units, each sum clipped by its own norm.
 /// The event is written when the release begins and the noise is drawn from the same numbers, so that the two
 /// cannot disagree.

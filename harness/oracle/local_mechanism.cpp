@@ -85,12 +85,6 @@ double length_of(const torch::Tensor& vector) {
   return std::sqrt(squares);
 }
 
-// Rounding of the factor and of the products must not lengthen what is clipped.
-double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
-  const double margin = type == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
-  return (1 - margin) * (clip_norm / norm);
-}
-
 // A vector that leaves, and the centre around which it is clipped.
 struct Part {
   torch::Tensor vector, centre;

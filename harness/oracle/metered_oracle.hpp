@@ -124,6 +124,11 @@ class MeteredOracle : public Oracle {
   // Inside of a vote, which has private examples already and may give away nothing but its answer.
   void refuse_in_votes(const char* what) const;
   torch::Tensor cast(Voting& voting, const Vote& vote, const VoteQuery& query);
+  // These are not written down.
+  Batch read(const torch::Tensor& positions) const {
+    return setting_.reader.read(setting_.examples, positions, setting_.skew);
+  }
+  torch::Tensor count_labels() const;
   Batch examples_of_parts(const torch::Tensor& positions) const;
   Voting& parts(const VoteQuery& query);
 

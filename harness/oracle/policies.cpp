@@ -227,8 +227,7 @@ const std::vector<PolicyInfo>& policies() {
 }
 
 PrivacyPolicy make_policy(const std::string& name, const Settings& settings) {
-  const auto found = std::find_if(policies().begin(), policies().end(),
-                                  [&](const PolicyInfo& policy) { return policy.name == name; });
+  const auto found = std::ranges::find(policies(), name, &PolicyInfo::name);
   if (found == policies().end()) throw Bug(fmt::format("no policy \"{}\"", name));
   return found->make(settings);
 }

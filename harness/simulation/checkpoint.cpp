@@ -25,12 +25,12 @@ struct Header {
 ClientStates::Content client_states_from(Parts& parts) {
   ClientStates::Content content;
   for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const auto client = static_cast<std::int64_t>(parts.number());
+    const auto client = parts.integer();
     const std::span<const std::byte> state = parts.part();
     content.held[client] = std::make_shared<const Bytes>(state.begin(), state.end());
   }
   for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const auto client = static_cast<std::int64_t>(parts.number());
+    const auto client = parts.integer();
     Extent& extent = content.filed[client];
     extent.offset = parts.number();
     extent.size = parts.number();
@@ -92,7 +92,7 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   const torch::Device device = model.options().device();
   Parts parts(body, "checkpoint");
   Checkpoint checkpoint;
-  checkpoint.round = static_cast<std::int64_t>(parts.number());
+  checkpoint.round = parts.integer();
   const Message own = decode(parts.part(), model.layout(), device);
   try {
     checkpoint.params = own[kParams];

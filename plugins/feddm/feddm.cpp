@@ -59,8 +59,6 @@ class FedDm final : public Algorithm {
 
   explicit FedDm(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     Batch set = initial_set(config_, client);
     if (set.size() > 0) match_distributions(config_, client, downlink[kModel], set);

@@ -88,8 +88,6 @@ class FedLap final : public Algorithm {
 
   explicit FedLap(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     WeightedSet own{first_set(client)};

@@ -82,8 +82,6 @@ class Pppfl final : public Algorithm {
 
   explicit Pppfl(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     if (by_budget()) check_budget(client);
     make_sets(config_, client);

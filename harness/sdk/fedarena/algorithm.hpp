@@ -198,8 +198,8 @@ class FEDARENA_API Algorithm {
   virtual ~Algorithm() = default;
   /// Once before the first round.
   virtual void start(Server& /*server*/) const {}
-  /// What every client of the cohort receives.
-  virtual Message broadcast(const Server& server) const = 0;
+  /// What every client of the cohort receives: by default the global model, under the name "model".
+  virtual Message broadcast(const Server& server) const { return {{Key<Params>{"model"}, server.params}}; }
   /// A client's local work; returns what it sends.
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// The entries of every message that `train` returns in that round, in order: by default what
