@@ -21,14 +21,14 @@ class Tracer {
   void operator()(const Conv2d& layer) {
     FEDARENA_CHECK(shape_.size(), ==, 3U);
     FEDARENA_CHECK(shape_[0], ==, layer.in);
-    add_weight_and_bias("conv", {layer.out, layer.in, layer.kernel, layer.kernel});
+    add_weight_and_bias({layer.out, layer.in, layer.kernel, layer.kernel});
     shape_ = {layer.out, shape_[1] + 2 * layer.padding - layer.kernel + 1,
               shape_[2] + 2 * layer.padding - layer.kernel + 1};
   }
   void operator()(const GroupNorm& layer) {
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
     FEDARENA_CHECK(layer.channels % layer.groups, ==, 0);
-    add_weight_and_bias("norm", {layer.channels});
+    add_weight_and_bias({layer.channels});
   }
   void operator()(const Relu&) {}
   void operator()(const AveragePool& layer) { pool(layer.size); }
@@ -37,7 +37,7 @@ class Tracer {
   void operator()(const Linear& layer) {
     FEDARENA_CHECK(shape_.size(), ==, 1U);
     FEDARENA_CHECK(shape_[0], ==, layer.in);
-    add_weight_and_bias("linear", {layer.out, layer.in});
+    add_weight_and_bias({layer.out, layer.in});
     shape_ = {layer.out};
   }
   void operator()(const Embedding& layer) {
@@ -45,18 +45,15 @@ class Tracer {
     FEDARENA_CHECK(first_, ==, true);  // data has whole numbers, not what layers compute
     FEDARENA_CHECK(layer.count, >=, 1);
     FEDARENA_CHECK(layer.count, <=, kExactInSinglePrecision);
-    name("embedding");
-    add("weight", {layer.count, layer.dimension});
+    layout.add({layer.count, layer.dimension});
     shape_.push_back(layer.dimension);
   }
   void operator()(const BatchNorm& layer) {
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
-    add_weight_and_bias("batchnorm", {layer.channels});
+    add_weight_and_bias({layer.channels});
   }
   void operator()(const Custom& layer) {
-    name(layer.name);
-    int index = 0;
-    for (const Custom::Shape& extents : layer.parameters) add(std::to_string(index++), extents);
+    for (const Custom::Shape& extents : layer.parameters) layout.add(extents);
     shape_ = layer.output_shape(shape_);
   }
 
@@ -73,23 +70,15 @@ class Tracer {
     FEDARENA_CHECK(shape_.size(), ==, 3U);
     shape_ = {shape_[0], shape_[1] / size, shape_[2] / size};
   }
-  void name(std::string_view kind) { name_ = fmt::format("{}{}", kind, ++layers_); }
-  void add(const std::string& part, std::vector<std::int64_t> extents) {
-    layout.add(name_ + "." + part, std::move(extents));
-  }
 
   // A number of the bias for each output, the weight's first dimension.
-  void add_weight_and_bias(std::string_view kind, std::vector<std::int64_t> weight) {
-    name(kind);
-    const std::int64_t outputs = weight[0];
-    add("weight", std::move(weight));
-    add("bias", {outputs});
+  void add_weight_and_bias(const std::vector<std::int64_t>& weight) {
+    layout.add(weight);
+    layout.add({weight[0]});
   }
 
   bool first_ = true;
   std::vector<std::int64_t> shape_;
-  std::string name_;
-  int layers_ = 0;
 };
 
 // Applies the layers in turn; `next` hands out the parameter tensors in the order of the layout.

@@ -18,8 +18,7 @@ struct LinearConfig {
 
 // The layer Linear always has a bias.
 Custom linear_map(std::int64_t in, std::int64_t out) {
-  return {.name = "linear",
-          .parameters = {{out, in}},
+  return {.parameters = {{out, in}},
           .forward = [](const std::vector<torch::Tensor>& at,
                         const torch::Tensor& inputs) { return inputs.matmul(at[0].t()); },
           .output_shape = [out](const Custom::Shape&) { return Custom::Shape{out}; }};
