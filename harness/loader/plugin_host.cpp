@@ -18,7 +18,6 @@
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
-#include "harness/loader/kept_float_environment.hpp"
 
 namespace fedarena {
 namespace {

@@ -63,6 +63,13 @@ void PublicCompute::stop_if_interrupted() const {
   check_stop();
 }
 
+PublicCompute::Elsewhere& PublicCompute::Elsewhere::operator-=(const Elsewhere& other) {
+  own_loops -= other.own_loops;
+  gradients -= other.gradients;
+  operations -= other.operations;
+  return *this;
+}
+
 PublicCompute::Elsewhere PublicCompute::elsewhere() const {
   return {.own_loops = counters_->own_loops.load(std::memory_order_relaxed),
           .gradients = counters_->gradients.load(std::memory_order_relaxed),
@@ -94,11 +101,11 @@ CostMeter::CostMeter(const Model& model, const GradientEngine& engine, const Pub
 results::Cost CostMeter::cost() const {
   Work work = engine_.work();
   work -= work_before_;
-  const PublicCompute::Elsewhere elsewhere = compute_.elsewhere();
-  return {
-      .gradients = work.gradients + elsewhere.gradients - elsewhere_before_.gradients,
-      .operations = operations_of(work, operations_) + elsewhere.operations - elsewhere_before_.operations,
-      .at_least = elsewhere.own_loops > elsewhere_before_.own_loops};
+  PublicCompute::Elsewhere elsewhere = compute_.elsewhere();
+  elsewhere -= elsewhere_before_;
+  return {.gradients = work.gradients + elsewhere.gradients,
+          .operations = operations_of(work, operations_) + elsewhere.operations,
+          .at_least = elsewhere.own_loops > 0};
 }
 
 }  // namespace fedarena

@@ -22,6 +22,8 @@ class PublicCompute final : public Compute {
     std::int64_t own_loops = 0;
     /// Examples' gradients of other networks, and their floating-point operations.
     std::int64_t gradients = 0, operations = 0;
+
+    Elsewhere& operator-=(const Elsewhere& other);
   };
 
   PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop);

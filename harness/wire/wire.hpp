@@ -6,7 +6,7 @@
 
 #include "fedarena/message.hpp"
 
-#include "harness/wire/bytes.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 

@@ -9,7 +9,7 @@
 
 #include <torch/types.h>
 
-#include "harness/wire/bytes.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 
