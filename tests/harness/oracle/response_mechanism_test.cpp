@@ -189,9 +189,9 @@ TEST(ResponseLaw, DrawsWhatItSays) {
 }
 
 // Numbers that a test wrote down.
-class Written final : public RandomSource {
+class WrittenNumbers final : public RandomSource {
  public:
-  explicit Written(std::vector<double> numbers) : numbers_(std::move(numbers)) {}
+  explicit WrittenNumbers(std::vector<double> numbers) : numbers_(std::move(numbers)) {}
   void fill_normal(std::span<double>) override { ADD_FAILURE(); }
   double gamma(double) override { throw Bug("nobody asks for it"); }
   double uniform() override { return numbers_.at(next_++); }
@@ -207,7 +207,7 @@ class Written final : public RandomSource {
 // Its probability is 8.5e-17, less than a uniform number of 53 bits can tell from 0.
 TEST(ResponseLaw, GivesAnswersThatAreRarerThanTheBitsOfOneNumber) {
   const ResponseLaw law = ResponseLaw::plain(2, 37);
-  Written below({0, 0.7, 0}), above({0, 0.8});
+  WrittenNumbers below({0, 0.7, 0}), above({0, 0.8});
   EXPECT_EQ(law.draw(1, below), 0);
   EXPECT_EQ(law.draw(1, above), 1);
 }
