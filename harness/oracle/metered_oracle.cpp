@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "harness/oracle/response_mechanism.hpp"
-#include "harness/oracle/vote_seal.hpp"
 
 namespace fedarena {
 namespace {

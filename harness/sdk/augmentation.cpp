@@ -53,10 +53,6 @@ Operation draw_operation(const std::string& name, Stream& stream) {
   return Augmentation::Rotate{between(stream, -kLargestAngle, kLargestAngle)};
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 [[noreturn]] void refuse(const std::string& name, const std::string& strategy) {
   std::vector<std::string> known = names();
   const std::string allowed = fmt::format("none, or some of {}, joined by \"_\"", join_names(known));
@@ -74,8 +70,8 @@ std::vector<std::string> parse(const std::string& strategy) {
   for (std::size_t begin = 0; begin <= strategy.size();) {
     const std::size_t end = std::min(strategy.find('_', begin), strategy.size());
     const std::string name = strategy.substr(begin, end - begin);
-    if (!contains(names(), name)) refuse(name, strategy);
-    if (contains(found, name)) {
+    if (std::ranges::find(names(), name) == names().end()) refuse(name, strategy);
+    if (std::ranges::find(found, name) != found.end()) {
       throw Error(Complaint{.found = fmt::format("\"{}\" is in \"{}\" twice", name, strategy),
                             .remedy = "Name it once; all operations are drawn alike."});
     }

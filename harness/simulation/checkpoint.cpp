@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/fnv.hpp"
 
-#include "harness/simulation/checksum.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -40,6 +40,12 @@ ClientStates::Content client_states_from(Parts& parts) {
 }
 
 }  // namespace
+
+std::uint64_t checksum_of(std::span<const std::byte> bytes) {
+  Fnv1a hash;
+  for (const std::byte byte : bytes) hash.add(static_cast<std::uint64_t>(byte));
+  return hash.value();
+}
 
 Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   const auto& [held, filed] = checkpoint.client_states;

@@ -9,9 +9,9 @@
 // no example; its synthetic sets hold all classes unless `classes = "held"`. Under server_calibration
 // (Equation 20, Appendix A.1) every step of a round takes the lengths at the round's first model, the only
 // ones that a client can know.
-#include <optional>
+#include "fedlap.hpp"
 
-#include "local_approximation.hpp"
+#include <optional>
 
 namespace fedlap {
 
