@@ -101,9 +101,7 @@ void PluginHost::load_folder(const fs::path& folder) {
   }
   std::sort(libraries.begin(), libraries.end());
   for (const fs::path& library : libraries) {
-    const bool seen = std::any_of(reports_.begin(), reports_.end(),
-                                  [&](const PluginReport& report) { return report.library == library; });
-    if (!seen) load_file(library);
+    if (std::ranges::find(reports_, library, &PluginReport::library) == reports_.end()) load_file(library);
   }
 }
 

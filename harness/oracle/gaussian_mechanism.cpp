@@ -37,10 +37,6 @@ double GaussianRelease::deviation(std::size_t query) const {
   return noise_multiplier == 0 ? 0 : noise_multiplier * clip_norms_[query];
 }
 
-void GaussianRelease::noise(Params& sum, RandomSource& source, std::size_t query) const {
-  noise(sum.flat(), source, query);
-}
-
 void GaussianRelease::noise(const torch::Tensor& sum, RandomSource& source, std::size_t query) const {
   torch::Tensor values = torch::empty({std::min(sum.numel(), kCachePiece)}, torch::kFloat64);
   for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t) {

@@ -27,10 +27,8 @@ class GaussianRelease {
 
   /// Adds independent noise to every number of a sum that belongs to query `query`. Several tensors of one
   /// query are parts of one long vector: the clip norm holds for all of them together.
-  void noise(Params& sum, RandomSource& source, std::size_t query = 0) const;
-  void noise(double& sum, RandomSource& source, std::size_t query) const;
-  /// The same of numbers in any number of tensors.
   void noise(const torch::Tensor& sum, RandomSource& source, std::size_t query = 0) const;
+  void noise(double& sum, RandomSource& source, std::size_t query) const;
 
  private:
   double deviation(std::size_t query) const;

@@ -133,7 +133,7 @@ Params PrivateUplink::mean(Key<Params> key) const {
   }
   const auto source =
       make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream + 1 + answers_.size());
-  release().noise(sum, *source, kSumQuery);
+  release().noise(sum.flat(), *source, kSumQuery);
   sum *= 1 / static_cast<double>(setting_.expected_cohort);
   return answers_.emplace(key.name, std::move(sum)).first->second;
 }

@@ -74,7 +74,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
                    .sum;
   canaries_.enter(sum, sample.rate, policy_.clip_norm);
-  release.noise(sum, *noise_);
+  release.noise(sum.flat(), *noise_);
   canaries_.score(sum, policy_.clip_norm);
   sum *= 1 / sample.expected_size;
   return sum;

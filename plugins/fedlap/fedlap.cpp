@@ -11,8 +11,6 @@
 // ones that a client can know.
 #include "fedlap.hpp"
 
-#include <optional>
-
 namespace fedlap {
 
 using namespace fedarena;
