@@ -11,8 +11,6 @@
 
 #include "fedarena/base/print.hpp"
 
-#include "harness/loader/kept_float_environment.hpp"
-
 namespace fedarena {
 namespace {
 

@@ -18,7 +18,6 @@
 
 #include "harness/loader/guarded_algorithm.hpp"
 #include "harness/loader/handshake.hpp"
-#include "harness/loader/kept_float_environment.hpp"
 
 namespace fedarena {
 namespace {
@@ -38,12 +37,6 @@ class LoadingThrew : public std::runtime_error {
 const dll::shared_library& keep_forever(dll::shared_library library) {
   static auto* const kept = new std::vector<dll::shared_library>();
   return kept->emplace_back(std::move(library));
-}
-
-std::vector<std::string> names_of(const Registry& registry) {
-  std::vector<std::string> names;
-  for (const AlgorithmInfo& info : registry.algorithms()) names.push_back(info.name);
-  return names;
 }
 
 // Whether the symbol table calls it a function: data of that name would be run as code.
@@ -108,9 +101,7 @@ void PluginHost::load_folder(const fs::path& folder) {
   }
   std::sort(libraries.begin(), libraries.end());
   for (const fs::path& library : libraries) {
-    const bool seen = std::any_of(reports_.begin(), reports_.end(),
-                                  [&](const PluginReport& report) { return report.library == library; });
-    if (!seen) load_file(library);
+    if (std::ranges::find(reports_, library, &PluginReport::library) == reports_.end()) load_file(library);
   }
 }
 
@@ -148,7 +139,8 @@ void PluginHost::load_file(const fs::path& library) {
 
 const AlgorithmInfo& PluginHost::info(const std::string& algorithm) const {
   if (const AlgorithmInfo* found = registry_.find(algorithm)) return *found;
-  const std::vector<std::string> names = names_of(registry_);
+  std::vector<std::string> names;
+  for (const AlgorithmInfo& known : registry_.algorithms()) names.push_back(known.name);
   throw Error(Complaint{
       .found = fmt::format("unknown algorithm \"{}\"", algorithm),
       .allowed = names.empty() ? "none, for no plugin was found" : join_names(names),

@@ -1,9 +1,9 @@
 #include "harness/models/operations.hpp"
 
-#include <functional>
-#include <numeric>
 #include <variant>
 #include <vector>
+
+#include <c10/util/accumulate.h>
 
 namespace fedarena {
 namespace {
@@ -25,9 +25,7 @@ class Counter {
   void operator()(const AveragePool& layer) { pool(layer.size); }
   void operator()(const MaxPool& layer) { pool(layer.size); }
   void operator()(const Relu&) {}
-  void operator()(const Flatten&) {
-    shape_ = {std::accumulate(shape_.begin(), shape_.end(), std::int64_t{1}, std::multiplies<>())};
-  }
+  void operator()(const Flatten&) { shape_ = {c10::multiply_integers(shape_)}; }
   void operator()(const GroupNorm&) { learnt_before_ = true; }
   void operator()(const BatchNorm&) { learnt_before_ = true; }
   void operator()(const Embedding& layer) {

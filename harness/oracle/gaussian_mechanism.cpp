@@ -10,6 +10,11 @@
 
 namespace fedarena {
 
+double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
+  const double margin = type == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
+  return (1 - margin) * (clip_norm / norm);
+}
+
 GaussianRelease::GaussianRelease(SampledGaussian event, std::vector<double> clip_norms, RoundAccesses& book)
     : event_(std::move(event)), clip_norms_(std::move(clip_norms)) {
   FEDARENA_CHECK(event_.noise_multipliers.size(), ==, clip_norms_.size());
@@ -32,11 +37,7 @@ double GaussianRelease::deviation(std::size_t query) const {
   return noise_multiplier == 0 ? 0 : noise_multiplier * clip_norms_[query];
 }
 
-void GaussianRelease::noise(Params& sum, NoiseSource& source, std::size_t query) const {
-  noise(sum.flat(), source, query);
-}
-
-void GaussianRelease::noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query) const {
+void GaussianRelease::noise(const torch::Tensor& sum, RandomSource& source, std::size_t query) const {
   torch::Tensor values = torch::empty({std::min(sum.numel(), kCachePiece)}, torch::kFloat64);
   for_each_piece(sum.view({-1}), [&](const torch::Tensor& piece, std::int64_t) {
     const torch::Tensor noise = values.narrow(0, 0, piece.numel());
@@ -46,7 +47,7 @@ void GaussianRelease::noise(const torch::Tensor& sum, NoiseSource& source, std::
   });
 }
 
-void GaussianRelease::noise(double& sum, NoiseSource& source, std::size_t query) const {
+void GaussianRelease::noise(double& sum, RandomSource& source, std::size_t query) const {
   double value = 0;
   source.fill_normal({&value, 1});
   sum += deviation(query) * value;

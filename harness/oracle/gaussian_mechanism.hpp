@@ -5,9 +5,13 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/params.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
+
+/// What shortens a vector of that norm to the clip norm, with a margin for the rounding of this factor and of
+/// its products with numbers of that type.
+double clip_factor(double norm, double clip_norm, torch::ScalarType type);
 
 /// One release of the Gaussian mechanism: sums over one sample of units, each sum clipped by its own norm.
 /// The event is written when the release begins and the noise is drawn from the same numbers, so that the two
@@ -23,10 +27,8 @@ class GaussianRelease {
 
   /// Adds independent noise to every number of a sum that belongs to query `query`. Several tensors of one
   /// query are parts of one long vector: the clip norm holds for all of them together.
-  void noise(Params& sum, NoiseSource& source, std::size_t query = 0) const;
-  void noise(double& sum, NoiseSource& source, std::size_t query) const;
-  /// The same of numbers in any number of tensors.
-  void noise(const torch::Tensor& sum, NoiseSource& source, std::size_t query = 0) const;
+  void noise(const torch::Tensor& sum, RandomSource& source, std::size_t query = 0) const;
+  void noise(double& sum, RandomSource& source, std::size_t query) const;
 
  private:
   double deviation(std::size_t query) const;

@@ -1,7 +1,7 @@
 #include "harness/oracle/laplace_mechanism.hpp"
 
 #include <cmath>
-#include <cstdint>
+#include <utility>
 
 #include "fedarena/base/error.hpp"
 
@@ -10,26 +10,19 @@
 namespace fedarena {
 namespace {
 
-const char* const kUnprotected = "messages";
+// What is written down of noise of that scale.
+Event event_of(double scale, Event noised) { return scale > 0 ? std::move(noised) : ExactAccess{"messages"}; }
 
 }  // namespace
 
 LaplaceRelease LaplaceRelease::bounded(std::int64_t dimension, double scale, double distance,
                                        RoundAccesses& book) {
-  if (scale > 0) {
-    book.add(Laplace{dimension, distance / scale});
-  } else {
-    book.add(ExactAccess{kUnprotected});
-  }
+  book.add(event_of(scale, Laplace{dimension, distance / scale}));
   return {dimension, scale};
 }
 
 LaplaceRelease LaplaceRelease::metric(std::int64_t dimension, double scale, RoundAccesses& book) {
-  if (scale > 0) {
-    book.add(MetricLaplace{dimension, scale});
-  } else {
-    book.add(ExactAccess{kUnprotected});
-  }
+  book.add(event_of(scale, MetricLaplace{dimension, scale}));
   return {dimension, scale};
 }
 
@@ -41,7 +34,7 @@ LaplaceRelease LaplaceRelease::relative(std::int64_t dimension, double factor, d
   return {dimension, factor * norm / n};
 }
 
-void LaplaceRelease::noise(const torch::Tensor& sum, NoiseSource& source) const {
+void LaplaceRelease::noise(const torch::Tensor& sum, RandomSource& source) const {
   FEDARENA_CHECK(sum.numel(), ==, dimension_);
   if (scale_ == 0) return;
   const torch::Tensor values = torch::empty({dimension_}, torch::kFloat64);

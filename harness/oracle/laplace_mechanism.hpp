@@ -6,7 +6,7 @@
 
 #include "fedarena/accounting/ledger.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 
@@ -27,7 +27,7 @@ class LaplaceRelease {
   static LaplaceRelease relative(std::int64_t dimension, double factor, double norm, RoundAccesses& book);
 
   /// Adds the noise to a tensor of n numbers, once.
-  void noise(const torch::Tensor& sum, NoiseSource& source) const;
+  void noise(const torch::Tensor& sum, RandomSource& source) const;
 
  private:
   LaplaceRelease(std::int64_t dimension, double scale) : dimension_(dimension), scale_(scale) {}

@@ -15,7 +15,7 @@
 #include "harness/oracle/cache_pieces.hpp"
 #include "harness/oracle/gaussian_mechanism.hpp"
 #include "harness/oracle/laplace_mechanism.hpp"
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 namespace {
@@ -85,12 +85,6 @@ double length_of(const torch::Tensor& vector) {
   return std::sqrt(squares);
 }
 
-// Rounding of the factor and of the products must not lengthen what is clipped.
-double clip_factor(double norm, double clip_norm, torch::ScalarType type) {
-  const double margin = type == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
-  return (1 - margin) * (clip_norm / norm);
-}
-
 // A vector that leaves, and the centre around which it is clipped.
 struct Part {
   torch::Tensor vector, centre;
@@ -100,7 +94,7 @@ struct Part {
 double distance(const torch::Tensor& left, const torch::Tensor& right) { return length_of(left - right); }
 
 // Of a vector that is taken from its centre; `spread`: how far centres may lie apart.
-void release(const torch::Tensor& vector, double spread, const LocalPolicy& policy, NoiseSource& source,
+void release(const torch::Tensor& vector, double spread, const LocalPolicy& policy, RandomSource& source,
              RoundAccesses& book) {
   double norm = length_of(vector);
   if (!std::isfinite(norm)) {

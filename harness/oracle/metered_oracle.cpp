@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "harness/oracle/response_mechanism.hpp"
-#include "harness/oracle/vote_seal.hpp"
 
 namespace fedarena {
 namespace {
@@ -58,8 +57,7 @@ void MeteredOracle::check(const Query& query) const {
 BatchSource MeteredOracle::source(const torch::Tensor& positions, const Query& query) const {
   return [this, positions, augmentation = query.augmentation](std::int64_t begin, std::int64_t end) {
     if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
-    Batch batch =
-        setting_.reader.read(setting_.examples, positions.narrow(0, begin, end - begin), setting_.skew);
+    Batch batch = read(positions.narrow(0, begin, end - begin));
     if (augmentation != nullptr) batch.inputs = (*augmentation)(batch.inputs);
     return batch;
   };
@@ -82,6 +80,10 @@ torch::Tensor MeteredOracle::label_counts() {
   refuse_in_votes("label counts");
   note(label_count_access());
   if (setting_.classes == 0) throw Error::of("a regression has no label counts");
+  return count_labels();
+}
+
+torch::Tensor MeteredOracle::count_labels() const {
   return setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
 }
 
@@ -89,15 +91,13 @@ torch::Tensor MeteredOracle::held_classes() {
   refuse_in_votes("classes");
   note(class_access());
   if (setting_.classes == 0) throw Error::of("a regression has no classes");
-  const torch::Tensor counts =
-      setting_.examples.targets.index_select(0, positions_).bincount({}, setting_.classes);
-  return counts.nonzero().flatten();
+  return count_labels().nonzero().flatten();
 }
 
 Batch MeteredOracle::exact_batch() {
   refuse_in_votes("examples");
   note(ExactAccess{"examples"});
-  return setting_.reader.read(setting_.examples, held_, setting_.skew);
+  return read(held_);
 }
 
 torch::Tensor MeteredOracle::randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
@@ -135,12 +135,11 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query)
   if (query.parts > 0) {
     votes = cast(parts(query), vote, query);
   } else {
-    const auto read = [this](std::int64_t begin, std::int64_t end) {
-      const Batch batch =
-          setting_.reader.read(setting_.examples, held_.narrow(0, begin, end - begin), setting_.skew);
+    const auto singly = [this](std::int64_t begin, std::int64_t end) {
+      const Batch batch = read(held_.narrow(0, begin, end - begin));
       return Batch{batch.inputs.unsqueeze(1), batch.targets.unsqueeze(1)};
     };
-    Voting voting = Voting::of_examples(examples, read);
+    Voting voting = Voting::of_examples(examples, singly);
     votes = cast(voting, vote, query);
   }
   (query.parts > 0 ? asked_.part_votes : asked_.votes) += votes.size(0);
@@ -151,7 +150,7 @@ torch::Tensor MeteredOracle::noisy_sum(const Vote& vote, const VoteQuery& query)
 Batch MeteredOracle::examples_of_parts(const torch::Tensor& positions) const {
   if (setting_.stop.load(std::memory_order_relaxed)) throw Interrupted();
   const torch::Tensor all = positions.flatten();
-  Batch batch = setting_.reader.read(setting_.examples, all, setting_.skew);
+  Batch batch = read(all);
   const auto* position = all.data_ptr<std::int64_t>();
   for (std::int64_t row = 0; row < all.size(0); ++row) {
     if (!leaves_out(position[row])) continue;
@@ -182,11 +181,12 @@ Voting& MeteredOracle::parts(const VoteQuery& query) {
       if (query.keep && entry.name.starts_with(prefix))
         own.put_entry({entry.name.substr(prefix.size()), entry.content});
     }
-    const auto read = [this, dealt](std::int64_t begin, std::int64_t end) {
+    const auto own_parts = [this, dealt](std::int64_t begin, std::int64_t end) {
       return examples_of_parts(dealt.narrow(0, begin, end - begin));
     };
     found =
-        votings_.try_emplace(query.parts, PartsVoting{Voting::of_parts(query.parts, read, own), false}).first;
+        votings_.try_emplace(query.parts, PartsVoting{Voting::of_parts(query.parts, own_parts, own), false})
+            .first;
   }
   found->second.keeps = found->second.keeps || query.keep;
   return found->second.voting;

@@ -15,7 +15,7 @@
 #include "datasets/dataset.hpp"
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/oracle/example_reader.hpp"
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "harness/oracle/voting.hpp"
 
 namespace fedarena {
@@ -124,13 +124,18 @@ class MeteredOracle : public Oracle {
   // Inside of a vote, which has private examples already and may give away nothing but its answer.
   void refuse_in_votes(const char* what) const;
   torch::Tensor cast(Voting& voting, const Vote& vote, const VoteQuery& query);
+  // These are not written down.
+  Batch read(const torch::Tensor& positions) const {
+    return setting_.reader.read(setting_.examples, positions, setting_.skew);
+  }
+  torch::Tensor count_labels() const;
   Batch examples_of_parts(const torch::Tensor& positions) const;
   Voting& parts(const VoteQuery& query);
 
   Setting setting_;
   torch::Tensor positions_, held_;
   Streams streams_;
-  std::unique_ptr<NoiseSource> responses_;  // nullptr before the first
+  std::unique_ptr<RandomSource> responses_;  // nullptr before the first
   bool casting_votes_ = false;
   const Message* state_ = nullptr;    // the client's, while it trains
   Observations* observed_ = nullptr;  // the same

@@ -5,7 +5,7 @@
 
 #include "fedarena/base/overload.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "harness/oracle/response_mechanism.hpp"
 
 namespace fedarena {
@@ -46,8 +46,7 @@ Schema<Accounting> Accounting::schema() {
        Constraint::one_of({kStreamNoise, kSystemNoise})},
       {"public_label_counts", &Accounting::public_label_counts,
        "everybody knows how many examples of each class each client holds, which tests of clients "
-       "(per_client) "
-       "may follow; tables say so"},
+       "(per_client) may follow; tables say so"},
   };
 }
 
@@ -92,8 +91,7 @@ Schema<ClientPolicy> ClientPolicy::schema() {
        Constraint::positive()},
       {"count_noise", &ClientPolicy::count_noise,
        "adaptive clipping: standard deviation of the noise on the number of messages below the clip norm; 0: "
-       "a "
-       "twentieth of the cohort",
+       "a twentieth of the cohort",
        Constraint::at_least(0)},
       {"as_if_cohort", &ClientPolicy::as_if_cohort,
        "rescale the noise to that of a larger cohort than is simulated; tables print both epsilons; 0: do "
@@ -160,8 +158,7 @@ Schema<LabelPolicy> LabelPolicy::schema() {
        Constraint::positive()},
       {"stages", &LabelPolicy::stages,
        "1: all labels are randomised alike; 2: half of them, then the other half under the predictions of "
-       "the "
-       "model that the first half trained",
+       "the model that the first half trained",
        Constraint::between(1, 2)},
       {"first_rounds", &LabelPolicy::first_rounds,
        "two stages: so many rounds are trained on the first half alone", Constraint::at_least(0)},
@@ -230,8 +227,7 @@ const std::vector<PolicyInfo>& policies() {
 }
 
 PrivacyPolicy make_policy(const std::string& name, const Settings& settings) {
-  const auto found = std::find_if(policies().begin(), policies().end(),
-                                  [&](const PolicyInfo& policy) { return policy.name == name; });
+  const auto found = std::ranges::find(policies(), name, &PolicyInfo::name);
   if (found == policies().end()) throw Bug(fmt::format("no policy \"{}\"", name));
   return found->make(settings);
 }

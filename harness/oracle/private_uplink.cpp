@@ -33,11 +33,6 @@ const Params* params_in(const Message& message, const char* name) {
 // made. Names would not do: keys whose hashes agree would share their noise.
 constexpr std::uint64_t kCountStream = 0;
 
-// Factors are that much smaller than C / norm, which is more than their rounding and that of the products.
-double clip_margin(const Params& params) {
-  return params.flat().scalar_type() == torch::kFloat64 ? 0x1p-40 : 0x1p-19;
-}
-
 double count_deviation(const ClientPolicy& policy, std::int64_t cohort) {
   return policy.count_noise > 0 ? policy.count_noise : static_cast<double>(cohort) / 20;
 }
@@ -129,9 +124,8 @@ Params PrivateUplink::mean(Key<Params> key) const {
     const double norm = norms_[index];
     const Params* sent = params_in(messages_[index], key.name);
     if (!std::isfinite(norm) || sent == nullptr) continue;
-    const double factor =
-        norm > setting_.clip_norm ? (1 - clip_margin(sum)) * (setting_.clip_norm / norm) : 1;
-    sum.add_scaled(factor, *sent);
+    const bool long_one = norm > setting_.clip_norm;
+    sum.add_scaled(long_one ? clip_factor(norm, setting_.clip_norm, sum.flat().scalar_type()) : 1, *sent);
   }
   if (answers_.empty()) {
     for (const std::int64_t canary : canaries_)
@@ -139,7 +133,7 @@ Params PrivateUplink::mean(Key<Params> key) const {
   }
   const auto source =
       make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream + 1 + answers_.size());
-  release().noise(sum, *source, kSumQuery);
+  release().noise(sum.flat(), *source, kSumQuery);
   sum *= 1 / static_cast<double>(setting_.expected_cohort);
   return answers_.emplace(key.name, std::move(sum)).first->second;
 }

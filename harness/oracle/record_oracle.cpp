@@ -15,7 +15,7 @@ RecordOracle::RecordOracle(const Setting& setting, torch::Tensor positions, cons
     : MeteredOracle(setting, std::move(positions), streams),
       policy_(policy),
       canaries_(std::move(canaries)),
-      samples_(make_sample_source(policy.noise_source, streams(Purpose::kBatches))),
+      samples_(make_random_source(policy.noise_source, streams(Purpose::kBatches))),
       noise_(make_noise_source(policy.noise_source, streams)) {
   if (canaries_.leave_places_empty()) {
     std::vector<std::int64_t> held;
@@ -74,7 +74,7 @@ Params RecordOracle::gradient(const Params& at, const Query& query) {
                    .engine.clipped_gradient_sum(at, policy_.clip_norm, count, source(sample.positions, query))
                    .sum;
   canaries_.enter(sum, sample.rate, policy_.clip_norm);
-  release.noise(sum, *noise_);
+  release.noise(sum.flat(), *noise_);
   canaries_.score(sum, policy_.clip_norm);
   sum *= 1 / sample.expected_size;
   return sum;

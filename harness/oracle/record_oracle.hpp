@@ -4,9 +4,8 @@
 
 #include "harness/oracle/canaries.hpp"
 #include "harness/oracle/metered_oracle.hpp"
-#include "harness/oracle/noise_source.hpp"
 #include "harness/oracle/policies.hpp"
-#include "harness/oracle/sample_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 
@@ -47,8 +46,8 @@ class RecordOracle final : public MeteredOracle {
 
   RecordPolicy policy_;
   ClientCanaries canaries_;
-  std::unique_ptr<SampleSource> samples_;
-  std::unique_ptr<NoiseSource> noise_;
+  std::unique_ptr<RandomSource> samples_;
+  std::unique_ptr<RandomSource> noise_;
 };
 
 }  // namespace fedarena

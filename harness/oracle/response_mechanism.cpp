@@ -100,7 +100,7 @@ std::vector<double> ResponseLaw::probabilities(std::int64_t label) const {
   return result;
 }
 
-std::int64_t ResponseLaw::draw(std::int64_t label, NoiseSource& source) const {
+std::int64_t ResponseLaw::draw(std::int64_t label, RandomSource& source) const {
   const auto one_of = [&](std::size_t count) {
     return std::min(count - 1, static_cast<std::size_t>(source.uniform() * static_cast<double>(count)));
   };
@@ -135,7 +135,7 @@ ResponseRelease ResponseRelease::of_synthetic(std::int64_t classes, double epsil
 }
 
 torch::Tensor ResponseRelease::answers(const torch::Tensor& labels, const torch::Tensor& prior,
-                                       NoiseSource& source) const {
+                                       RandomSource& source) const {
   if (labels.dim() != 1 || labels.scalar_type() != torch::kInt64)
     throw Bug("labels for randomised response are no row of int64");
   const std::int64_t n = labels.size(0);

@@ -9,7 +9,7 @@
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/metric.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 
@@ -35,7 +35,7 @@ class ResponseLaw {
   const std::vector<std::int64_t>& candidates() const { return candidates_; }
   /// Of every answer, given that label; sums to 1.
   std::vector<double> probabilities(std::int64_t label) const;
-  std::int64_t draw(std::int64_t label, NoiseSource& source) const;
+  std::int64_t draw(std::int64_t label, RandomSource& source) const;
 
  private:
   ResponseLaw(std::int64_t classes, std::vector<std::int64_t> candidates, double epsilon);
@@ -63,7 +63,7 @@ class ResponseRelease {
   /// An answer for each label (int64 [n]), int64 [n] on the labels' device; under its row of `prior` ([n,
   /// classes]) or, where that is undefined, under none. Error when a label is not one of the classes, or a
   /// row is not a distribution.
-  torch::Tensor answers(const torch::Tensor& labels, const torch::Tensor& prior, NoiseSource& source) const;
+  torch::Tensor answers(const torch::Tensor& labels, const torch::Tensor& prior, RandomSource& source) const;
 
  private:
   ResponseRelease(std::int64_t classes, double epsilon);

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "harness/wire/bytes.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 

@@ -53,10 +53,6 @@ Operation draw_operation(const std::string& name, Stream& stream) {
   return Augmentation::Rotate{between(stream, -kLargestAngle, kLargestAngle)};
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 [[noreturn]] void refuse(const std::string& name, const std::string& strategy) {
   std::vector<std::string> known = names();
   const std::string allowed = fmt::format("none, or some of {}, joined by \"_\"", join_names(known));
@@ -74,8 +70,8 @@ std::vector<std::string> parse(const std::string& strategy) {
   for (std::size_t begin = 0; begin <= strategy.size();) {
     const std::size_t end = std::min(strategy.find('_', begin), strategy.size());
     const std::string name = strategy.substr(begin, end - begin);
-    if (!contains(names(), name)) refuse(name, strategy);
-    if (contains(found, name)) {
+    if (std::ranges::find(names(), name) == names().end()) refuse(name, strategy);
+    if (std::ranges::find(found, name) != found.end()) {
       throw Error(Complaint{.found = fmt::format("\"{}\" is in \"{}\" twice", name, strategy),
                             .remedy = "Name it once; all operations are drawn alike."});
     }
@@ -182,28 +178,6 @@ torch::Tensor Augmentation::pull_back(const torch::Tensor& images, const torch::
   const torch::AutoGradMode enabled(true);
   const torch::Tensor source = images.detach().requires_grad_();
   return torch::autograd::grad({(*this)(source)}, {source}, {slope})[0];
-}
-
-std::string Augmentation::describe() const {
-  return std::visit(
-      Overload{[](const None&) -> std::string { return "none"; },
-               [](const Color& color) {
-                 return fmt::format("color: brightness {:+.2g}, saturation x {:.2g}, contrast x {:.2g}",
-                                    color.brightness, color.saturation, color.contrast);
-               },
-               [](const Crop& crop) {
-                 return fmt::format("crop at ({:.2f}, {:.2f}) of the shifts", crop.row, crop.column);
-               },
-               [](const Cutout& cutout) {
-                 return fmt::format("cutout around ({:.2f}, {:.2f}) of the image", cutout.row, cutout.column);
-               },
-               [](const Flip& flip) -> std::string { return flip.flipped ? "flip" : "flip: not this time"; },
-               [](const Scale& scale) {
-                 return fmt::format("scale: show {:.3g} of the width, {:.3g} of the height", scale.width,
-                                    scale.height);
-               },
-               [](const Rotate& rotate) { return fmt::format("rotate by {:.1f} degrees", rotate.degrees); }},
-      operation_);
 }
 
 }  // namespace fedarena

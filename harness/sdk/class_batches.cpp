@@ -1,7 +1,5 @@
 #include "fedarena/class_batches.hpp"
 
-#include <algorithm>
-
 namespace fedarena {
 
 Schema<ClassMatching> ClassMatching::schema() {
@@ -12,8 +10,7 @@ Schema<ClassMatching> ClassMatching::schema() {
       {"augmentation",
        &ClassMatching::augmentation,
        "differentiable siamese augmentation of examples and images, drawn for each class and step: "
-       "operations "
-       "joined by \"_\" out of color, crop, cutout, flip, scale, rotate; or none",
+       "operations joined by \"_\" out of color, crop, cutout, flip, scale, rotate; or none",
        {}},
   };
 }

@@ -1,10 +1,10 @@
 #include "fedarena/custom_layers.hpp"
 
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include <ATen/ATen.h>
+#include <c10/util/accumulate.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -14,41 +14,34 @@ namespace {
 using Function = std::function<torch::Tensor(const torch::Tensor&)>;
 using ShapeRule = std::function<Custom::Shape(const Custom::Shape&)>;
 
-Custom without_parameters(const char* name, Function function, ShapeRule output_shape) {
+Custom without_parameters(Function function, ShapeRule output_shape) {
   return {
-      .name = name,
       .parameters = {},
       .forward = [function = std::move(function)](const std::vector<torch::Tensor>&,
                                                   const torch::Tensor& inputs) { return function(inputs); },
       .output_shape = std::move(output_shape)};
 }
 
-Custom of_each_number(const char* name, Function function) {
-  return without_parameters(name, std::move(function), [](const Custom::Shape& shape) { return shape; });
-}
-
-std::int64_t numel(const Custom::Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+Custom of_each_number(Function function) {
+  return without_parameters(std::move(function), [](const Custom::Shape& shape) { return shape; });
 }
 
 }  // namespace
 
 Custom leaky_relu(double slope) {
-  return of_each_number("leakyrelu",
-                        [slope](const torch::Tensor& inputs) { return at::leaky_relu(inputs, slope); });
+  return of_each_number([slope](const torch::Tensor& inputs) { return at::leaky_relu(inputs, slope); });
 }
 
 Custom sigmoid() {
-  return of_each_number("sigmoid", [](const torch::Tensor& inputs) { return at::sigmoid(inputs); });
+  return of_each_number([](const torch::Tensor& inputs) { return at::sigmoid(inputs); });
 }
 
 Custom tanh() {
-  return of_each_number("tanh", [](const torch::Tensor& inputs) { return at::tanh(inputs); });
+  return of_each_number([](const torch::Tensor& inputs) { return at::tanh(inputs); });
 }
 
 Custom upsample(std::int64_t size) {
   return without_parameters(
-      "upsample",
       [size](const torch::Tensor& inputs) {
         return at::upsample_nearest2d(inputs, {inputs.size(2) * size, inputs.size(3) * size});
       },
@@ -60,14 +53,13 @@ Custom upsample(std::int64_t size) {
 
 Custom reshape(const Custom::Shape& shape) {
   return without_parameters(
-      "reshape",
       [shape](const torch::Tensor& inputs) {
         Custom::Shape batch{inputs.size(0)};
         batch.insert(batch.end(), shape.begin(), shape.end());
         return inputs.reshape(batch);
       },
       [shape](const Custom::Shape& inputs) {
-        FEDARENA_CHECK(numel(inputs), ==, numel(shape));
+        FEDARENA_CHECK(c10::multiply_integers(inputs), ==, c10::multiply_integers(shape));
         return shape;
       });
 }

@@ -59,8 +59,7 @@ Schema<GradientMatching> GradientMatching::schema() {
        "weight of the squared distance in the criterion \"cosine+squared\"", Constraint::at_least(0)},
       {"cosine_rows", &GradientMatching::cosine_rows,
        "how a tensor's cosine distances are put together: the sum over its rows (the paper) or their mean "
-       "(its "
-       "code)",
+       "(its code)",
        Constraint::one_of({"sum", "mean"})},
   };
 }

@@ -1,9 +1,9 @@
 #include "fedarena/model.hpp"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
+#include <c10/util/accumulate.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
@@ -13,10 +13,6 @@
 namespace fedarena {
 namespace {
 
-std::int64_t product(const std::vector<std::int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 // Follows the shape of one example through the layers and collects the parameters on the way.
 class Tracer {
  public:
@@ -25,29 +21,23 @@ class Tracer {
   void operator()(const Conv2d& layer) {
     FEDARENA_CHECK(shape_.size(), ==, 3U);
     FEDARENA_CHECK(shape_[0], ==, layer.in);
-    name("conv");
-    add("weight", {layer.out, layer.in, layer.kernel, layer.kernel});
-    add("bias", {layer.out});
+    add_weight_and_bias({layer.out, layer.in, layer.kernel, layer.kernel});
     shape_ = {layer.out, shape_[1] + 2 * layer.padding - layer.kernel + 1,
               shape_[2] + 2 * layer.padding - layer.kernel + 1};
   }
   void operator()(const GroupNorm& layer) {
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
     FEDARENA_CHECK(layer.channels % layer.groups, ==, 0);
-    name("norm");
-    add("weight", {layer.channels});
-    add("bias", {layer.channels});
+    add_weight_and_bias({layer.channels});
   }
   void operator()(const Relu&) {}
   void operator()(const AveragePool& layer) { pool(layer.size); }
   void operator()(const MaxPool& layer) { pool(layer.size); }
-  void operator()(const Flatten&) { shape_ = {product(shape_)}; }
+  void operator()(const Flatten&) { shape_ = {c10::multiply_integers(shape_)}; }
   void operator()(const Linear& layer) {
     FEDARENA_CHECK(shape_.size(), ==, 1U);
     FEDARENA_CHECK(shape_[0], ==, layer.in);
-    name("linear");
-    add("weight", {layer.out, layer.in});
-    add("bias", {layer.out});
+    add_weight_and_bias({layer.out, layer.in});
     shape_ = {layer.out};
   }
   void operator()(const Embedding& layer) {
@@ -55,20 +45,15 @@ class Tracer {
     FEDARENA_CHECK(first_, ==, true);  // data has whole numbers, not what layers compute
     FEDARENA_CHECK(layer.count, >=, 1);
     FEDARENA_CHECK(layer.count, <=, kExactInSinglePrecision);
-    name("embedding");
-    add("weight", {layer.count, layer.dimension});
+    layout.add({layer.count, layer.dimension});
     shape_.push_back(layer.dimension);
   }
   void operator()(const BatchNorm& layer) {
     FEDARENA_CHECK(shape_[0], ==, layer.channels);
-    name("batchnorm");
-    add("weight", {layer.channels});
-    add("bias", {layer.channels});
+    add_weight_and_bias({layer.channels});
   }
   void operator()(const Custom& layer) {
-    name(layer.name);
-    int index = 0;
-    for (const Custom::Shape& extents : layer.parameters) add(std::to_string(index++), extents);
+    for (const Custom::Shape& extents : layer.parameters) layout.add(extents);
     shape_ = layer.output_shape(shape_);
   }
 
@@ -85,15 +70,15 @@ class Tracer {
     FEDARENA_CHECK(shape_.size(), ==, 3U);
     shape_ = {shape_[0], shape_[1] / size, shape_[2] / size};
   }
-  void name(std::string_view kind) { name_ = fmt::format("{}{}", kind, ++layers_); }
-  void add(const std::string& part, std::vector<std::int64_t> extents) {
-    layout.add(name_ + "." + part, std::move(extents));
+
+  // A number of the bias for each output, the weight's first dimension.
+  void add_weight_and_bias(const std::vector<std::int64_t>& weight) {
+    layout.add(weight);
+    layout.add({weight[0]});
   }
 
   bool first_ = true;
   std::vector<std::int64_t> shape_;
-  std::string name_;
-  int layers_ = 0;
 };
 
 // Applies the layers in turn; `next` hands out the parameter tensors in the order of the layout.
@@ -162,10 +147,10 @@ Batch Batch::select(const torch::Tensor& positions) const {
 Model::Model(Architecture architecture, torch::TensorOptions options)
     : architecture_(std::move(architecture)), options_(std::move(options)) {
   Tracer tracer(architecture_.input_shape);
-  activations_ = product(architecture_.input_shape);
+  activations_ = c10::multiply_integers(architecture_.input_shape);
   for (const Layer& layer : architecture_.layers) {
     tracer.step(layer);
-    activations_ += product(tracer.shape());
+    activations_ += c10::multiply_integers(tracer.shape());
   }
   FEDARENA_CHECK(tracer.shape().size(), ==, 1U);
   FEDARENA_CHECK(tracer.shape()[0], ==, architecture_.outputs);
@@ -187,17 +172,14 @@ Params Model::initial(Stream& stream) const {
       params[index].copy_(uniform(stream, params[index].sizes().vec(), -bound, bound));
     }
   };
+  const auto fill_scale = [&] {  // the shift stays zero
+    params[index].fill_(1);
+    index += 2;
+  };
   for (const Layer& layer : architecture_.layers) {
     std::visit(Overload{[&](const Conv2d& conv) { fill(conv.in * conv.kernel * conv.kernel, 2); },
                         [&](const Linear& linear) { fill(linear.in, 2); },
-                        [&](const GroupNorm&) {
-                          params[index].fill_(1);
-                          index += 2;
-                        },
-                        [&](const BatchNorm&) {
-                          params[index].fill_(1);
-                          index += 2;
-                        },
+                        [&](const GroupNorm&) { fill_scale(); }, [&](const BatchNorm&) { fill_scale(); },
                         [&](const Embedding&) {
                           params[index].copy_(normal(stream, params[index].sizes().vec()));
                           ++index;
@@ -205,7 +187,7 @@ Params Model::initial(Stream& stream) const {
                         [&](const Custom& custom) {
                           for (const Custom::Shape& shape : custom.parameters) {
                             if (shape.size() >= 2)
-                              fill(product(shape) / shape[0], 1);
+                              fill(c10::multiply_integers(shape) / shape[0], 1);
                             else
                               ++index;
                           }

@@ -15,15 +15,14 @@ void require_same_layout(const Params& left, const Params& right) {
 
 }  // namespace
 
-void Layout::add(std::string name, std::vector<std::int64_t> shape) {
-  // Of the shape; names are for people and may change.
+void Layout::add(std::vector<std::int64_t> shape) {
   std::int64_t numel = 1;
   fingerprint_.add(std::uint64_t{shape.size()});
   for (const std::int64_t extent : shape) {
     fingerprint_.add(static_cast<std::uint64_t>(extent));
     numel *= extent;
   }
-  entries_.push_back({std::move(name), std::move(shape), numel_, numel});
+  entries_.push_back({std::move(shape), numel_, numel});
   numel_ += numel;
 }
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/fnv.hpp"
 
-#include "harness/simulation/checksum.hpp"
 #include "harness/wire/parts.hpp"
 
 namespace fedarena {
@@ -25,12 +25,12 @@ struct Header {
 ClientStates::Content client_states_from(Parts& parts) {
   ClientStates::Content content;
   for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const auto client = static_cast<std::int64_t>(parts.number());
+    const auto client = parts.integer();
     const std::span<const std::byte> state = parts.part();
     content.held[client] = std::make_shared<const Bytes>(state.begin(), state.end());
   }
   for (std::uint64_t left = parts.number(); left > 0; --left) {
-    const auto client = static_cast<std::int64_t>(parts.number());
+    const auto client = parts.integer();
     Extent& extent = content.filed[client];
     extent.offset = parts.number();
     extent.size = parts.number();
@@ -40,6 +40,12 @@ ClientStates::Content client_states_from(Parts& parts) {
 }
 
 }  // namespace
+
+std::uint64_t checksum_of(std::span<const std::byte> bytes) {
+  Fnv1a hash;
+  for (const std::byte byte : bytes) hash.add(static_cast<std::uint64_t>(byte));
+  return hash.value();
+}
 
 Bytes pack_checkpoint(const Checkpoint& checkpoint) {
   const auto& [held, filed] = checkpoint.client_states;
@@ -92,7 +98,7 @@ Checkpoint unpack_checkpoint(std::span<const std::byte> bytes, const Model& mode
   const torch::Device device = model.options().device();
   Parts parts(body, "checkpoint");
   Checkpoint checkpoint;
-  checkpoint.round = static_cast<std::int64_t>(parts.number());
+  checkpoint.round = parts.integer();
   const Message own = decode(parts.part(), model.layout(), device);
   try {
     checkpoint.params = own[kParams];

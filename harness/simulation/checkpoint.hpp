@@ -26,7 +26,10 @@ struct Checkpoint {
   torch::Tensor labels = {};               ///< of all examples, where they were randomised; int64 [n]
 };
 
-/// As bytes: "FACP", version 4, length and checksum (64-bit FNV-1a) of the rest, then each part with its
+/// 64-bit FNV-1a (Fowler, Noll, Vo), byte by byte: tells damage, and is no protection against malice.
+std::uint64_t checksum_of(std::span<const std::byte> bytes);
+
+/// As bytes: "FACP", version 4, length and checksum of the rest, then each part with its
 /// length.
 Bytes pack_checkpoint(const Checkpoint& checkpoint);
 

@@ -9,26 +9,6 @@ namespace {
 
 std::int64_t size_of(const ClientStates::State& state) { return static_cast<std::int64_t>(state->size()); }
 
-// Extents that are given back unless all of them were written.
-class Staged {
- public:
-  explicit Staged(StateFile& file) : file_(file) {}
-  ~Staged() {
-    for (const auto& [client, extent] : extents_) file_.release(extent);
-  }
-  Staged(const Staged&) = delete;
-  Staged& operator=(const Staged&) = delete;
-
-  void write(std::int64_t client, const ClientStates::State& state) {
-    extents_.emplace_back(client, file_.write(*state));
-  }
-  std::vector<std::pair<std::int64_t, Extent>> take() { return std::exchange(extents_, {}); }
-
- private:
-  StateFile& file_;
-  std::vector<std::pair<std::int64_t, Extent>> extents_;
-};
-
 }  // namespace
 
 ClientStates::State ClientStates::get(std::int64_t client) const {
@@ -81,10 +61,16 @@ void ClientStates::move_to_file() {
 }
 
 void ClientStates::put_into_file(const std::vector<std::pair<std::int64_t, State>>& states) {
-  Staged staged(*file_);
-  for (const auto& [client, state] : states) staged.write(client, state);
-  for (const auto& [client, extent] : staged.take()) {
-    StoredState& filed = filed_[client];
+  std::vector<Extent> written;
+  try {
+    for (const auto& [client, state] : states) written.push_back(file_->write(*state));
+  } catch (...) {
+    for (const Extent& extent : written) file_->release(extent);
+    throw;
+  }
+  for (std::size_t index = 0; index < states.size(); ++index) {
+    const Extent& extent = written[index];
+    StoredState& filed = filed_[states[index].first];
     if (filed.named) {
       outdated_.push_back(filed.extent);
     } else {

@@ -1,49 +1,41 @@
 #include "harness/simulation/cohort.hpp"
 
+#include <memory>
 #include <numeric>
 
-#include "harness/oracle/noise_source.hpp"
-
 namespace fedarena {
+namespace {
 
-std::vector<std::int64_t> choose_cohort(SampleSource& draws, std::int64_t population, std::int64_t size) {
-  if (size != population) return draws.sample_without_replacement(population, size);
+StreamName cohort_stream(std::uint64_t seed, std::int64_t round) {
+  return {.seed = seed, .round = round, .client = kServer, .purpose = Purpose::kCohort, .index = 0};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t size, const std::string& noise_source) {
+  if (size != population)
+    return make_random_source(noise_source, Stream(cohort_stream(seed, round)))
+        ->sample_without_replacement(population, size);
   std::vector<std::int64_t> everyone(static_cast<std::size_t>(population));
   std::iota(everyone.begin(), everyone.end(), 0);
   return everyone;
 }
 
-std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t size) {
-  return choose_cohort(*cohort_draws(kStreamNoise, seed, round), population, size);
-}
-
-std::vector<std::int64_t> sample_cohort(SampleSource& draws, std::int64_t population,
-                                        std::int64_t expected_size) {
+std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
+                                        std::int64_t expected_size, const std::string& noise_source) {
+  const auto draws = make_random_source(noise_source, Stream(cohort_stream(seed, round)));
   const double rate = static_cast<double>(expected_size) / static_cast<double>(population);
   std::vector<std::int64_t> cohort;
   for (std::int64_t client = 0; client < population; ++client) {
-    if (draws.uniform() < rate) cohort.push_back(client);
+    if (draws->uniform() < rate) cohort.push_back(client);
   }
   return cohort;
 }
 
-std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t expected_size) {
-  return sample_cohort(*cohort_draws(kStreamNoise, seed, round), population, expected_size);
-}
-
-std::unique_ptr<SampleSource> cohort_draws(const std::string& noise_source, std::uint64_t seed,
-                                           std::int64_t round) {
-  return make_sample_source(
-      noise_source,
-      Stream({.seed = seed, .round = round, .client = kServer, .purpose = Purpose::kCohort, .index = 0}));
-}
-
 std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count) {
   // Rounds are counted from 1.
-  Stream stream({.seed = seed, .round = 0, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
-  return stream.sample_without_replacement(population, count);
+  return Stream(cohort_stream(seed, 0)).sample_without_replacement(population, count);
 }
 
 Params CohortUplink::weighted(Key<Params> key, std::span<const double> weights) const {

@@ -1,35 +1,26 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "fedarena/algorithm.hpp"
 
-#include "harness/oracle/sample_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 namespace fedarena {
 
-/// The clients of a round, ascending: all of them, or `size` drawn without replacement.
-std::vector<std::int64_t> choose_cohort(SampleSource& draws, std::int64_t population, std::int64_t size);
-/// The same as a function of (seed, round) alone, so that every algorithm meets the same cohorts.
+/// The clients of a round, ascending: all of them, or `size` drawn without replacement. A function of (seed,
+/// round) alone, so that every algorithm meets the same cohorts, unless the operating system draws.
 std::vector<std::int64_t> choose_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t size);
+                                        std::int64_t size, const std::string& noise_source = kStreamNoise);
 
-/// The clients of a round, ascending, each with probability expected_size / population on its own: Poisson
-/// sampling. There may be none.
-std::vector<std::int64_t> sample_cohort(SampleSource& draws, std::int64_t population,
-                                        std::int64_t expected_size);
-/// The same as a function of (seed, round) alone.
+/// The same by Poisson sampling: each with probability expected_size / population on its own. There may be
+/// none.
 std::vector<std::int64_t> sample_cohort(std::uint64_t seed, std::int64_t round, std::int64_t population,
-                                        std::int64_t expected_size);
-
-/// The draws of the last two, or the operating system's, which are another cohort each time; a `noise_source`
-/// says which.
-std::unique_ptr<SampleSource> cohort_draws(const std::string& noise_source, std::uint64_t seed,
-                                           std::int64_t round);
+                                        std::int64_t expected_size,
+                                        const std::string& noise_source = kStreamNoise);
 
 /// The clients that never train, ascending: `count` of them, a function of the seed alone.
 std::vector<std::int64_t> choose_held_out(std::uint64_t seed, std::int64_t population, std::int64_t count);

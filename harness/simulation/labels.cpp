@@ -1,7 +1,6 @@
 // The policy "label": what a run sees of its examples' labels, drawn once by randomised response. Everything
 // that trains sees only these, so that all later accesses are post-processing.
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,13 @@ std::vector<Number> numbers_from(Parts& parts) {
   return values;
 }
 
+// What a rank did since it last said so.
+struct Done {
+  Work work;
+  PublicCompute::Elsewhere elsewhere;
+};
+static_assert(std::is_trivially_copyable_v<Done>);
+
 Bytes pack_score(const Score& score) {
   Bytes bytes;
   put_double(bytes, score.loss_sum);
@@ -90,16 +98,9 @@ void Simulation::run_loop(const SharedLoop& loop) const {
   }
   setup_.crew->share(loop, [&](std::span<const std::byte> work) {
     Parts parts(work);
-    Work done;
-    done.gradients = parts.integer();
-    done.second_passes = parts.integer();
-    done.evaluations = parts.integer();
-    engine_.credit(done);
-    PublicCompute::Elsewhere elsewhere;
-    elsewhere.own_loops = parts.integer();
-    elsewhere.gradients = parts.integer();
-    elsewhere.operations = parts.integer();
-    compute_.credit(elsewhere);
+    const Done done = numbers_from<Done>(parts).at(0);
+    engine_.credit(done.work);
+    compute_.credit(done.elsewhere);
   });
 }
 
@@ -292,17 +293,14 @@ Worker Simulation::worker() {
     Parts parts(job);
     return parts.number() == kTraining ? open_training(parts) : open_test(parts);
   };
-  const auto work = [this, before = engine_.work(), elsewhere_before = compute_.elsewhere()]() mutable {
-    const Work now = engine_.work();
-    Work done = now;
-    done -= std::exchange(before, now);
-    const PublicCompute::Elsewhere total = compute_.elsewhere();
-    const PublicCompute::Elsewhere old = std::exchange(elsewhere_before, total);
+  const auto work = [this, before = Done{engine_.work(), compute_.elsewhere()}]() mutable {
+    const Done now{engine_.work(), compute_.elsewhere()};
+    Done done = now;
+    done.work -= before.work;
+    done.elsewhere -= before.elsewhere;
+    before = now;
     Bytes bytes;
-    for (const std::int64_t number :
-         {done.gradients, done.second_passes, done.evaluations, total.own_loops - old.own_loops,
-          total.gradients - old.gradients, total.operations - old.operations})
-      put_number(bytes, static_cast<std::uint64_t>(number));
+    put_part(bytes, std::as_bytes(std::span(&done, 1)));
     return bytes;
   };
   return {.open = open, .work = work};

@@ -5,12 +5,16 @@
 #include "fedarena/base/error.hpp"
 
 namespace fedarena {
+namespace {
 
+// Of what an engine was asked for, each example's as `operations` says.
 std::int64_t operations_of(const Work& work, const Operations& operations) {
   const std::int64_t second_pass = operations.input_gradient - operations.gradient;
   return work.gradients * operations.gradient + work.second_passes * second_pass +
          work.evaluations * operations.forward;
 }
+
+}  // namespace
 
 PublicCompute::PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop)
     : engine_(engine), stop_(stop), counters_(std::make_shared<Counters>()) {}
@@ -59,6 +63,13 @@ void PublicCompute::stop_if_interrupted() const {
   check_stop();
 }
 
+PublicCompute::Elsewhere& PublicCompute::Elsewhere::operator-=(const Elsewhere& other) {
+  own_loops -= other.own_loops;
+  gradients -= other.gradients;
+  operations -= other.operations;
+  return *this;
+}
+
 PublicCompute::Elsewhere PublicCompute::elsewhere() const {
   return {.own_loops = counters_->own_loops.load(std::memory_order_relaxed),
           .gradients = counters_->gradients.load(std::memory_order_relaxed),
@@ -78,6 +89,23 @@ void PublicCompute::check_stop() const {
 // The run's own engine counts for itself.
 void PublicCompute::count(const Work& work) const {
   if (own_engine_) credit({.gradients = work.gradients, .operations = operations_of(work, operations_)});
+}
+
+CostMeter::CostMeter(const Model& model, const GradientEngine& engine, const PublicCompute& compute)
+    : operations_(count_operations(model.architecture())),
+      engine_(engine),
+      compute_(compute),
+      work_before_(engine.work()),
+      elsewhere_before_(compute.elsewhere()) {}
+
+results::Cost CostMeter::cost() const {
+  Work work = engine_.work();
+  work -= work_before_;
+  PublicCompute::Elsewhere elsewhere = compute_.elsewhere();
+  elsewhere -= elsewhere_before_;
+  return {.gradients = work.gradients + elsewhere.gradients,
+          .operations = operations_of(work, operations_) + elsewhere.operations,
+          .at_least = elsewhere.own_loops > 0};
 }
 
 }  // namespace fedarena

@@ -8,11 +8,9 @@
 
 #include "harness/gradients/engine/gradients.hpp"
 #include "harness/models/operations.hpp"
+#include "results/record/record.hpp"
 
 namespace fedarena {
-
-/// Floating-point operations of what an engine was asked for, each example's as `operations` says.
-std::int64_t operations_of(const Work& work, const Operations& operations);
 
 /// What clients and server compute on public or synthetic data in a run; throws Interrupted once it is to
 /// stop.
@@ -24,6 +22,8 @@ class PublicCompute final : public Compute {
     std::int64_t own_loops = 0;
     /// Examples' gradients of other networks, and their floating-point operations.
     std::int64_t gradients = 0, operations = 0;
+
+    Elsewhere& operator-=(const Elsewhere& other);
   };
 
   PublicCompute(const GradientEngine& engine, const std::atomic<bool>& stop);
@@ -53,6 +53,24 @@ class PublicCompute final : public Compute {
   Operations operations_;
   const std::atomic<bool>& stop_;
   std::shared_ptr<Counters> counters_;
+};
+
+/// What a round takes to compute: all that passes through the engine, or through those of other networks,
+/// between its construction and `cost()`.
+/// Floating-point operations follow from the model and the numbers of examples, whatever the passes do to
+/// save some of them. Clipping, noise, optimisers and aggregation do not count.
+class CostMeter {
+ public:
+  CostMeter(const Model& model, const GradientEngine& engine, const PublicCompute& compute);
+
+  results::Cost cost() const;
+
+ private:
+  Operations operations_;
+  const GradientEngine& engine_;
+  const PublicCompute& compute_;
+  Work work_before_;
+  PublicCompute::Elsewhere elsewhere_before_;
 };
 
 }  // namespace fedarena

@@ -1,57 +1,15 @@
 #include "harness/simulation/simulation.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <set>
 #include <utility>
 
 #include "harness/oracle/exact_oracle.hpp"
-#include "harness/oracle/noise_source.hpp"
-#include "harness/oracle/private_uplink.hpp"
 #include "harness/oracle/record_oracle.hpp"
 #include "harness/simulation/cohort.hpp"
-#include "harness/simulation/cost_meter.hpp"
 #include "harness/simulation/round_notes.hpp"
-#include "harness/simulation/synthetic_batch.hpp"
 
 namespace fedarena {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Puts things back when a round does not complete.
-class Rollback {
- public:
-  Rollback(Params& params, Message& state, double& clip_norm)
-      : params_(params),
-        state_(state),
-        clip_norm_(clip_norm),
-        old_params_(params),
-        old_state_(state),
-        old_clip_norm_(clip_norm) {}
-  ~Rollback() {
-    if (committed_) return;
-    clip_norm_ = old_clip_norm_;
-    params_ = std::move(old_params_);
-    state_ = std::move(old_state_);
-  }
-  Rollback(const Rollback&) = delete;
-  Rollback& operator=(const Rollback&) = delete;
-  void commit() { committed_ = true; }
-
- private:
-  Params& params_;
-  Message& state_;
-  double& clip_norm_;
-  Params old_params_;
-  Message old_state_;
-  double old_clip_norm_;
-  bool committed_ = false;
-};
 
 AccountSettings account_settings_of(const PrivacyPolicy& policy) {
   const Accounting* accounting = fedarena::accounting(policy);
@@ -168,9 +126,9 @@ bool Simulation::draws_secret_cohorts() const {
 std::vector<std::int64_t> Simulation::cohort_of(std::int64_t round) const {
   const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
   const bool poisson = policy != nullptr && policy->sampling == kPoisson;
-  const auto draws = cohort_draws(draws_secret_cohorts() ? kSystemNoise : kStreamNoise, setup_.seed, round);
-  std::vector<std::int64_t> cohort = poisson ? sample_cohort(*draws, population(), setup_.cohort_size)
-                                             : choose_cohort(*draws, population(), setup_.cohort_size);
+  const char* const source = draws_secret_cohorts() ? kSystemNoise : kStreamNoise;
+  std::vector<std::int64_t> cohort =
+      (poisson ? sample_cohort : choose_cohort)(setup_.seed, round, population(), setup_.cohort_size, source);
   for (std::int64_t& client : cohort) client = training_[static_cast<std::size_t>(client)];
   return cohort;
 }
@@ -274,170 +232,6 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   result.gradients = oracle->gradients();
   result.last_batch = oracle->last_batch();
   return result;
-}
-
-PrivateUplink Simulation::privatised(const ClientPolicy& policy, std::int64_t round,
-                                     std::vector<Message> uplinks) const {
-  return {{.policy = policy,
-           .clip_norm = clip_norm_,
-           .expected_cohort = setup_.cohort_size,
-           .population = population(),
-           .streams = streams_of(round, kServer),
-           .zeros = zeros_like(params_),
-           .canaries = &canaries_},
-          std::move(uplinks)};
-}
-
-void Simulation::aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger) {
-  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  if (policy == nullptr) {
-    setup_.algorithm.aggregate(server, CohortUplink(std::move(uplinks)));
-    return;
-  }
-  const PrivateUplink uplink = privatised(*policy, server.round, std::move(uplinks));
-  setup_.algorithm.aggregate(server, uplink);
-  ledger.record_population(server.round, uplink.accesses());
-  if (policy->as_if_cohort > 0) ledger.record_as_if(server.round, uplink.as_if_accesses());
-  clip_norm_ = uplink.next_clip_norm();
-}
-
-Bytes Simulation::next_downlink() {
-  RoundNotes unused;
-  const Server server = server_view(round_ + 1, unused);
-  return encode(setup_.algorithm.broadcast(server));
-}
-
-Simulation::Downlink Simulation::opened(std::span<const std::byte> bytes) const {
-  Downlink downlink{
-      .message = message_from(bytes), .centres = {}, .bytes = static_cast<std::int64_t>(bytes.size())};
-  if (const auto* policy = std::get_if<LocalPolicy>(&setup_.policy))
-    downlink.centres = {setup_.algorithm.centres(downlink.message), params_, policy->by_tensor};
-  return downlink;
-}
-
-SeenUplink Simulation::next_uplink(std::int64_t client) {
-  const std::int64_t round = round_ + 1;
-  const auto* policy = std::get_if<ClientPolicy>(&setup_.policy);
-  std::vector<std::int64_t> cohort{client};
-  if (policy != nullptr) {
-    cohort = cohort_of(round);
-    if (!std::ranges::binary_search(cohort, client))
-      cohort.insert(std::ranges::upper_bound(cohort, client), client);
-  }
-  const Downlink downlink = opened(next_downlink());
-  std::vector<LocalResult> local = train_all(cohort, round, downlink, [] {});
-  const LocalResult& own =
-      local[static_cast<std::size_t>(std::ranges::find(cohort, client) - cohort.begin())];
-  SeenUplink seen{.message = own.uplink, .gradients = own.gradients, .examples = {}};
-  if (own.last_batch.defined()) {
-    seen.examples = reader_.read(train_, own.last_batch, skew_of(client, 0));
-  }
-  if (policy == nullptr) return seen;
-  std::vector<Message> uplinks;
-  for (LocalResult& each : local) uplinks.push_back(std::move(each.uplink));
-  const PrivateUplink sums = privatised(*policy, round, std::move(uplinks));
-  Message means;
-  for (const Message::Entry& entry : seen.message.entries()) {
-    if (std::holds_alternative<Params>(entry.content)) {
-      const Key<Params> key{entry.name.c_str()};
-      means.put(key, sums.mean(key));
-    }
-  }
-  seen.message = std::move(means);
-  return seen;
-}
-
-results::RoundRecord Simulation::next_round() {
-  const auto start = Clock::now();
-  const std::int64_t round = round_ + 1;
-  if (round == 1) check_label_counts();
-  client_states_.settle();  // the round before is in the ledger on disk
-  std::vector<std::int64_t> cohort = cohort_of(round);
-  std::set<std::int64_t> spent = spent_;
-  if (!spent.empty() && spent.size() == training_.size()) throw BudgetSpent();
-  std::erase_if(cohort, [&](std::int64_t client) { return spent.contains(client); });
-  const CostMeter meter(setup_.model, engine_, compute_);
-  Rollback rollback(params_, server_state_, clip_norm_);
-  RoundNotes notes;
-  Server server = server_view(round, notes);
-
-  const Downlink downlink = opened(encode(setup_.algorithm.broadcast(server)));
-  if (!downlink.centres.vary()) check_forecast(round, cohort);
-  std::atomic<std::int64_t> done = 0;
-  std::vector<LocalResult> local = train_all(cohort, round, downlink, [&] {
-    if (setup_.on_client) setup_.on_client(++done, static_cast<std::int64_t>(cohort.size()));
-  });
-
-  Ledger ledger = ledger_;
-  try {
-    leave_out_spent(cohort, local, spent, ledger);
-  } catch (const BudgetSpent&) {
-    ledger_ = std::move(ledger);  // of whom a round was withheld
-    throw;
-  }
-
-  results::RoundRecord record;
-  record.round = round;
-  record.clients = static_cast<std::int64_t>(cohort.size());
-  record.downlink_bytes = downlink.bytes * static_cast<std::int64_t>(cohort.size());
-  std::vector<Message> uplinks;
-  // Observations pass no mechanism on whole messages.
-  const Unit hidden = unit(setup_.policy);
-  const bool may_observe = hidden != Unit::kClient && hidden != Unit::kLocal;
-  for (std::size_t index = 0; index < cohort.size(); ++index) {
-    record.uplink_bytes += local[index].uplink_bytes;
-    record.examples += local[index].examples;
-    ledger.record(round, cohort[index], local[index].accesses);
-    if (may_observe) notes.observed.add(local[index].observed);
-    uplinks.push_back(std::move(local[index].uplink));
-  }
-  // Without anybody who could pay, the model stays.
-  if (!cohort.empty() || !has_own_budgets(setup_.policy)) aggregate(server, std::move(uplinks), ledger);
-  if (round == 1) {
-    RoundAccesses accesses = response_accesses_;
-    if (setup_.tests_tell_label_counts) accesses.add(label_count_access(setup_.policy));
-    if (!accesses.list().empty()) ledger.record_population(round, accesses);
-  }
-  notes.synthetic = in_pixels(notes.synthetic, reader_, setup_.model);
-  try {
-    check_budget(ledger);
-  } catch (const BudgetSpent&) {
-    if (ledger.varies()) ledger_.withhold(Ledger::kEverybody);
-    throw;
-  }
-  const torch::Tensor labels = labels_after(round);
-  if (unit(setup_.policy) != Unit::kNothing) record.epsilon = odometer_.epsilon(ledger).epsilon;
-  record.observed = observed_means(notes.observed);
-  if (hidden != Unit::kClient) record.choices = choices_of(cohort, notes.choices);
-  record.cost = meter.cost();
-  record.train_seconds = seconds_since(start);
-  PendingStates states;
-  for (std::size_t index = 0; index < cohort.size(); ++index) {
-    if (local[index].state != nullptr) states.emplace(cohort[index], std::move(local[index].state));
-  }
-  if (round % setup_.evaluate_every == 0 || round == setup_.rounds) {
-    const auto evaluation_start = Clock::now();
-    evaluate(record, states, ledger);
-    record.evaluation_seconds = seconds_since(evaluation_start);
-  }
-  // Not on disk before the ledger. Nothing else may fail from here on.
-  client_states_.stage(std::move(states));
-  rollback.commit();
-  for (std::size_t index = 0; index < cohort.size(); ++index) {
-    const std::vector<std::int64_t>& own = canaries_.of(cohort[index]);
-    const std::vector<double>& scores = local[index].canary_scores;
-    for (std::size_t i = 0; i < scores.size(); ++i)
-      gradient_scores_[static_cast<std::size_t>(own[i])] += scores[i];
-  }
-  for (const std::int64_t client : cohort) {
-    if (has_own_budgets(setup_.policy) && !pays_again(client, ledger)) spent.insert(client);
-  }
-  if (labels.defined()) train_.targets = labels;
-  spent_ = std::move(spent);
-  ledger_ = std::move(ledger);
-  synthetic_ = std::move(notes.synthetic);
-  round_ = round;
-  return record;
 }
 
 bool Simulation::repeatable() const {

@@ -211,21 +211,17 @@ class Simulation {
   DeclaredUplink declared_uplink(std::int64_t client, std::int64_t round, std::int64_t examples) const;
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
                            const Past& past) const;
-  // Under a policy on records, what the algorithm plans to ask of a client in a round; none where it does not
-  // plan.
+  // What the algorithm plans to ask of a client in a round, under a policy on records.
   std::optional<AccessPlan> plan_of(const Client& client) const;
   // What the plan has beyond what was asked. Error where more was asked than planned.
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
-  // Who takes part in a round to come, as far as that is known beforehand: of a cohort that the system will
-  // draw, nobody; the population is charged, whoever it will be.
+  // Who takes part in a round to come; nobody where the system will draw: then the population is charged.
   std::vector<std::int64_t> known_cohort(std::int64_t round) const;
   // Of the rounds that are left out, the first in which clients send the most.
   std::int64_t fullest_round_left() const;
-  // Trains once, for nothing, who takes part in rounds that are left out and has not been asked for anything
-  // before.
+  // Trains once, for nothing, whom the rounds that are left out would ask for the first time.
   std::map<std::int64_t, LocalResult> train_newcomers();
-  // What a client who took part before is charged for in a round that is left out; `unplanned`: where there
-  // is no plan.
+  // Of a client who took part before, in a round that is left out; `unplanned`: where there is no plan.
   RoundAccesses accesses_left_out(std::int64_t client, std::int64_t round, const ClientStates::State& state,
                                   const RoundAccesses& unplanned) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
@@ -235,6 +231,9 @@ class Simulation {
                                      const Downlink& downlink, const std::function<void()>& done) const;
   PrivateUplink privatised(const ClientPolicy& policy, std::int64_t round,
                            std::vector<Message> uplinks) const;
+  // The next round; where it throws, model, server state and clip norm are to be put back.
+  results::RoundRecord play_round();
+  void add_canary_scores(const std::vector<std::int64_t>& cohort, const std::vector<LocalResult>& local);
   // Lets the algorithm aggregate, and writes down what the server's side of the policy did.
   void aggregate(Server& server, std::vector<Message> uplinks, Ledger& ledger);
   void check_label_counts() const;

@@ -1,15 +1,18 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "harness/wire/bytes.hpp"
+#include <vector>
 
 // Numbers and parts of any length one after the other, little-endian: what several encoded messages and what
 // goes with them are packed in.
 namespace fedarena {
+
+/// A serialised message, or several.
+using Bytes = std::vector<std::byte>;
 
 void put_number(Bytes& bytes, std::uint64_t value);
 void put_double(Bytes& bytes, double value);

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "fedarena/message.hpp"
 
-#include "harness/wire/bytes.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 

@@ -86,8 +86,6 @@ class Dense final : public Algorithm {
     const Generator checked(config_, server);  // before anybody has worked for nothing
   }
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     return update_message(client, start, train_locally(client, start, config_));

@@ -1,7 +1,6 @@
 #include "generator.hpp"
 
 #include <limits>
-#include <string>
 #include <vector>
 
 #include <ATen/ATen.h>

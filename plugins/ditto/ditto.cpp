@@ -29,8 +29,6 @@ class Ditto final : public Algorithm {
 
   explicit Ditto(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     Message uplink = update_message(client, start, train_locally(client, start, config_));

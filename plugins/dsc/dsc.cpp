@@ -21,8 +21,8 @@
 #include <fedarena/algorithm.hpp>
 #include <fedarena/class_batches.hpp>
 #include <fedarena/condensation.hpp>
-#include <fedarena/image_descent.hpp>
 #include <fedarena/matching.hpp>
+#include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>
 
 namespace dsc {

@@ -23,16 +23,9 @@
 #include <fedarena/distillation.hpp>
 #include <fedarena/model_averaging.hpp>
 
-namespace feddf {
 namespace {
 
 using namespace fedarena;
-
-struct Config : ModelAveraging {
-  std::int64_t distillation_steps = 10'000;
-  std::int64_t distillation_batch_size = 128;
-  double distillation_rate = 1e-3;
-};
 
 // The share of inputs for which both say the same class.
 double agreement(const torch::Tensor& left, const torch::Tensor& right) {
@@ -41,7 +34,12 @@ double agreement(const torch::Tensor& left, const torch::Tensor& right) {
 
 class FedDf final : public Algorithm {
  public:
-  using Config = feddf::Config;
+  struct Config : ModelAveraging {
+    std::int64_t distillation_steps = 10'000;
+    std::int64_t distillation_batch_size = 128;
+    double distillation_rate = 1e-3;
+  };
+
   static Schema<Config> schema() {
     return Schema<Config>{
         {"distillation_steps", &Config::distillation_steps, "steps of the server on proxy data in a round",
@@ -55,8 +53,6 @@ class FedDf final : public Algorithm {
   }
 
   explicit FedDf(Config config) : config_(std::move(config)) {}
-
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
 
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
@@ -104,10 +100,9 @@ class FedDf final : public Algorithm {
 };
 
 }  // namespace
-}  // namespace feddf
 
 FEDARENA_PLUGIN("feddf", "1.0.0") {
-  registry.add<feddf::FedDf>(
+  registry.add<FedDf>(
       "feddf",
       {.summary = "FedAvg, whose server then learns the mean of the clients' logits on public inputs.",
        .citation = "Lin et al., NeurIPS 2020, arXiv:2006.07242",

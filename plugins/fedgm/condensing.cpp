@@ -1,5 +1,3 @@
-#include "condensing.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -7,6 +5,8 @@
 
 #include <fedarena/features.hpp>
 #include <fedarena/k_means.hpp>
+
+#include "fedgm.hpp"
 
 namespace fedgm {
 

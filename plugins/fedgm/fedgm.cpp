@@ -27,19 +27,37 @@
 // with a pass over the images from point to point; 128 examples a class, clustered every 10 points; 50 images
 // a class (the paper has 10 in the IID setting), image rate 0.01; models at rate 0.01; the server's 300
 // epochs in batches of 256 with momentum 0.9 and weight decay 5e-4 are Zhao et al.'s.
+#include "fedgm.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fedarena/algorithm.hpp>
-#include <fedarena/condensation.hpp>
-
-#include "condensing.hpp"
-
 namespace fedgm {
-namespace {
 
 using namespace fedarena;
+
+Schema<Config> Config::schema() {
+  return Schema<Config>{
+      {"real_images", &Config::real_images,
+       "which examples of a class its images are compared with: those nearest to the centres of batch_size "
+       "clusters, or random ones",
+       Constraint::one_of({"representative", "random"})},
+      {"cluster_every", &Config::cluster_every,
+       "points on the way of a model from one clustering to the next", Constraint::between(1, 1'000'000)},
+      {"label_epsilon", &Config::label_epsilon,
+       "epsilon of the randomised response on the labels of synthetic images, which makes two rounds of one "
+       "and protects no example; 0: labels are sent as they are",
+       Constraint::at_least(0)},
+  }
+      .extends(Condensation::schema())
+      .extends(ClassMatching::schema())
+      .extends(ImageTraining::schema())
+      .extends(SyntheticSets::schema())
+      .extends(GradientMatching::schema());
+}
+
+namespace {
 
 constexpr Key<Params> kInitial{"initial_model"};
 

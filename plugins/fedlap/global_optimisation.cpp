@@ -1,9 +1,9 @@
-#include "global_optimisation.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "fedlap.hpp"
 
 namespace fedlap {
 

@@ -1,5 +1,3 @@
-#include "local_approximation.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -7,6 +5,8 @@
 #include <ATen/ATen.h>
 
 #include <fedarena/augmentation.hpp>
+
+#include "fedlap.hpp"
 
 namespace fedlap {
 

@@ -42,8 +42,6 @@ class FedMeta final : public Algorithm {
 
   explicit FedMeta(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params own = own_model(client, downlink[kModel], config_.inner_steps);
     return {{kGradient, client.oracle.gradient(own, {.batch_size = config_.batch_size})},

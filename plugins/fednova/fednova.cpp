@@ -38,8 +38,6 @@ class FedNova final : public Algorithm {
 
   explicit FedNova(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     Params update = train_locally(client, start, config_, proximal_term(start, config_.mu)) - start;

@@ -116,8 +116,6 @@ class FedOpt final : public Algorithm {
 
   explicit FedOpt(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     return update_message(client, start, train_locally(client, start, config_));

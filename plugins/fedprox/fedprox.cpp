@@ -27,8 +27,6 @@ class FedProx final : public Algorithm {
 
   explicit FedProx(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     const Correction pull = proximal_term(start, config_.mu);

@@ -28,8 +28,6 @@ class FedSgd final : public Algorithm {
 
   explicit FedSgd(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     return {{kGradient, client.oracle.gradient(downlink[kModel], {.batch_size = config_.batch_size})},
             {kExamples, client.oracle.size()}};

@@ -21,8 +21,6 @@ class FineTune final : public Algorithm {
 
   explicit FineTune(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];
     return update_message(client, start, train_locally(client, start, config_));

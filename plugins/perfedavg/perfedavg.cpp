@@ -48,8 +48,6 @@ class PerFedAvg final : public Algorithm {
 
   explicit PerFedAvg(Config config) : config_(std::move(config)) {}
 
-  Message broadcast(const Server& server) const override { return {{kModel, server.params}}; }
-
   // w <- w - rate (I - inner_rate H(w)) g(w - inner_rate g(w)).
   Message train(Client& client, const Message& downlink) const override {
     const Params& start = downlink[kModel];

@@ -1,9 +1,8 @@
-#include "client_sets.hpp"
-
 #include <algorithm>
-#include <utility>
 
 #include <fedarena/adam.hpp>
+
+#include "pppfl.hpp"
 
 namespace pppfl {
 

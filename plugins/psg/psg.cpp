@@ -24,20 +24,18 @@
 #include <fedarena/algorithm.hpp>
 #include <fedarena/private_set.hpp>
 
-namespace psg {
 namespace {
 
 using namespace fedarena;
 
-struct Config : PrivateSet {
-  std::string server_augmentation = "none";
-
-  void validate() const { Augmentation::validate(server_augmentation); }
-};
-
 class Psg final : public Algorithm {
  public:
-  using Config = psg::Config;
+  struct Config : PrivateSet {
+    std::string server_augmentation = "none";
+
+    void validate() const { Augmentation::validate(server_augmentation); }
+  };
+
   static Schema<Config> schema() {
     return Schema<Config>{
         {"server_augmentation", &Config::server_augmentation,
@@ -70,10 +68,9 @@ class Psg final : public Algorithm {
 };
 
 }  // namespace
-}  // namespace psg
 
 FEDARENA_PLUGIN("psg", "1.0.0") {
-  registry.add<psg::Psg>(
+  registry.add<Psg>(
       "psg", {.summary = "Clients condense privatised gradients to a few images, once; the server trains on "
                          "them.",
               .citation = "Chen, Kerkouche, Fritz, NeurIPS 2022, arXiv:2211.04446",

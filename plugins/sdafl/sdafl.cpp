@@ -13,13 +13,13 @@
 #include <optional>
 #include <utility>
 
+#include <ATen/ATen.h>
+
 #include <fedarena/algorithm.hpp>
 #include <fedarena/generators.hpp>
 #include <fedarena/model_averaging.hpp>
 #include <fedarena/set_descent.hpp>
 #include <fedarena/synthetic_sets.hpp>
-
-#include "pool.hpp"
 
 namespace sdafl {
 namespace {
@@ -27,6 +27,60 @@ namespace {
 using namespace fedarena;
 
 constexpr Key<std::int64_t> kUploaded{"uploaded"};
+constexpr Key<std::int64_t> kClient{"client"};  // whose a message is
+// Of the pool.
+constexpr Key<torch::Tensor> kMakers{"makers"};  // numbers of the clients, int64 [n]
+constexpr Key<torch::Tensor> kSure{"sure"};      // 0 or 1, int64 [n]
+
+// The images that clients uploaded so far (kImages of their messages), with labels; in the server's state.
+class Pool {
+ public:
+  explicit Pool(Message& state) : state_(state) {}
+
+  // Takes up the message's images, without labels; false where it has none.
+  bool add(const Message& message, const torch::TensorOptions& options) {
+    if (!message.contains(kImages.name)) return false;
+    const auto append = [&](Key<torch::Tensor> key, const torch::Tensor& more) {
+      state_.put(key, state_.contains(key.name) ? torch::cat({state_[key], more}) : more);
+    };
+    const torch::Tensor images = message[kImages].to(options);
+    const torch::Tensor zeros = torch::zeros({images.size(0)}, images.options().dtype(torch::kInt64));
+    append(kImages, images);
+    append(kMakers, zeros + message[kClient]);
+    append(kLabels, zeros);
+    append(kSure, zeros);
+    return true;
+  }
+
+  // Labels the images of the message's client by its model, and is sure of those whose probability is at
+  // least `confidence`.
+  void label(const Message& message, const Server& server, double confidence) {
+    if (!state_.contains(kImages.name)) return;
+    const torch::Tensor own = state_[kMakers].eq(message[kClient]).nonzero().flatten();
+    if (own.size(0) == 0) return;
+    const torch::Tensor images = state_[kImages].index_select(0, own);
+    const torch::Tensor outputs = server.compute.outputs(server.params + message[kUpdate], images);
+    const auto [probability, label] = torch::softmax(outputs, 1).max(1);
+    state_.put(kLabels, state_[kLabels].index_copy(0, own, label));
+    state_.put(kSure, state_[kSure].index_copy(0, own, probability.ge(confidence).to(torch::kInt64)));
+  }
+
+  // All, sure or not; undefined tensors where there are none, here and below.
+  Batch all() const {
+    return state_.contains(kImages.name) ? Batch{state_[kImages], state_[kLabels]} : Batch();
+  }
+
+  // Those with a sure label.
+  Batch labelled() const {
+    const Batch images = all();
+    if (!images.inputs.defined()) return {};
+    const torch::Tensor sure = state_[kSure].nonzero().flatten();
+    return sure.size(0) > 0 ? images.select(sure) : Batch();
+  }
+
+ private:
+  Message& state_;
+};
 
 struct Config : ModelAveraging, SetTraining, Generators {
   Config() {

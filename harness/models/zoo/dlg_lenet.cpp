@@ -22,8 +22,7 @@ std::int64_t dlg_side(std::int64_t side, std::int64_t stride) {
 // Weights [channels, in, 5, 5] and then biases, in one tensor.
 Custom sigmoid_convolution(std::int64_t in, std::int64_t stride) {
   const std::int64_t weights = kDlgChannels * in * kDlgKernel * kDlgKernel;
-  return {.name = "conv",
-          .parameters = {{(weights + kDlgChannels) / kFourInARow, kFourInARow}},
+  return {.parameters = {{(weights + kDlgChannels) / kFourInARow, kFourInARow}},
           .forward =
               [in, stride, weights](const std::vector<torch::Tensor>& at, const torch::Tensor& images) {
                 const torch::Tensor all = at[0].flatten();
@@ -39,8 +38,7 @@ Custom sigmoid_convolution(std::int64_t in, std::int64_t stride) {
 }
 
 Custom wide_affine_map(std::int64_t in, std::int64_t out) {
-  return {.name = "linear",
-          .parameters = {{in * out / kFourInARow, kFourInARow}, {out}},
+  return {.parameters = {{in * out / kFourInARow, kFourInARow}, {out}},
           .forward =
               [in, out](const std::vector<torch::Tensor>& at, const torch::Tensor& features) {
                 return torch::addmm(at[1], features, at[0].view({out, in}).t());

@@ -1,9 +1,7 @@
 // Linear regression: one affine map trained on half the squared error. Its loss is a quadratic, so
 // trajectories of federated methods have closed forms. Class labels become one-hot targets (least-squares
 // classification).
-#include <numeric>
-
-#include <ATen/ATen.h>
+#include <c10/util/accumulate.h>
 
 #include "harness/models/zoo.hpp"
 
@@ -20,8 +18,7 @@ struct LinearConfig {
 
 // The layer Linear always has a bias.
 Custom linear_map(std::int64_t in, std::int64_t out) {
-  return {.name = "linear",
-          .parameters = {{out, in}},
+  return {.parameters = {{out, in}},
           .forward = [](const std::vector<torch::Tensor>& at,
                         const torch::Tensor& inputs) { return inputs.matmul(at[0].t()); },
           .output_shape = [out](const Custom::Shape&) { return Custom::Shape{out}; }};
@@ -29,8 +26,7 @@ Custom linear_map(std::int64_t in, std::int64_t out) {
 
 Architecture build_linear(const Settings& settings, const ModelInput& input) {
   const LinearConfig config = LinearConfig::schema().read(settings);
-  const std::int64_t features =
-      std::accumulate(input.shape.begin(), input.shape.end(), std::int64_t{1}, std::multiplies<>());
+  const std::int64_t features = c10::multiply_integers(input.shape);
   Architecture model{.input_shape = input.shape,
                      .outputs = input.outputs,
                      .layers = {Flatten{}},

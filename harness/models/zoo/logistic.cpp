@@ -1,5 +1,5 @@
 // Multinomial logistic regression: one affine map and softmax cross-entropy.
-#include <numeric>
+#include <c10/util/accumulate.h>
 
 #include "harness/models/zoo.hpp"
 
@@ -11,8 +11,7 @@ ModelInfo logistic_model() {
           {},
           [](const Settings& /*settings*/, const ModelInput& input) {
             require_classes("logistic", input);
-            const std::int64_t features =
-                std::accumulate(input.shape.begin(), input.shape.end(), std::int64_t{1}, std::multiplies<>());
+            const std::int64_t features = c10::multiply_integers(input.shape);
             return Architecture{.input_shape = input.shape,
                                 .outputs = input.outputs,
                                 .layers = {Flatten{}, Linear{features, input.outputs}}};

@@ -1,7 +1,7 @@
 // Multi-layer perceptron with ReLU; the default is the "2NN" of McMahan et al., AISTATS 2017 (two hidden
 // layers of 200 units, 199,210 parameters for 28x28 grey images and ten classes). On regression data its loss
 // is half the squared error.
-#include <numeric>
+#include <c10/util/accumulate.h>
 
 #include "harness/models/zoo.hpp"
 
@@ -20,8 +20,7 @@ Architecture build_mlp(const Settings& settings, const ModelInput& input) {
   const MlpConfig config = MlpConfig::schema().read(settings);
   Architecture model{.input_shape = input.shape, .outputs = input.outputs, .layers = {Flatten{}}};
   if (input.regression) model.loss = Loss::kSquaredError;
-  std::int64_t units =
-      std::accumulate(input.shape.begin(), input.shape.end(), std::int64_t{1}, std::multiplies<>());
+  std::int64_t units = c10::multiply_integers(input.shape);
   for (const std::int64_t next : config.hidden) {
     model.layers.push_back(Linear{units, next});
     model.layers.push_back(Relu{});

@@ -12,7 +12,7 @@
 
 #include "fedarena/base/descriptor.hpp"
 
-#include "harness/wire/bytes.hpp"
+#include "harness/wire/parts.hpp"
 
 namespace fedarena {
 

@@ -5,7 +5,7 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
-#include "harness/simulation/synthetic_batch.hpp"
+#include "harness/simulation/round_notes.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
 #include "results/record/durable_file.hpp"

@@ -1,19 +1,19 @@
 /// Everything a federated algorithm may see; plugins include this and, as they like, the building blocks of
 /// methods that send models (`local_training.hpp`, `model_averaging.hpp`) and of those that send synthetic
-/// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `image_descent.hpp`, `class_batches.hpp`, `matching.hpp`,
-/// `condensation.hpp`, `private_set.hpp`), of those whose clients draw images in place of their own
-/// (`generators.hpp`), of those that teach one model by others (`distillation.hpp`), and for networks of
-/// their own `adam.hpp` and `custom_layers.hpp`; no other header of ours.
+/// sets (`synthetic_sets.hpp`, `set_descent.hpp`, `class_batches.hpp`, `matching.hpp`, `condensation.hpp`,
+/// `private_set.hpp`), of those whose clients draw images in place of their own (`generators.hpp`), of those
+/// that teach one model by others (`distillation.hpp`), and for networks of their own `adam.hpp` and
+/// `custom_layers.hpp`; no other header of ours.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "fedarena/access_plan.hpp"
 #include "fedarena/augmentation.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/export.hpp"
@@ -65,6 +65,15 @@ struct VoteQuery {
   double bound = 1;  ///< Euclidean norm to which each vote of each voter is clipped; positive
   /// Whether the parts remember beyond this round; else each round begins with nothing.
   bool keep = false;
+};
+
+/// How many answers an algorithm asks a client's oracle for in one round: at most, or so far. By what an
+/// answer costs: gradients by the size of their batches, votes by whose they are.
+struct AccessPlan {
+  std::map<std::int64_t, std::int64_t> gradients = {};  ///< by batch size; 0: the whole shard at once
+  std::int64_t votes = 0;                               ///< of the shard's examples, one by one
+  std::int64_t part_votes = 0;                          ///< of its parts
+  bool operator==(const AccessPlan&) const = default;
 };
 
 /// The one door to a client's examples. Every call is written to the privacy ledger.
@@ -189,8 +198,8 @@ class FEDARENA_API Algorithm {
   virtual ~Algorithm() = default;
   /// Once before the first round.
   virtual void start(Server& /*server*/) const {}
-  /// What every client of the cohort receives.
-  virtual Message broadcast(const Server& server) const = 0;
+  /// What every client of the cohort receives: by default the global model, under the name "model".
+  virtual Message broadcast(const Server& server) const { return {{Key<Params>{"model"}, server.params}}; }
   /// A client's local work; returns what it sends.
   virtual Message train(Client& client, const Message& downlink) const = 0;
   /// The entries of every message that `train` returns in that round, in order: by default what

@@ -69,8 +69,6 @@ class FEDARENA_API Augmentation {
   /// Gradient in `images` of the inner product of `slope` and the images that they become.
   torch::Tensor pull_back(const torch::Tensor& images, const torch::Tensor& slope) const;
   const Operation& operation() const { return operation_; }
-  /// "rotate by -3.1 degrees"; "none".
-  std::string describe() const;
   bool operator==(const Augmentation&) const = default;
 
  private:

@@ -13,8 +13,7 @@ namespace fedarena {
 ///   of signs, which is a noise_multiplier of 5000 / sqrt(300) = 288.7. For each teacher, 200 of them with
 ///   top_k 30 have the same noise at 250 / sqrt(30) = 45.6.
 /// - dp-merf (Harder, Adamczewski, Park, AISTATS 2021): merf_frequencies 5000, merf_batch_size 500,
-/// noise_size
-///   5, generator_width 200; merf_length_scale sqrt(127) on Fashion-MNIST.
+///   noise_size 5, generator_width 200; merf_length_scale sqrt(127) on Fashion-MNIST.
 /// - psg (Chen, Kerkouche, Fritz, NeurIPS 2022): psg_models 1000, psg_points 10, psg_epochs 50.
 struct FEDARENA_API Generators {
   std::string generator = "datalens";

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -53,7 +52,6 @@ struct BatchNorm {
 struct Custom {
   using Shape = std::vector<std::int64_t>;
 
-  std::string name;  ///< in the names of its parameters, "NAME3.0", and in messages
   /// Tensors of two or more dimensions start uniform in +-1/sqrt(fan in), the fan in being the product of all
   /// dimensions but the first; others start at zero.
   std::vector<Shape> parameters;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <torch/types.h>
@@ -12,18 +11,17 @@
 
 namespace fedarena {
 
-/// Names and shapes of a model's parameter tensors, which lie one behind the other in a flat vector.
+/// Shapes of a model's parameter tensors, which lie one behind the other in a flat vector.
 class FEDARENA_API Layout {
  public:
   struct Entry {
-    std::string name;
     std::vector<std::int64_t> shape;
     std::int64_t offset = 0;
     std::int64_t numel = 0;
   };
 
   Layout() = default;
-  void add(std::string name, std::vector<std::int64_t> shape);
+  void add(std::vector<std::int64_t> shape);
 
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](std::size_t index) const { return entries_[index]; }

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "fedarena/condensation.hpp"
-#include "fedarena/image_descent.hpp"
 #include "fedarena/matching.hpp"
+#include "fedarena/set_descent.hpp"
 #include "fedarena/synthetic_sets.hpp"
 
 namespace fedarena {

@@ -17,9 +17,8 @@
 
 #include <ATen/ATen.h>
 
-#include "harness/sdk/generators/draws.hpp"
+#include "harness/sdk/generators/image_generator.hpp"
 #include "harness/sdk/generators/teachers.hpp"
-#include "harness/sdk/generators/training.hpp"
 
 namespace fedarena::generators {
 namespace {

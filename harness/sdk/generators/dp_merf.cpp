@@ -15,8 +15,7 @@
 
 #include "fedarena/features.hpp"
 
-#include "harness/sdk/generators/draws.hpp"
-#include "harness/sdk/generators/training.hpp"
+#include "harness/sdk/generators/image_generator.hpp"
 
 namespace fedarena::generators {
 namespace {

@@ -1,14 +1,10 @@
 #include "fedarena/generators.hpp"
 
-#include <algorithm>
 #include <vector>
-
-#include <ATen/ATen.h>
 
 #include "fedarena/private_set.hpp"
 
-#include "harness/sdk/generators/draws.hpp"
-#include "harness/sdk/generators/training.hpp"
+#include "harness/sdk/generators/image_generator.hpp"
 
 namespace fedarena {
 namespace {

@@ -1,10 +1,9 @@
 #include "harness/sdk/generators/image_generator.hpp"
 
 #include <ATen/ATen.h>
+#include <c10/util/accumulate.h>
 
 #include "fedarena/custom_layers.hpp"
-
-#include "harness/sdk/generators/draws.hpp"
 
 namespace fedarena::generators {
 namespace {
@@ -12,9 +11,7 @@ namespace {
 constexpr double kGeneratorLeak = 0.2;
 
 std::int64_t pixels_of(const Model& model) {
-  std::int64_t pixels = 1;
-  for (const std::int64_t size : model.architecture().input_shape) pixels *= size;
-  return pixels;
+  return c10::multiply_integers(model.architecture().input_shape);
 }
 
 Architecture layers_of(const Generators& config, const Model& model) {

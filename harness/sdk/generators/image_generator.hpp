@@ -10,6 +10,25 @@
 
 namespace fedarena::generators {
 
+/// What generators draw.
+enum class Draw : std::uint64_t {
+  kImages = 1,
+  kOrder,
+  kWeights,
+  kLatents,
+  kTeacherWeights,
+  kTeacherBatches,
+  kSigns,
+  kFrequencies,
+};
+
+/// The stream of that name, apart from all that plugins number from 0. `step` < 2^32, `voter` < 2^24.
+inline Stream stream_of(const Streams& streams, Draw what, std::int64_t step = 0, std::int64_t voter = 0) {
+  return streams(Purpose::kSynthetic, static_cast<std::uint64_t>(what) << 56U |
+                                          static_cast<std::uint64_t>(step) << 24U |
+                                          static_cast<std::uint64_t>(voter));
+}
+
 /// Images as rows of pixels from 0 (black) to 1 (white), which networks of generators work on; inputs of a
 /// client that are no images of known pixels stay as they are.
 class PixelScale {
@@ -54,5 +73,16 @@ class ImageGenerator {
   Params weights_;
   Adam adam_{{.beta1 = 0.5}};
 };
+
+/// Trains the generator by votes of teachers on parts of the shard (Wang et al. 2021); returns the number of
+/// votes.
+std::int64_t train_by_teachers(const Generators& config, Client& client, ImageGenerator& generator);
+
+/// Trains it on one noisy mean embedding of the shard (Harder et al. 2021); returns the number of votes.
+std::int64_t train_on_embedding(const Generators& config, Client& client, ImageGenerator& generator);
+
+/// How many votes the one and the other ask for.
+std::int64_t teacher_votes(const Generators& config, const Client& client);
+std::int64_t embedding_votes(const Generators& config, const Client& client);
 
 }  // namespace fedarena::generators

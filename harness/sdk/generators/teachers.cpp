@@ -1,6 +1,5 @@
 #include "harness/sdk/generators/teachers.hpp"
 
-#include <tuple>
 #include <utility>
 
 #include <ATen/ATen.h>

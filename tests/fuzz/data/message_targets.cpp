@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "harness/simulation/checkpoint.hpp"
-#include "harness/simulation/checksum.hpp"
 #include "tests/fuzz/data/data_targets.hpp"
 
 namespace fedarena::fuzz {

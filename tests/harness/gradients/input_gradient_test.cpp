@@ -240,8 +240,7 @@ TEST_F(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
   const Architecture gated{
       .input_shape = {6},
       .outputs = 2,
-      .layers = {Custom{"scale",
-                        {{6}},
+      .layers = {Custom{{{6}},
                         [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
                           return inputs * parameters[0];
                         },
@@ -285,7 +284,7 @@ TEST_F(InputGradient, DifferentiatesTwiceThroughLayersWithoutRules) {
   const std::vector<Architecture> architectures{
       {.input_shape = {4},
        .outputs = 2,
-       .layers = {Linear{4, 4}, Custom{"gate", {{4}, {4, 3}}, outer, shape}, Linear{3, 2}}},
+       .layers = {Linear{4, 4}, Custom{{{4}, {4, 3}}, outer, shape}, Linear{3, 2}}},
       {.input_shape = {2, 4, 4},
        .outputs = 2,
        .layers = {Conv2d{2, 3, 3, 1}, BatchNorm{3}, Flatten{}, Linear{48, 2}}}};

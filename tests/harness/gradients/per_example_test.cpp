@@ -145,7 +145,7 @@ Architecture with_custom_layers() {
   const auto shape = [](const Custom::Shape&) { return Custom::Shape{3}; };
   return {.input_shape = {4},
           .outputs = 2,
-          .layers = {Linear{4, 4}, Custom{"gate", {{4}, {4, 3}}, outer, shape}, Relu{}, Linear{3, 2}}};
+          .layers = {Linear{4, 4}, Custom{{{4}, {4, 3}}, outer, shape}, Relu{}, Linear{3, 2}}};
 }
 
 TEST_F(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {

@@ -47,7 +47,7 @@ const std::vector<Augmentation>& augmentations() {
 TEST(AugmentedGradient, IsTheGradientOfTheChangedImages) {
   const Pictures pictures;
   for (const Augmentation& augmentation : augmentations()) {
-    SCOPED_TRACE(augmentation.describe());
+    SCOPED_TRACE(augmentation.operation().index());
     ExactOracle exact = pictures.exact();
     RecordOracle record = pictures.record(kNoClipping, 0);
     const Query query{.batch_size = 0, .augmentation = &augmentation};
@@ -63,7 +63,7 @@ TEST(AugmentedGradient, IsClippedExampleByExample) {
   const Pictures pictures;
   constexpr double kClip = 3.2;
   for (const Augmentation& augmentation : augmentations()) {
-    SCOPED_TRACE(augmentation.describe());
+    SCOPED_TRACE(augmentation.operation().index());
     RecordOracle oracle = pictures.record(kClip, 0);
     Params expected = zeros_like(pictures.at());
     int clipped = 0;
@@ -112,7 +112,7 @@ TEST(AugmentedGradient, HasTheSameBitsForAnyNumberOfWorkers) {
     const Pictures one(1), three(3);
     EXPECT_TRUE(
         same_bits(one.record(1, 1).gradient(one.at(), query), three.record(1, 1).gradient(three.at(), query)))
-        << augmentation.describe();
+        << augmentation.operation().index();
   }
 }
 

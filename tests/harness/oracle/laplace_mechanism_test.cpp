@@ -16,12 +16,12 @@
 namespace fedarena {
 namespace {
 
-std::unique_ptr<NoiseSource> stream_noise(std::uint64_t seed = 1) {
+std::unique_ptr<RandomSource> stream_noise(std::uint64_t seed = 1) {
   return make_noise_source(kStreamNoise, Streams(seed, 1, 0));
 }
 
 // Noise vectors of that scale as rows: float64 [count, n].
-torch::Tensor laplace_draws(std::int64_t n, std::int64_t count, double scale, NoiseSource& source) {
+torch::Tensor laplace_draws(std::int64_t n, std::int64_t count, double scale, RandomSource& source) {
   RoundAccesses book;
   torch::Tensor draws = torch::zeros({count, n}, torch::kFloat64);
   for (std::int64_t i = 0; i < count; ++i) LaplaceRelease::metric(n, scale, book).noise(draws[i], source);

@@ -57,8 +57,8 @@ Sent sent(const Message& message, const LocalPolicy& policy, const Centres& cent
 
 Params two_tensors(const std::vector<double>& first, const std::vector<double>& second) {
   Layout layout;
-  layout.add("first", {static_cast<std::int64_t>(first.size())});
-  layout.add("second", {static_cast<std::int64_t>(second.size())});
+  layout.add({static_cast<std::int64_t>(first.size())});
+  layout.add({static_cast<std::int64_t>(second.size())});
   std::vector<double> all = first;
   all.insert(all.end(), second.begin(), second.end());
   return {std::make_shared<const Layout>(layout), torch::tensor(all, torch::kFloat64)};

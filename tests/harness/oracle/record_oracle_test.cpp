@@ -10,7 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
 
@@ -245,7 +245,7 @@ TEST(RecordOracle, StopsWhenItIsTold) {
 
 Streams streams() { return {3, 4, 5}; }
 
-std::vector<double> draw(NoiseSource& source, std::size_t count) {
+std::vector<double> draw(RandomSource& source, std::size_t count) {
   std::vector<double> values(count);
   source.fill_normal(values);
   return values;
@@ -276,7 +276,7 @@ TEST(NoiseSource, OfTheSystemNeverRepeats) {
   const auto first = make_noise_source(kSystemNoise, streams()),
              second = make_noise_source(kSystemNoise, streams());
   std::vector<double> values;
-  for (NoiseSource* source : {first.get(), second.get()}) {
+  for (RandomSource* source : {first.get(), second.get()}) {
     for (int i = 0; i < 2; ++i) {
       for (const double value : draw(*source, 1'500)) values.push_back(value);
     }

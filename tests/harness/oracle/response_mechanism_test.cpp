@@ -154,10 +154,12 @@ TEST(ResponseLaw, MakesNoAnswerMoreThanItsEpsilonAsLikely) {
   }
 }
 
-std::unique_ptr<NoiseSource> source_of(const std::string& name) { return make_noise_source(name, {3, 1, 0}); }
+std::unique_ptr<RandomSource> source_of(const std::string& name) {
+  return make_noise_source(name, {3, 1, 0});
+}
 
 // Pearson's statistic of draws given that label is within its bound.
-bool follows(const ResponseLaw& law, std::int64_t label, NoiseSource& source) {
+bool follows(const ResponseLaw& law, std::int64_t label, RandomSource& source) {
   constexpr int kDraws = 40'000;
   const Probabilities expected = law.probabilities(label);
   std::vector<double> counts(expected.size());
@@ -187,12 +189,15 @@ TEST(ResponseLaw, DrawsWhatItSays) {
 }
 
 // Numbers that a test wrote down.
-class Written final : public NoiseSource {
+class WrittenNumbers final : public RandomSource {
  public:
-  explicit Written(std::vector<double> numbers) : numbers_(std::move(numbers)) {}
+  explicit WrittenNumbers(std::vector<double> numbers) : numbers_(std::move(numbers)) {}
   void fill_normal(std::span<double>) override { ADD_FAILURE(); }
   double gamma(double) override { throw Bug("nobody asks for it"); }
   double uniform() override { return numbers_.at(next_++); }
+  std::vector<std::int64_t> sample_without_replacement(std::int64_t, std::int64_t) override {
+    throw Bug("nobody asks for it");
+  }
 
  private:
   std::vector<double> numbers_;
@@ -202,7 +207,7 @@ class Written final : public NoiseSource {
 // Its probability is 8.5e-17, less than a uniform number of 53 bits can tell from 0.
 TEST(ResponseLaw, GivesAnswersThatAreRarerThanTheBitsOfOneNumber) {
   const ResponseLaw law = ResponseLaw::plain(2, 37);
-  Written below({0, 0.7, 0}), above({0, 0.8});
+  WrittenNumbers below({0, 0.7, 0}), above({0, 0.8});
   EXPECT_EQ(law.draw(1, below), 0);
   EXPECT_EQ(law.draw(1, above), 1);
 }

@@ -15,7 +15,7 @@
 
 #include <gmock/gmock.h>
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "harness/runner/record/cell_record.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"

@@ -132,18 +132,6 @@ TEST(AugmentationDraw, FlipsHalfTheTime) {
   EXPECT_TRUE(equally_likely(counts));
 }
 
-TEST(Augmentation, DescribesItself) {
-  EXPECT_EQ(A().describe(), "none");
-  EXPECT_EQ(A(A::Color{0.31, 1.7, 0.6}).describe(),
-            "color: brightness +0.31, saturation x 1.7, contrast x 0.6");
-  EXPECT_EQ(A(A::Crop{0.9, 0.05}).describe(), "crop at (0.90, 0.05) of the shifts");
-  EXPECT_EQ(A(A::Cutout{0.25, 0.7}).describe(), "cutout around (0.25, 0.70) of the image");
-  EXPECT_EQ(A(A::Flip{true}).describe(), "flip");
-  EXPECT_EQ(A(A::Flip{false}).describe(), "flip: not this time");
-  EXPECT_EQ(A(A::Scale{0.9, 1.15}).describe(), "scale: show 0.9 of the width, 1.15 of the height");
-  EXPECT_EQ(A(A::Rotate{-3.14}).describe(), "rotate by -3.1 degrees");
-}
-
 // The complaint about a strategy, which `draw` must raise, too.
 Complaint complaint_about(const std::string& strategy) {
   Stream stream({.seed = 10});

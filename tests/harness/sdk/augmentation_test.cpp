@@ -164,7 +164,7 @@ TEST(Augmentation, AgreesWithPlainLoops) {
     const Tensor images = random_images(2, shape);
     for (int i = 0; i < 100; ++i) {
       const A augmentation = A::draw(kEveryOperation, stream);
-      SCOPED_TRACE(augmentation.describe());
+      SCOPED_TRACE(augmentation.operation().index());
       ++drawn[augmentation.operation().index()];
       const Tensor loops = expected(augmentation, images);
       EXPECT_LE(largest_difference(augmentation(images), loops), 1e-13);
@@ -183,7 +183,7 @@ TEST(Augmentation, AgreesWithPlainLoopsAtEveryPosition) {
       for (const double column : {0.0, 0.3, 0.5, std::nextafter(1.0, 0.0)}) {
         for (const A& augmentation : {A(A::Crop{row, column}), A(A::Cutout{row, column})}) {
           EXPECT_TRUE(torch::equal(augmentation(images), expected(augmentation, images)))
-              << augmentation.describe();
+              << augmentation.operation().index();
         }
       }
     }
@@ -241,7 +241,7 @@ void expect_slopes(
   for (const auto& shape : std::vector<std::vector<std::int64_t>>{{1, 6, 5}, {3, 5, 8}}) {
     const Tensor images = random_images(2, shape), direction = random_images(2, shape, 7);
     for (const A& augmentation : examples()) {
-      SCOPED_TRACE(augmentation.describe());
+      SCOPED_TRACE(augmentation.operation().index());
       const Tensor slope = slope_of(augmentation, images, direction);
       const Tensor differences = central_differences(
           images, [&] { return (augmentation(images) * direction).sum().item<double>(); });
@@ -271,15 +271,16 @@ TEST(Augmentation, PullsSlopesBack) {
 TEST(Augmentation, MakesNoGraphThatNobodyAsksFor) {
   const Tensor images = random_images(2, {3, 6, 5});
   for (const A& augmentation : examples()) {
-    EXPECT_FALSE(augmentation(images).requires_grad()) << augmentation.describe();
-    EXPECT_TRUE(augmentation(images.clone().requires_grad_()).requires_grad()) << augmentation.describe();
+    EXPECT_FALSE(augmentation(images).requires_grad()) << augmentation.operation().index();
+    EXPECT_TRUE(augmentation(images.clone().requires_grad_()).requires_grad())
+        << augmentation.operation().index();
   }
 }
 
 void expect_independence(const std::vector<std::int64_t>& shape, torch::ScalarType type) {
   const Tensor images = random_images(5, shape).to(type);
   for (const A& augmentation : examples()) {
-    SCOPED_TRACE(augmentation.describe());
+    SCOPED_TRACE(augmentation.operation().index());
     const Tensor together = augmentation(images);
     for (std::int64_t i = 0; i < 5; ++i) {
       EXPECT_TRUE(torch::equal(augmentation(images.narrow(0, i, 1)), together.narrow(0, i, 1)));
@@ -318,7 +319,7 @@ TEST(Augmentation, LeavesItsInputAlone) {
   for (const A& augmentation : examples()) {
     const Tensor result = augmentation(images);
     EXPECT_EQ(result.sizes(), images.sizes());
-    EXPECT_TRUE(torch::equal(images, before)) << augmentation.describe();
+    EXPECT_TRUE(torch::equal(images, before)) << augmentation.operation().index();
   }
 }
 

@@ -19,8 +19,7 @@ namespace {
 
 // Products with two learnt vectors, one behind the other.
 Custom doubling() {
-  return {"double",
-          {{3}, {3}},
+  return {{{3}, {3}},
           [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
             return torch::cat({inputs * parameters[0], inputs * parameters[1]}, 1);
           },

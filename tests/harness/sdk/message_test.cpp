@@ -26,7 +26,7 @@ constexpr Key<Params> kWeights{"weights"};
 
 Params some_params() {
   Layout layout;
-  layout.add("tensor", {2});
+  layout.add({2});
   return {std::make_shared<const Layout>(layout), torch::ones({2})};
 }
 

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "fedarena/class_batches.hpp"
-#include "fedarena/image_descent.hpp"
 #include "fedarena/set_descent.hpp"
 
 #include "tests/harness/sdk/open_shard.hpp"

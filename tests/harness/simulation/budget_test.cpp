@@ -10,7 +10,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"
 

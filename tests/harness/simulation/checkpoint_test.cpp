@@ -12,7 +12,6 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
-#include "harness/simulation/checksum.hpp"
 #include "harness/simulation/state_file.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"

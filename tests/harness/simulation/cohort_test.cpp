@@ -87,7 +87,7 @@ TEST(Cohort, IsIndependentOfTheRoundBefore) {
 
 std::shared_ptr<const Layout> layout_of(std::int64_t size) {
   Layout layout;
-  layout.add("tensor", {size});
+  layout.add({size});
   return std::make_shared<const Layout>(layout);
 }
 

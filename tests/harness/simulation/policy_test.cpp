@@ -13,7 +13,7 @@
 
 #include "fedarena/base/overload.hpp"
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "harness/simulation/checkpoint.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "tests/harness/simulation/small_runs.hpp"

@@ -1,11 +1,10 @@
-#include "harness/simulation/synthetic_batch.hpp"
-
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"
 

@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 
 std::shared_ptr<const Layout> small_layout() {
   Layout layout;
-  layout.add("weight", {2, 3});
-  layout.add("bias", {2});
+  layout.add({2, 3});
+  layout.add({2});
   return std::make_shared<const Layout>(layout);
 }
 
@@ -201,10 +201,10 @@ TEST(Wire, RefusesNamesThatAreTooLong) {
 
 TEST(Wire, RefusesParamsOfAnotherModel) {
   Layout turned;
-  turned.add("weight", {3, 2});
-  turned.add("bias", {2});
+  turned.add({3, 2});
+  turned.add({2});
   Layout larger;
-  larger.add("weight", {9});
+  larger.add({9});
   const Bytes bytes = encode({{Key<Params>{"p"}, Params::zeros(kLayout, torch::kFloat32)}});
   for (const Layout& other : {turned, larger}) {
     EXPECT_THAT(message_of([&] { decode(bytes, std::make_shared<const Layout>(other)); }),

@@ -1,5 +1,5 @@
 // Error rates: each comparison of the system's samples raises a false alarm in one run of 1e6.
-#include "harness/oracle/sample_source.hpp"
+#include "harness/oracle/random_source.hpp"
 
 #include <map>
 #include <vector>
@@ -8,7 +8,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "harness/oracle/noise_source.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 
 namespace fedarena {
@@ -16,16 +15,16 @@ namespace {
 
 const StreamName kBatch{.seed = 3, .round = 4, .client = 5, .purpose = Purpose::kBatches};
 
-TEST(SampleSource, OfAStreamIsThatStream) {
+TEST(RandomSource, OfAStreamIsThatStream) {
   Stream stream(kBatch);
-  const auto source = make_sample_source(kStreamNoise, Stream(kBatch));
+  const auto source = make_random_source(kStreamNoise, Stream(kBatch));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(source->uniform(), stream.uniform());
   EXPECT_EQ(source->sample_without_replacement(40, 7), stream.sample_without_replacement(40, 7));
   EXPECT_EQ(source->uniform(), stream.uniform());
 }
 
-TEST(SampleSource, OfTheSystemIsUniform) {
-  const auto source = make_sample_source(kSystemNoise, Stream(kBatch));
+TEST(RandomSource, OfTheSystemIsUniform) {
+  const auto source = make_random_source(kSystemNoise, Stream(kBatch));
   std::vector<double> numbers(50'000);
   for (double& number : numbers) number = source->uniform();
   EXPECT_LT(kolmogorov_of_uniform(numbers), kKolmogorovBound);
@@ -37,14 +36,14 @@ TEST(SampleSource, OfTheSystemIsUniform) {
   EXPECT_TRUE(equally_likely(cells));
 }
 
-TEST(SampleSource, OfTheSystemDoesNotKnowTheStream) {
-  const auto one = make_sample_source(kSystemNoise, Stream(kBatch)),
-             two = make_sample_source(kSystemNoise, Stream(kBatch));
+TEST(RandomSource, OfTheSystemDoesNotKnowTheStream) {
+  const auto one = make_random_source(kSystemNoise, Stream(kBatch)),
+             two = make_random_source(kSystemNoise, Stream(kBatch));
   EXPECT_NE(one->sample_without_replacement(200, 100), two->sample_without_replacement(200, 100));
   EXPECT_NE(one->uniform(), two->uniform());
 }
 
-TEST(SampleSource, HasNoOtherNames) { EXPECT_THROW((void)make_sample_source("seeded", Stream(kBatch)), Bug); }
+TEST(RandomSource, HasNoOtherNames) { EXPECT_THROW((void)make_random_source("seeded", Stream(kBatch)), Bug); }
 
 }  // namespace
 }  // namespace fedarena
