@@ -11,8 +11,8 @@
 #include "fedarena/base/find.hpp"
 
 #include "results/record/claim_text.hpp"
-#include "results/record/control_run.hpp"
 #include "results/record/json_fields.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"

@@ -1,6 +1,6 @@
 #include "results/export/tf_record.hpp"
 
-#include <array>
+#include <boost/crc.hpp>
 
 namespace fedarena::results {
 namespace {
@@ -12,22 +12,6 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
   return ((checksum >> 15) | (checksum << 17)) + kMaskDelta;
 }
 
-constexpr std::uint32_t kReflectedPolynomial = 0x82F63B78;
-
-constexpr std::array<std::uint32_t, 256> make_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
-    std::uint32_t remainder = byte;
-    for (int bit = 0; bit < 8; ++bit) {
-      remainder = (remainder >> 1) ^ ((remainder & 1) != 0 ? kReflectedPolynomial : 0);
-    }
-    table[byte] = remainder;
-  }
-  return table;
-}
-
-constexpr std::array<std::uint32_t, 256> kTable = make_table();
-
 }  // namespace
 
 std::string tf_record(std::string_view bytes) {
@@ -38,11 +22,9 @@ std::string tf_record(std::string_view bytes) {
 }
 
 std::uint32_t crc32c(std::string_view bytes) {
-  std::uint32_t remainder = ~std::uint32_t{0};
-  for (const char byte : bytes) {
-    remainder = (remainder >> 8) ^ kTable[(remainder ^ static_cast<unsigned char>(byte)) & 0xFFU];
-  }
-  return ~remainder;
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> checksum;
+  checksum.process_bytes(bytes.data(), bytes.size());
+  return static_cast<std::uint32_t>(checksum.checksum());
 }
 
 }  // namespace fedarena::results

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "harness/app/results/references_file.hpp"
-#include "results/record/resolved_settings.hpp"
+#include "results/record/run_setup.hpp"
 #include "tests/fuzz/text/text_targets.hpp"
 #include "tests/harness/config/sample.hpp"
 

@@ -1,9 +1,8 @@
 // The scores of single clients, and that a run's means over clients follow from them.
-#include "results/record/client_scores.hpp"
-
 #include <limits>
 
 #include "results/audit/verify.hpp"
+#include "results/record/test_metrics.hpp"
 #include "tests/matchers.hpp"
 #include "tests/results/recorded_run.hpp"
 
