@@ -26,9 +26,7 @@ TEST(ClientScores, AreOneLineAClient) {
 
 TEST(ClientScores, RefuseWhatCannotBe) {
   const auto refused = [](const std::string& from, const std::string& to) {
-    std::string text = to_json_text(kScores);
-    EXPECT_NE(text.find(from), std::string::npos) << from;
-    text.replace(text.find(from), from.size(), to);
+    const std::string text = replaced(to_json_text(kScores), from, to);
     return message_of([&] { parse_client_scores(text, "clients.json"); });
   };
   EXPECT_THAT(refused("\"schema\": 1", "\"schema\": 2"),
@@ -59,8 +57,7 @@ TEST(ClientScores, OfRegressionDataAreErrors) {
   EXPECT_THAT(text, HasSubstr(R"({"client":0,"test_examples":12,"rmse":1.5},
 {"client":2,"test_examples":7,"rmse":"inf"})"));
   EXPECT_EQ(parse_client_scores(text, ""), with_errors(std::numeric_limits<double>::infinity()));
-  std::string mixed = text;
-  mixed.replace(mixed.find(R"("rmse":"inf")"), 12, R"("accuracy":1.0,"macro_f1":1.0)");
+  const std::string mixed = replaced(text, R"("rmse":"inf")", R"("accuracy":1.0,"macro_f1":1.0)");
   EXPECT_THAT(message_of([&] { parse_client_scores(mixed, "clients.json"); }),
               HasSubstr("field \"rmse\" is missing"));
 }

@@ -42,8 +42,7 @@ TEST(Cost, ComesBackFromRoundsAndSummaries) {
 
 TEST(Cost, IsRefusedWhereItCannotBe) {
   const auto refused = [](const std::string& from, const std::string& to) {
-    std::string line = to_json_line(counted_round(3, {700, 5000, true}));
-    line.replace(line.find(from), from.size(), to);
+    const std::string line = replaced(to_json_line(counted_round(3, {700, 5000, true})), from, to);
     return message_of([&] { parse_round(line, {.file = "rounds.jsonl", .line = 3}); });
   };
   EXPECT_THAT(refused(R"("gradients":700)", R"("gradients":639)"),

@@ -146,10 +146,10 @@ TEST(RunDirectory, PutsAnotherRecordOfTheLastRoundInItsPlace) {
   fs::create_hard_link(folder / "a/rounds.jsonl", folder / "before.jsonl");
   const std::string before = run.read_file(kRoundsFile);
   run.replace_last(round_record(2));
-  EXPECT_EQ(rounds_of(folder / "a").back(), round_record(2));
+  EXPECT_EQ(all_rounds(folder / "a/rounds.jsonl").back(), round_record(2));
   EXPECT_EQ(read_whole_file(folder / "before.jsonl"), before);
   run.append(round_record(3));
-  EXPECT_EQ(rounds_of(folder / "a").size(), 3U);
+  EXPECT_EQ(all_rounds(folder / "a/rounds.jsonl").size(), 3U);
 }
 
 TEST(RunDirectory, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
