@@ -24,6 +24,12 @@ inline void put(const std::filesystem::path& file, std::string_view bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
+/// A test with a folder of its own.
+class WithFolder : public testing::Test {
+ protected:
+  const Scratch folder_;
+};
+
 /// The text with its first `from` turned into `to`; a failure of the test where there is none.
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
