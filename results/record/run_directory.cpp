@@ -46,6 +46,18 @@ void check_free(const std::filesystem::path& path) {
   }
 }
 
+// Of a run with that many rounds.
+void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
+  const bool finished = summary.state == kFinished;
+  if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
+  throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
+                        .found = fmt::format("holds {} rounds", count),
+                        .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
+                                                          summary.rounds_done, kSummaryFile)
+                                            : fmt::format("at most the {} planned ones", summary.rounds),
+                        .remedy = kBrokenRecord});
+}
+
 }  // namespace
 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
@@ -188,22 +200,6 @@ bool RunDirectory::has(const std::string& name) const {
   std::error_code failure;
   return std::filesystem::is_regular_file(path_ / name, failure);
 }
-
-namespace {
-
-// Of a run with that many rounds.
-void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
-  const bool finished = summary.state == kFinished;
-  if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
-  throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
-                        .found = fmt::format("holds {} rounds", count),
-                        .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
-                                                          summary.rounds_done, kSummaryFile)
-                                            : fmt::format("at most the {} planned ones", summary.rounds),
-                        .remedy = kBrokenRecord});
-}
-
-}  // namespace
 
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
   std::vector<RoundRecord> rounds = all_rounds(folder / kRoundsFile);

@@ -8,14 +8,16 @@
 
 #include "accounting/json_text.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
-std::string_view without(std::string_view text, std::string_view first, std::string_view last) {
-  if (text.size() < first.size() + last.size() || !text.starts_with(first) || !text.ends_with(last))
-    return text;
-  return text.substr(first.size(), text.size() - first.size() - last.size());
+// "algorithms" of "[[algorithms]]".
+std::string_view section_of(std::string_view line) {
+  while (line.size() >= 2 && line.front() == '[' && line.back() == ']')
+    line = line.substr(1, line.size() - 2);
+  return line;
 }
 
 }  // namespace
@@ -28,13 +30,12 @@ ResolvedSettings resolved_settings(std::string_view toml) {
     const std::string_view line = toml.substr(0, end);
     toml.remove_prefix(end == std::string_view::npos ? toml.size() : end + 1);
     if (line.starts_with('[')) {
-      section = without(without(line, "[", "]"), "[", "]");
+      section = section_of(line);
       continue;
     }
     const std::size_t equals = line.find(" = ");
     if (line.starts_with('#') || equals == std::string_view::npos) continue;
-    settings.texts[section + "." + std::string(line.substr(0, equals))] =
-        without(line.substr(equals + 3), "\"", "\"");
+    settings.texts[section + "." + std::string(line.substr(0, equals))] = unquoted(line.substr(equals + 3));
   }
   return settings;
 }
