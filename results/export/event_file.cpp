@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "results/export/protobuf_message.hpp"
-#include "results/export/tf_record.hpp"
+#include "results/export/event_encoding.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/run_setup.hpp"
 #include "results/table/notes.hpp"
