@@ -133,10 +133,10 @@ TEST_F(ClientScoresTest, OfRegressionDataAreErrors) {
 }
 
 // A finished run of three clients of which two were tested after the last round.
-class TestedRun {
- public:
-  explicit TestedRun(const std::filesystem::path& path) : run(path, {.policy = "none"}) {
-    RunDirectory directory = run.open();
+class TestedRun : public WithFolder {
+ protected:
+  TestedRun() {
+    RunDirectory directory = run_.open();
     RoundRecord last = directory.rounds().back();
     last.per_client = client_metrics(kScores.clients);
     directory.replace_last(last);
@@ -147,15 +147,14 @@ class TestedRun {
     directory.write_client_scores(kScores);
   }
 
-  RecordedRun run;
+  const RecordedRun run_{folder_ / "run", {.policy = "none"}};
 };
 
-TEST_F(ClientScoresTest, GiveTheMeansOfTheirRound) {
-  const TestedRun tested(folder_ / "run");
-  EXPECT_EQ(tested.run.open().client_scores(), kScores);
-  EXPECT_THAT(tested.run.differences(), IsEmpty());
-  tested.run.edit(kClientsFile, "\"accuracy\":0.75", "\"accuracy\":0.8125");
-  const std::vector<std::string> lines = tested.run.differences();
+TEST_F(TestedRun, HasTheMeansThatItsScoresGive) {
+  EXPECT_EQ(run_.open().client_scores(), kScores);
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  run_.edit(kClientsFile, "\"accuracy\":0.75", "\"accuracy\":0.8125");
+  const std::vector<std::string> lines = run_.differences();
   EXPECT_THAT(lines,
               Contains(HasSubstr("rounds.jsonl: round 4 client_accuracy_worst is 0.75; recomputed: 0.8125")));
   EXPECT_THAT(lines, Contains(HasSubstr("round 4 client_accuracy_mean is 0.875; recomputed: 0.90625")));
@@ -183,26 +182,23 @@ TEST_F(ClientScoresTest, GiveTheErrorsOfTheirRound) {
   EXPECT_THAT(run.differences(), ElementsAre("clients.json: clients is accuracies; recomputed: errors"));
 }
 
-TEST_F(ClientScoresTest, MustBeThoseOfTheLastRound) {
-  const TestedRun tested(folder_ / "run");
-  tested.run.edit(kClientsFile, "\"round\": 4", "\"round\": 3");
-  EXPECT_THAT(tested.run.differences(), ElementsAre("clients.json: round is 3; recomputed: 4"));
+TEST_F(TestedRun, HasTheScoresOfItsLastRound) {
+  run_.edit(kClientsFile, "\"round\": 4", "\"round\": 3");
+  EXPECT_THAT(run_.differences(), ElementsAre("clients.json: round is 3; recomputed: 4"));
 }
 
-TEST_F(ClientScoresTest, MustBeOfClientsThatThereAre) {
-  const TestedRun tested(folder_ / "run");
-  tested.run.edit(kClientsFile, "\"client\":2", "\"client\":3");
-  EXPECT_THAT(tested.run.differences(),
+TEST_F(TestedRun, HasScoresOfClientsThatThereAre) {
+  run_.edit(kClientsFile, "\"client\":2", "\"client\":3");
+  EXPECT_THAT(run_.differences(),
               ElementsAre("clients.json: client is 3; recomputed: below 3, the number of clients"));
 }
 
-TEST_F(ClientScoresTest, ThatAreMissingAreNoted) {
-  const TestedRun tested(folder_ / "run");
-  const std::int64_t values = verify_run(tested.run.path()).values;
-  std::filesystem::remove(tested.run.path() / kClientsFile);
-  EXPECT_THAT(tested.run.differences(), IsEmpty());
-  EXPECT_EQ(verify_run(tested.run.path()).values, values - 7);
-  EXPECT_THAT(verify_run(tested.run.path()).notes,
+TEST_F(TestedRun, IsNotedWhereScoresAreMissing) {
+  const std::int64_t values = verify_run(run_.path()).values;
+  std::filesystem::remove(run_.path() / kClientsFile);
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  EXPECT_EQ(verify_run(run_.path()).values, values - 7);
+  EXPECT_THAT(verify_run(run_.path()).notes,
               Contains(HasSubstr("has no clients.json, so the means over clients are not recomputed")));
 }
 
@@ -213,10 +209,9 @@ TEST_F(ClientScoresTest, OfAnUnfinishedRunMayBeOfARoundThatIsRunAgain) {
   EXPECT_THAT(verify_run(run.path()).differences, IsEmpty());
 }
 
-TEST_F(ClientScoresTest, ThatAreDamagedAreAnError) {
-  const TestedRun tested(folder_ / "run");
-  put(tested.run.path() / kClientsFile, "{");
-  EXPECT_THAT(message_of([&] { verify_run(tested.run.path()); }), HasSubstr("clients.json:1:"));
+TEST_F(TestedRun, IsRefusedWhereScoresAreDamaged) {
+  put(run_.path() / kClientsFile, "{");
+  EXPECT_THAT(message_of([&] { verify_run(run_.path()); }), HasSubstr("clients.json:1:"));
 }
 
 }  // namespace
