@@ -7,7 +7,7 @@
 
 #include "harness/config/sections/experiment.hpp"
 #include "results/record/record.hpp"
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 
 namespace fedarena {
 

@@ -84,12 +84,6 @@ std::string described(const std::vector<Access>& accesses) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-}  // namespace
-
-std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
-
-namespace {
-
 // What accesses to records were counted by: those over samples, and those of the whole shard.
 struct RecordCounts {
   std::int64_t sampled = 0, whole = 0;
@@ -140,7 +134,40 @@ void compare_plan(const RecordCounts& made, const RecordCounts& unmade, const Ex
                counts_text(plan.sampled, plan.whole));
 }
 
+// How often the sums of a round of the segment are answered, all of them at once; each time with the noise
+// that is expected.
+std::int64_t compare_sums(const Ledger::Segment& segment, const SampledGaussian& expected,
+                          const ExpectedLedger& experiment, const std::string& whose, Kinds& kinds) {
+  std::int64_t count = 0;
+  for (const Access& access : segment.accesses) {
+    const auto* event = std::get_if<SampledGaussian>(&access.event);
+    if (event == nullptr) {
+      compare_others(access, experiment, whose, kinds);
+      continue;
+    }
+    count += access.count;
+    compare_event(*event, expected, whose, kinds);
+    kinds.result(nearly_same(event->rate, expected.rate), "sampling rate", whose, exact_number(event->rate),
+                 exact_number(expected.rate));
+  }
+  return count;
+}
+
+// Whether no sum need be answered: where the messages are read one by one, or nobody looks at them.
+bool needs_no_sum(const Ledger::Segment& segment, const ExpectedLedger& experiment, std::int64_t clients) {
+  constexpr std::int64_t kMost = 1'000'000;  // rounds, for an edited ledger
+  const auto reads = [](const Access& access) { return is_exact(access.event); };
+  if (std::ranges::any_of(segment.accesses, reads)) return true;
+  if (segment.last_round - segment.first_round > kMost) return false;
+  for (std::int64_t round = segment.first_round; round <= segment.last_round; ++round) {
+    if (!experiment.may_answer_nothing(round, clients)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::string client_text(std::int64_t client) { return fmt::format(" of client {}", client); }
 
 void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                      Kinds& kinds) {
@@ -195,41 +222,6 @@ void compare_centred(std::int64_t client, const Ledger::Segment& segment,
                  described(segment.accesses), described(*accesses) + " as" + client_text(other));
   }
 }
-
-namespace {
-
-// How often the sums of a round of the segment are answered, all of them at once; each time with the noise
-// that is expected.
-std::int64_t compare_sums(const Ledger::Segment& segment, const SampledGaussian& expected,
-                          const ExpectedLedger& experiment, const std::string& whose, Kinds& kinds) {
-  std::int64_t count = 0;
-  for (const Access& access : segment.accesses) {
-    const auto* event = std::get_if<SampledGaussian>(&access.event);
-    if (event == nullptr) {
-      compare_others(access, experiment, whose, kinds);
-      continue;
-    }
-    count += access.count;
-    compare_event(*event, expected, whose, kinds);
-    kinds.result(nearly_same(event->rate, expected.rate), "sampling rate", whose, exact_number(event->rate),
-                 exact_number(expected.rate));
-  }
-  return count;
-}
-
-// Whether no sum need be answered: where the messages are read one by one, or nobody looks at them.
-bool needs_no_sum(const Ledger::Segment& segment, const ExpectedLedger& experiment, std::int64_t clients) {
-  constexpr std::int64_t kMost = 1'000'000;  // rounds, for an edited ledger
-  const auto reads = [](const Access& access) { return is_exact(access.event); };
-  if (std::ranges::any_of(segment.accesses, reads)) return true;
-  if (segment.last_round - segment.first_round > kMost) return false;
-  for (std::int64_t round = segment.first_round; round <= segment.last_round; ++round) {
-    if (!experiment.may_answer_nothing(round, clients)) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 void compare_population(const Ledger& ledger, const ExpectedLedger& experiment, std::int64_t clients,
                         Kinds& kinds) {

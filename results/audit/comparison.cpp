@@ -40,6 +40,10 @@ void Comparison::text(const std::string& field, const std::string& recorded, con
   result(recorded == recomputed, field, fmt::format("\"{}\"", recorded), fmt::format("\"{}\"", recomputed));
 }
 
+void Comparison::boolean(const std::string& field, bool recorded, bool recomputed) {
+  result(recorded == recomputed, field, recorded ? "true" : "false", recomputed ? "true" : "false");
+}
+
 void Comparison::integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed) {
   result(recorded == recomputed, field, std::to_string(recorded), std::to_string(recomputed));
 }

@@ -17,6 +17,7 @@ class Comparison {
       : verification_(verification), file_(std::move(file)) {}
 
   void text(const std::string& field, const std::string& recorded, const std::string& recomputed);
+  void boolean(const std::string& field, bool recorded, bool recomputed);
   void integer(const std::string& field, std::int64_t recorded, std::int64_t recomputed);
   /// Equal to the last bit, or both nan.
   void number(const std::string& field, std::optional<double> recorded, std::optional<double> recomputed);

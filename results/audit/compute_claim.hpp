@@ -1,12 +1,34 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 
+#include "fedarena/accounting/account.hpp"
 #include "fedarena/accounting/ledger.hpp"
 
 #include "results/record/record.hpp"
 
 namespace fedarena::results {
+
+/// What is claimed where a budget governs a run. What was spent of it is an epsilon as far as a plan said so
+/// before. Where data decided how much is spent, a filter proves the budget (Rogers et al. 2016; Lecuyer
+/// 2021), not what data left of it. Claim and ledger must outlive it.
+class ChargedBudget {
+ public:
+  ChargedBudget(const PrivacyClaim& claim, const Ledger& ledger);
+
+  /// The claim about a client's units that have spent so much; of a budget for all, any client.
+  Claim charge(const Claim& spent, std::int64_t client) const;
+  /// The worst over clients that have spent as much; of no clients: about the units of all.
+  Claim charge_all(const Claim& spent, std::span<const std::int64_t> clients) const;
+
+ private:
+  const PrivacyClaim& claim_;
+  const Ledger& ledger_;
+  bool any_ = false;         // whether there is a budget
+  bool all_varied_ = false;  // of one budget for all: whether data may have decided how much is spent
+};
 
 /// Puts the policy into the summary of a run that is to begin, with the settings by which its epsilon will be
 /// computed, its budget (0 for none), and whether noise or budgets are lists. Under the policy "none" the

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "fedarena/base/text.hpp"
-
 #include "results/audit/expected_ledger.hpp"
 
 namespace fedarena::results {
@@ -31,24 +29,16 @@ Event ExpectedLedger::access_to(const std::string& what) const {
 }
 
 std::optional<Event> ExpectedLedger::label_counts_of_tests() const {
-  const auto is_set = [&](const char* key, std::string_view value) {
-    const auto found = settings_.find(key);
-    return found != settings_.end() && found->second == value;
-  };
-  if (policy_ == "none" || !is_set("evaluation.per_client", "true")) return std::nullopt;
-  const auto data = settings_.find("data.name");
-  const auto user = settings_.find("data.user");
-  const bool has_users = (data != settings_.end() && is_among(kDataWithUsers, data->second)) ||
-                         (user != settings_.end() && !user->second.empty());
+  if (policy_ == "none" || settings_.of("evaluation.per_client") != "true") return std::nullopt;
+  const bool has_users =
+      is_among(kDataWithUsers, settings_.of("data.name")) || !settings_.of("data.user").empty();
   if (has_users) return std::nullopt;
   return access_to("label counts");
 }
 
 std::vector<Event> ExpectedLedger::exact_accesses(std::int64_t examples, bool first) const {
   std::vector<Event> due;
-  const auto label_epsilon = settings_.find("algorithms.label_epsilon");
-  const bool in_halves = algorithm_ == "fedgm" && label_epsilon != settings_.end() &&
-                         parse_number<double>(label_epsilon->second).value_or(0) > 0;
+  const bool in_halves = algorithm_ == "fedgm" && settings_.number<double>("algorithms.label_epsilon", 0) > 0;
   const bool makes_sets = is_among(kSetMakers, algorithm_) && !in_halves;
   if (makes_sets && is("classes", "held")) {
     const bool counts_are_public = !declares_public("classes") && declares_public("label counts");

@@ -11,8 +11,6 @@
 #include "fedarena/base/stream.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "results/record/resolved_settings.hpp"
-
 namespace fedarena::results {
 namespace {
 
@@ -45,24 +43,9 @@ bool is_one_of(const auto& names, std::string_view name) {
 ExpectedLedger::ExpectedLedger(std::string_view toml, const std::string& file)
     : file_(file), settings_(resolved_settings(toml)) {
   // What is written below the algorithm goes before what is written for all.
-  section_ = settings_.contains("algorithms.privacy.policy") ? "algorithms.privacy." : "privacy.";
+  section_ = settings_.has("algorithms.privacy.policy") ? "algorithms.privacy." : "privacy.";
   policy_ = setting("policy", "none");
-  algorithm_ = settings_["algorithms.name"];
-}
-
-std::string ExpectedLedger::setting(const std::string& name, const std::string& fallback) const {
-  const auto found = settings_.find(section_ + name);
-  return found == settings_.end() ? fallback : found->second;
-}
-
-bool ExpectedLedger::is_control() const {
-  const auto noise = settings_.find("audit.noise");
-  return noise != settings_.end() && noise->second == "off";
-}
-
-bool ExpectedLedger::has_empty_places() const {
-  const auto kind = settings_.find("audit.kind");
-  return kind != settings_.end() && kind->second == "mislabelled";
+  algorithm_ = settings_.of("algorithms.name");
 }
 
 double ExpectedLedger::number(const std::string& name, std::int64_t client) const {
@@ -86,30 +69,23 @@ double ExpectedLedger::number(const std::string& name, std::int64_t client) cons
                         .remedy = "the file is damaged or was edited; restore it"});
 }
 
-std::int64_t ExpectedLedger::integer(const std::string& key, std::int64_t fallback) const {
-  const auto found = settings_.find(key);
-  if (found == settings_.end()) return fallback;
-  return parse_number<std::int64_t>(found->second).value_or(fallback);
-}
-
 std::optional<std::int64_t> ExpectedLedger::clients() const {
-  const std::int64_t clients = integer("partition.clients", 0);
+  const auto clients = settings_.number<std::int64_t>("partition.clients", 0);
   return clients > 0 ? std::optional(clients) : std::nullopt;
 }
 
 std::int64_t ExpectedLedger::cohort_size(std::int64_t trained) const {
-  const auto found = settings_.find("cohort.fraction");
-  const double fraction = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
+  const auto fraction = settings_.number<double>("cohort.fraction", 0);
   if (fraction > 0) {
     const auto all = static_cast<double>(trained);
     return static_cast<std::int64_t>(std::max(1.0, std::min(all, std::round(fraction * all))));
   }
-  const std::int64_t size = integer("cohort.size", 0);
+  const auto size = settings_.number<std::int64_t>("cohort.size", 0);
   return size == 0 ? trained : size;
 }
 
 Stream ExpectedLedger::cohort_draws(std::int64_t round) const {
-  const std::string seeds = settings_.contains("experiment.seeds") ? settings_.at("experiment.seeds") : "";
+  const std::string seeds = settings_.of("experiment.seeds");
   const std::string_view seed = std::string_view(seeds).substr(0, seeds.find(']'));
   return Stream(
       {.seed = static_cast<std::uint64_t>(
@@ -121,8 +97,7 @@ Stream ExpectedLedger::cohort_draws(std::int64_t round) const {
 }
 
 std::vector<std::int64_t> ExpectedLedger::held_out(std::int64_t clients) const {
-  const auto found = settings_.find("evaluation.held_out_clients");
-  const double part = found == settings_.end() ? 0 : parse_number<double>(found->second).value_or(0);
+  const auto part = settings_.number<double>("evaluation.held_out_clients", 0);
   if (!(part > 0) || clients < 2) return {};
   // An edited file may hold any part.
   const double count =
@@ -166,27 +141,20 @@ SampledGaussian ExpectedLedger::of_records(std::int64_t client) const {
 }
 
 std::set<double> ExpectedLedger::rates(std::int64_t examples) const {
-  if (!settings_.contains("algorithms.batch_size")) return {};
+  if (!settings_.has("algorithms.batch_size")) return {};
   // The whole shard is always an answer: where a batch is as large, and where an algorithm asks for it.
   std::set<double> rates{1.0};
   const auto add = [&](std::int64_t batch) {
     if (batch > 0 && batch < examples)
       rates.insert(static_cast<double>(batch) / static_cast<double>(examples));
   };
-  add(integer("algorithms.batch_size", 0));
-  const auto generator = settings_.find("algorithms.generator");
-  if (generator != settings_.end() && generator->second == "psg")
-    add(integer("algorithms.psg_batch_size", 0));
+  add(own("batch_size"));
+  if (is("generator", "psg")) add(own("psg_batch_size"));
   return rates;
 }
 
-std::int64_t ExpectedLedger::own(const char* name) const {
-  return std::max<std::int64_t>(0, integer(fmt::format("algorithms.{}", name), 0));
-}
-
-bool ExpectedLedger::is(const char* name, std::string_view value) const {
-  const auto found = settings_.find(fmt::format("algorithms.{}", name));
-  return found != settings_.end() && found->second == value;
+std::int64_t ExpectedLedger::own(const std::string& name) const {
+  return std::max<std::int64_t>(0, settings_.number<std::int64_t>("algorithms." + name, 0));
 }
 
 std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
@@ -218,8 +186,8 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
 
 bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
   if (algorithm_ == kPppfl) {
-    const auto rate = settings_.find("algorithms.server_rate");
-    const bool trains = rate == settings_.end() || parse_number<double>(rate->second).value_or(0) > 0;
+    constexpr const char* kRate = "algorithms.server_rate";
+    const bool trains = !settings_.has(kRate) || settings_.number<double>(kRate, 0) > 0;
     return round == 1 || !trains;
   }
   return !is_one_of(kLocalTraining, algorithm_) && !is_one_of(kReadMessages, algorithm_);
@@ -265,8 +233,7 @@ Event ExpectedLedger::of_messages(std::int64_t client) const {
 
 bool ExpectedLedger::may_have_centres() const {
   if (algorithm_ != "ifca") return !accesses(0);
-  const auto assign = settings_.find("algorithms.assign");
-  return assign != settings_.end() && assign->second == "k-means" && integer("algorithms.hypotheses", 2) > 1;
+  return is("assign", "k-means") && settings_.number<std::int64_t>("algorithms.hypotheses", 2) > 1;
 }
 
 RandomizedResponse ExpectedLedger::of_labels(std::int64_t classes) const {
@@ -274,8 +241,6 @@ RandomizedResponse ExpectedLedger::of_labels(std::int64_t classes) const {
   const bool under_prior = setting("stages", "1") == "2";
   return {under_prior ? 2 : classes == 0 ? 0 : std::max<std::int64_t>(classes, 2), number("epsilon")};
 }
-
-std::int64_t ExpectedLedger::as_if_cohort() const { return integer(section_ + "as_if_cohort", 0); }
 
 SampledGaussian ExpectedLedger::of_clients(std::int64_t clients) const {
   const std::int64_t trained = this->trained(clients);
@@ -305,24 +270,17 @@ bool ExpectedLedger::declares_public(const std::string& what) const {
 std::vector<std::string> ExpectedLedger::public_data() const {
   std::vector<std::string> list;
   if (policy_ == "none") return list;
-  const auto is = [&](const char* key, std::string_view value) {
-    const auto found = settings_.find(key);
-    return found != settings_.end() && found->second == value;
-  };
-  if (settings_.contains("proxy.name") && !is("proxy.name", "none"))
-    list.emplace_back("the server's proxy data");
-  const bool table = is("data.name", "csv"), pictures = is("data.name", "image-folder");
-  if (table && is("data.standardise", "all")) {
+  if (settings_.of("proxy.name", "none") != "none") list.emplace_back("the server's proxy data");
+  const std::string data = settings_.of("data.name"), standardise = settings_.of("data.standardise");
+  if (data == "csv" && standardise == "all") {
     list.emplace_back("means and deviations of the features and the target");
-  } else if ((table && is("data.standardise", "features")) || (pictures && is("data.standardise", "true"))) {
+  } else if ((data == "csv" && standardise == "features") ||
+             (data == "image-folder" && standardise == "true")) {
     list.emplace_back("means and deviations of the features");
   }
-  if ((policy_ == "client" || policy_ == "local") && is("evaluation.per_client", "true"))
+  if ((policy_ == "client" || policy_ == "local") && settings_.of("evaluation.per_client") == "true")
     list.emplace_back("the clients' own test examples");
-  const auto is_part = [&](const char* key) {
-    const auto found = settings_.find(key);
-    return found != settings_.end() && parse_number<double>(found->second).value_or(0) > 0;
-  };
+  const auto is_part = [&](const char* key) { return settings_.number<double>(key, 0) > 0; };
   if (is_part("evaluation.validation_fraction")) list.emplace_back("the validation examples");
   if (is_part("evaluation.held_out_clients")) list.emplace_back("the scores of held-out clients");
   return list;

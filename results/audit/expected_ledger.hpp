@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +10,8 @@
 
 #include "fedarena/accounting/event.hpp"
 #include "fedarena/base/stream.hpp"
+
+#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 
@@ -31,11 +32,11 @@ class ExpectedLedger {
   /// can then say who took part, and an attempt that a crash lost may have had other clients.
   bool has_secret_cohorts() const { return policy_ == "client" && !is_repeatable(); }
   /// Whether it is the control of an audit, which adds no noise.
-  bool is_control() const;
+  bool is_control() const { return settings_.of("audit.noise") == "off"; }
   /// Whether samples may hold fewer examples than places: those of canaries that are out are empty.
-  bool has_empty_places() const;
+  bool has_empty_places() const { return settings_.of("audit.kind") == "mislabelled"; }
   /// That were planned.
-  std::int64_t rounds() const { return integer("experiment.rounds", 0); }
+  std::int64_t rounds() const { return settings_.number<std::int64_t>("experiment.rounds", 0); }
   /// Whether each client has a budget of its own, and which.
   bool has_own_budgets() const { return setting("budget", "0.0").starts_with('['); }
   double budget(std::int64_t client) const { return number("budget", client); }
@@ -104,16 +105,19 @@ class ExpectedLedger {
   std::vector<std::string> public_data() const;
 
  private:
-  std::string setting(const std::string& name, const std::string& fallback) const;  // of the policy
-  // Of the policy; of a list, the client's.
+  // Of the policy; of a list of numbers, the client's.
+  std::string setting(const std::string& name, const std::string& fallback) const {
+    return settings_.of(section_ + name, fallback);
+  }
   double number(const std::string& name, std::int64_t client = 0) const;
-  std::int64_t integer(const std::string& key, std::int64_t fallback) const;
   // Exact, unless the experiment declares it public.
   Event access_to(const std::string& what) const;
   // Of the algorithm: a count, and whether a choice is that.
-  std::int64_t own(const char* name) const;
-  bool is(const char* name, std::string_view value) const;
-  std::int64_t as_if_cohort() const;
+  std::int64_t own(const std::string& name) const;
+  bool is(const std::string& name, std::string_view value) const {
+    return settings_.of("algorithms." + name) == value;
+  }
+  std::int64_t as_if_cohort() const { return settings_.number<std::int64_t>(section_ + "as_if_cohort", 0); }
   std::int64_t cohort_size(std::int64_t trained) const;
   std::int64_t trained(std::int64_t clients) const { return clients - std::ssize(held_out(clients)); }
   Stream cohort_draws(std::int64_t round) const;
@@ -121,7 +125,7 @@ class ExpectedLedger {
   std::vector<double> multipliers(std::int64_t cohort) const;
 
   std::string file_;
-  std::map<std::string, std::string> settings_;
+  ResolvedSettings settings_;
   std::string section_, policy_, algorithm_;
 };
 

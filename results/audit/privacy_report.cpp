@@ -11,10 +11,9 @@
 #include "fedarena/accounting/rdp.hpp"
 #include "fedarena/accounting/unproven.hpp"
 
-#include "results/audit/charged_budget.hpp"
 #include "results/audit/compute_claim.hpp"
-#include "results/record/environment_file.hpp"
 #include "results/record/json_fields.hpp"
+#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 namespace {

@@ -12,7 +12,7 @@
 #include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -158,32 +158,26 @@ std::string render_json(const PrivacyReport& report) {
   if (summary.tuning) append_tuning(json, *summary.tuning);
   json["exact_accesses"] = Json::array();
   for (const ExactFinding& exact : report.exact) {
-    Json entry;
-    entry["client"] = exact.client ? Json(*exact.client) : Json("all");
-    entry["first_round"] = exact.first_round;
-    entry["last_round"] = exact.last_round;
-    entry["access"] = exact.access;
-    entry["count"] = exact.count;
-    json["exact_accesses"].push_back(std::move(entry));
+    json["exact_accesses"].push_back({{"client", exact.client ? Json(*exact.client) : Json("all")},
+                                      {"first_round", exact.first_round},
+                                      {"last_round", exact.last_round},
+                                      {"access", exact.access},
+                                      {"count", exact.count}});
   }
   json["groups"] = Json::array();
   for (const ClientGroup& group : report.groups) {
-    Json entry;
-    entry["clients"] = group.clients.empty() ? Json("all") : Json(group.clients);
-    entry["examples_least"] = group.examples_least;
-    entry["examples_most"] = group.examples_most;
-    entry["rounds"] = group.rounds;
-    entry["epsilon_rdp"] = json_epsilon(group.rdp);
-    entry["order"] = json_number(group.order);
-    entry["events"] = Json::array();
+    Json events = Json::array();
     for (const EventShare& kind : group.events) {
-      Json event;
-      event["event"] = describe(kind.event);
-      event["count"] = kind.count;
-      event["share"] = std::isnan(kind.part) ? Json(nullptr) : json_number(kind.part);
-      entry["events"].push_back(std::move(event));
+      const Json share = std::isnan(kind.part) ? Json(nullptr) : json_number(kind.part);
+      events.push_back({{"event", describe(kind.event)}, {"count", kind.count}, {"share", share}});
     }
-    json["groups"].push_back(std::move(entry));
+    json["groups"].push_back({{"clients", group.clients.empty() ? Json("all") : Json(group.clients)},
+                              {"examples_least", group.examples_least},
+                              {"examples_most", group.examples_most},
+                              {"rounds", group.rounds},
+                              {"epsilon_rdp", json_epsilon(group.rdp)},
+                              {"order", json_number(group.order)},
+                              {"events", std::move(events)}});
   }
   for (const EventShare& kind : report.kept)
     json["kept"].push_back({{"event", describe(kind.event)}, {"count", kind.count}});

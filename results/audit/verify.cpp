@@ -1,7 +1,6 @@
 #include "results/audit/verify.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -10,8 +9,8 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/audit/comparison.hpp"
-#include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -93,10 +92,7 @@ class Settings {
       : settings_(resolved_settings(run.read_file(kExperimentFile))),
         compare_(verification, run.path() / kExperimentFile) {}
 
-  std::string of(const std::string& key) const {
-    const auto found = settings_.find(key);
-    return found == settings_.end() ? "missing" : found->second;
-  }
+  std::string of(const std::string& key) const { return settings_.of(key, "missing"); }
   void text(const std::string& key, const std::string& expected) { compare_.text(key, of(key), expected); }
   void number(const std::string& key, double expected) {
     const std::string text = of(key);
@@ -131,7 +127,7 @@ class Settings {
     return value ? number(key, *value) : text(key, expected);
   }
 
-  std::map<std::string, std::string> settings_;
+  ResolvedSettings settings_;
   Comparison compare_;
 };
 

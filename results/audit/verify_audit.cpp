@@ -8,8 +8,8 @@
 #include "results/audit/comparison.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/canary_audit.hpp"
-#include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -36,11 +36,8 @@ void compare_membership(const CanaryScores& scores, std::int64_t seed, Compariso
 }  // namespace
 
 void verify_audit(const RunDirectory& run, const Summary& summary, Verification& verification) {
-  const auto settings = resolved_settings(run.read_file(kExperimentFile));
-  const auto of = [&](const char* key) {
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::string(kAbsent) : found->second;
-  };
+  const ResolvedSettings settings = resolved_settings(run.read_file(kExperimentFile));
+  const auto of = [&](const char* key) { return settings.of(key, kAbsent); };
   Comparison compare_summary(verification, run.path() / kSummaryFile);
   const bool due = summary.state == kFinished && of("audit.kind") != kAbsent;
   compare_summary.text("audit", summary.audit ? "an object" : kAbsent, due ? "an object" : kAbsent);

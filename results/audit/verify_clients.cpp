@@ -42,8 +42,6 @@ Tested tested_among(std::span<const RoundRecord> rounds) {
   return tested;
 }
 
-std::string yes_or_no(bool value) { return value ? "true" : "false"; }
-
 // Accuracies or errors, as the last of these rounds has them.
 std::string kind_of(const std::optional<ClientMetrics>& metrics, const std::optional<ClientErrors>& errors) {
   return metrics ? "accuracies" : errors ? "errors" : "absent";
@@ -56,9 +54,7 @@ void verify_summary(const Summary& summary, const Tested& tested, Comparison& co
   compare.result(recorded == last, "clients_tested", recorded, last);
   if (recorded != last || tested.empty()) return;
   const bool personal = tested.back()->personal;
-  if (summary.personal || personal)
-    compare.result(summary.personal == personal, "personal", yes_or_no(summary.personal),
-                   yes_or_no(personal));
+  if (summary.personal || personal) compare.boolean("personal", summary.personal, personal);
   if (summary.client_errors) {
     compare_errors(*summary.client_errors, *tested.back()->client_errors, "", compare);
     return;

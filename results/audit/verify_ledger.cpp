@@ -145,6 +145,20 @@ Draws draws_of(const Segment& segment, std::int64_t examples) {
   return draws;
 }
 
+// Adds those of a client to the rounds that it took part in.
+void add_draws(const Ledger::ClientRecord& record, const std::vector<std::int64_t>& rounds,
+               std::vector<Draws>& draws) {
+  for (const Segment& segment : record.segments) {
+    const Draws of_client = draws_of(segment, record.examples);
+    for (auto round = std::ranges::lower_bound(rounds, segment.first_round);
+         round != rounds.end() && *round <= segment.last_round; ++round) {
+      Draws& all = draws[static_cast<std::size_t>(*round - 1)];
+      all.mean += of_client.mean;
+      all.variance += of_client.variance;
+    }
+  }
+}
+
 // The rounds count the examples whose gradients were clipped and noised. Poisson samples stay within
 // Bernstein's bound but once in 10^12 rounds, so that a count of accesses that was changed is noticed also
 // where no setting tells it.
@@ -176,6 +190,41 @@ std::int64_t last_charged_round(const Ledger& ledger, const Summary& summary, st
 
 std::string words(const std::vector<std::string>& list) {
   return list.empty() ? "nothing" : fmt::format("{}", fmt::join(list, ", "));
+}
+
+// The rounds up to the last one in which each client takes part, where cohorts are not secret.
+std::vector<std::vector<std::int64_t>> rounds_of_clients(const ExpectedLedger& expected, std::int64_t clients,
+                                                         std::int64_t last) {
+  std::vector<std::vector<std::int64_t>> rounds(static_cast<std::size_t>(clients));
+  for (std::int64_t round = 1; round <= last && !expected.has_secret_cohorts(); ++round) {
+    for (const std::int64_t client : expected.cohort(round, clients))
+      rounds[static_cast<std::size_t>(client)].push_back(round);
+  }
+  return rounds;
+}
+
+// Whom the last test was of; none where their scores are not there one by one.
+std::optional<std::set<std::int64_t>> last_tested(const RunDirectory& run) {
+  const std::optional<ClientScores> scores = run.client_scores();
+  if (!scores) return std::nullopt;
+  std::set<std::int64_t> tested;
+  for (const ClientScore& score : scores->clients) tested.insert(score.client);
+  return tested;
+}
+
+// What all clients went through at once.
+void compare_everybody(const RunDirectory& run, const Ledger& ledger, const ExpectedLedger& expected,
+                       Kinds& kinds) {
+  if (ledger.unit() == Unit::kClient) {
+    compare_population(ledger, expected, std::ssize(ledger.clients()), kinds);
+    compare_reading(ledger, expected, kinds);
+  } else if (ledger.unit() == Unit::kLabel) {
+    const std::optional<RecordedPartition> card = read_partition(run);
+    const bool counted = card && !card->class_counts.empty();
+    compare_labels(ledger, expected, counted ? std::ssize(card->class_counts.front()) : 0, kinds);
+  } else {
+    compare_unprotected(ledger, expected, kinds);
+  }
 }
 
 // Who never trains, as card and summary have it, where somebody is to be held out.
@@ -212,20 +261,12 @@ Verification verify_ledger(const std::filesystem::path& path) {
     compare.integer("ended_after", ledger.ended_after(), charges_rest ? summary.rounds_done : 0);
   }
   const std::int64_t last = last_charged_round(ledger, summary, run.rounds_recorded(), expected.rounds());
-  std::vector<std::vector<std::int64_t>> takes_part(static_cast<std::size_t>(clients));
-  for (std::int64_t round = 1; round <= last && !expected.has_secret_cohorts(); ++round) {
-    for (const std::int64_t client : expected.cohort(round, clients))
-      takes_part[static_cast<std::size_t>(client)].push_back(round);
-  }
+  const auto takes_part = rounds_of_clients(expected, clients, last);
   std::vector<std::int64_t> personal;
   for (const RoundRecord& round : rounds) {
     if (round.personal) personal.push_back(round.round);
   }
-  std::optional<std::set<std::int64_t>> tested;
-  if (const std::optional<ClientScores> scores = run.client_scores()) {
-    tested.emplace();
-    for (const ClientScore& score : scores->clients) tested->insert(score.client);
-  }
+  const std::optional<std::set<std::int64_t>> tested = last_tested(run);
   const std::vector<std::int64_t> held_out = expected.held_out(clients);
   compare_held_out(run, summary, held_out, verification);
   Kinds kinds(compare);
@@ -238,12 +279,13 @@ Verification verify_ledger(const std::filesystem::path& path) {
   for (const auto& [client, record] : ledger.clients()) {
     // An edited ledger may name any.
     const bool known = client >= 0 && client < clients;
+    const bool is_held_out = std::ranges::binary_search(held_out, client);
+    const bool trains = known && !is_held_out;
     std::vector<std::int64_t> own =
         known ? takes_part[static_cast<std::size_t>(client)] : std::vector<std::int64_t>();
-    if (budgets && known && !std::ranges::binary_search(held_out, client))
+    if (budgets && trains)
       budgets->cut(client, record.segments, ledger.withheld().contains(client), own, kinds);
     if (expected.has_secret_cohorts()) {
-      const bool trains = known && !std::ranges::binary_search(held_out, client);
       compare_secret_rounds(client, record.segments, trains, last, kinds);
     } else {
       compare_rounds(client, record.segments, own, "rounds", !expected.is_repeatable(), kinds);
@@ -251,8 +293,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
     if (summary.state == kFinished) {
       // The scores of those that are held out stand nowhere one by one.
       static const std::optional<std::set<std::int64_t>> kUnknown;
-      const bool unknown = std::ranges::binary_search(held_out, client);
-      compare_kept(client, record.kept, personal, unknown ? kUnknown : tested, kinds);
+      compare_kept(client, record.kept, personal, is_held_out ? kUnknown : tested, kinds);
     }
     if (ledger.unit() == Unit::kLocal) {
       compare_messages(client, record, expected, kinds);
@@ -264,26 +305,9 @@ Verification verify_ledger(const std::filesystem::path& path) {
     if (ledger.unit() != Unit::kRecord) continue;
     compare_records(client, record, expected, kinds);
     compare_exact_accesses(client, record, ledger.ended_after(), expected, kinds);
-    for (const Segment& segment : record.segments) {
-      const Draws of_client = draws_of(segment, record.examples);
-      for (auto round = std::ranges::lower_bound(own, segment.first_round);
-           round != own.end() && *round <= segment.last_round; ++round) {
-        Draws& all = draws[static_cast<std::size_t>(*round - 1)];
-        all.mean += of_client.mean;
-        all.variance += of_client.variance;
-      }
-    }
+    add_draws(record, own, draws);
   }
-  if (ledger.unit() == Unit::kClient) {
-    compare_population(ledger, expected, clients, kinds);
-    compare_reading(ledger, expected, kinds);
-  } else if (ledger.unit() == Unit::kLabel) {
-    const std::optional<RecordedPartition> card = read_partition(run);
-    const bool counted = card && !card->class_counts.empty();
-    compare_labels(ledger, expected, counted ? std::ssize(card->class_counts.front()) : 0, kinds);
-  } else {
-    compare_unprotected(ledger, expected, kinds);
-  }
+  compare_everybody(run, ledger, expected, kinds);
   const bool tells_accuracies =
       std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.per_client.has_value(); });
   if (tells_accuracies) compare_label_counts(ledger, expected, kinds);

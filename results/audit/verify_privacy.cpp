@@ -146,8 +146,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   const PrivacyClaim& recorded = *summary.privacy;
   const PrivacyClaim& claim = *again.privacy;
   compare.text("adjacency", recorded.adjacency, claim.adjacency);
-  compare.result(recorded.assumed == claim.assumed, "assumed", recorded.assumed ? "true" : "false",
-                 claim.assumed ? "true" : "false");
+  compare.boolean("assumed", recorded.assumed, claim.assumed);
   if (recorded.units > 0) compare.integer("units", recorded.units, claim.units);
   compare.claim("epsilon_rdp", recorded.rdp, claim.rdp);
   compare.close("order", recorded.order, claim.order);
@@ -163,8 +162,7 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
     compare.close("nominal " + what, found ? std::optional(found.mapped()) : std::nullopt, value);
   }
   for (const auto& [what, value] : known) compare.close("nominal " + what, value, std::nullopt);
-  compare.result(recorded.varied == claim.varied, "varied", recorded.varied ? "true" : "false",
-                 claim.varied ? "true" : "false");
+  compare.boolean("varied", recorded.varied, claim.varied);
   compare.claim("made_epsilon_rdp", recorded.made_rdp, claim.made_rdp);
   compare.claim("made_epsilon_pld", recorded.made_pld, claim.made_pld);
   compare.text("exact_access", recorded.exact_access, claim.exact_access);

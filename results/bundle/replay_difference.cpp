@@ -10,10 +10,10 @@
 #include "accounting/json_text.hpp"
 #include "results/bundle/bundle.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/environment_file.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/record.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {

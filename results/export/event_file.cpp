@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "results/export/protobuf_message.hpp"
-#include "results/export/tf_record.hpp"
+#include "results/export/event_encoding.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/control_run.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/number_format.hpp"
@@ -19,28 +18,19 @@ namespace {
 
 // Numbers of fields, as TensorFlow's event.proto, summary.proto, tensor.proto and types.proto give them.
 namespace event {
-constexpr std::uint32_t kWallTime = 1;
-constexpr std::uint32_t kStep = 2;
-constexpr std::uint32_t kFileVersion = 3;
-constexpr std::uint32_t kSummary = 5;
-}  // namespace event
+constexpr std::uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5;
+}
 namespace summary {
 constexpr std::uint32_t kValue = 1;
 }
 namespace value {
-constexpr std::uint32_t kTag = 1;
-constexpr std::uint32_t kSimpleValue = 2;
-constexpr std::uint32_t kTensor = 8;
-constexpr std::uint32_t kMetadata = 9;
-}  // namespace value
+constexpr std::uint32_t kTag = 1, kSimpleValue = 2, kTensor = 8, kMetadata = 9;
+}
 namespace metadata {
-constexpr std::uint32_t kPluginData = 1;
-constexpr std::uint32_t kPluginName = 1;
-}  // namespace metadata
+constexpr std::uint32_t kPluginData = 1, kPluginName = 1;
+}
 namespace tensor {
-constexpr std::uint32_t kDtype = 1;
-constexpr std::uint32_t kShape = 2;
-constexpr std::uint32_t kStringValue = 8;
+constexpr std::uint32_t kDtype = 1, kShape = 2, kStringValue = 8;
 constexpr std::uint64_t kString = 7;  // of the dtypes
 }  // namespace tensor
 

@@ -11,8 +11,8 @@
 #include "fedarena/base/find.hpp"
 
 #include "results/record/claim_text.hpp"
-#include "results/record/control_run.hpp"
 #include "results/record/json_fields.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
@@ -20,29 +20,16 @@
 namespace fedarena::results {
 namespace {
 
-// One column of a run's lines.
+// One column of a run's lines; without a text where the record holds nothing.
 struct Field {
-  std::string name, text = {};
-  // A literal stands in JSON without quotes.
-  enum class Kind { kText, kLiteral, kMissing } kind = Kind::kText;
+  std::string name;
+  std::optional<std::string> text = {};
+  bool literal = false;  // stands in JSON without quotes
 };
 
-Field text(std::string name, std::string value) {
-  return {.name = std::move(name), .text = std::move(value)};
-}
-
-Field number(std::string name, std::string value) {
-  return {.name = std::move(name), .text = std::move(value), .kind = Field::Kind::kLiteral};
-}
-
-Field truth(std::string name, bool value) {
-  return {.name = std::move(name), .text = value ? "true" : "false", .kind = Field::Kind::kLiteral};
-}
-
-// Empty where the record holds nothing.
 Field text_if_any(std::string name, std::string value) {
-  const auto kind = value.empty() ? Field::Kind::kMissing : Field::Kind::kText;
-  return {.name = std::move(name), .text = std::move(value), .kind = kind};
+  if (value.empty()) return {.name = std::move(name)};
+  return {.name = std::move(name), .text = std::move(value)};
 }
 
 using Paths = std::set<std::string, NaturalOrder>;
@@ -73,48 +60,49 @@ Field value_at(const std::string& path, const Sweep& sweep, std::string name) {
 // A run may sweep what another one tunes, so the columns are named as the file has them: below [tuning].
 void append_tuning(std::vector<Field>& fields, const std::optional<Tuning>& tuning, const Extra& extra) {
   if (!extra.tuned) return;
-  fields.push_back(tuning ? number("tuning.trials", std::to_string(tuning->trials))
-                          : text_if_any("tuning.trials", ""));
+  fields.push_back({.name = "tuning.trials", .literal = true});
+  if (tuning) fields.back().text = std::to_string(tuning->trials);
   for (const std::string& path : extra.chosen)
     fields.push_back(value_at(path, tuning ? tuning->chosen : Sweep{}, "tuning." + path));
 }
 
-// What the run's epsilons rest on.
-void append_premises(std::vector<Field>& fields, const ExportedRun& run) {
-  const PrivacyClaim claim = run.summary.privacy.value_or(PrivacyClaim{});
+// What the run claims, and what its epsilons rest on.
+void append_privacy(std::vector<Field>& fields, const ExportedRun& run) {
   const bool is_private = run.summary.privacy.has_value();
+  const PrivacyClaim claim = run.summary.privacy.value_or(PrivacyClaim{});
+  const auto if_private = [&](std::string text) {
+    return is_private ? std::optional(std::move(text)) : std::nullopt;
+  };
+  fields.push_back(text_if_any("unit", claim.unit));
+  fields.push_back(text_if_any("adjacency", claim.adjacency));
+  fields.push_back({"delta", if_private(exact_number(claim.settings.delta)), true});
   fields.push_back(text_if_any("orders", is_private ? claim.settings.orders : ""));
   fields.push_back(text_if_any("conversion", is_private ? claim.settings.conversion : ""));
   fields.push_back(text_if_any("assumed", assumption(run.summary)));
   fields.push_back(text_if_any("public_data", public_text(claim)));
-  fields.push_back(is_private ? truth("control", is_control(run.summary, run.folder))
-                              : text_if_any("control", ""));
+  fields.push_back({"control", if_private(is_control(run.summary, run.folder) ? "true" : "false"), true});
 }
 
 // What is the same on every line of a run.
 std::vector<Field> fields_of(const ExportedRun& run, const Extra& extra) {
   const Summary& summary = run.summary;
-  std::vector<Field> fields = {text("run", run.name), text("experiment", summary.experiment),
-                               text("dataset", summary.dataset), text("partition", summary.partition),
-                               text("model", summary.model)};
+  std::vector<Field> fields = {{"run", run.name},
+                               {"experiment", summary.experiment},
+                               {"dataset", summary.dataset},
+                               {"partition", summary.partition},
+                               {"model", summary.model}};
   for (const std::string& path : extra.swept) fields.push_back(value_at(path, summary.sweep, path));
   append_tuning(fields, summary.tuning, extra);
-  fields.push_back(text("algorithm", summary.algorithm));
-  fields.push_back(text("label", summary.label));
-  fields.push_back(number("seed", std::to_string(summary.seed)));
-  fields.push_back(text("state", summary.state));
-  fields.push_back(text("policy", summary.policy));
-  fields.push_back(text_if_any("unit", summary.privacy ? summary.privacy->unit : ""));
-  fields.push_back(text_if_any("adjacency", summary.privacy ? summary.privacy->adjacency : ""));
-  fields.push_back(summary.privacy ? number("delta", exact_number(summary.privacy->settings.delta))
-                                   : text_if_any("delta", ""));
-  append_premises(fields, run);
+  fields.push_back({"algorithm", summary.algorithm});
+  fields.push_back({"label", summary.label});
+  fields.push_back({"seed", std::to_string(summary.seed), true});
+  fields.push_back({"state", summary.state});
+  fields.push_back({"policy", summary.policy});
+  append_privacy(fields, run);
   return fields;
 }
 
-std::string as_csv(const std::vector<Field>& fields, std::string Field::*member) {
-  std::vector<std::string> cells;
-  for (const Field& field : fields) cells.push_back(field.*member);
+std::string csv_of(const std::vector<std::string>& cells) {
   std::string line = csv_line(cells);
   line.pop_back();  // more follows
   return line;
@@ -125,19 +113,8 @@ std::string json_string(const std::string& text) { return json_text(Json(text), 
 std::string as_json(const std::vector<Field>& fields) {
   std::string members;
   for (const Field& field : fields) {
-    members += json_string(field.name) + ':';
-    switch (field.kind) {
-      case Field::Kind::kText:
-        members += json_string(field.text);
-        break;
-      case Field::Kind::kLiteral:
-        members += field.text;
-        break;
-      case Field::Kind::kMissing:
-        members += "null";
-        break;
-    }
-    members += ',';
+    const std::string value = !field.text ? "null" : field.literal ? *field.text : json_string(*field.text);
+    members += json_string(field.name) + ':' + value + ',';
   }
   return members;
 }
@@ -149,8 +126,13 @@ std::string long_csv(std::span<const ExportedRun> runs, const Measures& measures
   std::string lines;
   for (const ExportedRun& run : runs) {
     const std::vector<Field> fields = fields_of(run, extra);
-    if (lines.empty()) lines = as_csv(fields, &Field::name) + ",round,measure,value\n";
-    const std::string begin = as_csv(fields, &Field::text);
+    std::vector<std::string> names, texts;
+    for (const Field& field : fields) {
+      names.push_back(field.name);
+      texts.push_back(field.text.value_or(""));
+    }
+    if (lines.empty()) lines = csv_of(names) + ",round,measure,value\n";
+    const std::string begin = csv_of(texts);
     for (const RoundRecord& round : run.rounds) {
       for (const RoundValue& value : round_values(run, round, measures)) {
         lines += fmt::format("{},{},{},{}\n", begin, round.round, value.name, value.text);

@@ -1,25 +1,13 @@
 #include "results/live/folder_locks.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 namespace fedarena::results {
-namespace {
-
-template <typename Number>
-bool parse(std::string_view text, Number& number, int base = 10) {
-  const char* end = text.data() + text.size();
-  const auto [stopped, failure] = std::from_chars(text.data(), end, number, base);
-  return failure == std::errc() && stopped == end;
-}
-
-}  // namespace
 
 // A line: "1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF". One that waits for a lock has "->" after the
 // number.
@@ -29,28 +17,15 @@ FolderLocks FolderLocks::read(const std::filesystem::path& list) {
   locks.known_ = stream.is_open();
   for (std::string line; std::getline(stream, line);) {
     std::istringstream words(line);
-    std::string number;
-    std::string kind;
-    std::string strictness;
-    std::string access;
-    std::string process;
-    std::string file;
-    words >> number >> kind >> strictness >> access >> process >> file;
-    if (kind != "FLOCK" || access != "WRITE") continue;
-    const std::size_t first = file.find(':');
-    const std::size_t second = file.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string_view parts = file;
-    unsigned major = 0;
-    unsigned minor = 0;
-    std::uint64_t inode = 0;
+    std::string number, kind, strictness, access;
     std::int64_t holder = 0;
-    if (!parse(parts.substr(0, first), major, 16) ||
-        !parse(parts.substr(first + 1, second - first - 1), minor, 16) ||
-        !parse(parts.substr(second + 1), inode) || !parse(process, holder)) {
-      continue;
-    }
-    locks.holders_[{major, minor, inode}] = std::max<std::int64_t>(0, holder);
+    unsigned major = 0, minor = 0;
+    std::uint64_t inode = 0;
+    char first = 0, second = 0;
+    words >> number >> kind >> strictness >> access >> holder;
+    words >> std::hex >> major >> first >> minor >> second >> std::dec >> inode;
+    if (words && kind == "FLOCK" && access == "WRITE" && first == ':' && second == ':')
+      locks.holders_[{major, minor, inode}] = std::max<std::int64_t>(0, holder);
   }
   return locks;
 }

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "results/record/claim_text.hpp"
-#include "results/record/control_run.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
 namespace {

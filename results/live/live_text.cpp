@@ -36,35 +36,19 @@ std::size_t height(double value, double lowest, double highest) {
 
 using Line = std::vector<std::string>;
 
-constexpr std::array<Work, 7> kWorks = {Work::kRunning, Work::kQueued, Work::kLeft,    Work::kInterrupted,
-                                        Work::kFailed,  Work::kBroken, Work::kFinished};
+// In the order of Work.
+constexpr std::array<std::string_view, 7> kWorkNames = {"running", "queued", "no process", "interrupted",
+                                                        "failed",  "broken", "finished"};
 
-std::string_view name_of(Work work) {
-  switch (work) {
-    case Work::kRunning:
-      return "running";
-    case Work::kQueued:
-      return "queued";
-    case Work::kLeft:
-      return "no process";
-    case Work::kInterrupted:
-      return "interrupted";
-    case Work::kFailed:
-      return "failed";
-    case Work::kBroken:
-      return "broken";
-    case Work::kFinished:
-      return "finished";
-  }
-  return "";
-}
+std::string_view name_of(Work work) { return kWorkNames.at(static_cast<std::size_t>(work)); }
 
 // "2 running, 5 finished".
 std::string counts(std::span<const LiveCell* const> cells) {
   std::vector<std::string> parts;
-  for (const Work work : kWorks) {
-    const auto count = std::ranges::count(cells, work, &LiveCell::work);
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, name_of(work)));
+  for (const std::string_view name : kWorkNames) {
+    const auto count =
+        std::ranges::count(cells, name, [](const LiveCell* cell) { return name_of(cell->work); });
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, name));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -106,7 +106,7 @@ std::vector<std::string> observed_names(std::span<const FoundRun> runs) {
   std::set<std::string> names;
   for (const FoundRun& run : runs) {
     if (!run.summary || run.summary->state != kFinished) continue;
-    for_each_round_of(run.path, [&](const RoundRecord& round) {
+    for_each_round(run.path / kRoundsFile, [&](const RoundRecord& round) {
       for (const auto& [name, value] : round.observed) names.insert(name);
     });
   }

@@ -14,17 +14,28 @@
 
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 #include "results/text/number_format.hpp"
 
 namespace fedarena::results {
 namespace {
 
-constexpr std::array<std::pair<const char*, Moment>, 4> kMoments = {
-    {{"round", Moment::kRound},
-     {"epsilon", Moment::kEpsilon},
-     {"bytes", Moment::kBytes},
-     {"best-validation", Moment::kBestValidation}}};
+// A moment that is asked for: its key, and what it adds to a heading and to a legend, "{}" for its limit.
+struct MomentWords {
+  Moment moment;
+  const char* key;
+  const char* heading;
+  const char* legend;
+};
+
+constexpr std::array<MomentWords, 4> kMoments = {
+    {{Moment::kRound, "round", " at round {}", " after round {}"},
+     {Moment::kEpsilon, "epsilon", " at epsilon ≤ {}",
+      " after the last evaluated round whose epsilon (RDP) is at most {}"},
+     {Moment::kBytes, "bytes", " at ≤ {}",
+      " after the last evaluated round by which all clients together had sent and received at most {} bytes"},
+     {Moment::kBestValidation, "best-validation", " at best validation",
+      " after the round that was best on validation examples"}}};
 
 [[noreturn]] void reject(const std::string& found, const std::string& allowed, const std::string& nearest) {
   throw Error(Complaint{.found = found, .allowed = allowed, .nearest = nearest});
@@ -32,9 +43,9 @@ constexpr std::array<std::pair<const char*, Moment>, 4> kMoments = {
 
 Moment parse_moment(const std::string& whole, const std::string& text) {
   std::vector<std::string> keys;
-  for (const auto& [key, moment] : kMoments) {
-    if (text == key) return moment;
-    keys.emplace_back(key);
+  for (const MomentWords& words : kMoments) {
+    if (text == words.key) return words.moment;
+    keys.emplace_back(words.key);
   }
   reject(fmt::format("--metric {}: \"{}\" is unknown", whole, text), join_names(keys),
          nearest_name(text, keys));
@@ -188,41 +199,19 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
 }
 
 std::string heading(const RoundMetric& metric) {
-  std::string what = heading(metric.quantity);
-  switch (metric.moment) {
-    case Moment::kLast:
-      return what;
-    case Moment::kRound:
-      return fmt::format("{} at round {}", what, exact_number(metric.limit));
-    case Moment::kEpsilon:
-      return fmt::format("{} at epsilon ≤ {}", what, exact_number(metric.limit));
-    case Moment::kBytes:
-      return fmt::format("{} at ≤ {}", what, human_bytes(metric.limit));
-    case Moment::kBestValidation:
-      return what + " at best validation";
-  }
-  throw Bug("a moment without a heading");
+  const std::string what = heading(metric.quantity);
+  if (metric.moment == Moment::kLast) return what;
+  const std::string limit =
+      metric.moment == Moment::kBytes ? human_bytes(metric.limit) : exact_number(metric.limit);
+  const MomentWords* words = find_named(kMoments, metric.moment, &MomentWords::moment);
+  return what + fmt::format(fmt::runtime(words->heading), limit);
 }
 
 std::string describe(const RoundMetric& metric) {
   const std::string what = describe(metric.quantity);
-  const std::string limit = exact_number(metric.limit);
-  switch (metric.moment) {
-    case Moment::kLast:
-      return what + " after the last round";
-    case Moment::kRound:
-      return fmt::format("{} after round {}", what, limit);
-    case Moment::kEpsilon:
-      return fmt::format("{} after the last evaluated round whose epsilon (RDP) is at most {}", what, limit);
-    case Moment::kBytes:
-      return fmt::format(
-          "{} after the last evaluated round by which all clients together had sent and received at most {} "
-          "bytes",
-          what, limit);
-    case Moment::kBestValidation:
-      return what + " after the round that was best on validation examples";
-  }
-  throw Bug("a moment without words");
+  if (metric.moment == Moment::kLast) return what + " after the last round";
+  const MomentWords* words = find_named(kMoments, metric.moment, &MomentWords::moment);
+  return what + fmt::format(fmt::runtime(words->legend), exact_number(metric.limit));
 }
 
 }  // namespace fedarena::results

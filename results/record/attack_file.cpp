@@ -12,7 +12,6 @@
 #include "fedarena/base/file.hpp"
 
 #include "harness/digest/sha256.hpp"
-#include "results/record/json_fields.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -160,13 +159,8 @@ Json measures_json(const MembershipAttack& attack) {
 }
 
 std::string to_json_text(const MembershipAttacks& attacks) {
-  std::string text = with_digest(text_without_digest(attacks));
-  try {
-    parse_attacks(text, "");
-  } catch (const Error& error) {
-    throw Bug(fmt::format("attacks that cannot be read back: {}", error.what()));
-  }
-  return text;
+  return checked_record(with_digest(text_without_digest(attacks)), "attacks",
+                        [](const std::string& text) { parse_attacks(text, ""); });
 }
 
 MembershipAttacks parse_attacks(std::string_view text, const std::string& file) {

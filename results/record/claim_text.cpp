@@ -73,30 +73,28 @@ std::string order_text(double order) {
 }
 
 std::vector<std::pair<std::string, std::string>> claim_lines(const PrivacyClaim& claim) {
-  std::vector<std::pair<std::string, std::string>> lines = {
-      {"hides", unit_text(claim)},
-      {"epsilon", explained_claim(claim.rdp) + " by RDP" + rdp_details(claim)},
-      {"", explained_claim(claim.pld) + " by PLD"},
-      {"delta", short_number(claim.settings.delta)}};
+  std::vector<std::pair<std::string, std::string>> lines = {{"hides", unit_text(claim)}};
+  const auto add_both = [&](const char* head, const std::optional<Claim>& rdp, const std::string& of_rdp,
+                            const std::optional<Claim>& pld, const std::string& of_pld = {}) {
+    lines.emplace_back(head, explained_claim(rdp) + " by RDP" + of_rdp);
+    lines.emplace_back("", explained_claim(pld) + " by PLD" + of_pld);
+  };
+  add_both("epsilon", claim.rdp, rdp_details(claim), claim.pld);
+  lines.emplace_back("delta", short_number(claim.settings.delta));
   if (const std::string warning = delta_warning(claim); !warning.empty()) lines.emplace_back("", warning);
   if (claim.least_rdp) {
-    lines.emplace_back("least", explained_claim(claim.least_rdp) +
-                                    " by RDP, of the client with the least; epsilon is that of the one with "
-                                    "the largest");
-    lines.emplace_back("", explained_claim(claim.least_pld) + " by PLD");
+    add_both("least", claim.least_rdp,
+             ", of the client with the least; epsilon is that of the one with the largest", claim.least_pld);
   }
   if (claim.as_if_rdp) {
-    lines.emplace_back("as if", explained_claim(claim.as_if_rdp) +
-                                    " by RDP, of the larger population that the noise was rescaled for");
-    lines.emplace_back("", explained_claim(claim.as_if_pld) + " by PLD");
+    add_both("as if", claim.as_if_rdp, ", of the larger population that the noise was rescaled for",
+             claim.as_if_pld);
   }
   if (claim.made_rdp) {
     const char* charged =
         charges_budget(claim) ? "epsilon is the budget," : "epsilon charges for the whole plan,";
-    lines.emplace_back("made",
-                       explained_claim(claim.made_rdp) + " by RDP, of what was asked for; " + charged);
-    lines.emplace_back(
-        "", explained_claim(claim.made_pld) + " by PLD; because data decided how much of it was asked for");
+    add_both("made", claim.made_rdp, fmt::format(", of what was asked for; {}", charged), claim.made_pld,
+             "; because data decided how much of it was asked for");
   }
   if (claim.per_distance) {
     lines.emplace_back("distance", short_number(*claim.per_distance) +

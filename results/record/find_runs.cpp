@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "results/record/control_run.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"

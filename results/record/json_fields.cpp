@@ -12,8 +12,6 @@
 namespace fedarena::results {
 namespace {
 
-constexpr std::string_view kBroken = "the file is damaged or was edited; restore it, or run this cell again";
-
 // Line and column of a byte of the text, both from 1.
 Place locate(std::string_view text, std::size_t byte, Place place) {
   const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
@@ -47,10 +45,9 @@ bool is_integer(const Json& value, std::int64_t least) {
   return fits && value.get<std::int64_t>() >= least;
 }
 
-bool are_integers(const Json& value, std::int64_t least) {
-  return value.is_array() &&
-         std::all_of(value.begin(), value.end(), [&](const Json& one) { return is_integer(one, least); });
-}
+bool is_amount(const Json& value) { return value.is_number() && value.get<double>() >= 0; }
+
+bool is_fraction(const Json& value) { return is_amount(value) && value.get<double>() <= 1; }
 
 std::string integers_text(std::int64_t least) {
   const bool any = least == std::numeric_limits<std::int64_t>::min();
@@ -84,28 +81,27 @@ JsonFields::JsonFields(std::string_view text, Place place) : place_(std::move(pl
   try {
     object_ = std::make_shared<const Json>(parse_json<Json>(text));
   } catch (const Json::parse_error& failure) {
-    fail(locate(text, failure.byte, place_), "not valid JSON", {}, std::string(kBroken));
+    fail(locate(text, failure.byte, place_), "not valid JSON", {}, kBrokenRecord);
   } catch (const Json::exception&) {  // a number beyond the range of a double
-    fail(place_, "holds a number that is out of range", {}, std::string(kBroken));
+    fail(place_, "holds a number that is out of range", {}, kBrokenRecord);
   } catch (const Error& excess) {
-    fail(place_, excess.complaint().found, excess.complaint().allowed, std::string(kBroken));
+    fail(place_, excess.complaint().found, excess.complaint().allowed, kBrokenRecord);
   }
-  if (!object_->is_object())
-    fail(place_, "holds " + excerpt(*object_), "one JSON object", std::string(kBroken));
+  if (!object_->is_object()) fail(place_, "holds " + excerpt(*object_), "one JSON object", kBrokenRecord);
 }
 
 const Json& JsonFields::at(const std::string& name) {
   asked_.push_back(name);
   const auto found = object_->find(name);
   if (found == object_->end()) {
-    fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, std::string(kBroken));
+    fail(place_, fmt::format("field \"{}{}\" is missing", within_, name), {}, kBrokenRecord);
   }
   return *found;
 }
 
 void JsonFields::reject(const std::string& name, std::string allowed, std::string remedy) const {
   fail(place_, fmt::format("field \"{}{}\" is {}", within_, name, excerpt(object_->at(name))),
-       std::move(allowed), remedy.empty() ? std::string(kBroken) : std::move(remedy));
+       std::move(allowed), remedy.empty() ? kBrokenRecord : std::move(remedy));
 }
 
 std::int64_t JsonFields::integer(const std::string& name, std::int64_t least) {
@@ -132,29 +128,9 @@ double JsonFields::number(const std::string& name) {
   reject(name, R"(a number, "nan", "inf" or "-inf")");
 }
 
-std::vector<double> JsonFields::any_numbers(const std::string& name) {
-  const Json& list = at(name);
-  std::vector<double> result;
-  for (const Json& one : list) {
-    const std::optional<double> value = number_of(one);
-    if (!value) break;
-    result.push_back(*value);
-  }
-  if (!list.is_array() || result.size() != list.size())
-    reject(name, R"(a list of numbers, "nan", "inf" or "-inf")");
-  return result;
-}
-
-std::vector<bool> JsonFields::booleans(const std::string& name) {
-  const Json& list = at(name);
-  if (!list.is_array() || !std::ranges::all_of(list, [](const Json& one) { return one.is_boolean(); }))
-    reject(name, "a list of true and false");
-  return list.get<std::vector<bool>>();
-}
-
 double JsonFields::amount(const std::string& name) {
   const Json& value = at(name);
-  if (!value.is_number() || !(value.get<double>() >= 0)) reject(name, "a number from 0");
+  if (!is_amount(value)) reject(name, "a number from 0");
   return value.get<double>();
 }
 
@@ -167,58 +143,57 @@ PerClient JsonFields::per_client(const std::string& name) {
 
 double JsonFields::fraction(const std::string& name) {
   const Json& value = at(name);
-  if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {
-    reject(name, "a fraction from 0 to 1");
-  }
+  if (!is_fraction(value)) reject(name, "a fraction from 0 to 1");
   return value.get<double>();
 }
 
-std::vector<std::optional<double>> JsonFields::fractions(const std::string& name) {
+template <typename Fits>
+const Json& JsonFields::list(const std::string& name, const Fits& fits, const std::string& what) {
   const Json& value = at(name);
-  const auto fits = [](const Json& one) {
-    return one.is_null() || (one.is_number() && one.get<double>() >= 0 && one.get<double>() <= 1);
-  };
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
-    reject(name, "a list of fractions from 0 to 1 or null");
-  }
+  if (!value.is_array() || !std::ranges::all_of(value, fits)) reject(name, "a list of " + what);
+  return value;
+}
+
+std::vector<std::optional<double>> JsonFields::fractions(const std::string& name) {
+  const auto fits = [](const Json& one) { return one.is_null() || is_fraction(one); };
   std::vector<std::optional<double>> result;
-  for (const Json& one : value) {
+  for (const Json& one : list(name, fits, "fractions from 0 to 1 or null"))
     result.push_back(one.is_null() ? std::nullopt : std::optional(one.get<double>()));
-  }
   return result;
 }
 
 std::vector<double> JsonFields::amounts(const std::string& name) {
-  const Json& value = at(name);
-  const auto fits = [](const Json& one) { return one.is_number() && one.get<double>() >= 0; };
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
-    reject(name, "a list of numbers from 0");
-  }
-  return value.get<std::vector<double>>();
+  return list(name, is_amount, "numbers from 0").get<std::vector<double>>();
+}
+
+std::vector<double> JsonFields::any_numbers(const std::string& name) {
+  const auto fits = [](const Json& one) { return number_of(one).has_value(); };
+  std::vector<double> result;
+  for (const Json& one : list(name, fits, R"(numbers, "nan", "inf" or "-inf")"))
+    result.push_back(*number_of(one));
+  return result;
+}
+
+std::vector<bool> JsonFields::booleans(const std::string& name) {
+  return list(name, &Json::is_boolean, "true and false").get<std::vector<bool>>();
 }
 
 std::vector<std::string> JsonFields::list_of_texts(const std::string& name) {
-  const Json& value = at(name);
-  if (!value.is_array() || !std::ranges::all_of(value, [](const Json& one) { return one.is_string(); })) {
-    reject(name, "a list of texts");
-  }
-  return value.get<std::vector<std::string>>();
+  return list(name, &Json::is_string, "texts").get<std::vector<std::string>>();
 }
 
 std::vector<std::int64_t> JsonFields::integers(const std::string& name, std::int64_t least) {
-  const Json& value = at(name);
-  if (!are_integers(value, least)) reject(name, "a list of " + integers_text(least));
-  return value.get<std::vector<std::int64_t>>();
+  const auto fits = [&](const Json& one) { return is_integer(one, least); };
+  return list(name, fits, integers_text(least)).get<std::vector<std::int64_t>>();
 }
 
 std::vector<std::vector<std::int64_t>> JsonFields::lists_of_integers(const std::string& name,
                                                                      std::int64_t least) {
-  const Json& value = at(name);
-  const auto fits = [&](const Json& one) { return are_integers(one, least); };
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), fits)) {
-    reject(name, "a list of lists of " + integers_text(least));
-  }
-  return value.get<std::vector<std::vector<std::int64_t>>>();
+  const auto fits = [&](const Json& one) {
+    return one.is_array() &&
+           std::ranges::all_of(one, [&](const Json& number) { return is_integer(number, least); });
+  };
+  return list(name, fits, "lists of " + integers_text(least)).get<std::vector<std::vector<std::int64_t>>>();
 }
 
 JsonFields JsonFields::object(const std::string& name) {
@@ -230,13 +205,8 @@ JsonFields JsonFields::object(const std::string& name) {
 }
 
 std::vector<JsonFields> JsonFields::objects(const std::string& name) {
-  const Json& value = at(name);
-  const auto is_object = [](const Json& one) { return one.is_object(); };
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_object)) {
-    reject(name, "a list of objects");
-  }
   std::vector<JsonFields> result;
-  for (const Json& one : value) result.push_back(within(one));
+  for (const Json& one : list(name, &Json::is_object, "objects")) result.push_back(within(one));
   return result;
 }
 
@@ -297,7 +267,7 @@ void JsonFields::finish() const {
     throw Error(Complaint{.place = place_,
                           .found = fmt::format("field \"{}{}\" is unknown", within_, one_line(name)),
                           .nearest = nearest_name(name, asked_),
-                          .remedy = std::string(kBroken)});
+                          .remedy = kBrokenRecord});
   }
 }
 

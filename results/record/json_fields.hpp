@@ -27,6 +27,10 @@ Json json_number(std::optional<double> value);
 /// JSON text; bytes that are not UTF-8 are replaced, because a record must be written whatever a name holds.
 std::string json_text(const Json& json, int indent);
 
+/// What to do about a file of a run that is not as it was written.
+inline constexpr const char* kBrokenRecord =
+    "the file is damaged or was edited; restore it, or run this cell again";
+
 /// A strict reader of one JSON object. Every failure is an Error that names the place and the field.
 class JsonFields {
  public:
@@ -90,6 +94,9 @@ class JsonFields {
   JsonFields(std::shared_ptr<const Json> object, Place place)
       : object_(std::move(object)), place_(std::move(place)) {}
   const Json& at(const std::string& name);
+  // A list whose every element fits.
+  template <typename Fits>
+  const Json& list(const std::string& name, const Fits& fits, const std::string& what);
   // An object in this one, which stays in memory with it.
   JsonFields within(const Json& object) const {
     return {std::shared_ptr<const Json>(object_, &object), place_};

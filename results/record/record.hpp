@@ -14,7 +14,6 @@
 #include "results/record/privacy_claim.hpp"
 #include "results/record/sweep.hpp"
 #include "results/record/test_metrics.hpp"
-#include "results/record/tuning.hpp"
 
 namespace fedarena::results {
 

@@ -11,7 +11,6 @@
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
 #include "results/record/record.hpp"
-#include "results/record/tuning.hpp"
 
 namespace fedarena::results {
 

@@ -14,6 +14,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
 
+#include "results/record/json_fields.hpp"
+
 namespace fedarena::results {
 namespace {
 
@@ -40,7 +42,7 @@ RoundRecord record_of(std::string_view line, std::int64_t round, const std::file
     throw Error(Complaint{.place = place,
                           .found = fmt::format("field \"round\" is {}", record.round),
                           .allowed = fmt::format("{}, one round a line", round),
-                          .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
+                          .remedy = kBrokenRecord});
   }
   return record;
 }

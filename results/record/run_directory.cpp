@@ -1,35 +1,31 @@
 #include "results/record/run_directory.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "harness/digest/sha256.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/json_fields.hpp"
 #include "results/record/seal.hpp"
 
 namespace fedarena::results {
 namespace {
 
-// What replace_file() writes first.
-constexpr std::string_view kPartial = ".partial";
-
 // A crash between the first and the last write of create() leaves these; anything else is not ours to
 // overwrite.
 bool is_left_by_create(const std::filesystem::directory_entry& entry) {
-  const std::string name = entry.path().filename().string();
+  const std::filesystem::path name = entry.path().filename();
   if (name == kRoundsFile) {
     std::error_code failure;
     return entry.file_size(failure) == 0 && !failure;
   }
-  const std::string whole = name.ends_with(kPartial) ? name.substr(0, name.size() - kPartial.size()) : name;
-  const bool partial = whole != name;
-  return whole == kExperimentFile || whole == kEnvironmentFile || whole == kPartitionFile ||
-         whole == kClaimFile || (partial && (whole == kRoundsFile || whole == kSummaryFile));
+  for (const char* whole : {kExperimentFile, kEnvironmentFile, kPartitionFile, kClaimFile}) {
+    if (name == whole || name == partial_of(whole)) return true;
+  }
+  return name == partial_of(kRoundsFile) || name == partial_of(kSummaryFile);
 }
 
 void check_free(const std::filesystem::path& path) {
@@ -50,14 +46,19 @@ void check_free(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace
-
-std::vector<RoundRecord> rounds_of(const std::filesystem::path& run) { return all_rounds(run / kRoundsFile); }
-
-void for_each_round_of(const std::filesystem::path& run,
-                       const std::function<void(const RoundRecord& record)>& look) {
-  for_each_round(run / kRoundsFile, look);
+// Of a run with that many rounds.
+void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
+  const bool finished = summary.state == kFinished;
+  if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
+  throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
+                        .found = fmt::format("holds {} rounds", count),
+                        .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
+                                                          summary.rounds_done, kSummaryFile)
+                                            : fmt::format("at most the {} planned ones", summary.rounds),
+                        .remedy = kBrokenRecord});
 }
+
+}  // namespace
 
 RunDirectory RunDirectory::create(const std::filesystem::path& path, std::string_view experiment_toml,
                                   std::string_view environment_json, const Summary& summary,
@@ -90,14 +91,12 @@ RunDirectory RunDirectory::open(const std::filesystem::path& path, const RoundLi
                           .remedy = "give the folder of one run, such as runs/quickstart/fedavg-seed-1"});
   }
   run.summary();
-  RoundLines lines = for_each_round(
-      path / kRoundsFile,
-      [&](const RoundRecord& record) {
-        run.memory_.push_back((run.memory_.empty() ? 0 : run.memory_.back()) + size_in_memory(record));
-      },
-      limits);
-  run.line_ends_ = std::move(lines.ends);
-  run.size_ = lines.size;
+  const auto add = [&](const RoundRecord& record) {
+    run.lines_.push_back({.end = 0, .memory = run.lines_.back().memory + size_in_memory(record)});
+  };
+  const RoundLines read = for_each_round(path / kRoundsFile, add, limits);
+  for (std::size_t i = 0; i < read.ends.size(); ++i) run.lines_[i + 1].end = read.ends[i];
+  run.size_ = read.size;
   return run;
 }
 
@@ -122,40 +121,34 @@ void RunDirectory::write_summary(const Summary& summary) const {
   write_file_atomically(kSummaryFile, text);
 }
 
-std::vector<RoundRecord> RunDirectory::rounds() const { return rounds_of(path_); }
+std::vector<RoundRecord> RunDirectory::rounds() const { return all_rounds(path_ / kRoundsFile); }
 
 void RunDirectory::append(const RoundRecord& record) {
   cut_rounds(rounds_recorded());  // a torn line
-  add_line(record);
+  FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
+  const std::string text = to_json_line(record) + "\n";
+  const Line line = line_after(lines_.back(), record, text.size());
+  rewrite_end(path_ / kRoundsFile, size_, size_, text);
+  lines_.push_back(line);
+  size_ = line.end;
   synthetic().thin();
 }
 
 void RunDirectory::replace_last(const RoundRecord& record) {
   FEDARENA_CHECK(record.round, ==, rounds_recorded());
-  FEDARENA_CHECK(line_ends_.empty(), ==, false);
-  const std::uintmax_t keep = line_ends_.size() == 1 ? 0 : line_ends_[line_ends_.size() - 2];
-  const std::string line = to_json_line(record) + "\n";
-  const std::size_t others = memory_.size() == 1 ? 0 : memory_[memory_.size() - 2];
-  const std::size_t memory = memory_with(record, others, keep + line.size());
-  replace_end(path_ / kRoundsFile, size_, keep, line);
-  size_ = line_ends_.back() = keep + line.size();
-  memory_.back() = memory;
+  FEDARENA_CHECK(lines_.size(), >, 1U);
+  const Line& before = lines_[lines_.size() - 2];
+  const std::string text = to_json_line(record) + "\n";
+  const Line line = line_after(before, record, text.size());
+  replace_end(path_ / kRoundsFile, size_, before.end, text);
+  lines_.back() = line;
+  size_ = line.end;
 }
 
-void RunDirectory::add_line(const RoundRecord& record) {
-  FEDARENA_CHECK(record.round, ==, rounds_recorded() + 1);
-  const std::string line = to_json_line(record) + "\n";
-  const std::size_t memory = memory_with(record, memory_.empty() ? 0 : memory_.back(), size_ + line.size());
-  rewrite_end(path_ / kRoundsFile, size_, size_, line);
-  size_ += line.size();
-  line_ends_.push_back(size_);
-  memory_.push_back(memory);
-}
-
-std::size_t RunDirectory::memory_with(const RoundRecord& record, std::size_t others,
-                                      std::uintmax_t size_on_disk) const {
-  const std::size_t memory = others + size_in_memory(record);
-  if (size_on_disk <= limits_.file && memory <= limits_.records) return memory;
+RunDirectory::Line RunDirectory::line_after(const Line& before, const RoundRecord& record,
+                                            std::size_t bytes) const {
+  const Line line{.end = before.end + bytes, .memory = before.memory + size_in_memory(record)};
+  if (line.end <= limits_.file && line.memory <= limits_.records) return line;
   throw Error(Complaint{.place = {.file = (path_ / kRoundsFile).string()},
                         .found = fmt::format("round {} does not fit any more", record.round),
                         .allowed = fmt::format("at most {} MiB of rounds, and {} MiB of them in memory",
@@ -176,12 +169,11 @@ void RunDirectory::cut_rounds(std::int64_t last_round_to_keep) {
                                                rounds_recorded(), last_round_to_keep),
                           .remedy = "lines were lost; remove the folder and run this cell again"});
   }
-  const std::uintmax_t keep =
-      last_round_to_keep == 0 ? 0 : line_ends_[static_cast<std::size_t>(last_round_to_keep) - 1];
+  const auto kept = static_cast<std::size_t>(last_round_to_keep);
+  const std::uintmax_t keep = lines_[kept].end;
   if (keep == size_) return;
   rewrite_end(path_ / kRoundsFile, size_, keep, "");
-  line_ends_.resize(static_cast<std::size_t>(last_round_to_keep));
-  memory_.resize(line_ends_.size());
+  lines_.resize(kept + 1);
   size_ = keep;
 }
 
@@ -209,24 +201,8 @@ bool RunDirectory::has(const std::string& name) const {
   return std::filesystem::is_regular_file(path_ / name, failure);
 }
 
-namespace {
-
-// Of a run with that many rounds.
-void check_count(std::int64_t count, const std::filesystem::path& folder, const Summary& summary) {
-  const bool finished = summary.state == kFinished;
-  if (finished ? count == summary.rounds_done : count <= summary.rounds) return;
-  throw Error(Complaint{.place = {.file = (folder / kRoundsFile).string()},
-                        .found = fmt::format("holds {} rounds", count),
-                        .allowed = finished ? fmt::format("{}, as field \"rounds_done\" of {} says",
-                                                          summary.rounds_done, kSummaryFile)
-                                            : fmt::format("at most the {} planned ones", summary.rounds),
-                        .remedy = "the file is damaged or was edited; restore it, or run this cell again"});
-}
-
-}  // namespace
-
 std::vector<RoundRecord> recorded_rounds(const std::filesystem::path& folder, const Summary& summary) {
-  std::vector<RoundRecord> rounds = rounds_of(folder);
+  std::vector<RoundRecord> rounds = all_rounds(folder / kRoundsFile);
   check_count(std::ssize(rounds), folder, summary);
   return rounds;
 }

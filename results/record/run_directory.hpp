@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,9 +10,9 @@
 #include "fedarena/base/file.hpp"
 
 #include "results/images/synthetic_folder.hpp"
-#include "results/record/client_scores.hpp"
 #include "results/record/record.hpp"
 #include "results/record/round_file.hpp"
+#include "results/record/test_metrics.hpp"
 
 namespace fedarena::results {
 
@@ -57,7 +56,7 @@ class RunDirectory {
   /// is an Error that names the line.
   std::vector<RoundRecord> rounds() const;
   /// The number of whole rounds that this object has read or written.
-  std::int64_t rounds_recorded() const { return static_cast<std::int64_t>(line_ends_.size()); }
+  std::int64_t rounds_recorded() const { return std::ssize(lines_) - 1; }
   /// Adds the round after the last one and brings it to disk; a torn line before it is dropped. More than
   /// anybody may read (RoundLimits) is an Error, since such a run could not end. Synthetic sets that need not
   /// be kept any longer go.
@@ -87,23 +86,21 @@ class RunDirectory {
  private:
   explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
 
+  // Where a round's line ends in the file, and the bytes of the records up to it, in a list of them.
+  struct Line {
+    std::uintmax_t end = 0;
+    std::size_t memory = 0;
+  };
+
   void cut_rounds(std::int64_t last_round_to_keep);
-  void add_line(const RoundRecord& record);
-  // Of the record in a list after those that take `others`; of what nobody could read back, an Error.
-  std::size_t memory_with(const RoundRecord& record, std::size_t others, std::uintmax_t size_on_disk) const;
+  // That of a record so many bytes long; of what nobody could read back, an Error.
+  Line line_after(const Line& before, const RoundRecord& record, std::size_t bytes) const;
 
   std::filesystem::path path_;
   RoundLimits limits_;
-  std::vector<std::uintmax_t> line_ends_;  // where each whole line of the rounds ends
-  std::vector<std::size_t> memory_;        // bytes of the records up to each, in a list of them
-  std::uintmax_t size_ = 0;                // of the file of rounds, with a torn line
+  std::vector<Line> lines_ = std::vector<Line>(1);  // of the whole rounds, behind an empty one
+  std::uintmax_t size_ = 0;                         // of the file of rounds, with a torn line
 };
-
-/// The rounds of a run directory, as `RunDirectory::rounds` gives them, without reading anything else.
-std::vector<RoundRecord> rounds_of(const std::filesystem::path& run);
-/// Shows them one by one, and keeps none.
-void for_each_round_of(const std::filesystem::path& run,
-                       const std::function<void(const RoundRecord& record)>& look);
 
 /// The rounds of the run directory `folder`, whose summary was just read: all of them for a finished run, so
 /// many as there are for another. A broken record, and one that does not go with the summary, is an Error.

@@ -1,8 +1,12 @@
 #include "results/record/sweep.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
+
+#include "results/record/record.hpp"
+#include "results/record/record_form.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -38,6 +42,26 @@ std::vector<std::string> settings_of(std::string_view choice) {
   }
   settings.emplace_back(text.substr(begin));
   return settings;
+}
+
+constexpr const char* kField = "tuning";
+
+template <typename Form, typename Trials>
+void form_tuning(Form& form, Trials& tuning) {
+  form.choice("search", tuning.search, {"grid", "random"});
+  form.integer("trials", tuning.trials, 1);
+  form.integer("seed", tuning.seed);
+  form.texts("chosen", tuning.chosen);
+  form.choice("criterion", tuning.criterion,
+              {std::string(kByValidationAccuracy), std::string(kByValidationLoss)});
+  // A model that diverged still has a loss, and an accuracy.
+  if (tuning.criterion == kByValidationAccuracy) {
+    form.fraction("score", tuning.score);
+  } else {
+    form.number("score", tuning.score);
+  }
+  form.integer("examples", tuning.examples, 0);
+  form.amount("seconds", tuning.seconds);
 }
 
 }  // namespace
@@ -102,6 +126,35 @@ std::string without_swept(const std::string& choice, const Sweep& sweep, std::st
     if (!swept) kept += (kept.empty() ? "" : ", ") + setting;
   }
   return name_of_choice(choice) + (kept.empty() ? "" : fmt::format(" ({})", kept));
+}
+
+void append_tuning(Json& json, const Tuning& tuning) {
+  Json object;
+  FormWriter form(object);
+  form_tuning(form, tuning);
+  json[kField] = std::move(object);
+}
+
+std::optional<Tuning> read_tuning(JsonFields& fields) {
+  if (!fields.has(kField)) return std::nullopt;
+  JsonFields object = fields.object(kField);
+  Tuning tuning;
+  FormReader form(object);
+  form_tuning(form, tuning);
+  if (tuning.chosen.empty()) object.reject("chosen", "the settings of the best trial");
+  object.finish();
+  return tuning;
+}
+
+bool ValidationScore::better_than(const ValidationScore& other) const {
+  if (std::isnan(value) || std::isnan(other.value)) return !std::isnan(value) && std::isnan(other.value);
+  return criterion == kByValidationAccuracy ? value > other.value : value < other.value;
+}
+
+std::optional<ValidationScore> validation_score(const RoundRecord& round) {
+  if (round.validation_accuracy) return ValidationScore{kByValidationAccuracy, *round.validation_accuracy};
+  if (round.validation_loss) return ValidationScore{kByValidationLoss, *round.validation_loss};
+  return std::nullopt;
 }
 
 }  // namespace fedarena::results

@@ -1,11 +1,19 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace fedarena::results {
+
+using Json = nlohmann::ordered_json;
+class JsonFields;
+struct RoundRecord;
 
 /// What a point of a grid gives: paths of the experiment file, such as "partition.alpha", and their values as
 /// text, by path. Empty where nothing was swept.
@@ -34,5 +42,44 @@ Sweep settings_of_choice(const std::string& choice);
 /// A choice as summaries write it, "dirichlet (clients = 10, alpha = 0.1)", without the settings that the
 /// sweep gives below that section: "dirichlet (clients = 10)".
 std::string without_swept(const std::string& choice, const Sweep& sweep, std::string_view section);
+
+/// What trials are judged by, as `Tuning::criterion` names it.
+inline constexpr std::string_view kByValidationAccuracy = "validation accuracy";
+inline constexpr std::string_view kByValidationLoss = "validation loss";
+
+/// How the settings of a run were chosen: by the `[tuning]` of its experiment file, whose trials are runs of
+/// their own. A part of `summary.json`.
+struct Tuning {
+  std::string search;         ///< "grid" or "random"
+  std::int64_t trials = 1;    ///< runs of this algorithm, each with other settings; at least 1
+  std::int64_t seed = 0;      ///< that the trials ran under
+  Sweep chosen;               ///< the settings of the best trial, by path; at least one, paths distinct
+  std::string criterion;      ///< what was best: one of the two above
+  double score = 0;           ///< of the best trial's last round: a fraction, or a loss, which may be nan
+  std::int64_t examples = 0;  ///< gradients of clients' examples that all trials of this algorithm evaluated
+  double seconds = 0;         ///< of all trials of this algorithm
+
+  bool operator==(const Tuning&) const = default;
+};
+
+/// Appends the field "tuning", an object, to a summary.
+void append_tuning(Json& json, const Tuning& tuning);
+
+/// Reads what append_tuning() wrote; none where there is no such field, as in runs whose experiment tunes
+/// nothing. Anything but a whole, valid object is an Error that names the field.
+std::optional<Tuning> read_tuning(JsonFields& fields);
+
+/// What rounds and trials are chosen by: the accuracy on validation examples; on regression data, which has
+/// none, the loss.
+struct ValidationScore {
+  std::string_view criterion;  ///< kByValidationAccuracy or kByValidationLoss
+  double value = 0;
+
+  /// What diverged is never better, and equal ones are not.
+  bool better_than(const ValidationScore& other) const;
+};
+
+/// The score of a round; none without validation examples.
+std::optional<ValidationScore> validation_score(const RoundRecord& round);
 
 }  // namespace fedarena::results

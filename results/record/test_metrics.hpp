@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace fedarena::results {
@@ -51,6 +53,14 @@ struct ClientScore {
   bool operator==(const ClientScore&) const = default;
 };
 
+/// What each client's test said after one round: `clients.json`.
+struct ClientScores {
+  std::int64_t round = 1;            ///< from 1
+  std::vector<ClientScore> clients;  ///< those that were tested, at least one, ascending; all with an
+                                     ///< accuracy or all with an error
+  bool operator==(const ClientScores&) const = default;
+};
+
 /// The largest mean over clients of all evaluated rounds (PPPFL: BMTA and
 /// BMT-F1). They are chosen on test examples, which the last round's numbers are not.
 struct BestOverRounds {
@@ -85,5 +95,11 @@ BestOverRounds best_over_rounds(std::span<const EvaluatedRound> rounds);
 /// The root mean squared error of a regression, from its loss: half the squared distance between output and
 /// target, averaged over the test examples.
 inline double root_mean_squared_error(double loss) { return std::sqrt(2 * loss); }
+
+/// The JSON text, one line a client. Scores that could not be read back are a Bug.
+std::string to_json_text(const ClientScores& scores);
+
+/// Reads such a text. Anything but whole, valid scores is an Error that names `file` and the field.
+ClientScores parse_client_scores(std::string_view text, const std::string& file);
 
 }  // namespace fedarena::results

@@ -12,8 +12,8 @@
 
 #include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
-#include "results/record/control_run.hpp"
 #include "results/record/record.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/report/sections.hpp"
 #include "results/table/notes.hpp"

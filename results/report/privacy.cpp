@@ -15,7 +15,7 @@
 #include "fedarena/accounting/odometer.hpp"
 #include "fedarena/base/error.hpp"
 
-#include "results/audit/charged_budget.hpp"
+#include "results/audit/compute_claim.hpp"
 #include "results/audit/privacy_report.hpp"
 #include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"

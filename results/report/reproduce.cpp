@@ -14,9 +14,9 @@
 
 #include "results/plot/curves.hpp"
 #include "results/record/durable_file.hpp"
-#include "results/record/environment_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/report/sections.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"

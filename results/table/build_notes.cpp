@@ -8,7 +8,7 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/record/environment_file.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
 

@@ -1,7 +1,7 @@
 #include "results/table/list.hpp"
 
-#include "results/record/control_run.hpp"
 #include "results/record/record.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"

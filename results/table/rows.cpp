@@ -11,8 +11,8 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
 
-#include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/number_format.hpp"
@@ -207,7 +207,8 @@ void check_row(const RowRuns& row) {
 std::map<std::string, std::string> row_conditions(const std::filesystem::path& run) {
   std::error_code failure;  // a run that lacks the file, or holds a pipe of that name, says nothing
   if (!std::filesystem::is_regular_file(run / kExperimentFile, failure)) return {};
-  std::map<std::string, std::string> conditions = resolved_settings(read_whole_file(run / kExperimentFile));
+  std::map<std::string, std::string> conditions =
+      resolved_settings(read_whole_file(run / kExperimentFile)).texts;
   std::erase_if(conditions, [](const auto& setting) {
     return std::ranges::none_of(kConditions,
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });

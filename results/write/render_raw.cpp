@@ -12,7 +12,7 @@
 #include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/record/privacy_claim.hpp"
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 #include "results/text/text.hpp"
 #include "results/write/render.hpp"
 

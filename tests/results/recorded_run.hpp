@@ -120,13 +120,7 @@ class RecordedRun {
   }
   /// Replaces one occurrence of a text in a file of the run; a failure of the test when there is none.
   void edit(const std::string& file, const std::string& before, const std::string& after) const {
-    std::string text = open().read_file(file);
-    const std::size_t at = text.find(before);
-    if (at == std::string::npos) {
-      ADD_FAILURE() << file << " does not hold " << before << ":\n" << text;
-      return;
-    }
-    put(path_ / file, text.replace(at, before.size(), after));
+    put(path_ / file, replaced(open().read_file(file), before, after));
   }
 
  private:

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +22,29 @@ using test::Scratch;
 
 inline void put(const std::filesystem::path& file, std::string_view bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// A test with a folder of its own.
+class WithFolder : public testing::Test {
+ protected:
+  const Scratch folder_;
+};
+
+/// The text with its first `from` turned into `to`; a failure of the test where there is none.
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  if (at != std::string::npos) return text.replace(at, from.size(), to);
+  ADD_FAILURE() << from << " is not in " << text;
+  return text;
+}
+
+/// The lines of a text, each of which ends with a line feed.
+inline std::vector<std::string> lines_of(const std::string& text) {
+  EXPECT_TRUE(text.ends_with('\n'));
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 /// A finished run with round numbers.

@@ -8,8 +8,8 @@
 #include "fedarena/base/error.hpp"
 
 #include "results/record/find_runs.hpp"
-#include "results/record/resolved_settings.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/table/notes.hpp"
 
 namespace fedarena {
@@ -25,8 +25,8 @@ using Changes = std::map<std::string, std::vector<std::string>>;
 
 void add_changes(Changes& changes, const std::string& before, const std::string& now,
                  const std::string& cell) {
-  const auto had = results::resolved_settings(before);
-  const auto has = results::resolved_settings(now);
+  const auto had = results::resolved_settings(before).texts;
+  const auto has = results::resolved_settings(now).texts;
   for (const auto& [key, value] : had) {
     const auto found = has.find(key);
     if (found == has.end()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/config/grid/grid.hpp"
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 
 namespace fedarena {
 

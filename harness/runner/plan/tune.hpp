@@ -10,7 +10,7 @@
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/planned_cell.hpp"
 #include "harness/runner/run_experiment.hpp"
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 
 namespace fedarena {
 

@@ -12,54 +12,17 @@ using Json = nlohmann::ordered_json;
 
 // What readers of numbers, texts and lengths trip over.
 const std::vector<std::string>& hostile_words() {
-  static const std::vector<std::string> words = {"0",
-                                                 "-1",
-                                                 "-0",
-                                                 "1e9",
-                                                 "1e400",
-                                                 "1e-400",
-                                                 "5e-324",
-                                                 "0.5",
-                                                 "9223372036854775807",
-                                                 "9223372036854775808",
-                                                 "99999999999999999999999999",
-                                                 "nan",
-                                                 "NaN",
-                                                 "inf",
-                                                 "Infinity",
-                                                 "0x10",
-                                                 "1_000",
-                                                 "00",
-                                                 "null",
-                                                 "true",
-                                                 "\"",
-                                                 "'",
-                                                 "\\",
-                                                 "\\u0000",
-                                                 "[",
-                                                 "]",
-                                                 "{",
-                                                 "}",
-                                                 ",",
-                                                 ";",
-                                                 ":",
-                                                 "=",
-                                                 "\n",
-                                                 "\r\n",
-                                                 "\t",
-                                                 "..",
-                                                 "/",
-                                                 "\x1b[31m",
-                                                 "\xff",
-                                                 "\xc3",
-                                                 "\xef\xbb\xbf",
-                                                 "é",
-                                                 std::string(1, '\0'),
-                                                 std::string(4, '\xff'),
-                                                 std::string("\0\0\0\x80", 4),
-                                                 std::string("\xff\xff\xff\x7f", 4),
-                                                 std::string(8, '\0'),
-                                                 std::string(300, 'a')};
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> all = split(
+        "0|-1|-0|1e9|1e400|1e-400|5e-324|0.5|9223372036854775807|9223372036854775808|"
+        "99999999999999999999999999|nan|NaN|inf|Infinity|0x10|1_000|00|null|true|\"|'|\\|\\u0000|[|]|{|}|,|;|"
+        ":|=|\n|\r\n|\t|..|/|\x1b[31m|\xff|\xc3|\xef\xbb\xbf|é");
+    for (const std::string& bytes :
+         {std::string(1, '\0'), std::string(4, '\xff'), std::string("\0\0\0\x80", 4),
+          std::string("\xff\xff\xff\x7f", 4), std::string(8, '\0'), std::string(300, 'a')})
+      all.push_back(bytes);
+    return all;
+  }();
   return words;
 }
 

@@ -28,6 +28,16 @@ class Fault : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+/// The parts of a text between bars.
+inline std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = text.find('|', begin);
+    parts.emplace_back(text.substr(begin, end - begin));
+  }
+  return parts;
+}
+
 /// Throws a Fault that says `what`, unless it is so.
 inline void require(bool so, const std::string& what) {
   if (!so) throw Fault(what);

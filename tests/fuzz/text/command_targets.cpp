@@ -78,15 +78,6 @@ bool is_one_message(const std::string& text) {
          (text.compare(end + 1, 2, "  ") == 0 && text.find('\n', end + 1) + 1 == text.size());
 }
 
-Words split(std::string_view text) {
-  Words parts;
-  for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
-    end = text.find('|', begin);
-    parts.emplace_back(text.substr(begin, end - begin));
-  }
-  return parts;
-}
-
 // A byte of an input is one of these words.
 const Words& vocabulary() {
   static const Words kWords = [] {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "harness/app/results/references_file.hpp"
-#include "results/record/resolved_settings.hpp"
+#include "results/record/run_setup.hpp"
 #include "tests/fuzz/text/text_targets.hpp"
 #include "tests/harness/config/sample.hpp"
 
@@ -37,28 +37,10 @@ void read_override(std::string_view bytes) {
 void read_figures(std::string_view bytes) { parse_references(bytes, "references.toml"); }
 
 const std::vector<std::string>& toml_words() {
-  static const std::vector<std::string> words = {"[[",
-                                                 "]]",
-                                                 "\"\"\"",
-                                                 "'''",
-                                                 ".",
-                                                 "#",
-                                                 "\r",
-                                                 "-",
-                                                 "1979-05-27T07:32:00Z",
-                                                 "07:32:00",
-                                                 "epsilon = 1\n",
-                                                 "[algorithms]\n",
-                                                 "[[data]]\n",
-                                                 "[algorithms.privacy]\n",
-                                                 "privacy.policy = \"record\"\n",
-                                                 "a.b.c = 1\n",
-                                                 "[[algorithms]]\n",
-                                                 "[sweep]\n",
-                                                 "[tuning]\n",
-                                                 "[profiles.quick]\n",
-                                                 "seeds = [1, 1]\n",
-                                                 "{kind = \"iid\"}"};
+  static const std::vector<std::string> words = split(
+      "[[|]]|\"\"\"|'''|.|#|\r|-|1979-05-27T07:32:00Z|07:32:00|epsilon = 1\n|[algorithms]\n|[[data]]\n|"
+      "[algorithms.privacy]\n|privacy.policy = \"record\"\n|a.b.c = 1\n|[[algorithms]]\n|[sweep]\n|"
+      "[tuning]\n|[profiles.quick]\n|seeds = [1, 1]\n|{kind = \"iid\"}");
   return words;
 }
 

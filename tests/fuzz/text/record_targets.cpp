@@ -48,29 +48,10 @@ void read_round(std::string_view bytes) {
   require_same(to_json_line(read), to_json_line(parse_round(to_json_line(read), {})));
 }
 
-void read_clients(std::string_view bytes) {
-  const ClientScores read = parse_client_scores(bytes, "clients.json");
-  require_same(to_json_text(read), to_json_text(parse_client_scores(to_json_text(read), "")));
-}
-
-void read_the_attacks(std::string_view bytes) {
-  const MembershipAttacks read = parse_attacks(bytes, "attack.json");
-  require_same(to_json_text(read), to_json_text(parse_attacks(to_json_text(read), "")));
-}
-
-void read_canaries(std::string_view bytes) {
-  const CanaryScores read = parse_canary_scores(bytes, "audit.json");
-  require_same(to_json_text(read), to_json_text(parse_canary_scores(to_json_text(read), "")));
-}
-
-void read_a_partition(std::string_view bytes) {
-  const RecordedPartition read = parse_partition(bytes, "partition.json");
-  require_same(to_json_text(read), to_json_text(parse_partition(to_json_text(read), "")));
-}
-
-void read_manifest(std::string_view bytes) {
-  const Manifest read = parse_manifest(bytes, "bundle.json");
-  require_same(to_json_text(read), to_json_text(parse_manifest(to_json_text(read), "")));
+template <auto Parse>
+void read_record(std::string_view bytes) {
+  const auto read = Parse(bytes, "record.json");
+  require_same(to_json_text(read), to_json_text(Parse(to_json_text(read), "")));
 }
 
 void read_synthetic(std::string_view bytes) {
@@ -135,19 +116,28 @@ std::vector<Target> record_targets() {
            .json = true},
           {.name = "summary", .read = read_summary, .seeds = summaries(), .json = true},
           {.name = "round", .read = read_round, .seeds = rounds(), .json = true},
-          {.name = "clients", .read = read_clients, .seeds = {to_json_text(scores)}, .json = true},
+          {.name = "clients",
+           .read = read_record<parse_client_scores>,
+           .seeds = {to_json_text(scores)},
+           .json = true},
           {.name = "attack",
-           .read = read_the_attacks,
+           .read = read_record<parse_attacks>,
            .seeds = {to_json_text(sample_attacks(std::string(64, 'a')))},
            .json = true},
-          {.name = "canaries", .read = read_canaries, .seeds = {to_json_text(canaries)}, .json = true},
-          {.name = "partition", .read = read_a_partition, .seeds = {partition()}, .json = true},
+          {.name = "canaries",
+           .read = read_record<parse_canary_scores>,
+           .seeds = {to_json_text(canaries)},
+           .json = true},
+          {.name = "partition", .read = read_record<parse_partition>, .seeds = {partition()}, .json = true},
           {.name = "submission",
            .read = read_a_submission,
            .seeds = {to_json_text(slurm::Submission{
                .job = "5", .experiment = "x", .cells = {{"p=1/a-seed-1", "p=1, a, seed 1", "a", 1, 20}}})},
            .json = true},
-          {.name = "manifest", .read = read_manifest, .seeds = {to_json_text(manifest)}, .json = true},
+          {.name = "manifest",
+           .read = read_record<parse_manifest>,
+           .seeds = {to_json_text(manifest)},
+           .json = true},
           {.name = "synthetic",
            .read = read_synthetic,
            .seeds = {to_npy({{2, 1, 2, 2}, std::vector<float>(8, 0.5F)}),

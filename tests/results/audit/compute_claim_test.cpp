@@ -32,9 +32,10 @@ Ledger record_ledger() {
 const AccountSettings kSettings{.delta = 1e-5, .orders = "opacus"};
 
 // What the summary of a run with this ledger states.
-PrivacyClaim stated(const Ledger& ledger, const AccountSettings& settings = kSettings) {
+PrivacyClaim stated(const Ledger& ledger, const AccountSettings& settings = kSettings,
+                    const PerClient& budget = 0) {
   Summary summary = finished("fedavg", 1, 0.5);
-  plan_privacy(summary, std::string(name(ledger.unit())), settings, 0);
+  plan_privacy(summary, std::string(name(ledger.unit())), settings, budget, budget.is_list());
   compute_claim(summary, ledger);
   EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
   return *summary.privacy;
@@ -130,17 +131,11 @@ TEST(ComputeClaim, IsTheBudgetWhereDataDecidedHowMuchOfItIsSpent) {
     }
     return ledger;
   };
-  const auto claim_of = [](const Ledger& ledger, const PerClient& budget) {
-    Summary summary = finished("fedavg", 1, 0.5);
-    plan_privacy(summary, "record", kSettings, budget, budget.is_list());
-    compute_claim(summary, ledger);
-    EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
-    return *summary.privacy;
-  };
   const Ledger alike = ledger_of({4, 4}, false), varied = ledger_of({4, 2}, false);
   const Account spent = account(varied, kSettings);
-  EXPECT_EQ(claim_of(alike, 8).rdp, account(alike, kSettings).rdp) << "two rounds, whatever was answered";
-  const PrivacyClaim claim = claim_of(varied, 8);
+  EXPECT_EQ(stated(alike, kSettings, 8).rdp, account(alike, kSettings).rdp)
+      << "two rounds, whatever was answered";
+  const PrivacyClaim claim = stated(varied, kSettings, 8);
   EXPECT_EQ(claim.rdp->epsilon, 8);
   EXPECT_EQ(claim.pld->epsilon, 8);
   EXPECT_EQ(claim.order, 0);
@@ -149,11 +144,11 @@ TEST(ComputeClaim, IsTheBudgetWhereDataDecidedHowMuchOfItIsSpent) {
   EXPECT_TRUE(charges_budget(claim));
   // A plan was fixed before, so that it is what is spent.
   const Ledger planned = ledger_of({4, 2}, true);
-  EXPECT_EQ(claim_of(planned, 8).rdp, account(planned, kSettings).rdp);
+  EXPECT_EQ(stated(planned, kSettings, 8).rdp, account(planned, kSettings).rdp);
   EXPECT_GT(*account(planned, kSettings).rdp.epsilon, *spent.rdp.epsilon);
-  EXPECT_FALSE(charges_budget(claim_of(planned, 8)));
+  EXPECT_FALSE(charges_budget(stated(planned, kSettings, 8)));
   // Of budgets of their own, those of clients whose accesses changed.
-  const PrivacyClaim own = claim_of(varied, PerClient({7.0, 9.0}));
+  const PrivacyClaim own = stated(varied, kSettings, PerClient({7.0, 9.0}));
   EXPECT_EQ(own.rdp->epsilon, 7);
   EXPECT_EQ(own.pld->epsilon, 7);
   EXPECT_EQ(own.least_rdp, spent.clients[1].rdp);
@@ -168,12 +163,10 @@ TEST(ComputeClaim, IsAtMostTheBudgetOfARunThatDataEnded) {
   }
   const Account plan = account(ledger, kSettings);
   for (const double budget : {0.9 * *plan.rdp.epsilon, 1.1 * *plan.rdp.epsilon}) {
-    Summary summary = finished("fedavg", 1, 0.5);
-    plan_privacy(summary, "record", kSettings, budget);
-    compute_claim(summary, ledger);
-    EXPECT_EQ(summary.privacy->rdp->epsilon, std::min(budget, *plan.rdp.epsilon));
-    EXPECT_EQ(summary.privacy->pld->epsilon, std::min(budget, *plan.pld.epsilon));
-    EXPECT_EQ(summary.privacy->made_rdp, account(ledger.made(), kSettings).rdp);
+    const PrivacyClaim claim = stated(ledger, kSettings, budget);
+    EXPECT_EQ(claim.rdp->epsilon, std::min(budget, *plan.rdp.epsilon));
+    EXPECT_EQ(claim.pld->epsilon, std::min(budget, *plan.pld.epsilon));
+    EXPECT_EQ(claim.made_rdp, account(ledger.made(), kSettings).rdp);
   }
 }
 

@@ -30,42 +30,42 @@ class ForgedRun : public testing::Test {
  protected:
   // As `to_toml` writes it, under these settings instead of the usual ones.
   static std::string toml(const std::string& policy, const Settings& changed = {}) {
-    Settings settings = {{"name", "\"dp-fedavg\""},
-                         {"batch_size", "20"},
-                         {"local_epochs", "2"},
-                         {"local_steps", "0"},
-                         {"sampling", "\"poisson\""},
-                         {"noise_multiplier", "2.0"},
-                         {"clip_norm", "1.0"},
-                         {"noise_source", "\"stream\""},
-                         {"public_classes", "false"},
-                         {"adaptive_clipping", "false"},
-                         {"count_noise", "0.0"},
-                         {"as_if_cohort", "0"},
-                         {"as_if_population", "0"},
-                         {"size", "0"},
-                         {"seeds", "[1]"},
-                         {"rounds", std::to_string(kRounds)},
-                         {"clients", "3"},
-                         {"held_out_clients", "0.0"}};
-    for (const auto& [name, value] : changed) settings[name] = value;
-    const auto line = [&](const std::string& name) {
-      return fmt::format("{} = {}\n", name, settings.at(name));
-    };
-    std::string text = "[experiment]\n" + line("seeds") + line("rounds") + "\n[partition]\n" +
-                       line("clients") + "\n[evaluation]\n" + line("held_out_clients") + "\n[cohort]\n" +
-                       line("size") + "\n[[algorithms]]\n";
-    for (const char* name : {"name", "batch_size", "local_epochs", "local_steps"}) text += line(name);
-    for (const char* name : {"assign", "hypotheses"}) {
-      if (settings.contains(name)) text += line(name);
-    }
-    text += fmt::format("\n[algorithms.privacy]\npolicy = \"{}\"\n", policy);
-    for (const char* name : {"clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
-                             "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population"})
-      text += line(name);
-    for (const char* name :
-         {"mechanism", "by_tensor", "budget", "epsilon", "stages", "public_label_counts"}) {
-      if (settings.contains(name)) text += line(name);
+    Settings settings = changed;
+    settings.insert({{"name", "\"dp-fedavg\""},
+                     {"batch_size", "20"},
+                     {"local_epochs", "2"},
+                     {"local_steps", "0"},
+                     {"policy", fmt::format("\"{}\"", policy)},
+                     {"sampling", "\"poisson\""},
+                     {"noise_multiplier", "2.0"},
+                     {"clip_norm", "1.0"},
+                     {"noise_source", "\"stream\""},
+                     {"public_classes", "false"},
+                     {"adaptive_clipping", "false"},
+                     {"count_noise", "0.0"},
+                     {"as_if_cohort", "0"},
+                     {"as_if_population", "0"},
+                     {"size", "0"},
+                     {"seeds", "[1]"},
+                     {"rounds", std::to_string(kRounds)},
+                     {"clients", "3"},
+                     {"held_out_clients", "0.0"}});
+    const std::vector<std::pair<std::string, std::vector<std::string>>> sections = {
+        {"[experiment]", {"seeds", "rounds"}},
+        {"[partition]", {"clients"}},
+        {"[evaluation]", {"held_out_clients"}},
+        {"[cohort]", {"size"}},
+        {"[[algorithms]]", {"name", "batch_size", "local_epochs", "local_steps", "assign", "hypotheses"}},
+        {"[algorithms.privacy]",
+         {"policy", "clip_norm", "noise_multiplier", "sampling", "noise_source", "public_classes",
+          "adaptive_clipping", "count_noise", "as_if_cohort", "as_if_population", "mechanism", "by_tensor",
+          "budget", "epsilon", "stages", "public_label_counts"}}};
+    std::string text;
+    for (const auto& [section, names] : sections) {
+      text += section + "\n";
+      for (const std::string& name : names) {
+        if (settings.contains(name)) text += fmt::format("{} = {}\n", name, settings.at(name));
+      }
     }
     return text;
   }
@@ -87,25 +87,41 @@ class ForgedRun : public testing::Test {
 
   using Train = std::function<RoundAccesses(std::int64_t client)>;
 
-  static Ledger ledger_of_records(const Train& train) {
-    Ledger ledger(Unit::kRecord);
+  // Three clients, and what happens to each in a round; none where it sits the round out.
+  using Rounds = std::function<std::optional<RoundAccesses>(std::int64_t round, std::int64_t client)>;
+  static Ledger ledger_of(Unit unit, const Rounds& happens,
+                          const std::array<std::int64_t, 3>& sizes = {100, 100, 100}) {
+    Ledger ledger(unit);
     for (std::int64_t client = 0; client < 3; ++client)
-      ledger.add_client(client, kSizes.at(static_cast<std::size_t>(client)));
+      ledger.add_client(client, sizes.at(static_cast<std::size_t>(client)));
     for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, train(client));
+      for (std::int64_t client = 0; client < 3; ++client) {
+        if (const auto accesses = happens(round, client)) ledger.record(round, client, *accesses);
+      }
     }
     return ledger;
   }
 
-  static Ledger ledger_of_clients(const RoundAccesses& population, const RoundAccesses& as_if = {}) {
+  static Ledger ledger_of_records(const Train& train) {
+    return ledger_of(
+        Unit::kRecord, [&](auto, std::int64_t client) { return train(client); }, kSizes);
+  }
+
+  // Under the policy "client", with what happens to all of them in a round.
+  using Answers = std::function<RoundAccesses(std::int64_t round)>;
+  static Ledger ledger_of_clients(const Answers& population, const Answers& as_if) {
     Ledger ledger(Unit::kClient);
     for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
     for (std::int64_t round = 1; round <= kRounds; ++round) {
       for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, {});
-      ledger.record_population(round, population);
-      if (!as_if.list().empty()) ledger.record_as_if(round, as_if);
+      ledger.record_population(round, population(round));
+      if (as_if) ledger.record_as_if(round, as_if(round));
     }
     return ledger;
+  }
+  static Ledger ledger_of_clients(const RoundAccesses& population, const RoundAccesses& as_if = {}) {
+    const auto always = [](const RoundAccesses& answer) { return [=](std::int64_t) { return answer; }; };
+    return ledger_of_clients(always(population), as_if.list().empty() ? Answers() : Answers(always(as_if)));
   }
 
   // What verify_ledger() says of a run with that ledger, without the folder.

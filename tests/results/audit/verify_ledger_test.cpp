@@ -19,10 +19,10 @@ TEST_F(ForgedRun, IsNotWhatTheExperimentGives) {
   EXPECT_THAT(differences(toml("record"), ledger_of_records(honest)), IsEmpty());
   EXPECT_THAT(differences(toml("client"), ledger_of_clients(accesses(gaussian(1), 1))), IsEmpty());
   // "none" lets everybody see everything, and still says who took part.
-  Ledger nothing(Unit::kNothing);
-  for (std::int64_t client = 0; client < 3; ++client) nothing.add_client(client, 100);
-  for (std::int64_t round = 1; round <= kRounds; ++round) nothing.record(round, 0, {});
-  EXPECT_THAT(differences(toml("none"), nothing),
+  const Rounds of_the_first = [](auto, std::int64_t client) {
+    return client == 0 ? std::optional(RoundAccesses()) : std::nullopt;
+  };
+  EXPECT_THAT(differences(toml("none"), ledger_of(Unit::kNothing, of_the_first)),
               ElementsAre("ledger.json: rounds of client 1 and 1 more is 0; recomputed: 4"));
 }
 
@@ -30,13 +30,10 @@ TEST_F(ForgedRun, IsNotWhatTheExperimentGives) {
 TEST_F(ForgedRun, IsNoticedByTheBudgetOfEachClient) {
   const RoundAccesses message = accesses(Laplace{11, 1}, 1);  // epsilon 1 a round
   const auto with = [&](const std::string& budgets, const std::vector<std::int64_t>& rounds) {
-    Ledger ledger(Unit::kLocal);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::size_t client = 0; client < 3; ++client) {
-        if (round <= rounds[client]) ledger.record(round, static_cast<std::int64_t>(client), message);
-      }
-    }
+    const Ledger ledger = ledger_of(Unit::kLocal, [&](std::int64_t round, std::int64_t client) {
+      const bool pays = round <= rounds[static_cast<std::size_t>(client)];
+      return pays ? std::optional(message) : std::nullopt;
+    });
     const PrivacyClaim claim{.unit = "local", .per_client = true, .budget = PerClient(std::vector{1.0})};
     return differences(
         toml("local", {{"mechanism", "\"laplace\""}, {"budget", budgets}, {"noise_multiplier", "2.0"}}),
@@ -227,11 +224,10 @@ TEST_F(ForgedRun, OfAnAlgorithmThatNobodyKnowsIsNoticedByItsRounds) {
 // A cohort is a matter of seed and round.
 TEST_F(ForgedRun, WhoseCohortsAreOthers) {
   const auto recorded = [&](const std::function<std::vector<std::int64_t>(std::int64_t)>& cohort) {
-    Ledger ledger(Unit::kNothing);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (const std::int64_t client : cohort(round)) ledger.record(round, client, {});
-    }
+    const Ledger ledger = ledger_of(Unit::kNothing, [&](std::int64_t round, std::int64_t client) {
+      const std::vector<std::int64_t> drawn = cohort(round);
+      return std::ranges::count(drawn, client) > 0 ? std::optional(RoundAccesses()) : std::nullopt;
+    });
     return differences(toml("none", {{"size", "2"}}), ledger);
   };
   const auto drawn = [](std::int64_t round) {
@@ -278,12 +274,9 @@ TEST_F(ForgedRun, WhereAHeldOutClientTrains) {
   Stream stream({.seed = 1, .round = 0, .client = kServer, .purpose = Purpose::kCohort, .index = 0});
   const std::int64_t held_out = stream.sample_without_replacement(3, 1).front();
   const auto recorded = [&](bool trains, std::int64_t counted = 1) {
-    Ledger ledger(Unit::kNothing);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client)
-        if (trains || client != held_out) ledger.record(round, client, {});
-    }
+    const Ledger ledger = ledger_of(Unit::kNothing, [&](auto, std::int64_t client) {
+      return trains || client != held_out ? std::optional(RoundAccesses()) : std::nullopt;
+    });
     return differences(experiment, ledger, 0, counted);
   };
   EXPECT_THAT(recorded(false), IsEmpty());

@@ -10,14 +10,9 @@ using testing::IsEmpty;
 
 TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
   const auto with = [&](const Settings& settings, const RoundAccesses& sent) {
-    Ledger ledger(Unit::kLocal);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, sent);
-    }
-    Settings all = {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}};
-    for (const auto& [name, value] : settings) all[name] = value;
-    return differences(toml("local", all), ledger);
+    Settings all = settings;
+    all.insert({{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}});
+    return differences(toml("local", all), ledger_of(Unit::kLocal, [&](auto, auto) { return sent; }));
   };
   const auto differ = [](const std::string& what) {
     return ElementsAre("ledger.json: message of client 0 and 2 more is " + what);
@@ -55,14 +50,9 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
 // Clients of pppfl make synthetic examples first, and send nothing.
 TEST_F(ForgedRun, SendsNothingInARoundThatTrainsNothing) {
   const auto with = [&](const std::string& algorithm, std::int64_t silent) {
-    Ledger ledger(Unit::kLocal);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client) {
-        ledger.record(round, client,
-                      round == silent ? RoundAccesses() : accesses(Gaussian{2, Adjacency::kReplaceOne}, 1));
-      }
-    }
+    const Ledger ledger = ledger_of(Unit::kLocal, [&](std::int64_t round, auto) {
+      return round == silent ? RoundAccesses() : accesses(Gaussian{2, Adjacency::kReplaceOne}, 1);
+    });
     const Settings settings = {{"name", algorithm}, {"mechanism", "\"gaussian\""}, {"by_tensor", "false"}};
     return differences(toml("local", settings), ledger);
   };
@@ -76,14 +66,10 @@ TEST_F(ForgedRun, SendsNothingInARoundThatTrainsNothing) {
 TEST_F(ForgedRun, IsNoticedByTheReleaseOfItsLabels) {
   const auto with = [&](const Settings& settings, const std::vector<Access>& released,
                         const RoundAccesses& of_a_client = {}) {
-    Ledger ledger(Unit::kLabel);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, of_a_client);
-    }
+    Ledger ledger = ledger_of(Unit::kLabel, [&](auto, auto) { return of_a_client; });
     if (!released.empty()) ledger.record_population(1, RoundAccesses(released));
-    Settings all = {{"epsilon", "1.5"}, {"stages", "1"}};
-    for (const auto& [name, value] : settings) all[name] = value;
+    Settings all = settings;
+    all.insert({{"epsilon", "1.5"}, {"stages", "1"}});
     return differences(toml("label", all), ledger);
   };
   const Event release = RandomizedResponse{10, 1.5};
@@ -107,15 +93,10 @@ TEST_F(ForgedRun, IsNoticedByTheReleaseOfItsLabels) {
 // Nobody can recompute how far the centres of a round lay apart: not less than nothing, and the same for all.
 TEST_F(ForgedRun, IsNoticedByMessagesAroundCentres) {
   const auto with = [&](const std::string& assign, const std::function<double(std::int64_t client)>& noise) {
-    Ledger ledger(Unit::kLocal);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      for (std::int64_t client = 0; client < 3; ++client) {
-        const double spread = 1 / static_cast<double>(round);
-        ledger.record(round, client,
-                      accesses(Gaussian{noise(client) / (1 + spread), Adjacency::kReplaceOne}, 1));
-      }
-    }
+    const Ledger ledger = ledger_of(Unit::kLocal, [&](std::int64_t round, std::int64_t client) {
+      const double spread = 1 / static_cast<double>(round);
+      return accesses(Gaussian{noise(client) / (1 + spread), Adjacency::kReplaceOne}, 1);
+    });
     return differences(
         toml("local",
              {{"mechanism", "\"gaussian\""}, {"name", "\"ifca\""}, {"assign", assign}, {"hypotheses", "2"}}),
@@ -274,12 +255,9 @@ TEST_F(ForgedRun, IsNoticedByWhatItTakesAsPublic) {
       ElementsAre("ledger.json: public_data is \"nothing\"; recomputed: \"the validation examples\""));
   EXPECT_THAT(of_records("\n[evaluation]\nvalidation_fraction = 0.0\nheld_out_clients = 0.0\n", {}),
               IsEmpty());
-  Ledger messages(Unit::kLocal);
-  for (std::int64_t client = 0; client < 3; ++client) messages.add_client(client, 100);
-  for (std::int64_t round = 1; round <= kRounds; ++round) {
-    for (std::int64_t client = 0; client < 3; ++client)
-      messages.record(round, client, accesses(Gaussian{2, Adjacency::kReplaceOne}, 1));
-  }
+  Ledger messages = ledger_of(Unit::kLocal, [](auto, auto) {
+    return accesses(Gaussian{2, Adjacency::kReplaceOne}, 1);
+  });
   const std::string tested =
       toml("local", {{"mechanism", "\"gaussian\""}, {"by_tensor", "false"}}) + tests_clients;
   EXPECT_THAT(
@@ -355,14 +333,11 @@ TEST_F(ForgedRun, UnderThePolicyOfClientsWhereRoundsWereLeftOut) {
 // Not every server looks at what every round brings.
 TEST_F(ForgedRun, UnderThePolicyOfClientsWhereARoundIsSilent) {
   const auto with = [&](const std::string& algorithm, std::int64_t silent, bool as_if) {
-    Ledger ledger(Unit::kClient);
-    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
-      const RoundAccesses none;
-      for (std::int64_t client = 0; client < 3; ++client) ledger.record(round, client, {});
-      ledger.record_population(round, round == silent ? none : accesses(gaussian(1, as_if ? 0.2 : 2), 1));
-      if (as_if) ledger.record_as_if(round, round == silent ? none : accesses(gaussian(0.1), 1));
-    }
+    const auto answers = [&](const Event& event) {
+      return [=](std::int64_t round) { return round == silent ? RoundAccesses() : accesses(event, 1); };
+    };
+    const Ledger ledger = ledger_of_clients(answers(gaussian(1, as_if ? 0.2 : 2)),
+                                            as_if ? Answers(answers(gaussian(0.1))) : Answers());
     Settings settings = {{"name", algorithm}};
     if (as_if) settings.insert({{"as_if_cohort", "30"}, {"as_if_population", "300"}});
     return differences(toml("client", settings), ledger);

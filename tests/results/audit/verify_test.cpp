@@ -29,10 +29,9 @@ class Verify : public testing::Test {
 };
 
 TEST_F(Verify, FindsNothingInWhatTheProgramWrote) {
-  const Scratch folder;
   for (const std::string policy : {"none", "record", "client"}) {
     for (const bool finished : {true, false}) {
-      const RecordedRun run(folder / (policy + (finished ? "-finished" : "-interrupted")),
+      const RecordedRun run(folder_ / (policy + (finished ? "-finished" : "-interrupted")),
                             {.policy = policy, .finished = finished});
       EXPECT_THAT(run.differences(), IsEmpty()) << policy;
       EXPECT_GT(verify_run(run.path()).values, 25);
@@ -42,9 +41,8 @@ TEST_F(Verify, FindsNothingInWhatTheProgramWrote) {
 
 // As a kill leaves it; client 2 took part in rounds 1 and 3.
 TEST_F(Verify, KnowsThatALedgerMayBeAheadOfTheCheckpoint) {
-  const Scratch folder;
   for (const std::string policy : {"none", "record", "client"}) {
-    const RecordedRun run(folder / policy, {.policy = policy, .finished = false});
+    const RecordedRun run(folder_ / policy, {.policy = policy, .finished = false});
     for (const std::int64_t rounds : {2, 1}) {
       Summary summary = run.open().summary();
       summary.state = kRunning;
@@ -58,11 +56,10 @@ TEST_F(Verify, KnowsThatALedgerMayBeAheadOfTheCheckpoint) {
 // The system's generator never draws the same again: an attempt that a crash lost had a client that sat the
 // round out when it was made again, or no budget paid for making it again.
 TEST_F(Verify, AcceptsAttemptsThatWereLostWhereNoiseCannotBeDrawnAgain) {
-  const Scratch folder;
   for (const std::string policy : {"record", "client"}) {
     for (const std::int64_t round : {2, 5}) {
       const auto found = [&](const std::string& source) {
-        return RecordedRun(folder / fmt::format("{}-{}-{}", policy, source, round),
+        return RecordedRun(folder_ / fmt::format("{}-{}-{}", policy, source, round),
                            {.policy = policy, .noise_source = source, .lost_round = round})
             .differences();
       };
@@ -76,8 +73,7 @@ TEST_F(Verify, AcceptsAttemptsThatWereLostWhereNoiseCannotBeDrawnAgain) {
 }
 
 TEST_F(Verify, SaysThatTheNonPrivateRunClaimsNothing) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {.policy = "none", .label = "fedavg"});
+  const RecordedRun run(folder_ / "other", {.policy = "none", .label = "fedavg"});
   EXPECT_THAT(verify_run(run.path()).notes, ElementsAre(HasSubstr("policy none, which claims no epsilon")));
 }
 
@@ -187,9 +183,8 @@ TEST_F(Verify, NoticesAnEpsilonOfARoundThatIsOff) {
 }
 
 TEST_F(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
-  const Scratch folder;
   // Client 0 alone has the largest epsilon, which is the run's.
-  const RecordedRun run(folder / "run", {.accesses = [](std::int64_t, std::int64_t client) {
+  const RecordedRun run(folder_ / "other", {.accesses = [](std::int64_t, std::int64_t client) {
                           return private_steps(client == 0 ? 10 : 5);
                         }});
   run.edit(kLedgerFile, "\"count\": 10", "\"count\": 9");
@@ -197,8 +192,7 @@ TEST_F(Verify, NoticesALedgerFromWhichAnAccessIsGone) {
 }
 
 TEST_F(Verify, NoticesALedgerOfOtherRounds) {
-  const Scratch folder;
-  const RecordedRun run(folder / "run", {.finished = false});
+  const RecordedRun run(folder_ / "other", {.finished = false});
   run.edit(kLedgerFile, "\"last_round\": 3,\n     \"participations\": 3",
            "\"last_round\": 2,\n     \"participations\": 2");
   EXPECT_THAT(run.differences(),

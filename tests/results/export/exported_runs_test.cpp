@@ -25,26 +25,26 @@ std::vector<std::string> names(const std::vector<fs::path>& folders) {
   return found;
 }
 
-TEST(ExportedRuns, AreNamedByTheirPathBelowWhatIsGiven) {
-  const Scratch folder;
-  make_run(folder / "runs/one/a=1/fedavg-seed-1");
-  make_run(folder / "runs/one/a=2/fedavg-seed-1");
-  make_run(folder / "runs/two/fedavg-seed-1");
-  EXPECT_THAT(names({folder / "runs/one"}), ElementsAre("a=1/fedavg-seed-1", "a=2/fedavg-seed-1"));
-  EXPECT_THAT(names({folder / "runs/one/"}), ElementsAre("a=1/fedavg-seed-1", "a=2/fedavg-seed-1"));
-  EXPECT_THAT(names({folder / "runs/one/a=1"}), ElementsAre("fedavg-seed-1"));
-  EXPECT_THAT(names({folder / "runs/one/a=1/fedavg-seed-1"}), ElementsAre("fedavg-seed-1"));
-  EXPECT_THAT(names({folder / "runs/two", folder / "runs/one"}),
+class ExportedRunsTest : public WithFolder {};
+
+TEST_F(ExportedRunsTest, AreNamedByTheirPathBelowWhatIsGiven) {
+  make_run(folder_ / "runs/one/a=1/fedavg-seed-1");
+  make_run(folder_ / "runs/one/a=2/fedavg-seed-1");
+  make_run(folder_ / "runs/two/fedavg-seed-1");
+  EXPECT_THAT(names({folder_ / "runs/one"}), ElementsAre("a=1/fedavg-seed-1", "a=2/fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/one/"}), ElementsAre("a=1/fedavg-seed-1", "a=2/fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/one/a=1"}), ElementsAre("fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/one/a=1/fedavg-seed-1"}), ElementsAre("fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/two", folder_ / "runs/one"}),
               ElementsAre("one/a=1/fedavg-seed-1", "one/a=2/fedavg-seed-1", "two/fedavg-seed-1"));
-  EXPECT_THAT(names({folder / "runs", folder / "runs/two/fedavg-seed-1"}),
+  EXPECT_THAT(names({folder_ / "runs", folder_ / "runs/two/fedavg-seed-1"}),
               ElementsAre("one/a=1/fedavg-seed-1", "one/a=2/fedavg-seed-1", "two/fedavg-seed-1"));
 }
 
-TEST(ExportedRuns, HaveAllRoundsAlsoOfUnfinishedRuns) {
-  const Scratch folder;
-  make_run(folder / "a");
-  make_run(folder / "b", 1);
-  const ExportedRuns exported = read_exported_runs(std::vector{folder.path()});
+TEST_F(ExportedRunsTest, HaveAllRoundsAlsoOfUnfinishedRuns) {
+  make_run(folder_ / "a");
+  make_run(folder_ / "b", 1);
+  const ExportedRuns exported = read_exported_runs(std::vector{folder_.path()});
   ASSERT_EQ(exported.runs.size(), 2U);
   EXPECT_EQ(exported.runs[0].rounds.size(), 2U);
   EXPECT_EQ(exported.runs[1].rounds, std::vector{round_record(1)});
@@ -52,32 +52,30 @@ TEST(ExportedRuns, HaveAllRoundsAlsoOfUnfinishedRuns) {
   EXPECT_THAT(exported.notes, ElementsAre("1 of 2 runs is not finished: exported as far as they are"));
 }
 
-TEST(ExportedRuns, HaveTheirAttacksAndAreKeptWhereThoseAreDamaged) {
-  const Scratch folder;
-  make_run(folder / "good");
-  make_run(folder / "bad");
-  const RunDirectory good = RunDirectory::open(folder / "good");
+TEST_F(ExportedRunsTest, HaveTheirAttacksAndAreKeptWhereThoseAreDamaged) {
+  make_run(folder_ / "good");
+  make_run(folder_ / "bad");
+  const RunDirectory good = RunDirectory::open(folder_ / "good");
   write_attacks(good, sample_attacks(good));
-  put(folder / "bad/attack.json", "{");
-  const ExportedRuns exported = read_exported_runs(std::vector{folder.path()});
+  put(folder_ / "bad/attack.json", "{");
+  const ExportedRuns exported = read_exported_runs(std::vector{folder_.path()});
   ASSERT_EQ(exported.runs.size(), 2U);
   EXPECT_EQ(exported.runs[0].attacks, std::nullopt);
   EXPECT_EQ(exported.runs[1].attacks, sample_attacks(good));
   EXPECT_THAT(exported.notes, ElementsAre(HasSubstr("bad: attack.json")));
 }
 
-TEST(ExportedRuns, DoNotHoldBrokenOnesAndSayWhich) {
-  const Scratch folder;
-  make_run(folder / "good");
-  make_run(folder / "begun", 0);
-  make_run(folder / "short");
-  const std::string rounds = test::content_of(folder / "short/rounds.jsonl");
-  put(folder / "short/rounds.jsonl", rounds.substr(0, rounds.find('\n') + 1));
-  make_run(folder / "edited");
-  put(folder / "edited/rounds.jsonl", rounds + "{\"round\": 3}\n");
-  make_run(folder / "old");
-  put(folder / "old/summary.json", "{\"schema\": 9}");
-  const ExportedRuns exported = read_exported_runs(std::vector{folder.path()});
+TEST_F(ExportedRunsTest, DoNotHoldBrokenOnesAndSayWhich) {
+  make_run(folder_ / "good");
+  make_run(folder_ / "begun", 0);
+  make_run(folder_ / "short");
+  const std::string rounds = test::content_of(folder_ / "short/rounds.jsonl");
+  put(folder_ / "short/rounds.jsonl", rounds.substr(0, rounds.find('\n') + 1));
+  make_run(folder_ / "edited");
+  put(folder_ / "edited/rounds.jsonl", rounds + "{\"round\": 3}\n");
+  make_run(folder_ / "old");
+  put(folder_ / "old/summary.json", "{\"schema\": 9}");
+  const ExportedRuns exported = read_exported_runs(std::vector{folder_.path()});
   ASSERT_EQ(exported.runs.size(), 1U);
   EXPECT_EQ(exported.runs[0].name, "good");
   EXPECT_THAT(
@@ -90,20 +88,18 @@ TEST(ExportedRuns, DoNotHoldBrokenOnesAndSayWhich) {
                             "summary.json says; not exported")));
 }
 
-TEST(ExportedRuns, DoNotMindATornLastLine) {
-  const Scratch folder;
-  make_run(folder / "a", 1);
-  put(folder / "a/rounds.jsonl", test::content_of(folder / "a/rounds.jsonl") + "{\"round\":");
-  EXPECT_EQ(read_exported_runs(std::vector{folder.path()}).runs.at(0).rounds.size(), 1U);
+TEST_F(ExportedRunsTest, DoNotMindATornLastLine) {
+  make_run(folder_ / "a", 1);
+  put(folder_ / "a/rounds.jsonl", test::content_of(folder_ / "a/rounds.jsonl") + "{\"round\":");
+  EXPECT_EQ(read_exported_runs(std::vector{folder_.path()}).runs.at(0).rounds.size(), 1U);
 }
 
-TEST(ExportedRuns, AreRefusedWhereNoneIsLeft) {
-  const Scratch folder;
-  make_run(folder / "begun", 0);
-  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder.path()}); }),
+TEST_F(ExportedRunsTest, AreRefusedWhereNoneIsLeft) {
+  make_run(folder_ / "begun", 0);
+  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder_.path()}); }),
               HasSubstr("begun: no round is complete yet\n"));
-  put(folder / "begun/summary.json", "{}");
-  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder.path()}); }),
+  put(folder_ / "begun/summary.json", "{}");
+  EXPECT_THAT(message_of([&] { read_exported_runs(std::vector{folder_.path()}); }),
               HasSubstr("begun: summary.json: field \"schema\" is missing\n"));
 }
 

@@ -1,7 +1,6 @@
 #include "results/export/long_format.hpp"
 
 #include <cmath>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -11,14 +10,6 @@
 
 namespace fedarena::results {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  EXPECT_TRUE(text.ends_with('\n'));
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 TEST(LongCsv, HasALineARunRoundAndMeasure) {
   const std::vector runs = {sample_run(), private_run()};

@@ -24,7 +24,9 @@ std::string file_of(std::string header, std::string_view values) {
 constexpr std::string_view kTwoFloats("\x00\x00\x80\x3F\x00\x00\x00\xC0", 8);  // 1, -2
 const std::string kGoodHeader = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
 
-TEST(NpyFile, HasTheDocumentedLayout) {
+class NpyFileTest : public WithFolder {};
+
+TEST_F(NpyFileTest, HasTheDocumentedLayout) {
   EXPECT_EQ(to_npy({{2}, Floats{1, -2}}), file_of(kGoodHeader, kTwoFloats));
   const std::string bytes = to_npy({{2, 1}, Integers{-2, 258}});
   ASSERT_EQ(bytes.size(), 128U + 16U);
@@ -35,34 +37,31 @@ TEST(NpyFile, HasTheDocumentedLayout) {
   EXPECT_EQ(bytes.substr(128), std::string("\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02\x01\0\0\0\0\0\0", 16));
 }
 
-TEST(NpyFile, ReadsWhatItWrites) {
-  const Scratch folder;
+TEST_F(NpyFileTest, ReadsWhatItWrites) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const Array& array :
        {Array{{2, 1, 2}, Floats{0.1F, -infinity, 1e-45F, 3}}, Array{{}, Floats{7}}, Array{{0, 3}, Floats{}},
         Array{{3}, Integers{std::numeric_limits<std::int64_t>::min(), 0, 5}}, Array{{0}, Integers{}}}) {
-    put(folder / "a.npy", to_npy(array));
-    EXPECT_EQ(read_npy(folder / "a.npy"), array);
+    put(folder_ / "a.npy", to_npy(array));
+    EXPECT_EQ(read_npy(folder_ / "a.npy"), array);
   }
 }
 
-TEST(NpyFile, ReadsHeadersThatOthersLayOut) {
-  const Scratch folder;
+TEST_F(NpyFileTest, ReadsHeadersThatOthersLayOut) {
   for (const char* header : {"{'shape': (2,), 'fortran_order': False, 'descr': '<f4'}",
                              "{'descr':'<f4','fortran_order':False,'shape':(2,)}",
                              "{'descr': '<f4', 'fortran_order': False, 'shape': (2 ,   1), }"}) {
-    put(folder / "a.npy", file_of(header, kTwoFloats));
-    EXPECT_EQ(std::get<Floats>(read_npy(folder / "a.npy").values), (Floats{1, -2})) << header;
+    put(folder_ / "a.npy", file_of(header, kTwoFloats));
+    EXPECT_EQ(std::get<Floats>(read_npy(folder_ / "a.npy").values), (Floats{1, -2})) << header;
   }
 }
 
-TEST(NpyFile, SaysWhatIsWrong) {
-  const Scratch folder;
+TEST_F(NpyFileTest, SaysWhatIsWrong) {
   const auto problem = [&](const std::string& bytes) {
-    put(folder / "a.npy", bytes);
-    const std::string message = message_of([&] { read_npy(folder / "a.npy"); });
-    EXPECT_THAT(message, ::testing::StartsWith((folder / "a.npy").string() + ": "));
-    return message.substr(std::min(message.size(), (folder / "a.npy").string().size() + 2));
+    put(folder_ / "a.npy", bytes);
+    const std::string message = message_of([&] { read_npy(folder_ / "a.npy"); });
+    EXPECT_THAT(message, ::testing::StartsWith((folder_ / "a.npy").string() + ": "));
+    return message.substr(std::min(message.size(), (folder_ / "a.npy").string().size() + 2));
   };
   const auto of_header = [&](const std::string& header) { return problem(file_of(header, kTwoFloats)); };
   const std::string good = file_of(kGoodHeader, kTwoFloats);
@@ -99,9 +98,8 @@ TEST(NpyFile, SaysWhatIsWrong) {
               HasSubstr("holds 8 bytes of values, which does not fit its shape (2,)"));
 }
 
-TEST(NpyFile, SaysWhatIsMissing) {
-  const Scratch folder;
-  EXPECT_THAT(message_of([&] { read_npy(folder / "none.npy"); }),
+TEST_F(NpyFileTest, SaysWhatIsMissing) {
+  EXPECT_THAT(message_of([&] { read_npy(folder_ / "none.npy"); }),
               HasSubstr("none.npy: cannot be read: No such file"));
 }
 

@@ -28,18 +28,18 @@ RunDirectory new_run(const fs::path& path) {
   return RunDirectory::create(path, "[experiment]\n", "{}\n", unfinished("fedlap", 1, 0));
 }
 
-TEST(SyntheticFolder, IsAbsentWithoutSets) {
-  const Scratch folder;
-  RunDirectory run = new_run(folder / "a");
+class SyntheticFolderTest : public WithFolder {};
+
+TEST_F(SyntheticFolderTest, IsAbsentWithoutSets) {
+  RunDirectory run = new_run(folder_ / "a");
   run.append(round_record(1));
   run.truncate_rounds(0);
   EXPECT_EQ(run.synthetic().rounds(), Rounds{});
-  EXPECT_FALSE(fs::exists(folder / "a/synthetic"));
+  EXPECT_FALSE(fs::exists(folder_ / "a/synthetic"));
 }
 
-TEST(SyntheticFolder, KeepsTheSeriesAndTheLatest) {
-  const Scratch folder;
-  RunDirectory run = new_run(folder / "a");
+TEST_F(SyntheticFolderTest, KeepsTheSeriesAndTheLatest) {
+  RunDirectory run = new_run(folder_ / "a");
   const std::vector<std::pair<std::int64_t, Rounds>> expected{{1, {1}},
                                                               {2, {1, 2}},
                                                               {3, {1, 2, 3}},
@@ -54,21 +54,19 @@ TEST(SyntheticFolder, KeepsTheSeriesAndTheLatest) {
     EXPECT_EQ(run.synthetic().rounds(), kept);
     for (const std::int64_t round : kept) EXPECT_EQ(run.synthetic().read(round), set_of(round));
   }
-  EXPECT_TRUE(fs::exists(folder / "a/synthetic/round-0021/images.npy"));
-  EXPECT_TRUE(fs::exists(folder / "a/synthetic/round-0021/labels.npy"));
+  EXPECT_TRUE(fs::exists(folder_ / "a/synthetic/round-0021/images.npy"));
+  EXPECT_TRUE(fs::exists(folder_ / "a/synthetic/round-0021/labels.npy"));
 }
 
-TEST(SyntheticFolder, KeepsTheRoundBeforeUntilTheNextIsRecorded) {
-  const Scratch folder;
-  RunDirectory run = new_run(folder / "a");
+TEST_F(SyntheticFolderTest, KeepsTheRoundBeforeUntilTheNextIsRecorded) {
+  RunDirectory run = new_run(folder_ / "a");
   add_rounds(run, 3);
   run.synthetic().write(4, set_of(4));
   EXPECT_EQ(run.synthetic().rounds(), (Rounds{1, 2, 3, 4}));
 }
 
-TEST(SyntheticFolder, DropsTheRoundsAfterACheckpoint) {
-  const Scratch folder;
-  RunDirectory run = new_run(folder / "a");
+TEST_F(SyntheticFolderTest, DropsTheRoundsAfterACheckpoint) {
+  RunDirectory run = new_run(folder_ / "a");
   add_rounds(run, 7);
   run.synthetic().write(8, set_of(8));  // its record was not written any more
   run.truncate_rounds(7);
@@ -81,57 +79,51 @@ TEST(SyntheticFolder, DropsTheRoundsAfterACheckpoint) {
   EXPECT_EQ(run.synthetic().rounds(), Rounds{});
 }
 
-TEST(SyntheticFolder, StaysWhenTheLastRecordIsReplaced) {
-  const Scratch folder;
-  RunDirectory run = new_run(folder / "a");
+TEST_F(SyntheticFolderTest, StaysWhenTheLastRecordIsReplaced) {
+  RunDirectory run = new_run(folder_ / "a");
   add_rounds(run, 4);
   run.replace_last(round_record(4));
   EXPECT_EQ(run.synthetic().rounds(), (Rounds{1, 2, 4}));
 }
 
-TEST(SyntheticFolder, ATornLineDropsNoSet) {
-  const Scratch folder;
-  RunDirectory run = new_run(folder / "a");
+TEST_F(SyntheticFolderTest, ATornLineDropsNoSet) {
+  RunDirectory run = new_run(folder_ / "a");
   add_rounds(run, 2);
-  std::ofstream(folder / "a/rounds.jsonl", std::ios::app) << "{\"round\":3,";
-  RunDirectory again = RunDirectory::open(folder / "a");
+  std::ofstream(folder_ / "a/rounds.jsonl", std::ios::app) << "{\"round\":3,";
+  RunDirectory again = RunDirectory::open(folder_ / "a");
   add_rounds(again, 3);
   EXPECT_EQ(again.synthetic().rounds(), (Rounds{1, 2, 3}));
 }
 
-TEST(SyntheticFolder, ReplacesASetOfTheSameRound) {
-  const Scratch folder;
-  const SyntheticFolder synthetic(folder.path());
+TEST_F(SyntheticFolderTest, ReplacesASetOfTheSameRound) {
+  const SyntheticFolder synthetic(folder_.path());
   synthetic.write(3, set_of(3));
   synthetic.write(3, set_of(4));
   EXPECT_EQ(synthetic.read(3), set_of(4));
 }
 
-TEST(SyntheticFolder, SweepsUpWhatACrashLeft) {
-  const Scratch folder;
-  const SyntheticFolder synthetic(folder.path());
-  folder.write("synthetic/round-0001.partial/images.npy", "half");
-  folder.write("synthetic/notes.txt", "not ours");
+TEST_F(SyntheticFolderTest, SweepsUpWhatACrashLeft) {
+  const SyntheticFolder synthetic(folder_.path());
+  folder_.write("synthetic/round-0001.partial/images.npy", "half");
+  folder_.write("synthetic/notes.txt", "not ours");
   EXPECT_EQ(synthetic.rounds(), Rounds{});
   synthetic.write(2, set_of(2));
   EXPECT_EQ(synthetic.rounds(), Rounds{2});
-  EXPECT_FALSE(fs::exists(folder / "synthetic/round-0001.partial"));
-  EXPECT_TRUE(fs::exists(folder / "synthetic/notes.txt"));
+  EXPECT_FALSE(fs::exists(folder_ / "synthetic/round-0001.partial"));
+  EXPECT_TRUE(fs::exists(folder_ / "synthetic/notes.txt"));
 }
 
-TEST(SyntheticFolder, CountsBeyondFourDigits) {
-  const Scratch folder;
-  const SyntheticFolder synthetic(folder.path());
+TEST_F(SyntheticFolderTest, CountsBeyondFourDigits) {
+  const SyntheticFolder synthetic(folder_.path());
   for (const std::int64_t round : {12345, 20000, 9999}) synthetic.write(round, set_of(round));
-  folder.write("synthetic/round-7/images.npy", "");
+  folder_.write("synthetic/round-7/images.npy", "");
   EXPECT_EQ(synthetic.rounds(), (Rounds{9999, 12345, 20000}));
   synthetic.thin();
   EXPECT_EQ(synthetic.rounds(), Rounds{20000});
 }
 
-TEST(SyntheticFolder, LeavesNothingOfASetThatDoesNotFitOnTheDisk) {
-  const Scratch folder;
-  const SyntheticFolder synthetic(folder.path());
+TEST_F(SyntheticFolderTest, LeavesNothingOfASetThatDoesNotFitOnTheDisk) {
+  const SyntheticFolder synthetic(folder_.path());
   synthetic.write(1, set_of(1));
   SyntheticSet large = set_of(2);
   large.images = {{1, 1, 20, 20}, std::vector<float>(400)};
@@ -142,15 +134,14 @@ TEST(SyntheticFolder, LeavesNothingOfASetThatDoesNotFitOnTheDisk) {
         HasSubstr("images.npy: cannot be written: File too large\n  free some space there, then resume"));
   }
   EXPECT_EQ(synthetic.rounds(), Rounds{1});
-  EXPECT_FALSE(fs::exists(folder / "synthetic/round-0002.partial"));
+  EXPECT_FALSE(fs::exists(folder_ / "synthetic/round-0002.partial"));
   synthetic.write(2, large);
   EXPECT_EQ(synthetic.rounds(), (Rounds{1, 2}));
 }
 
-TEST(SyntheticFolder, SaysWhereItCannotBeMade) {
-  const Scratch folder;
-  put(folder / "synthetic", "");
-  const SyntheticFolder synthetic(folder.path());
+TEST_F(SyntheticFolderTest, SaysWhereItCannotBeMade) {
+  put(folder_ / "synthetic", "");
+  const SyntheticFolder synthetic(folder_.path());
   EXPECT_THAT(message_of([&] { synthetic.write(1, set_of(1)); }),
               HasSubstr("synthetic: cannot be listed: Not a directory"));
   EXPECT_THAT(message_of([&] { SyntheticFolder("/proc").write(1, set_of(1)); }),

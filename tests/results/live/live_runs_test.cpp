@@ -34,10 +34,11 @@ std::vector<std::string> names(const std::vector<LiveCell>& cells) {
   return found;
 }
 
-TEST(LiveRuns, FollowARunThatGrows) {
-  const Scratch folder;
-  RunDirectory run = begin_run(folder / "a");
-  LiveRuns runs({folder.path()});
+class LiveRunsTest : public WithFolder {};
+
+TEST_F(LiveRunsTest, FollowARunThatGrows) {
+  RunDirectory run = begin_run(folder_ / "a");
+  LiveRuns runs({folder_.path()});
   EXPECT_EQ(look(runs).at(0).done, 0);
   run.append(round_record(1));
   EXPECT_EQ(look(runs).at(0).done, 1);
@@ -51,64 +52,60 @@ TEST(LiveRuns, FollowARunThatGrows) {
   EXPECT_EQ(look(runs).at(0).done, 1);
 }
 
-TEST(LiveRuns, DoNotMindARecordThatIsBeingWritten) {
-  const Scratch folder;
-  RunDirectory run = begin_run(folder / "a");
+TEST_F(LiveRunsTest, DoNotMindARecordThatIsBeingWritten) {
+  RunDirectory run = begin_run(folder_ / "a");
   run.append(round_record(1));
-  LiveRuns runs({folder.path()});
-  const std::string whole = test::content_of(folder / "a/rounds.jsonl");
+  LiveRuns runs({folder_.path()});
+  const std::string whole = test::content_of(folder_ / "a/rounds.jsonl");
   const std::string next = to_json_line(round_record(2)) + "\n";
   for (std::size_t size = 0; size < next.size(); ++size) {
-    put(folder / "a/rounds.jsonl", whole + next.substr(0, size));
+    put(folder_ / "a/rounds.jsonl", whole + next.substr(0, size));
     const LiveCell cell = look(runs).at(0);
     EXPECT_THAT(cell.problem, IsEmpty());
     EXPECT_EQ(cell.done, 1);
   }
-  put(folder / "a/rounds.jsonl", whole + next);
+  put(folder_ / "a/rounds.jsonl", whole + next);
   EXPECT_EQ(look(runs).at(0).done, 2);
 }
 
-TEST(LiveRuns, SeeFoldersThatAppearAndVanish) {
-  const Scratch folder;
-  fs::create_directories(folder / "runs");
-  fs::create_directories(folder / "others");
-  LiveRuns runs({folder / "runs", folder / "others"});
+TEST_F(LiveRunsTest, SeeFoldersThatAppearAndVanish) {
+  fs::create_directories(folder_ / "runs");
+  fs::create_directories(folder_ / "others");
+  LiveRuns runs({folder_ / "runs", folder_ / "others"});
   EXPECT_THAT(look(runs), IsEmpty());
-  begin_run(folder / "runs/a");
-  fs::create_directories(folder / "runs/b");  // not a run before its summary is there
-  put(folder / "runs/b/experiment.toml", "");
+  begin_run(folder_ / "runs/a");
+  fs::create_directories(folder_ / "runs/b");  // not a run before its summary is there
+  put(folder_ / "runs/b/experiment.toml", "");
   EXPECT_THAT(names(look(runs)), ElementsAre("a"));
-  begin_run(folder / "others/c");
+  begin_run(folder_ / "others/c");
   EXPECT_THAT(names(look(runs)), testing::UnorderedElementsAre("a", "c"));
-  fs::remove_all(folder / "runs");
+  fs::remove_all(folder_ / "runs");
   EXPECT_THAT(names(look(runs)), ElementsAre("c"));
-  fs::remove_all(folder / "others");
+  fs::remove_all(folder_ / "others");
   EXPECT_THAT(look(runs), IsEmpty());
 }
 
-TEST(LiveRuns, CountARunOnceThatLiesBelowTwoFolders) {
-  const Scratch folder;
-  begin_run(folder / "runs/a");
-  LiveRuns runs({folder / "runs", folder / "runs/a"});
+TEST_F(LiveRunsTest, CountARunOnceThatLiesBelowTwoFolders) {
+  begin_run(folder_ / "runs/a");
+  LiveRuns runs({folder_ / "runs", folder_ / "runs/a"});
   EXPECT_THAT(names(look(runs)), ElementsAre("a"));
 }
 
-TEST(LiveRuns, NameBrokenOnesWithFileAndField) {
-  const Scratch folder;
-  RunDirectory run = begin_run(folder / "good");
+TEST_F(LiveRunsTest, NameBrokenOnesWithFileAndField) {
+  RunDirectory run = begin_run(folder_ / "good");
   run.append(round_record(1));
-  fs::copy(folder / "good", folder / "edited");
-  put(folder / "edited/rounds.jsonl", "{\"round\": \"one\"}\n");
-  fs::copy(folder / "good", folder / "foreign");
-  put(folder / "foreign/summary.json", "{\"schema\": 7}");
-  fs::copy(folder / "good", folder / "truncated");
+  fs::copy(folder_ / "good", folder_ / "edited");
+  put(folder_ / "edited/rounds.jsonl", "{\"round\": \"one\"}\n");
+  fs::copy(folder_ / "good", folder_ / "foreign");
+  put(folder_ / "foreign/summary.json", "{\"schema\": 7}");
+  fs::copy(folder_ / "good", folder_ / "truncated");
   Summary summary = finished("fedavg", 1, 0.75);
-  RunDirectory::open(folder / "truncated").write_summary(summary);
-  fs::copy(folder / "good", folder / "lost");
-  fs::remove(folder / "lost/summary.json");
-  fs::create_directories(folder / "without");
-  fs::create_symlink("nowhere", folder / "without/summary.json");
-  LiveRuns runs({folder.path()});
+  RunDirectory::open(folder_ / "truncated").write_summary(summary);
+  fs::copy(folder_ / "good", folder_ / "lost");
+  fs::remove(folder_ / "lost/summary.json");
+  fs::create_directories(folder_ / "without");
+  fs::create_symlink("nowhere", folder_ / "without/summary.json");
+  LiveRuns runs({folder_.path()});
   for (int i = 0; i < 2; ++i) {  // what is broken stays broken
     const std::vector<LiveCell> cells = look(runs);
     ASSERT_THAT(names(cells), ElementsAre("edited", "foreign", "good", "lost", "truncated", "without"));
@@ -126,39 +123,36 @@ TEST(LiveRuns, NameBrokenOnesWithFileAndField) {
 }
 
 // A run ends without a new round: the summary changes alone.
-TEST(LiveRuns, CheckTheRoundsAgainWhenARunEnds) {
-  const Scratch folder;
-  RunDirectory run = begin_run(folder / "a");
+TEST_F(LiveRunsTest, CheckTheRoundsAgainWhenARunEnds) {
+  RunDirectory run = begin_run(folder_ / "a");
   run.append(round_record(1));
-  LiveRuns runs({folder.path()});
+  LiveRuns runs({folder_.path()});
   EXPECT_EQ(look(runs).at(0).work, Work::kRunning);
   run.write_summary(finished("fedavg", 1, 0.75));  // says 20 rounds
   EXPECT_EQ(look(runs).at(0).work, Work::kBroken);
 }
 
-TEST(LiveRuns, TellTheTimeSinceTheLastRound) {
-  const Scratch folder;
-  begin_run(folder / "a").append(round_record(1));
-  LiveRuns runs({folder.path()});
-  const fs::file_time_type written = fs::last_write_time(folder / "a/rounds.jsonl");
+TEST_F(LiveRunsTest, TellTheTimeSinceTheLastRound) {
+  begin_run(folder_ / "a").append(round_record(1));
+  LiveRuns runs({folder_.path()});
+  const fs::file_time_type written = fs::last_write_time(folder_ / "a/rounds.jsonl");
   const std::vector<LiveCell> cells = runs.look({}, written + std::chrono::seconds(30));
   EXPECT_EQ(cells.at(0).since_written, 30);
 }
 
 // What a process at work does: it holds the folder, then lets it go, then ends.
-TEST(LiveRuns, KnowAProcessFromItsLockUntilItEnds) {
+TEST_F(LiveRunsTest, KnowAProcessFromItsLockUntilItEnds) {
   if (!FolderLocks::read().known()) {
     std::puts("This system lists no locks, so no process was looked for.");
     return;
   }
-  const Scratch folder;
-  begin_run(folder / "a");
+  begin_run(folder_ / "a");
   std::array<int, 2> ready{};
   ASSERT_EQ(::pipe(ready.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int held = ::open((folder / "a").c_str(), O_RDONLY | O_DIRECTORY);
+    const int held = ::open((folder_ / "a").c_str(), O_RDONLY | O_DIRECTORY);
     const char locked = held >= 0 && ::flock(held, LOCK_EX | LOCK_NB) == 0 ? 'y' : 'n';
     if (::write(ready[1], &locked, 1) == 1) ::pause();  // until it is killed
     ::_exit(0);
@@ -166,12 +160,12 @@ TEST(LiveRuns, KnowAProcessFromItsLockUntilItEnds) {
   char locked = 'n';
   EXPECT_EQ(::read(ready[0], &locked, 1), 1);
   EXPECT_EQ(locked, 'y');
-  LiveRuns runs({folder.path()});
+  LiveRuns runs({folder_.path()});
   EXPECT_FALSE(runs.any_process_left());
   EXPECT_EQ(look(runs, FolderLocks::read()).at(0).work, Work::kRunning);
   EXPECT_TRUE(runs.any_process_left());
   // Between two cells it holds none.
-  EXPECT_EQ(look(runs, FolderLocks::read(folder.write("list", ""))).at(0).work, Work::kLeft);
+  EXPECT_EQ(look(runs, FolderLocks::read(folder_.write("list", ""))).at(0).work, Work::kLeft);
   EXPECT_TRUE(runs.any_process_left());
   ::kill(child, SIGKILL);
   siginfo_t ended{};
@@ -182,29 +176,27 @@ TEST(LiveRuns, KnowAProcessFromItsLockUntilItEnds) {
   EXPECT_FALSE(runs.any_process_left());
 }
 
-TEST(LiveRuns, ChangeNothing) {
-  const Scratch folder;
-  RunDirectory run = begin_run(folder / "a");
+TEST_F(LiveRunsTest, ChangeNothing) {
+  RunDirectory run = begin_run(folder_ / "a");
   run.append(round_record(1));
-  put(folder / "a/rounds.jsonl", test::content_of(folder / "a/rounds.jsonl") + "{\"rou");
-  const std::string before = test::content_of(folder / "a/rounds.jsonl");
-  const fs::file_time_type written = fs::last_write_time(folder / "a");
-  for (const fs::path& path : {folder / "a/rounds.jsonl", folder / "a/summary.json"}) {
+  put(folder_ / "a/rounds.jsonl", test::content_of(folder_ / "a/rounds.jsonl") + "{\"rou");
+  const std::string before = test::content_of(folder_ / "a/rounds.jsonl");
+  const fs::file_time_type written = fs::last_write_time(folder_ / "a");
+  for (const fs::path& path : {folder_ / "a/rounds.jsonl", folder_ / "a/summary.json"}) {
     fs::permissions(path, fs::perms::owner_read);
   }
-  fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::owner_exec);
-  LiveRuns runs({folder.path()});
+  fs::permissions(folder_ / "a", fs::perms::owner_read | fs::perms::owner_exec);
+  LiveRuns runs({folder_.path()});
   EXPECT_EQ(look(runs, FolderLocks::read()).at(0).done, 1);
-  EXPECT_EQ(test::content_of(folder / "a/rounds.jsonl"), before);
-  EXPECT_EQ(fs::last_write_time(folder / "a"), written);
-  fs::permissions(folder / "a", fs::perms::owner_all);
+  EXPECT_EQ(test::content_of(folder_ / "a/rounds.jsonl"), before);
+  EXPECT_EQ(fs::last_write_time(folder_ / "a"), written);
+  fs::permissions(folder_ / "a", fs::perms::owner_all);
 }
 
-TEST(LiveRuns, RefuseWhatIsNoFolder) {
-  const Scratch folder;
-  put(folder / "file", "");
-  EXPECT_THAT(message_of([&] { LiveRuns({folder / "none"}); }), HasSubstr("none: does not exist\n"));
-  EXPECT_THAT(message_of([&] { LiveRuns({folder / "file"}); }), HasSubstr("file: is not a folder\n"));
+TEST_F(LiveRunsTest, RefuseWhatIsNoFolder) {
+  put(folder_ / "file", "");
+  EXPECT_THAT(message_of([&] { LiveRuns({folder_ / "none"}); }), HasSubstr("none: does not exist\n"));
+  EXPECT_THAT(message_of([&] { LiveRuns({folder_ / "file"}); }), HasSubstr("file: is not a folder\n"));
 }
 
 }  // namespace

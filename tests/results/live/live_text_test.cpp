@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -69,13 +68,6 @@ LiveCell with(Work work, const std::string& label) {
     cell.since_written = std::nullopt;
   }
   return cell;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 TEST(LiveText, ShowsWhatRunsFirst) {

@@ -90,8 +90,7 @@ TEST(CanaryScoresFile, ReadsBackWhatItHeld) {
 TEST(CanaryScoresFile, RefusesWhatDoesNotFit) {
   const std::string text = to_json_text(six_canaries());
   const auto refusal = [&](const std::string& piece, const std::string& replacement) {
-    std::string changed = text;
-    changed.replace(changed.find(piece), piece.size(), replacement);
+    const std::string changed = replaced(text, piece, replacement);
     return message_of([&] { parse_canary_scores(changed, "audit.json"); });
   };
   EXPECT_THAT(refusal("\"guesses\":4", "\"guesses\":5"), HasSubstr("an even integer from 2 to 6"));

@@ -42,8 +42,7 @@ TEST(Cost, ComesBackFromRoundsAndSummaries) {
 
 TEST(Cost, IsRefusedWhereItCannotBe) {
   const auto refused = [](const std::string& from, const std::string& to) {
-    std::string line = to_json_line(counted_round(3, {700, 5000, true}));
-    line.replace(line.find(from), from.size(), to);
+    const std::string line = replaced(to_json_line(counted_round(3, {700, 5000, true})), from, to);
     return message_of([&] { parse_round(line, {.file = "rounds.jsonl", .line = 3}); });
   };
   EXPECT_THAT(refused(R"("gradients":700)", R"("gradients":639)"),
@@ -87,10 +86,10 @@ TEST(Cost, IsAlwaysInWhatProgramsRead) {
 }
 
 // A run whose rounds were counted.
-class CountedRun {
- public:
-  explicit CountedRun(const std::filesystem::path& path) : run(path, {.policy = "none"}) {
-    RunDirectory directory = run.open();
+class CountedRun : public WithFolder {
+ protected:
+  CountedRun() {
+    RunDirectory directory = run_.open();
     const std::vector<RoundRecord> rounds = directory.rounds();
     directory.truncate_rounds(0);
     for (RoundRecord round : rounds) {
@@ -103,30 +102,26 @@ class CountedRun {
     directory.write_summary(summary);
   }
 
-  RecordedRun run;
+  const RecordedRun run_{folder_ / "run", {.policy = "none"}};
 };
 
-TEST(Cost, IsVerified) {
-  const Scratch folder;
-  const CountedRun counted(folder / "run");
-  EXPECT_THAT(counted.run.differences(), IsEmpty());
-  const std::vector<FoundRun> runs = find_runs(std::vector{folder.path()});
+TEST_F(CountedRun, IsVerified) {
+  EXPECT_THAT(run_.differences(), IsEmpty());
+  const std::vector<FoundRun> runs = find_runs(std::vector{folder_.path()});
   EXPECT_THAT(verify_table(runs).differences, IsEmpty());
-  counted.run.edit(kSummaryFile, "\"examples\": 2560", "\"examples\": 2561");
-  EXPECT_THAT(counted.run.differences(), ElementsAre("summary.json: examples is 2561; recomputed: 2560"));
-  EXPECT_THAT(verify_table(find_runs(std::vector{folder.path()})).differences, ::testing::SizeIs(1));
-  counted.run.edit(kSummaryFile, "\"examples\": 2561", "\"examples\": 2560");
-  counted.run.edit(kSummaryFile, "\"gradients\": 2800", "\"gradients\": 2799");
-  counted.run.edit(kSummaryFile, "\"operations\": 20000", "\"operations\": 20001");
-  EXPECT_THAT(counted.run.differences(), ElementsAre("summary.json: gradients is 2799; recomputed: 2800",
-                                                     "summary.json: operations is 20001; recomputed: 20000"));
+  run_.edit(kSummaryFile, "\"examples\": 2560", "\"examples\": 2561");
+  EXPECT_THAT(run_.differences(), ElementsAre("summary.json: examples is 2561; recomputed: 2560"));
+  EXPECT_THAT(verify_table(find_runs(std::vector{folder_.path()})).differences, ::testing::SizeIs(1));
+  run_.edit(kSummaryFile, "\"examples\": 2561", "\"examples\": 2560");
+  run_.edit(kSummaryFile, "\"gradients\": 2800", "\"gradients\": 2799");
+  run_.edit(kSummaryFile, "\"operations\": 20000", "\"operations\": 20001");
+  EXPECT_THAT(run_.differences(), ElementsAre("summary.json: gradients is 2799; recomputed: 2800",
+                                              "summary.json: operations is 20001; recomputed: 20000"));
 }
 
-TEST(Cost, VerificationNoticesALowerBoundThatIsPassedOffAsExact) {
-  const Scratch folder;
-  const CountedRun counted(folder / "run");
-  counted.run.edit(kRoundsFile, "\"operations\":5000", "\"operations\":5000,\"operations_at_least\":true");
-  EXPECT_THAT(counted.run.differences(),
+TEST_F(CountedRun, IsNoticedWhereALowerBoundIsPassedOffAsExact) {
+  run_.edit(kRoundsFile, "\"operations\":5000", "\"operations\":5000,\"operations_at_least\":true");
+  EXPECT_THAT(run_.differences(),
               ElementsAre("summary.json: operations_at_least is absent; recomputed: true"));
 }
 

@@ -24,50 +24,48 @@ std::vector<std::string> names(const std::vector<FoundRun>& runs) {
   return result;
 }
 
-TEST(FindRuns, FindsRunsAtAnyDepthInNaturalOrder) {
-  const Scratch folder;
+class FindRunsTest : public WithFolder {};
+
+TEST_F(FindRunsTest, FindsRunsAtAnyDepthInNaturalOrder) {
   for (const int seed : {10, 2, 1})
-    make_run(folder / ("runs/quickstart/fedavg-seed-" + std::to_string(seed)), seed);
-  make_run(folder / "runs/another/deep/er/fedprox-seed-1", 1);
-  fs::create_directories(folder / "runs/empty");
-  const auto runs = find_runs(std::vector{folder / "runs"});
+    make_run(folder_ / ("runs/quickstart/fedavg-seed-" + std::to_string(seed)), seed);
+  make_run(folder_ / "runs/another/deep/er/fedprox-seed-1", 1);
+  fs::create_directories(folder_ / "runs/empty");
+  const auto runs = find_runs(std::vector{folder_ / "runs"});
   EXPECT_THAT(names(runs), ElementsAre("fedprox-seed-1", "fedavg-seed-1", "fedavg-seed-2", "fedavg-seed-10"));
   EXPECT_EQ(runs.back().summary, finished("fedavg", 10, 0.5));
   EXPECT_THAT(runs.back().problem, IsEmpty());
 }
 
-TEST(FindRuns, ARunMayBeGivenItself) {
-  const Scratch folder;
-  make_run(folder / "a", 1);
-  EXPECT_THAT(names(find_runs(std::vector{folder / "a"})), ElementsAre("a"));
-  EXPECT_THAT(names(find_runs(std::vector{folder / "a/"})), ElementsAre("a"));
+TEST_F(FindRunsTest, ARunMayBeGivenItself) {
+  make_run(folder_ / "a", 1);
+  EXPECT_THAT(names(find_runs(std::vector{folder_ / "a"})), ElementsAre("a"));
+  EXPECT_THAT(names(find_runs(std::vector{folder_ / "a/"})), ElementsAre("a"));
 }
 
-TEST(FindRuns, ReturnsEachRunOnce) {
-  const Scratch folder;
-  make_run(folder / "runs/a", 1);
-  make_run(folder / "runs/b", 2);
-  fs::create_directory_symlink(folder / "runs", folder / "link");
-  const std::vector paths = {folder / "runs/b", folder / "runs", folder / "runs/../runs/a", folder / "link"};
+TEST_F(FindRunsTest, ReturnsEachRunOnce) {
+  make_run(folder_ / "runs/a", 1);
+  make_run(folder_ / "runs/b", 2);
+  fs::create_directory_symlink(folder_ / "runs", folder_ / "link");
+  const std::vector paths = {folder_ / "runs/b", folder_ / "runs", folder_ / "runs/../runs/a",
+                             folder_ / "link"};
   EXPECT_THAT(find_runs(paths), ::testing::SizeIs(2));
 }
 
-TEST(FindRuns, DoesNotFollowLinksThatCouldLoop) {
-  const Scratch folder;
-  make_run(folder / "runs/a", 1);
-  fs::create_directory_symlink(folder / "runs", folder / "runs/again");
-  EXPECT_THAT(names(find_runs(std::vector{folder / "runs"})), ElementsAre("a"));
+TEST_F(FindRunsTest, DoesNotFollowLinksThatCouldLoop) {
+  make_run(folder_ / "runs/a", 1);
+  fs::create_directory_symlink(folder_ / "runs", folder_ / "runs/again");
+  EXPECT_THAT(names(find_runs(std::vector{folder_ / "runs"})), ElementsAre("a"));
 }
 
-TEST(FindRuns, ABrokenRunDoesNotHideTheOthers) {
-  const Scratch folder;
-  make_run(folder / "runs/good", 1);
-  make_run(folder / "runs/broken", 2);
-  put(folder / "runs/broken/summary.json", "{\"schema\": 2}");
-  fs::create_directories(folder / "runs/foreign/summary.json");
-  fs::create_directories(folder / "runs/pipe");
-  ASSERT_EQ(::mkfifo((folder / "runs/pipe/summary.json").c_str(), 0600), 0);
-  const auto runs = find_runs(std::vector{folder / "runs"});
+TEST_F(FindRunsTest, ABrokenRunDoesNotHideTheOthers) {
+  make_run(folder_ / "runs/good", 1);
+  make_run(folder_ / "runs/broken", 2);
+  put(folder_ / "runs/broken/summary.json", "{\"schema\": 2}");
+  fs::create_directories(folder_ / "runs/foreign/summary.json");
+  fs::create_directories(folder_ / "runs/pipe");
+  ASSERT_EQ(::mkfifo((folder_ / "runs/pipe/summary.json").c_str(), 0600), 0);
+  const auto runs = find_runs(std::vector{folder_ / "runs"});
   ASSERT_THAT(names(runs), ElementsAre("broken", "foreign", "good", "pipe"));
   EXPECT_FALSE(runs[0].summary);
   EXPECT_EQ(runs[0].problem, "summary.json: field \"experiment\" is missing");
@@ -91,17 +89,16 @@ TEST(FindRuns, ARunWhoseExperimentFileCannotBeReadIsBroken) {
 }
 
 // What is being made is not a run yet.
-TEST(FindRuns, NamesRunsThatLostTheirSummary) {
-  const Scratch folder;
+TEST_F(FindRunsTest, NamesRunsThatLostTheirSummary) {
   const auto begin = [&](const char* name) {
-    return RunDirectory::create(folder / "runs" / name, "", "{}", unfinished("fedavg", 1, 0));
+    return RunDirectory::create(folder_ / "runs" / name, "", "{}", unfinished("fedavg", 1, 0));
   };
   begin("begun");
   begin("left").append(round_record(1));
-  make_run(folder / "runs/sealed", 2);
-  EXPECT_THAT(names(find_runs(std::vector{folder / "runs"})), ElementsAre("begun", "left", "sealed"));
-  for (const char* name : {"begun", "left", "sealed"}) fs::remove(folder / "runs" / name / kSummaryFile);
-  const auto runs = find_runs(std::vector{folder / "runs"});
+  make_run(folder_ / "runs/sealed", 2);
+  EXPECT_THAT(names(find_runs(std::vector{folder_ / "runs"})), ElementsAre("begun", "left", "sealed"));
+  for (const char* name : {"begun", "left", "sealed"}) fs::remove(folder_ / "runs" / name / kSummaryFile);
+  const auto runs = find_runs(std::vector{folder_ / "runs"});
   ASSERT_THAT(names(runs), ElementsAre("left", "sealed"));
   for (const FoundRun& run : runs) {
     EXPECT_FALSE(run.summary);
@@ -109,12 +106,11 @@ TEST(FindRuns, NamesRunsThatLostTheirSummary) {
   }
 }
 
-TEST(FindRuns, RoundsThatCannotBeReadDoNotHideTheOthers) {
-  const Scratch folder;
+TEST_F(FindRunsTest, RoundsThatCannotBeReadDoNotHideTheOthers) {
   for (const char* name : {"good", "pipe", "short", "deep", "unfinished"})
-    make_run(folder / "runs" / name, 1);
-  const auto rounds = [&](const std::string& name) { return folder / "runs" / name / kRoundsFile; };
-  std::vector<FoundRun> runs = find_runs(std::vector{folder / "runs"});
+    make_run(folder_ / "runs" / name, 1);
+  const auto rounds = [&](const std::string& name) { return folder_ / "runs" / name / kRoundsFile; };
+  std::vector<FoundRun> runs = find_runs(std::vector{folder_ / "runs"});
   for (FoundRun& run : runs) {
     run.summary->state = std::string(run.path.filename() == "unfinished" ? kInterrupted : kFinished);
     run.summary->rounds_done = 1;
@@ -136,18 +132,29 @@ TEST(FindRuns, RoundsThatCannotBeReadDoNotHideTheOthers) {
                   testing::Pair("unfinished", "")));
 }
 
-TEST(FindRuns, SaysWhenThereIsNothingToFind) {
-  const Scratch folder;
-  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder / "none"}); }),
+TEST_F(FindRunsTest, SaysWhenThereIsNothingToFind) {
+  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder_ / "none"}); }),
               HasSubstr("none: does not exist\n  give"));
-  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder.path()}); }), HasSubstr("holds no run"));
-  put(folder / "file", "");
-  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder / "file"}); }), HasSubstr("is not a folder"));
-  make_run(folder / "a", 1);
+  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder_.path()}); }), HasSubstr("holds no run"));
+  put(folder_ / "file", "");
+  EXPECT_THAT(message_of([&] { find_runs(std::vector{folder_ / "file"}); }), HasSubstr("is not a folder"));
+  make_run(folder_ / "a", 1);
   EXPECT_THAT(message_of([&] {
-                find_runs(std::vector{folder / "a", folder / "none"});
+                find_runs(std::vector{folder_ / "a", folder_ / "none"});
               }),
               HasSubstr("does not exist"));
+}
+
+TEST_F(FindRunsTest, RunNamesArePathsBelowWhatHoldsAllFolders) {
+  for (const char* run : {"runs/one/fedavg-seed-1", "runs/two/fedavg-seed-1", "runs/two/deep/fedavg-seed-2"})
+    make_run(folder_ / run, 1);
+  const auto names = [&](const std::vector<fs::path>& folders) {
+    return run_names(find_runs(folders), folders);
+  };
+  EXPECT_THAT(names({folder_ / "runs/two"}), ElementsAre("deep/fedavg-seed-2", "fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/one/fedavg-seed-1"}), ElementsAre("fedavg-seed-1"));
+  EXPECT_THAT(names({folder_ / "runs/one/", folder_ / "runs/two/deep"}),
+              ElementsAre("one/fedavg-seed-1", "two/deep/fedavg-seed-2"));
 }
 
 }  // namespace

@@ -49,9 +49,8 @@ TEST(MetricsJson, OfRegressionDataHaveErrorsOfClients) {
   summary.final_test_accuracy.reset();
   summary.client_errors = record.client_errors;
   EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
-  std::string text = to_json_text(summary);
-  text.replace(text.find("\"finished\""), 10, "\"running\"");
-  EXPECT_FALSE(message_of([&] { parse_summary(text, ""); }).empty());
+  const std::string running = replaced(to_json_text(summary), "\"finished\"", "\"running\"");
+  EXPECT_FALSE(message_of([&] { parse_summary(running, ""); }).empty());
 }
 
 TEST(MetricsJson, HoldWhatAnAlgorithmObserved) {
@@ -82,26 +81,21 @@ TEST(MetricsJson, ARunThatARuleStoppedHasFewerRounds) {
 }
 
 TEST(MetricsJson, RefuseWhatCannotBe) {
-  const auto refused = [](std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    text.replace(at, from.size(), to);
-    return message_of([&] { parse_round(text, {.file = "rounds.jsonl", .line = 3}); });
+  const auto refused = [](const std::string& from, const std::string& to) {
+    const std::string line = replaced(to_json_line(measured_round()), from, to);
+    return message_of([&] { parse_round(line, {.file = "rounds.jsonl", .line = 3}); });
   };
-  const std::string line = to_json_line(measured_round());
   EXPECT_THAT(
-      refused(line, "[0.5,null,1.0]", "[0.5,2]"),
+      refused("[0.5,null,1.0]", "[0.5,2]"),
       HasSubstr(
           R"(rounds.jsonl:3: field "class_accuracy" is [0.5,2]; allowed: a list of fractions from 0 to 1 or null)"));
-  EXPECT_THAT(refused(line, R"("macro_f1":0.25)", R"("macro_f1":1.5)"), HasSubstr("a fraction from 0 to 1"));
-  EXPECT_THAT(refused(line, R"("clients_tested":9)", R"("clients_tested":0)"),
-              HasSubstr("a whole number from 1"));
-  EXPECT_THAT(refused(line, R"("client_accuracy_std":0.125,)", ""),
+  EXPECT_THAT(refused(R"("macro_f1":0.25)", R"("macro_f1":1.5)"), HasSubstr("a fraction from 0 to 1"));
+  EXPECT_THAT(refused(R"("clients_tested":9)", R"("clients_tested":0)"), HasSubstr("a whole number from 1"));
+  EXPECT_THAT(refused(R"("client_accuracy_std":0.125,)", ""),
               HasSubstr(R"("client_accuracy_std" is missing)"));
-  std::string text = to_json_text(measured_summary());
-  const std::string state = R"("state": "finished")";
-  text.replace(text.find(state), state.size(), R"("state": "running")");
-  EXPECT_FALSE(message_of([&] { parse_summary(text, ""); }).empty());
+  const std::string running =
+      replaced(to_json_text(measured_summary()), R"("state": "finished")", R"("state": "running")");
+  EXPECT_FALSE(message_of([&] { parse_summary(running, ""); }).empty());
 }
 
 }  // namespace

@@ -17,8 +17,45 @@ std::string shown(const Summary& summary) {
   return render_json(table) + render_markdown(table) + render_list(runs);
 }
 
-// No field of a finished run can be changed, taken away or contradicted without being refused or seen, but
-// for sums of the sizes of secret batches, which nothing shows.
+// Gives each field of an object of summaries each of the other values, and takes it away. What is read then
+// is shown otherwise, but for sums of the sizes of secret batches, which nothing shows.
+class Mutations {
+ public:
+  explicit Mutations(std::string_view others) : others_(Json::parse(others)) {}
+
+  // `object`: a JSON pointer.
+  void apply(const Summary& summary, const std::string& object) {
+    const std::string before = shown(summary);
+    const Json whole = Json::parse(to_json_text(summary));
+    const Json::json_pointer place(object);
+    for (const auto& [name, value] : whole[place].items()) {
+      const bool secret = summary.privacy && (name == "gradients" || name == "operations");
+      for (const Json& other : others_) {
+        if (other == value) continue;
+        Json changed = whole;
+        changed[place][name] = other;
+        try {
+          const Summary read = parse_summary(changed.dump(), "");
+          if (read.state != kFinished) continue;
+          EXPECT_EQ(shown(read) == before, secret) << name << " = " << other;
+          ++seen;
+        } catch (const Error&) {
+          ++refused;
+        }
+      }
+      Json shorter = whole;
+      shorter[place].erase(name);
+      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
+    }
+  }
+
+  int refused = 0, seen = 0;
+
+ private:
+  Json others_;
+};
+
+// No field of a finished run can be changed, taken away or contradicted without being refused or seen.
 TEST(Mutation, EveryFieldOfASummaryMatters) {
   std::vector<Summary> samples(6, finished_privately("fedavg", 1, 0.5));
   samples[0] = finished("fedavg", 1, 0.5);
@@ -32,117 +69,34 @@ TEST(Mutation, EveryFieldOfASummaryMatters) {
   samples[4].privacy->assumed = true;
   samples[5].privacy->public_data = {"the server's proxy data"};
   samples[5].privacy->as_if_rdp = samples[5].privacy->as_if_pld = Claim{.epsilon = 0.5};
-  int refused = 0;
-  int seen = 0;
+  Mutations mutations(R"([null, true, false, 0, 1, -1, 7, 0.25, 1e300, "", "inf", "nan", "unproven", "none",
+      "record", "client", "add-remove", "replace-one", "poisson", "classic", "balle", "budget", "running",
+      "finished", "x", {}, [], {"lr": "0.2"}])");
   for (Summary& summary : samples) {
     summary.algorithm_parameters = {{"lr", "0.1"}};
-    const std::string before = shown(summary);
-    const Json whole = Json::parse(to_json_text(summary));
-    for (const auto& [name, value] : whole.items()) {
-      std::vector<Json> others = {nullptr,
-                                  true,
-                                  false,
-                                  0,
-                                  1,
-                                  -1,
-                                  7,
-                                  0.25,
-                                  1e300,
-                                  "",
-                                  "inf",
-                                  "nan",
-                                  "unproven",
-                                  "none",
-                                  "record",
-                                  "client",
-                                  "add-remove",
-                                  "replace-one",
-                                  "poisson",
-                                  "classic",
-                                  "balle",
-                                  "budget",
-                                  "running",
-                                  "finished",
-                                  "x",
-                                  Json::object(),
-                                  Json::array()};
-      others.push_back(Json{{"lr", "0.2"}});
-      for (const Json& other : others) {
-        if (other == value) continue;
-        Json changed = whole;
-        changed[name] = other;
-        try {
-          const Summary read = parse_summary(changed.dump(), "");
-          if (read.state != kFinished) continue;
-          const bool secret = summary.privacy && (name == "gradients" || name == "operations");
-          EXPECT_EQ(shown(read) == before, secret) << name << " = " << other;
-          ++seen;
-        } catch (const Error&) {
-          ++refused;
-        }
-      }
-      Json shorter = whole;
-      shorter.erase(name);
-      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
-    }
+    mutations.apply(summary, "");
   }
-  EXPECT_GT(seen, 500);
-  EXPECT_GT(refused, 1500);
+  EXPECT_GT(mutations.seen, 500);
+  EXPECT_GT(mutations.refused, 1500);
 }
 
 // The field as a whole may be missing, as in runs that nothing tuned; what it holds may not.
 TEST(Mutation, EveryFieldOfATuningMatters) {
-  int refused = 0;
-  int seen = 0;
+  Mutations mutations(R"([null, true, 0, 1, -1, 7, 0.25, 1e300, "", "inf", "-inf", "nan", "grid", "random",
+      "validation loss", "validation accuracy", {}, [], {"training.rate": "0.2"}, {"training.rate": 0.1},
+      {"algorithms.fedavg.rate": "0.1"}])");
   for (const std::string_view criterion : {kByValidationAccuracy, kByValidationLoss}) {
     Summary summary = finished_privately("fedavg", 1, 0.5);
     summary.privacy->adjacency = "replace-one";  // else sums of drawn sizes are shown nowhere
     summary.tuning = tuned_by(6);
     summary.tuning->criterion = criterion;
-    const std::string before = shown(summary);
-    const Json whole = Json::parse(to_json_text(summary));
-    for (const auto& [name, value] : whole["tuning"].items()) {
-      for (const Json& other : {Json(nullptr),
-                                Json(true),
-                                Json(0),
-                                Json(1),
-                                Json(-1),
-                                Json(7),
-                                Json(0.25),
-                                Json(1e300),
-                                Json(""),
-                                Json("inf"),
-                                Json("-inf"),
-                                Json("nan"),
-                                Json("grid"),
-                                Json("random"),
-                                Json("validation loss"),
-                                Json("validation accuracy"),
-                                Json::object(),
-                                Json::array(),
-                                Json{{"training.rate", "0.2"}},
-                                Json{{"training.rate", 0.1}},
-                                Json{{"algorithms.fedavg.rate", "0.1"}}}) {
-        if (other == value) continue;
-        Json changed = whole;
-        changed["tuning"][name] = other;
-        try {
-          EXPECT_NE(shown(parse_summary(changed.dump(), "")), before) << name << " = " << other;
-          ++seen;
-        } catch (const Error&) {
-          ++refused;
-        }
-      }
-      Json shorter = whole;
-      shorter["tuning"].erase(name);
-      EXPECT_THROW(parse_summary(shorter.dump(), ""), Error) << name;
-    }
-    Json without = whole;
-    without.erase("tuning");
-    EXPECT_NE(shown(parse_summary(without.dump(), "")), before);
+    mutations.apply(summary, "/tuning");
+    Summary without = summary;
+    without.tuning.reset();
+    EXPECT_NE(shown(parse_summary(to_json_text(without), "")), shown(summary));
   }
-  EXPECT_GT(seen, 30);
-  EXPECT_GT(refused, 200);
+  EXPECT_GT(mutations.seen, 30);
+  EXPECT_GT(mutations.refused, 200);
 }
 
 TEST(Mutation, DamagedFilesOfRoundsAreErrorsOrTorn) {

@@ -10,20 +10,13 @@
 namespace fedarena::results {
 namespace {
 
-// `text` with its one `from` turned into `to`.
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  if (at == std::string::npos) ADD_FAILURE() << from << " is not in " << text;
-  return text.replace(at, from.size(), to);
-}
-
 std::string summary_complaint(const std::string& from, const std::string& to) {
-  const std::string text = changed(to_json_text(finished("fedavg", 1, 0.5)), from, to);
+  const std::string text = replaced(to_json_text(finished("fedavg", 1, 0.5)), from, to);
   return message_of([&] { parse_summary(text, "runs/a/summary.json"); });
 }
 
 std::string round_complaint(const std::string& from, const std::string& to) {
-  const std::string text = changed(to_json_line(round_record(3)), from, to);
+  const std::string text = replaced(to_json_line(round_record(3)), from, to);
   return message_of([&] { parse_round(text, {.file = "rounds.jsonl", .line = 3}); });
 }
 

@@ -26,9 +26,10 @@ void add_bytes(const fs::path& file, std::string_view bytes) {
   std::ofstream(file, std::ios::app | std::ios::binary) << bytes;
 }
 
-TEST(RunDirectory, HoldsWhatItWasGiven) {
-  const Scratch folder;
-  RunDirectory run = create(folder / "runs/quickstart/fedavg-seed-1");
+class RunDirectoryTest : public WithFolder {};
+
+TEST_F(RunDirectoryTest, HoldsWhatItWasGiven) {
+  RunDirectory run = create(folder_ / "runs/quickstart/fedavg-seed-1");
   EXPECT_EQ(run.read_file(kExperimentFile), "[experiment]\n");
   EXPECT_EQ(run.read_file(kEnvironmentFile), "{}\n");
   EXPECT_EQ(run.summary(), unfinished("fedavg", 1, 0));
@@ -41,18 +42,16 @@ TEST(RunDirectory, HoldsWhatItWasGiven) {
   EXPECT_EQ(run.summary().state, kFinished);
 }
 
-TEST(RunDirectory, OpensWhereItWasLeft) {
-  const Scratch folder;
-  with_rounds(folder / "a", 2);
-  RunDirectory run = RunDirectory::open(folder / "a");
+TEST_F(RunDirectoryTest, OpensWhereItWasLeft) {
+  with_rounds(folder_ / "a", 2);
+  RunDirectory run = RunDirectory::open(folder_ / "a");
   EXPECT_EQ(run.rounds_recorded(), 2);
   run.append(round_record(3));
-  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 3U);
+  EXPECT_EQ(RunDirectory::open(folder_ / "a").rounds().size(), 3U);
 }
 
-TEST(RunDirectory, HoldsFilesOfAnyBytes) {
-  const Scratch folder;
-  const RunDirectory run = create(folder / "a");
+TEST_F(RunDirectoryTest, HoldsFilesOfAnyBytes) {
+  const RunDirectory run = create(folder_ / "a");
   const std::string bytes("\0\xFF\r\n", 4);
   EXPECT_FALSE(run.has(kCheckpointFile));
   run.write_file_atomically(kCheckpointFile, "older and longer");
@@ -63,39 +62,36 @@ TEST(RunDirectory, HoldsFilesOfAnyBytes) {
   EXPECT_THROW(run.write_file_atomically("../escape", ""), Bug);
 }
 
-TEST(RunDirectory, NeverOverwritesARunOrForeignFiles) {
-  const Scratch folder;
-  create(folder / "a");
-  EXPECT_THAT(message_of([&] { create(folder / "a"); }), HasSubstr("already holds a run\n  resume that run"));
-  fs::create_directory(folder / "b");
-  put(folder / "b/thesis.tex", "years of work");
-  EXPECT_THAT(message_of([&] { create(folder / "b"); }),
+TEST_F(RunDirectoryTest, NeverOverwritesARunOrForeignFiles) {
+  create(folder_ / "a");
+  EXPECT_THAT(message_of([&] { create(folder_ / "a"); }),
+              HasSubstr("already holds a run\n  resume that run"));
+  fs::create_directory(folder_ / "b");
+  put(folder_ / "b/thesis.tex", "years of work");
+  EXPECT_THAT(message_of([&] { create(folder_ / "b"); }),
               HasSubstr("holds \"thesis.tex\", which is not part of a new run"));
-  with_rounds(folder / "c", 1);
-  fs::remove(folder / "c/summary.json");
-  EXPECT_THAT(message_of([&] { create(folder / "c"); }), HasSubstr("holds \"rounds.jsonl\""));
+  with_rounds(folder_ / "c", 1);
+  fs::remove(folder_ / "c/summary.json");
+  EXPECT_THAT(message_of([&] { create(folder_ / "c"); }), HasSubstr("holds \"rounds.jsonl\""));
 }
 
-TEST(RunDirectory, StartsAgainAfterACrashWithinCreate) {
-  const Scratch folder;
-  create(folder / "a");
-  fs::rename(folder / "a/summary.json", folder / "a/summary.json.partial");
-  EXPECT_EQ(create(folder / "a").rounds_recorded(), 0);
-  EXPECT_FALSE(fs::exists(folder / "a/summary.json.partial"));
+TEST_F(RunDirectoryTest, StartsAgainAfterACrashWithinCreate) {
+  create(folder_ / "a");
+  fs::rename(folder_ / "a/summary.json", folder_ / "a/summary.json.partial");
+  EXPECT_EQ(create(folder_ / "a").rounds_recorded(), 0);
+  EXPECT_FALSE(fs::exists(folder_ / "a/summary.json.partial"));
 }
 
-TEST(RunDirectory, RoundsFollowEachOther) {
-  const Scratch folder;
-  RunDirectory run = with_rounds(folder / "a", 1);
+TEST_F(RunDirectoryTest, RoundsFollowEachOther) {
+  RunDirectory run = with_rounds(folder_ / "a", 1);
   EXPECT_THROW(run.append(round_record(1)), Bug);
   EXPECT_THROW(run.append(round_record(3)), Bug);
 }
 
-TEST(RunDirectory, DropsATornLastLine) {
-  const Scratch folder;
+TEST_F(RunDirectoryTest, DropsATornLastLine) {
   const std::string line = to_json_line(round_record(3));
   for (std::size_t length = 1; length <= line.size(); length += 10) {
-    const fs::path path = folder / std::to_string(length);
+    const fs::path path = folder_ / std::to_string(length);
     with_rounds(path, 2);
     add_bytes(path / kRoundsFile, line.substr(0, length));
     RunDirectory run = RunDirectory::open(path);
@@ -106,22 +102,20 @@ TEST(RunDirectory, DropsATornLastLine) {
   }
 }
 
-TEST(RunDirectory, OpeningChangesNothing) {
-  const Scratch folder;
-  RunDirectory run = with_rounds(folder / "a", 1);
-  add_bytes(folder / "a/rounds.jsonl", "{\"round\":");
+TEST_F(RunDirectoryTest, OpeningChangesNothing) {
+  RunDirectory run = with_rounds(folder_ / "a", 1);
+  add_bytes(folder_ / "a/rounds.jsonl", "{\"round\":");
   const std::string before = run.read_file(kRoundsFile);
-  RunDirectory::open(folder / "a");
+  RunDirectory::open(folder_ / "a");
   EXPECT_EQ(run.read_file(kRoundsFile), before);
 }
 
-TEST(RunDirectory, GoesBackToTheRoundOfACheckpoint) {
-  const Scratch folder;
-  with_rounds(folder / "a", 5);
-  add_bytes(folder / "a/rounds.jsonl", "torn");
-  RunDirectory run = RunDirectory::open(folder / "a");
+TEST_F(RunDirectoryTest, GoesBackToTheRoundOfACheckpoint) {
+  with_rounds(folder_ / "a", 5);
+  add_bytes(folder_ / "a/rounds.jsonl", "torn");
+  RunDirectory run = RunDirectory::open(folder_ / "a");
   run.truncate_rounds(5);
-  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 5U);
+  EXPECT_EQ(RunDirectory::open(folder_ / "a").rounds().size(), 5U);
   run.truncate_rounds(2);
   EXPECT_EQ(run.rounds().size(), 2U);
   run.append(round_record(3));
@@ -132,54 +126,50 @@ TEST(RunDirectory, GoesBackToTheRoundOfACheckpoint) {
   EXPECT_EQ(run.rounds().size(), 1U);
 }
 
-TEST(RunDirectory, PutsAnotherRecordOfTheLastRoundInItsPlace) {
-  const Scratch folder;
-  RunDirectory run = with_rounds(folder / "a", 2);
+TEST_F(RunDirectoryTest, PutsAnotherRecordOfTheLastRoundInItsPlace) {
+  RunDirectory run = with_rounds(folder_ / "a", 2);
   RoundRecord other = round_record(2);
   other.test_loss = 0.125;
   run.replace_last(other);
   EXPECT_EQ(run.rounds(), (std::vector{round_record(1), other}));
   EXPECT_THROW(run.replace_last(round_record(1)), Bug);
   EXPECT_THROW(run.replace_last(round_record(3)), Bug);
-  EXPECT_EQ(RunDirectory::open(folder / "a").rounds().size(), 2U);
+  EXPECT_EQ(RunDirectory::open(folder_ / "a").rounds().size(), 2U);
   // All or nothing: a second name of the old file still has the old round.
-  fs::create_hard_link(folder / "a/rounds.jsonl", folder / "before.jsonl");
+  fs::create_hard_link(folder_ / "a/rounds.jsonl", folder_ / "before.jsonl");
   const std::string before = run.read_file(kRoundsFile);
   run.replace_last(round_record(2));
-  EXPECT_EQ(rounds_of(folder / "a").back(), round_record(2));
-  EXPECT_EQ(read_whole_file(folder / "before.jsonl"), before);
+  EXPECT_EQ(all_rounds(folder_ / "a/rounds.jsonl").back(), round_record(2));
+  EXPECT_EQ(read_whole_file(folder_ / "before.jsonl"), before);
   run.append(round_record(3));
-  EXPECT_EQ(rounds_of(folder / "a").size(), 3U);
+  EXPECT_EQ(all_rounds(folder_ / "a/rounds.jsonl").size(), 3U);
 }
 
-TEST(RunDirectory, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
-  const Scratch folder;
-  RunDirectory run = with_rounds(folder / "a", 2);
+TEST_F(RunDirectoryTest, SaysWhenTheRecordEndsBeforeTheCheckpoint) {
+  RunDirectory run = with_rounds(folder_ / "a", 2);
   EXPECT_THAT(message_of([&] { run.truncate_rounds(3); }),
               HasSubstr("rounds.jsonl: ends at round 2, before round 3 of the checkpoint"));
 }
 
-TEST(RunDirectory, NamesTheLineOfOtherDamage) {
-  const Scratch folder;
-  with_rounds(folder / "a", 1);
-  add_bytes(folder / "a/rounds.jsonl", "{}\n");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
+TEST_F(RunDirectoryTest, NamesTheLineOfOtherDamage) {
+  with_rounds(folder_ / "a", 1);
+  add_bytes(folder_ / "a/rounds.jsonl", "{}\n");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "a"); }),
               HasSubstr("rounds.jsonl:2: field \"round\" is missing"));
-  with_rounds(folder / "b", 1);
-  add_bytes(folder / "b/rounds.jsonl", to_json_line(round_record(3)) + "\n");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "b"); }),
+  with_rounds(folder_ / "b", 1);
+  add_bytes(folder_ / "b/rounds.jsonl", to_json_line(round_record(3)) + "\n");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "b"); }),
               HasSubstr("rounds.jsonl:2: field \"round\" is 3; allowed: 2, one round a line"));
 }
 
-TEST(RunDirectory, SaysWhatIsMissing) {
-  const Scratch folder;
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "none"); }),
+TEST_F(RunDirectoryTest, SaysWhatIsMissing) {
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "none"); }),
               HasSubstr("holds no run: there is no summary.json"));
-  const RunDirectory run = create(folder / "a");
+  const RunDirectory run = create(folder_ / "a");
   EXPECT_THAT(message_of([&] { run.read_file(kLedgerFile); }),
               HasSubstr("a/ledger.json: cannot be read: No such file or directory"));
-  fs::remove(folder / "a/rounds.jsonl");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
+  fs::remove(folder_ / "a/rounds.jsonl");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "a"); }),
               HasSubstr("rounds.jsonl: cannot be read"));
   RunDirectory appending = run;
   EXPECT_THAT(message_of([&] { appending.append(round_record(1)); }),
@@ -187,27 +177,24 @@ TEST(RunDirectory, SaysWhatIsMissing) {
   EXPECT_THAT(message_of([&] { run.read_file("."); }), HasSubstr("is a folder; allowed: a regular file"));
 }
 
-TEST(RunDirectory, NoticesASecondWriter) {
-  const Scratch folder;
-  RunDirectory first = with_rounds(folder / "a", 1);
-  RunDirectory second = RunDirectory::open(folder / "a");
+TEST_F(RunDirectoryTest, NoticesASecondWriter) {
+  RunDirectory first = with_rounds(folder_ / "a", 1);
+  RunDirectory second = RunDirectory::open(folder_ / "a");
   first.append(round_record(2));
   EXPECT_THAT(message_of([&] { second.append(round_record(2)); }),
               HasSubstr("another program writes to this run"));
 }
 
-TEST(RunDirectory, SaysWhereItCannotBeMade) {
-  const Scratch folder;
-  put(folder / "file", "");
-  EXPECT_THAT(message_of([&] { create(folder / "file/a"); }),
+TEST_F(RunDirectoryTest, SaysWhereItCannotBeMade) {
+  put(folder_ / "file", "");
+  EXPECT_THAT(message_of([&] { create(folder_ / "file/a"); }),
               HasSubstr("file/a: cannot be created: Not a directory"));
-  EXPECT_THAT(message_of([&] { create(folder / "file"); }), HasSubstr("file: cannot be"));
+  EXPECT_THAT(message_of([&] { create(folder_ / "file"); }), HasSubstr("file: cannot be"));
   EXPECT_THAT(message_of([&] { create("/proc/fedarena-results"); }), HasSubstr("cannot be created"));
 }
 
-TEST(RunDirectory, KeepsTheOldSummaryWhenTheDiskIsFull) {
-  const Scratch folder;
-  const RunDirectory run = create(folder / "a");
+TEST_F(RunDirectoryTest, KeepsTheOldSummaryWhenTheDiskIsFull) {
+  const RunDirectory run = create(folder_ / "a");
   std::string message;
   {
     const FileSizeLimit limit(100);
@@ -218,10 +205,9 @@ TEST(RunDirectory, KeepsTheOldSummaryWhenTheDiskIsFull) {
   EXPECT_FALSE(run.has(std::string(kSummaryFile) + ".partial"));
 }
 
-TEST(RunDirectory, KeepsWholeRoundsWhenTheDiskIsFull) {
-  const Scratch folder;
+TEST_F(RunDirectoryTest, KeepsWholeRoundsWhenTheDiskIsFull) {
   for (const bool torn : {false, true}) {
-    const fs::path path = folder / (torn ? "torn" : "whole");
+    const fs::path path = folder_ / (torn ? "torn" : "whole");
     with_rounds(path, 2);
     if (torn) add_bytes(path / kRoundsFile, "{\"round\":3,");
     RunDirectory run = RunDirectory::open(path);
@@ -236,11 +222,10 @@ TEST(RunDirectory, KeepsWholeRoundsWhenTheDiskIsFull) {
   }
 }
 
-TEST(RunDirectory, RefusesABrokenSummary) {
-  const Scratch folder;
-  create(folder / "a");
-  put(folder / "a/summary.json", "{}");
-  EXPECT_THAT(message_of([&] { RunDirectory::open(folder / "a"); }),
+TEST_F(RunDirectoryTest, RefusesABrokenSummary) {
+  create(folder_ / "a");
+  put(folder_ / "a/summary.json", "{}");
+  EXPECT_THAT(message_of([&] { RunDirectory::open(folder_ / "a"); }),
               HasSubstr("summary.json: field \"schema\" is missing"));
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "results/record/tuning.hpp"
+#include "results/record/sweep.hpp"
 
 namespace fedarena::results {
 

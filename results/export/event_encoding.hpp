@@ -28,4 +28,12 @@ class ProtobufMessage {
   std::string encoded_;
 };
 
+/// A record of a TFRecord file, as TensorFlow documents the format: the length in eight bytes, its masked
+/// CRC-32C, the bytes, their masked CRC-32C.
+std::string tf_record(std::string_view bytes);
+
+/// The CRC-32C (Castagnoli) of these bytes, as RFC 3720 defines it: polynomial 0x1EDC6F41, reflected, begun
+/// and ended with all bits inverted.
+std::uint32_t crc32c(std::string_view bytes);
+
 }  // namespace fedarena::results

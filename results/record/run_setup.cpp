@@ -1,0 +1,75 @@
+#include "results/record/run_setup.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "fedarena/base/error.hpp"
+#include "fedarena/base/file.hpp"
+
+#include "accounting/json_text.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+// "algorithms" of "[[algorithms]]".
+std::string_view section_of(std::string_view line) {
+  while (line.size() >= 2 && line.front() == '[' && line.back() == ']')
+    line = line.substr(1, line.size() - 2);
+  return line;
+}
+
+}  // namespace
+
+ResolvedSettings resolved_settings(std::string_view toml) {
+  ResolvedSettings settings;
+  std::string section;
+  while (!toml.empty()) {
+    const std::size_t end = toml.find('\n');
+    const std::string_view line = toml.substr(0, end);
+    toml.remove_prefix(end == std::string_view::npos ? toml.size() : end + 1);
+    if (line.starts_with('[')) {
+      section = section_of(line);
+      continue;
+    }
+    const std::size_t equals = line.find(" = ");
+    if (line.starts_with('#') || equals == std::string_view::npos) continue;
+    settings.texts[section + "." + std::string(line.substr(0, equals))] = unquoted(line.substr(equals + 3));
+  }
+  return settings;
+}
+
+bool is_control(const Summary& summary, const std::filesystem::path& run) {
+  if (summary.audit) return summary.audit->control;
+  if (!summary.privacy || summary.state == kFinished) return false;
+  const std::filesystem::path file = run / kExperimentFile;
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(file, failure)) return false;
+  return resolved_settings(read_whole_file(file)).of("audit.noise") == "off";
+}
+
+Json read_environment(const std::filesystem::path& run) {
+  const std::filesystem::path file = run / kEnvironmentFile;
+  const std::string text = read_whole_file(file);
+  try {
+    Json environment = parse_json<Json>(text);
+    if (environment.is_object()) return environment;
+  } catch (const Json::exception&) {  // said below, as is what is nested too deep
+  } catch (const Error&) {
+  }
+  throw Error(Complaint{.place = {.file = file.string()}, .found = "is not a JSON object"});
+}
+
+Json plugin_of(const Json& environment, const std::string& algorithm) {
+  const auto plugins = environment.find("plugins");
+  if (plugins == environment.end() || !plugins->is_array()) return Json::object();
+  for (const Json& plugin : *plugins) {
+    if (!plugin.is_object() || !plugin.contains("algorithms")) continue;
+    const Json& names = plugin["algorithms"];
+    if (names.is_array() && std::find(names.begin(), names.end(), algorithm) != names.end()) return plugin;
+  }
+  return Json::object();
+}
+
+}  // namespace fedarena::results

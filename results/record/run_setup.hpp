@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "fedarena/base/text.hpp"
+
+#include "results/record/json_fields.hpp"
+#include "results/record/record.hpp"
+
+namespace fedarena::results {
+
+/// The settings of an `experiment.toml` in a run directory by "section.key", texts without quotes; those
+/// below [[algorithms]] as "algorithms.key".
+struct ResolvedSettings {
+  std::map<std::string, std::string> texts;
+
+  bool has(const std::string& key) const { return texts.contains(key); }
+  /// The text of a setting, or `fallback` where the file lacks it.
+  std::string of(const std::string& key, const std::string& fallback = {}) const {
+    const auto found = texts.find(key);
+    return found == texts.end() ? fallback : found->second;
+  }
+  /// The same of a number, also where the text is not one.
+  template <typename Number>
+  Number number(const std::string& key, Number fallback) const {
+    return parse_number<Number>(of(key)).value_or(fallback);
+  }
+};
+
+/// Reads what the program wrote, one setting a line, not TOML in general.
+ResolvedSettings resolved_settings(std::string_view toml);
+
+/// Whether a run is the control of an audit, which adds no noise: as its summary says once it is finished,
+/// before that as the experiment file in its directory does. Throws Error where that cannot be read.
+bool is_control(const Summary& summary, const std::filesystem::path& run);
+
+/// What a run directory's `environment.json` says: an object, whose fields differ from version to version. An
+/// Error when it cannot be read or is none.
+Json read_environment(const std::filesystem::path& run);
+
+/// The entry of the plugin that offers the algorithm; an empty object where an environment names none.
+Json plugin_of(const Json& environment, const std::string& algorithm);
+
+}  // namespace fedarena::results
