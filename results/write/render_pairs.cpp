@@ -9,7 +9,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/record/json_fields.hpp"
-#include "results/statistics/bootstrap.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/text.hpp"
 #include "results/write/render.hpp"
@@ -72,10 +72,8 @@ std::vector<Column<Pair>> columns_of(const Pairs& pairs) {
     columns.push_back({heading, align, std::move(cell)});
   };
   for (const std::string& key : pair_keys(pairs)) {
-    add(key, Align::kText, [key](const Pair& pair) -> Cell {
-      const auto found = std::ranges::find(pair.point, key, &Sweep::value_type::first);
-      return found == pair.point.end() ? kNothing : found->second;
-    });
+    add(key, Align::kText,
+        [key](const Pair& pair) { return swept_value(pair.point, key).value_or(kNothing); });
   }
   add("A", Align::kText, [](const Pair& pair) { return pair.first; });
   add("B", Align::kText, [](const Pair& pair) { return pair.second; });
