@@ -1,7 +1,6 @@
 #include "harness/attack/logistic_regression.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <ATen/ATen.h>
 

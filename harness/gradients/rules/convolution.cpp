@@ -1,7 +1,6 @@
 #include "harness/gradients/rules/convolution.hpp"
 
 #include <array>
-#include <utility>
 
 #include <ATen/ATen.h>
 
