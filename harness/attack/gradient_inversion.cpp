@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include <torch/csrc/autograd/autograd.h>

@@ -1,7 +1,6 @@
 #include "harness/attack/logistic_regression.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <ATen/ATen.h>
 
@@ -26,14 +25,6 @@ at::Tensor matrix_of(const LogisticRegression::Rows& rows) {
   return matrix;
 }
 
-std::vector<double> values_of(const at::Tensor& tensor) {
-  return {tensor.data_ptr<double>(), tensor.data_ptr<double>() + tensor.numel()};
-}
-
-at::Tensor tensor_of(const std::vector<double>& values) {
-  return at::tensor(at::ArrayRef<double>(values), at::kDouble);
-}
-
 at::Tensor with_constant(const at::Tensor& features) {
   return at::cat({features, at::ones({features.size(0), 1}, at::kDouble)}, 1);
 }
@@ -44,31 +35,28 @@ LogisticRegression::LogisticRegression(const Rows& positives, const Rows& negati
   Rows rows = positives;
   rows.insert(rows.end(), negatives.begin(), negatives.end());
   const at::Tensor features = matrix_of(rows);
-  const at::Tensor mean = features.mean(0);
-  at::Tensor deviation = features.std(0, false);
-  deviation = at::where(deviation > 0, deviation, at::ones_like(deviation));
-  mean_ = values_of(mean);
-  deviation_ = values_of(deviation);
-  const at::Tensor x = with_constant((features - mean) / deviation);
+  const at::Tensor deviation = features.std(0, false);
+  mean_ = features.mean(0);
+  deviation_ = at::where(deviation > 0, deviation, at::ones_like(deviation));
+  const at::Tensor x = with_constant((features - mean_) / deviation_);
   const at::Tensor y = at::cat({at::ones({static_cast<std::int64_t>(positives.size())}, at::kDouble),
                                 at::zeros({static_cast<std::int64_t>(negatives.size())}, at::kDouble)});
-  at::Tensor weights = at::zeros({x.size(1)}, at::kDouble);
+  weights_ = at::zeros({x.size(1)}, at::kDouble);
   const at::Tensor ridge = kRidge * at::eye(x.size(1), at::kDouble);
   for (int step = 0; step < kNewtonSteps; ++step) {
-    const at::Tensor p = at::sigmoid(x.mv(weights));
-    const at::Tensor slope = x.t().mv(p - y) + kRidge * weights;
+    const at::Tensor p = at::sigmoid(x.mv(weights_));
+    const at::Tensor slope = x.t().mv(p - y) + kRidge * weights_;
     const at::Tensor curvature = x.t().matmul(x * (p * (1 - p)).unsqueeze(1)) + ridge;
     const at::Tensor change = at::linalg_solve(curvature, slope);
-    weights = weights - change;
+    weights_ = weights_ - change;
     if (change.abs().max().item<double>() < kConverged) break;
   }
-  weights_ = values_of(weights);
 }
 
 std::vector<double> LogisticRegression::logits(const Rows& rows) const {
   if (rows.empty()) return {};
-  const at::Tensor features = (matrix_of(rows) - tensor_of(mean_)) / tensor_of(deviation_);
-  return values_of(with_constant(features).mv(tensor_of(weights_)));
+  const at::Tensor odds = with_constant((matrix_of(rows) - mean_) / deviation_).mv(weights_);
+  return {odds.data_ptr<double>(), odds.data_ptr<double>() + odds.numel()};
 }
 
 }  // namespace fedarena

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <torch/types.h>
+
 namespace fedarena {
 
 /// A logistic regression on standardised features, fitted by Newton's method with a small ridge penalty,
@@ -17,7 +19,7 @@ class LogisticRegression {
   std::vector<double> logits(const Rows& rows) const;
 
  private:
-  std::vector<double> mean_, deviation_, weights_;  // weights_: the constant last
+  torch::Tensor mean_, deviation_, weights_;  // weights_: the constant last
 };
 
 }  // namespace fedarena

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -167,25 +166,23 @@ class Attacker {
 
   // Of the run's own model, once.
   const OfExamples& losses() {
-    if (losses_.members.empty())
-      losses_ = of_all([&](const SeenExamples& examples) { return losses(run_.params(), examples); });
-    return losses_;
+    return once(losses_, [&](const SeenExamples& examples) { return losses(run_.params(), examples); });
   }
   const OfExamples& norms() {
-    if (norms_.members.empty()) {
-      norms_ = of_all([&](const SeenExamples& examples) {
-        return numbers_of(engine_.gradient_norms(run_.params(), examples.size(), source(examples)));
-      });
-    }
-    return norms_;
+    return once(norms_, [&](const SeenExamples& examples) {
+      return numbers_of(engine_.gradient_norms(run_.params(), examples.size(), source(examples)));
+    });
   }
 
   template <typename Each>
-  OfExamples of_all(const Each& each) const {
-    return {.members = each(examples_.members),
-            .non_members = each(examples_.non_members),
-            .known_members = each(examples_.known_members),
-            .known_non_members = each(examples_.known_non_members)};
+  const OfExamples& once(OfExamples& numbers, const Each& each) const {
+    if (numbers.members.empty()) {
+      numbers = {.members = each(examples_.members),
+                 .non_members = each(examples_.non_members),
+                 .known_members = each(examples_.known_members),
+                 .known_non_members = each(examples_.known_non_members)};
+    }
+    return numbers;
   }
 
   results::MembershipAttack score_by(const std::string& name) {

@@ -22,13 +22,11 @@ namespace fedarena {
 /// gradient-norm   minus the length of the loss's gradient in all parameters (Nasr et al., IEEE S&P 2019):
 ///                 white box
 /// learned         a logistic regression on (s, s^2, log s) of loss and gradient norm, fitted on examples
-/// that
-///                 the audited ones are not among. FedLAP-DP's Section 6.6 feeds a neural network with one of
-///                 the two numbers, which can only re-order it
+///                 that the audited ones are not among. FedLAP-DP's Section 6.6 feeds a neural network with
+///                 one of the two numbers, which can only re-order it
 /// rmia            Zarifzadeh et al., ICML 2024, offline: the share of examples of the population that are
-/// less
-///                 likely than this one, each in relation to models that did not train on it; a = 0.3, gamma
-///                 1
+///                 less likely than this one, each in relation to models that did not train on it; a = 0.3,
+///                 gamma 1
 /// lira            Carlini et al., IEEE S&P 2022, offline: how far the logit of the true class's probability
 ///                 lies above those of models that did not train on the example, in units of a deviation that
 ///                 all examples share (their "fixed variance", for few models); ordered as their probability

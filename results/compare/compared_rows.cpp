@@ -1,7 +1,6 @@
 #include "results/compare/compared_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <system_error>
@@ -52,15 +51,13 @@ void add_rows(RowRuns row, std::span<const FolderRuns> folders, std::vector<RowR
   }
 }
 
-// In which respect rows of one plain name may differ, as it stands in their names.
-using Respect = std::string (*)(const RowRuns&);
-constexpr std::array<Respect, 6> kRespects = {
-    [](const RowRuns& row) { return sweep_text(row.key.setting.sweep); },
-    [](const RowRuns& row) { return row.folder; },
-    [](const RowRuns& row) { return "experiment " + row.key.setting.experiment; },
-    [](const RowRuns& row) { return "data set " + row.key.setting.dataset; },
-    [](const RowRuns& row) { return "partition " + row.key.setting.partition; },
-    [](const RowRuns& row) { return "model " + row.key.setting.model; }};
+// The respects in which rows of one plain name may differ, as they stand in their names.
+std::vector<std::string> respects_of(const RowRuns& row) {
+  std::vector<std::string> texts = {sweep_text(row.key.setting.sweep), row.folder};
+  for (const SettingPart& part : kSettingParts)
+    texts.push_back(fmt::format("{} {}", part.name, row.key.setting.*part.member));
+  return texts;
+}
 
 bool all_distinct(const std::vector<std::string>& texts) {
   return std::set<std::string>(texts.begin(), texts.end()).size() == texts.size();
@@ -69,12 +66,13 @@ bool all_distinct(const std::vector<std::string>& texts) {
 // For rows of one plain name: what stands in brackets behind it.
 std::vector<std::string> qualifiers(const std::vector<const RowRuns*>& rows) {
   std::vector<std::string> texts(rows.size());
-  for (const Respect respect : kRespects) {
-    if (all_distinct(texts)) break;
-    const auto differs = [&](const RowRuns* row) { return respect(*row) != respect(*rows.front()); };
-    if (std::none_of(rows.begin(), rows.end(), differs)) continue;
+  std::vector<std::vector<std::string>> respects;
+  for (const RowRuns* row : rows) respects.push_back(respects_of(*row));
+  for (std::size_t respect = 0; respect < respects.front().size() && !all_distinct(texts); ++respect) {
+    const auto differs = [&](const auto& row) { return row[respect] != respects.front()[respect]; };
+    if (std::ranges::none_of(respects, differs)) continue;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::string text = respect(*rows[i]);
+      const std::string& text = respects[i][respect];
       if (!text.empty()) texts[i] += (texts[i].empty() ? "" : ", ") + text;
     }
   }

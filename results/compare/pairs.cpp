@@ -9,9 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "results/compare/row_differences.hpp"
-#include "results/statistics/bootstrap.hpp"
 #include "results/statistics/paired_tests.hpp"
-#include "results/text/natural_order.hpp"
 
 namespace fedarena::results {
 namespace {
@@ -212,18 +210,9 @@ std::string verdict_text(const Pair& pair, const PairMetric& metric) {
 }
 
 std::vector<std::string> pair_keys(const Pairs& pairs) {
-  std::vector<std::string> keys;
-  for (const Pair& pair : pairs.pairs) {
-    for (const auto& setting : pair.point) {
-      const auto differs = [&](const Pair& other) {
-        return std::find(other.point.begin(), other.point.end(), setting) == other.point.end();
-      };
-      if (std::any_of(pairs.pairs.begin(), pairs.pairs.end(), differs)) keys.push_back(setting.first);
-    }
-  }
-  std::sort(keys.begin(), keys.end(), natural_less);
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return keys;
+  std::vector<Sweep> points;
+  for (const Pair& pair : pairs.pairs) points.push_back(pair.point);
+  return differing_keys(points);
 }
 
 }  // namespace fedarena::results

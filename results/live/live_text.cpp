@@ -16,7 +16,7 @@
 
 #include "results/record/claim_text.hpp"
 #include "results/record/test_metrics.hpp"
-#include "results/table/privacy_notes.hpp"
+#include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 

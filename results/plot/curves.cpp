@@ -68,27 +68,6 @@ std::string missing(const Row& row, const CurveAxis& x, const Quantity& y) {
 
 std::string curve_name(const Row& row) { return row_name(row) + (row.control ? " (control)" : ""); }
 
-PanelTitles::PanelTitles(const Table& table) : keys_(swept_keys(table)) {
-  for (const SettingPart& part : kSettingParts) {
-    if (varies(table, part)) parts_.push_back(part);
-  }
-}
-
-std::string PanelTitles::of(const Setting& setting) const {
-  std::string title;
-  const auto add = [&](const std::string& part) { title += (title.empty() ? "" : ", ") + part; };
-  for (const SettingPart& part : parts_) add(fmt::format("{} {}", part.name, setting.*part.member));
-  for (const auto& [path, value] : setting.sweep) {
-    if (std::find(keys_.begin(), keys_.end(), path) != keys_.end()) add(fmt::format("{}={}", path, value));
-  }
-  return title;
-}
-
-std::string PanelTitles::of(const Row& row) const {
-  const std::string setting = of(row.setting);
-  return setting.empty() ? row_name(row) : fmt::format("{} ({})", row_name(row), setting);
-}
-
 Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Quantity& y) {
   const Table table = make_table(runs);
   if (table.rows.empty()) {
@@ -96,7 +75,7 @@ Curves make_curves(std::span<const FoundRun> runs, const CurveAxis& x, const Qua
                           .remedy = "`fedarena list` shows how far runs are."});
   }
   Curves curves{.x = x, .y = y, .title = caption(table), .panels = {}, .notes = table.notes};
-  const PanelTitles titles(table);
+  const SettingNames titles = setting_names(table);
   const Setting* last = nullptr;  // rows of one setting stand together
   for (const Row& row : table.rows) {
     Curve curve = curve_of(row, x, y);

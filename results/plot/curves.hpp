@@ -47,20 +47,6 @@ struct Curves {
   std::vector<std::string> notes;  ///< one line each: those of the table, and rows that have no curve and why
 };
 
-/// In what the settings of a table differ.
-class PanelTitles {
- public:
-  explicit PanelTitles(const Table& table);
-  /// What tells the setting from those of other rows; empty where nothing does.
-  std::string of(const Setting& setting) const;
-  /// The row's name, and that in parentheses.
-  std::string of(const Row& row) const;
-
- private:
-  std::vector<SettingPart> parts_;
-  std::vector<std::string> keys_;
-};
-
 /// The finished runs as curves, a panel for each setting and a curve for each row of their table. A curve has
 /// a point for each round in which every seed of the row has both values, so that no mean changes its seeds
 /// on the way. Rows without such a round are noted. An Error where nothing is left to draw, or runs cannot be

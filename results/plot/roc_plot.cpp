@@ -5,7 +5,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "results/plot/curve_plot.hpp"
 #include "results/plot/curve_script.hpp"
 #include "results/record/attack_file.hpp"
 #include "results/record/find_runs.hpp"

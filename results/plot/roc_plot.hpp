@@ -7,7 +7,7 @@
 
 #include "results/plot/gnuplot.hpp"
 #include "results/record/find_runs.hpp"
-#include "results/statistics/roc.hpp"
+#include "results/statistics/separation.hpp"
 
 namespace fedarena::results {
 

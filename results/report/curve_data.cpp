@@ -154,7 +154,7 @@ Json measures_json() {
 
 // Rows of one setting stand together.
 Json panels_json(const Table& table) {
-  const PanelTitles titles(table);
+  const SettingNames titles = setting_names(table);
   Json panels = Json::array();
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     if (i == 0 || !(table.rows[i].setting == table.rows[i - 1].setting)) {

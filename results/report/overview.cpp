@@ -10,14 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/record.hpp"
 #include "results/record/run_setup.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/report/sections.hpp"
 #include "results/table/notes.hpp"
-#include "results/table/privacy_notes.hpp"
 #include "results/table/rows.hpp"
 #include "results/text/markup.hpp"
 #include "results/text/natural_order.hpp"
@@ -53,7 +51,7 @@ std::string counts(std::span<const FoundRun> runs) {
 
 // The best row of each setting that has one.
 std::string best_rows(const Table& table) {
-  const PanelTitles titles(table);
+  const SettingNames titles = setting_names(table);
   std::string html;
   for (const Row& row : table.rows) {
     if (!row.best) continue;

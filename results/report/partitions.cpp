@@ -1,13 +1,11 @@
 // A card for each partition.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "fedarena/base/error.hpp"
 
@@ -24,9 +22,9 @@ namespace fedarena::results {
 namespace {
 
 struct Card {
-  const FoundRun* first = nullptr;                       // whose ledger tells the sizes
-  const FoundRun* mapped = nullptr;                      // whose card tells the classes; older runs have none
-  std::map<std::int64_t, std::set<std::string>> hashes;  // by seed
+  const FoundRun* first = nullptr;   // whose ledger tells the sizes
+  const FoundRun* mapped = nullptr;  // whose card tells the classes; older runs have none
+  IndexHashes hashes;
   std::size_t runs = 0;
   bool hides_labels = false;  // in one of them at least
 };
@@ -105,15 +103,6 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   return fmt::format("{} to {}, median {}", sizes.front(), sizes.back(), sizes[sizes.size() / 2]);
 }
 
-std::string hashes_text(const Card& card) {
-  std::vector<std::string> texts;
-  for (const auto& [seed, hashes] : card.hashes) {
-    texts.push_back(fmt::format("seed {}: {}", seed, fmt::join(hashes, " and ")));
-    if (hashes.size() > 1) texts.back() += " (runs of this seed do not share a partition)";
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
 }  // namespace
 
 std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) {
@@ -129,7 +118,7 @@ std::string partitions_body(std::span<const FoundRun> runs, Problems& problems) 
                     sizes.empty() ? "" : fmt::format("{} (seed {})", sizes_text(sizes), summary.seed)},
                    {"Runs", std::to_string(card.runs)},
                    {"Id", partition_without_seed(summary)},
-                   {"Index hash", hashes_text(card)}});
+                   {"Index hash", index_hashes_text(card.hashes, ": ")}});
     if (!sizes.empty() && sizes.front() < sizes.back()) html += bars(sizes);
     const std::string map = map_of(card, problems);
     hides_labels = hides_labels || card.hides_labels;

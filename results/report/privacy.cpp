@@ -17,7 +17,6 @@
 
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/privacy_report.hpp"
-#include "results/plot/curves.hpp"
 #include "results/record/claim_text.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
@@ -169,7 +168,7 @@ std::string row_details(const std::string& row_title, const Row& row, Odometers&
 }  // namespace
 
 std::string privacy_body(const Table& table, Problems& problems) {
-  const PanelTitles titles(table);
+  const SettingNames titles = setting_names(table);
   Odometers odometers;
   std::string details;
   std::vector<std::string> open;
@@ -185,8 +184,7 @@ std::string privacy_body(const Table& table, Problems& problems) {
     html +=
         "<p>Claims are as the runs recorded them, epsilons of single clients by RDP from their ledgers. "
         "<code>fedarena privacy RUN</code> explains a run in full, <code>fedarena verify RUN</code> computes "
-        "its "
-        "claim again.</p>\n" +
+        "its claim again.</p>\n" +
         details;
   }
   if (!open.empty()) {

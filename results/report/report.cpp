@@ -78,9 +78,8 @@ std::string navigation(const std::vector<Section>& sections) {
 std::string footer() {
   return fmt::format(
       "<footer>\n<p>Made by <code>fedarena report</code>. The charts are drawn by Chart.js, which is part of "
-      "this "
-      "file.</p>\n<details>\n<summary>Licence of "
-      "Chart.js</summary>\n<pre>\n{}</pre>\n</details>\n</footer>\n",
+      "this file.</p>\n<details>\n<summary>Licence of Chart.js</summary>\n<pre>\n{}</pre>\n</details>\n"
+      "</footer>\n",
       html_escaped(chart_licence_asset().text));
 }
 

@@ -12,7 +12,6 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
-#include "results/plot/curves.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
@@ -151,11 +150,10 @@ std::string reproduce_body(const Table& table, Problems& problems) {
   if (table.rows.empty()) return "";
   std::string html = fmt::format(
       "<p>Each run directory holds the experiment with every setting, defaults included. With the same "
-      "version, data "
-      "and device a run comes out the same; the environment above says which they "
-      "were.</p>\n<pre>\n{}</pre>\n",
+      "version, data and device a run comes out the same; the environment above says which they were.</p>\n"
+      "<pre>\n{}</pre>\n",
       html_escaped(kCommands));
-  const PanelTitles titles(table);
+  const SettingNames titles = setting_names(table);
   for (const Row& row : table.rows) {
     for (const Experiment& experiment : experiments_of(row, problems))
       html += details(titles.of(row), experiment);

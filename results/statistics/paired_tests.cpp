@@ -8,11 +8,14 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/stream.hpp"
 
 namespace fedarena::results {
 namespace {
 
 constexpr int kBits = 40;
+// Of no run: the resamples belong to nobody's records.
+constexpr std::uint64_t kSeed = 0x626f6f7473747270;
 
 double largest_size(std::span<const double> values) {
   double largest = 0;
@@ -69,6 +72,12 @@ double normal_tail(const Ranked& ranks, std::size_t extreme) {
   return std::erfc(std::max(0.0, distance) / std::sqrt(variance) / std::numbers::sqrt2) / 2;
 }
 
+// The share of resamples to leave out at each end.
+double expanded_tail(double count, double level) {
+  const double reach = students_t_above((1 - level) / 2, count - 1) * std::sqrt(count / (count - 1));
+  return std::erfc(reach / std::numbers::sqrt2) / 2;
+}
+
 }  // namespace
 
 std::vector<double> paired_differences(std::span<const double> left, std::span<const double> right) {
@@ -109,6 +118,27 @@ std::optional<PairedT> paired_t_test(std::span<const double> differences, double
 
 double students_t_above(double tail, double degrees) {
   return boost::math::quantile(boost::math::complement(boost::math::students_t(degrees), tail));
+}
+
+std::optional<Interval> bootstrap_interval(std::span<const double> differences, double level) {
+  const std::size_t count = differences.size();
+  const auto differs = [&](double value) { return value != differences.front(); };
+  if (count < 2 || std::none_of(differences.begin(), differences.end(), differs)) return std::nullopt;
+  Stream stream({.seed = kSeed});
+  std::vector<double> means(kResamples);
+  for (double& mean : means) {
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += differences[stream.below(count)];
+    mean = sum / static_cast<double>(count);
+  }
+  std::sort(means.begin(), means.end());
+  const double tail = expanded_tail(static_cast<double>(count), level);
+  const auto left_out = static_cast<std::size_t>(tail * kResamples);
+  return Interval{means[left_out], means[means.size() - 1 - left_out]};
+}
+
+double bootstrap_reach(std::size_t count) {
+  return 1 - std::ldexp(1.0, 1 - static_cast<int>(std::min<std::size_t>(count, 1000)));
 }
 
 SignedRank signed_rank_test(std::span<const double> differences) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "fedarena/base/stream.hpp"
@@ -72,11 +71,49 @@ Interval bootstrap(const Ranking& ranking, std::uint64_t seed) {
   return {.low = areas[beyond], .high = areas[areas.size() - 1 - beyond]};
 }
 
-bool has_nan(std::span<const double> scores) {
-  return std::ranges::any_of(scores, [](double score) { return std::isnan(score); });
+// Examples whose score is at least that of each tie: from none to all of them.
+std::vector<Tie> corners_of(std::span<const Tie> ties) {
+  std::vector<Tie> corners = {{}};
+  for (const Tie& tie : ties) {
+    const Tie& last = corners.back();
+    corners.push_back({last.positives + tie.positives, last.negatives + tie.negatives});
+  }
+  return corners;
+}
+
+RocRates rates_of(const std::vector<Tie>& corners) {
+  const auto [positives, negatives] = corners.back();
+  RocRates rates;
+  std::size_t next = 0;  // the first corner to the right of the false positive rate
+  for (std::int64_t step = 0; step <= kRocSteps; ++step) {
+    // Whether a corner lies at a rate of the grid is a question about whole numbers.
+    while (next < corners.size() && corners[next].negatives * kRocSteps <= step * negatives) ++next;
+    const Tie& left = corners[next - 1];
+    double reached = static_cast<double>(left.positives);
+    if (next < corners.size()) {
+      const Tie& right = corners[next];
+      const std::int64_t beyond = step * negatives - left.negatives * kRocSteps;
+      const std::int64_t width = (right.negatives - left.negatives) * kRocSteps;
+      reached += static_cast<double>(right.positives - left.positives) *
+                 (static_cast<double>(beyond) / static_cast<double>(width));
+    }
+    rates[static_cast<std::size_t>(step)] = reached / static_cast<double>(positives);
+  }
+  return rates;
+}
+
+bool have_order(std::span<const double> scores) {
+  return !scores.empty() && std::ranges::none_of(scores, [](double score) { return std::isnan(score); });
 }
 
 }  // namespace
+
+std::optional<RocCurve> roc_curve(std::span<const double> positives, std::span<const double> negatives) {
+  if (!have_order(positives) || !have_order(negatives)) return std::nullopt;
+  const std::vector<Tie> ties = rank(positives, negatives).ties;
+  return RocCurve{.area = area(ties, std::ssize(positives), std::ssize(negatives)),
+                  .true_positive_rates = rates_of(corners_of(ties))};
+}
 
 double area_below_roc(std::span<const double> positives, std::span<const double> negatives) {
   return area(rank(positives, negatives).ties, std::ssize(positives), std::ssize(negatives));
@@ -84,16 +121,12 @@ double area_below_roc(std::span<const double> positives, std::span<const double>
 
 std::optional<Separation> separation(std::span<const double> positives, std::span<const double> negatives,
                                      std::uint64_t seed) {
-  if (positives.empty() || negatives.empty() || has_nan(positives) || has_nan(negatives)) return std::nullopt;
+  if (!have_order(positives) || !have_order(negatives)) return std::nullopt;
   const Ranking ranking = rank(positives, negatives);
-  const auto all_positives = static_cast<std::int64_t>(positives.size());
-  const auto all_negatives = static_cast<std::int64_t>(negatives.size());
+  const std::int64_t all_positives = std::ssize(positives), all_negatives = std::ssize(negatives);
   Separation result{.auc = area(ranking.ties, all_positives, all_negatives),
                     .auc_interval = bootstrap(ranking, seed)};
-  Tie above;  // everything with at least the score of the tie
-  for (const Tie& tie : ranking.ties) {
-    above.positives += tie.positives;
-    above.negatives += tie.negatives;
+  for (const Tie& above : corners_of(ranking.ties)) {
     const double tpr = static_cast<double>(above.positives) / static_cast<double>(all_positives);
     const double fpr = static_cast<double>(above.negatives) / static_cast<double>(all_negatives);
     if (above.negatives * 100 <= all_negatives) result.tpr_at_1_percent = tpr;

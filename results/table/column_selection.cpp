@@ -62,7 +62,8 @@ Selection parse_selection(const std::string& text) {
 
 Selection default_selection(const Table& table) {
   Selection selection = {TableColumn::kRounds, TableColumn::kSeeds, TableColumn::kResult};
-  if (any_clients_tested(table)) selection.push_back(TableColumn::kClients);
+  const auto tells_of_clients = [](const Row& row) { return !row.clients_tested.empty(); };
+  if (std::ranges::any_of(table.rows, tells_of_clients)) selection.push_back(TableColumn::kClients);
   selection.push_back(TableColumn::kEpsilon);
   if (!attack_scores(table).empty()) selection.push_back(TableColumn::kAttacks);
   for (const TableColumn column : {TableColumn::kUplink, TableColumn::kDownlink, TableColumn::kSeconds}) {

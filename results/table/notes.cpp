@@ -1,21 +1,17 @@
 #include "results/table/notes.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fedarena/base/text.hpp"
+#include "fedarena/base/error.hpp"
 
-#include "results/table/build_notes.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/text/natural_order.hpp"
-#include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena::results {
@@ -149,21 +145,56 @@ std::vector<std::string> personal_notes(std::span<const RowRuns> rows, std::span
       fmt::join(personal, "; "))};
 }
 
-// The index hashes of a seed: one, unless something is wrong.
-using Hashes = std::map<std::int64_t, std::set<std::string>>;
+// The seeds of a row by the SHA-256 of what ran them.
+using Builds = std::map<std::string, std::vector<std::int64_t>>;
 
-std::string index_hashes(const Hashes& hashes) {
-  std::vector<std::string> texts;
-  for (const auto& [seed, found] : hashes) {
-    texts.push_back(fmt::format("seed {} index hash {}", seed, fmt::join(found, " and ")));
-    if (found.size() > 1) texts.back() += " (runs of this seed do not share a partition)";
+// The builds of a row by what they are builds of.
+using RowBuilds = std::map<std::string, Builds, NaturalOrder>;
+
+// A text of an object; empty where it lacks it.
+std::string text_at(const Json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+void add_builds(const FoundRun& run, RowBuilds& builds) {
+  const Summary& summary = *run.summary;
+  Json environment;
+  try {
+    environment = read_environment(run.path);
+  } catch (const Error&) {  // what shows environments names it
+    return;
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  const auto add_build = [&](const std::string& what, const std::string& hash) {
+    if (!hash.empty()) builds[what][hash].push_back(summary.seed);
+  };
+  add_build("fedarena", text_at(environment, "program_sha256"));
+  const Json plugin = plugin_of(environment, summary.algorithm);
+  add_build("the plugin " + text_at(plugin, "name"), text_at(plugin, "sha256"));
+}
+
+// Rows that take means over seeds that different builds of fedarena, or of the algorithm's plugin, ran. Runs
+// that do not say are left out.
+std::vector<std::string> build_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    RowBuilds row;
+    for (const FoundRun* run : rows[i].runs) add_builds(*run, row);
+    for (const auto& [what, builds] : row) {
+      if (builds.size() < 2) continue;
+      std::vector<std::string> texts;
+      for (const auto& [hash, seeds] : builds)
+        texts.push_back(fmt::format("{} (SHA-256 {})", seeds_text(seeds), short_hash(hash)));
+      notes.push_back(fmt::format("{}: its seeds were run by different builds of {}: {}", names[i], what,
+                                  fmt::join(texts, "; ")));
+    }
+  }
+  return notes;
 }
 
 // Runs from before partitions had ids are left out.
 std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
-  std::map<std::pair<std::string, std::string>, Hashes, NaturalOrder> partitions;
+  std::map<std::pair<std::string, std::string>, IndexHashes, NaturalOrder> partitions;
   for (const RowRuns& row : rows) {
     for (const FoundRun* run : row.runs) {
       const Summary& summary = *run->summary;
@@ -176,7 +207,7 @@ std::vector<std::string> partition_notes(std::span<const RowRuns> rows) {
   const std::map<std::string, std::string> brief = brief_datasets(rows);
   for (const auto& [partition, hashes] : partitions) {
     notes.push_back(fmt::format("partition of {}: {}: {}", brief.at(partition.first), partition.second,
-                                index_hashes(hashes)));
+                                index_hashes_text(hashes, " index hash ")));
   }
   return notes;
 }
@@ -198,55 +229,6 @@ std::vector<std::string> stopping_notes(std::span<const RowRuns> rows) {
     std::ranges::sort(stopped, natural_less);
     if (!stopped.empty()) notes.push_back(fmt::format("{}: {}", text, fmt::join(stopped, "; ")));
   }
-  return notes;
-}
-
-// Trials, search, seed and criterion: what algorithms of one line share.
-using Search = std::tuple<std::int64_t, std::string, std::int64_t, std::string>;
-
-std::string how(const Search& search) {
-  const auto& [trials, kind, seed, criterion] = search;
-  return fmt::format("by {} ({}, seed {}), the best by {}", counted(trials, "trial"), kind, seed, criterion);
-}
-
-// Rows by their number of trials, the most first; 0: none.
-using ByTrials = std::map<std::int64_t, Names, std::greater<>>;
-
-std::string unequal(const ByTrials& by_trials) {
-  std::vector<std::string> parts;
-  for (const auto& [trials, names] : by_trials) {
-    parts.push_back(fmt::format("{} {}", fmt::join(names, ", "),
-                                trials == 0 ? "not at all" : "by " + counted(trials, "trial")));
-  }
-  return fmt::format("tuned unequally: {}", fmt::join(parts, "; "));
-}
-
-// Rows are told once, however many seeds they have.
-std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<const std::string> names) {
-  std::map<Search, Names> searches;
-  ByTrials by_trials;
-  bool is_private = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const FoundRun* run : rows[i].runs) {
-      const Summary& summary = *run->summary;
-      by_trials[summary.tuning ? summary.tuning->trials : 0].insert(names[i]);
-      if (!summary.tuning) continue;
-      const Tuning& tuning = *summary.tuning;
-      searches[{tuning.trials, tuning.search, tuning.seed, tuning.criterion}].insert(fmt::format(
-          "{} {}", names[i],
-          outcome_text(tuning, summary.label, !is_secret(DrawnSizes::kBatches, summary.privacy))));
-      is_private = is_private || summary.privacy.has_value();
-    }
-  }
-  if (searches.empty()) return {};
-  std::vector<std::string> notes;
-  const bool alike = searches.size() == 1 && by_trials.size() == 1;
-  for (const auto& [search, entries] : searches) {
-    notes.push_back(fmt::format("{} {}: {}", alike ? "tuned: each algorithm" : "tuned", how(search),
-                                fmt::join(entries, "; ")));
-  }
-  if (by_trials.size() > 1) notes.push_back(unequal(by_trials));
-  if (is_private) notes.emplace_back(kTrialsNotCovered);
   return notes;
 }
 
@@ -276,38 +258,19 @@ std::string broken_note(const FoundRun& run) {
   return fmt::format("{}: {}; not counted", run.path.string(), run.problem);
 }
 
+std::string index_hashes_text(const IndexHashes& hashes, std::string_view between) {
+  std::vector<std::string> texts;
+  for (const auto& [seed, found] : hashes) {
+    texts.push_back(fmt::format("seed {}{}{}", seed, between, fmt::join(found, " and ")));
+    if (found.size() > 1) texts.back() += " (runs of this seed do not share a partition)";
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::string partition_without_seed(const Summary& summary) {
   const std::string ending = fmt::format(",seed={})", summary.seed);
   if (!summary.partition_id.ends_with(ending)) return summary.partition_id;
   return summary.partition_id.substr(0, summary.partition_id.size() - ending.size()) + ",seed=...)";
-}
-
-std::string trials_text(const std::optional<Tuning>& tuning) {
-  return tuning ? counted(tuning->trials, "trial") : "none";
-}
-
-std::string search_text(const std::optional<Tuning>& tuning) {
-  if (!tuning) return "none";
-  return fmt::format("{} ({}, seed {}): {}", trials_text(tuning), tuning->search, tuning->seed,
-                     sweep_text(tuning->chosen));
-}
-
-std::string chosen_text(const Tuning& tuning, const std::string& label) {
-  std::string text;
-  for (const Sweep& part : {shared_sweep(tuning.chosen), own_sweep(tuning.chosen, label)}) {
-    for (const auto& [key, value] : part)
-      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key, value);
-  }
-  return text;
-}
-
-std::string outcome_text(const Tuning& tuning, const std::string& label, bool with_examples) {
-  const std::string score =
-      tuning.criterion == kByValidationAccuracy ? percent(tuning.score) + " %" : measured(tuning.score);
-  const std::string examples =
-      with_examples ? fmt::format(" and {} examples", human_count(static_cast<double>(tuning.examples))) : "";
-  return fmt::format("{} s{}, {} ({})", human_seconds(tuning.seconds), examples, chosen_text(tuning, label),
-                     score);
 }
 
 }  // namespace fedarena::results

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/record/record.hpp"
@@ -18,11 +22,35 @@ namespace fedarena::results {
 /// does not cover them.
 std::vector<std::string> row_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
+/// The part of these about tuning.
+std::vector<std::string> tuning_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+
+/// Marks an epsilon that rests on an assumption nobody has proven; explained by a note.
+inline constexpr const char* kAssumedMark = "†";
+
+/// Marks an epsilon of the population that a run stands for; explained by a note.
+inline constexpr const char* kAsIfMark = "*";
+
+/// Marks the rounds of a run that its budget stopped; explained by a note.
+inline constexpr const char* kStoppedMark = "‡";
+
+/// What a reader must know about the epsilons of rows: why one is infinite or unproven, what it assumes or
+/// stands for, what stopped a run, which audits contradict it, and which epsilons must not be compared.
+/// `names` are those of the rows.
+std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
+
 /// A line that names the rows of one seed, which have no interval.
 std::vector<std::string> interval_notes(std::span<const RowRuns> rows, std::span<const std::string> names);
 
 /// "runs/x: summary.json: not valid JSON; not counted".
 std::string broken_note(const FoundRun& run);
+
+/// The index hashes of a partition by seed: one each, unless something is wrong.
+using IndexHashes = std::map<std::int64_t, std::set<std::string>>;
+
+/// "seed 1: 71210e18, seed 2: 9a3c55d0", `between` standing for the ": "; it says where runs of one seed
+/// disagree.
+std::string index_hashes_text(const IndexHashes& hashes, std::string_view between);
 
 /// The partition's id with "..." for the run's seed, which it ends with; empty in older records.
 std::string partition_without_seed(const Summary& summary);

@@ -1,9 +1,10 @@
-#include "results/table/privacy_notes.hpp"
-
+// What a reader must know about the epsilons of rows.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/record/claim_text.hpp"
+#include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
 #include "results/text/text.hpp"
 
@@ -19,6 +21,16 @@ namespace fedarena::results {
 namespace {
 
 using Claims = std::vector<std::optional<PrivacyClaim>>;
+
+// What claims state in one respect, once each.
+template <typename Respect>
+auto stated(const Claims& claims, const Respect& respect) {
+  std::set<std::decay_t<std::invoke_result_t<Respect, const PrivacyClaim&>>> values;
+  for (const std::optional<PrivacyClaim>& claim : claims) {
+    if (claim) values.insert(std::invoke(respect, *claim));
+  }
+  return values;
+}
 
 bool is_infinite(const std::optional<Claim>& claim) {
   return claim && claim->epsilon && std::isinf(*claim->epsilon);
@@ -126,42 +138,25 @@ bool has_synthetic_labels(const PrivacyClaim& claim) {
                              [](const auto& nominal) { return nominal.first == kSyntheticLabels; });
 }
 
-void note_labels(const Claims& claims, std::vector<std::string>& notes) {
-  const bool any =
-      std::ranges::any_of(claims, [](const auto& claim) { return claim && claim->unit == "label"; });
-  if (any) notes.push_back(fmt::format("unit label: neighbours are {}", kLabelNeighbours));
-}
-
 // Epsilons say the same only of the same delta, unit and adjacency.
 void note_comparison(const Claims& claims, std::vector<std::string>& notes) {
-  std::set<double> deltas;
-  std::set<std::string> units;
-  std::set<std::string> adjacencies;
-  for (const std::optional<PrivacyClaim>& claim : claims) {
-    if (!claim) continue;
-    deltas.insert(claim->settings.delta);
-    units.insert(claim->unit);
-    if (!claim->adjacency.empty()) adjacencies.insert(claim->adjacency);
-  }
+  std::set<std::string> adjacencies = stated(claims, &PrivacyClaim::adjacency);
+  adjacencies.erase("");
   std::vector<std::string> different;
-  if (deltas.size() > 1) different.emplace_back("delta");
-  if (units.size() > 1) different.emplace_back("unit");
+  if (stated(claims, [](const PrivacyClaim& claim) { return claim.settings.delta; }).size() > 1)
+    different.emplace_back("delta");
+  if (stated(claims, &PrivacyClaim::unit).size() > 1) different.emplace_back("unit");
   if (adjacencies.size() > 1) different.emplace_back("adjacency");
-  if (!different.empty()) {
-    notes.push_back(
-        fmt::format("rows differ in {}: their epsilons cannot be compared", fmt::join(different, " and ")));
-  }
+  if (different.empty()) return;
+  notes.push_back(
+      fmt::format("rows differ in {}: their epsilons cannot be compared", fmt::join(different, " and ")));
 }
 
 // One mechanism has another epsilon by RDP at other orders, or converted otherwise. PLD has neither.
 void note_accountants(const Claims& claims, std::vector<std::string>& notes) {
-  std::set<std::string> orders;
-  std::set<std::string> conversions;
-  for (const std::optional<PrivacyClaim>& claim : claims) {
-    if (!claim) continue;
-    orders.insert(claim->settings.orders);
-    conversions.insert(claim->settings.conversion);
-  }
+  const auto orders = stated(claims, [](const PrivacyClaim& claim) { return claim.settings.orders; });
+  const auto conversions =
+      stated(claims, [](const PrivacyClaim& claim) { return claim.settings.conversion; });
   std::vector<std::string> different;
   if (orders.size() > 1) different.push_back(fmt::format("orders ({})", fmt::join(orders, ", ")));
   if (conversions.size() > 1)
@@ -187,8 +182,7 @@ void note_audits(std::span<const RowRuns> rows, std::span<const std::string> nam
     if (contradicting.empty()) continue;
     notes.push_back(fmt::format(
         "{}: the audits of {} of {} contradict the claim, each with a lower bound above its run's epsilon, "
-        "as "
-        "that of one honest run in twenty at most does: {}",
+        "as that of one honest run in twenty at most does: {}",
         names[i], contradicting.size(), counted(rows[i].runs.size(), "seed"), seeds_text(contradicting)));
   }
   if (!any) return;
@@ -232,11 +226,12 @@ std::vector<std::string> privacy_notes(std::span<const RowRuns> rows, std::span<
   }
   if (any([](const PrivacyClaim& claim) { return !claim.nominal.empty(); }))
     notes.push_back(fmt::format("nominal: {}", kNominalNote));
-  if (any([](const PrivacyClaim& claim) { return has_synthetic_labels(claim); }))
+  if (any(has_synthetic_labels))
     notes.push_back(fmt::format("{}: {}", kSyntheticLabels, kSyntheticLabelsNote));
   note_audits(rows, names, notes);
   note_neighbours(claims, notes);
-  note_labels(claims, notes);
+  if (any([](const PrivacyClaim& claim) { return claim.unit == "label"; }))
+    notes.push_back(fmt::format("unit label: neighbours are {}", kLabelNeighbours));
   note_alike(claims, names, public_note, notes);
   note_alike(claims, names, delta_warning, notes);
   note_comparison(claims, notes);

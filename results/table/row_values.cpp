@@ -48,8 +48,7 @@ constexpr std::array<std::string_view, 5> kDerived = {"parameters", "seeds", "ep
 class Values {
  public:
   void add(const std::string& key, const std::string& value) {
-    if (find_named(values_, key, &Sweep::value_type::first) == nullptr)
-      values_.emplace_back(key, unquoted(value));
+    if (!swept_value(values_, key)) values_.emplace_back(key, unquoted(value));
   }
   Sweep take() { return std::move(values_); }
 
@@ -96,9 +95,7 @@ Sweep row_values(const Row& row) {
 }
 
 std::optional<std::string> row_value(const Row& row, const std::string& key) {
-  const Sweep values = row_values(row);
-  const auto* found = find_named(values, key, &Sweep::value_type::first);
-  return found == nullptr ? std::nullopt : std::optional(found->second);
+  return swept_value(row_values(row), key);
 }
 
 std::vector<std::string> row_keys(const Table& table) {
@@ -142,11 +139,9 @@ bool has_value(const Row& row, const std::string& key, const std::string& value)
 }
 
 std::vector<std::string> keys_that_differ(const Row& left, const Row& right) {
-  std::set<std::string> keys;
-  for (const Row* row : {&left, &right}) {
-    for (const auto& [key, value] : row_values(*row)) keys.insert(key);
-  }
-  std::erase_if(keys, [&](const std::string& key) { return row_value(left, key) == row_value(right, key); });
+  const std::array<Sweep, 2> values = {row_values(left), row_values(right)};
+  const std::vector<std::string> differing = differing_keys(values);
+  std::set<std::string> keys(differing.begin(), differing.end());
   for (const std::string_view key : kDerived) keys.erase(std::string(key));
   if (keys.contains("label")) {
     // Other algorithms have other parameters.

@@ -10,6 +10,7 @@
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/file.hpp"
+#include "fedarena/base/find.hpp"
 
 #include "results/record/run_directory.hpp"
 #include "results/record/run_setup.hpp"
@@ -20,14 +21,9 @@
 namespace fedarena::results {
 namespace {
 
-// Less than 0, 0 or greater, as people order texts.
-int compare_texts(const std::string& left, const std::string& right) {
-  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
-}
-
 int compare_sweeps(const Sweep& left, const Sweep& right) {
   for (std::size_t index = 0; index < std::min(left.size(), right.size()); ++index) {
-    if (const int order = compare_texts(left[index].first, right[index].first)) return order;
+    if (const int order = compare_natural(left[index].first, right[index].first)) return order;
     if (const int order = compare_values(left[index].second, right[index].second)) return order;
   }
   return left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
@@ -123,11 +119,53 @@ Groups grouped(const std::vector<const FoundRun*>& runs) {
   return groups;
 }
 
+std::vector<Setting> all_settings(const Rows& rows) {
+  std::vector<Setting> settings;
+  for (const RowRuns& row : rows.rows) settings.push_back(row.key.setting);
+  for (const FoundRun* run : rows.unfinished) settings.push_back(key_of(*run->summary).setting);
+  return settings;
+}
+
+// All keys that a grid gives to any row; none where it gives the same to all.
+std::vector<std::string> keys_where_different(const Rows& rows) {
+  const std::vector<Setting> settings = all_settings(rows);
+  const auto different = std::ranges::adjacent_find(settings, std::ranges::not_equal_to(), &Setting::sweep);
+  std::vector<std::string> keys;
+  if (different == settings.end()) return keys;
+  for (const Setting& setting : settings) {
+    for (const auto& [key, value] : setting.sweep) keys.push_back(key);
+  }
+  return keys;
+}
+
 // Not [privacy], which is that of algorithms without a policy of their own; each has its own in full.
 constexpr std::array<std::string_view, 5> kConditions = {"audit.", "cohort.", "stopping.", "experiment.dtype",
                                                          "algorithms.privacy."};
 
 }  // namespace
+
+Sweep RowKey::whole_sweep() const {
+  Sweep whole = setting.sweep;
+  whole.insert(whole.end(), own_sweep.begin(), own_sweep.end());
+  return whole;
+}
+
+std::optional<std::string> swept_value(const Sweep& sweep, const std::string& key) {
+  const auto* found = find_named(sweep, key, &Sweep::value_type::first);
+  return found == nullptr ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::string> differing_keys(std::span<const Sweep> sweeps) {
+  std::set<std::string, NaturalOrder> keys;
+  for (const Sweep& sweep : sweeps) {
+    for (const auto& [key, value] : sweep) keys.insert(key);
+  }
+  std::erase_if(keys, [&](const std::string& key) {
+    const auto value_in = [&](const Sweep& sweep) { return swept_value(sweep, key); };
+    return std::ranges::adjacent_find(sweeps, std::ranges::not_equal_to(), value_in) == sweeps.end();
+  });
+  return {keys.begin(), keys.end()};
+}
 
 std::string row_name(const RowKey& key) {
   return key.own_sweep.empty() ? key.label : fmt::format("{}, {}", key.label, sweep_text(key.own_sweep));
@@ -145,12 +183,12 @@ RowKey key_of(const Summary& summary) {
 
 bool RowOrder::operator()(const RowKey& left, const RowKey& right) const {
   const Setting &first = left.setting, &second = right.setting;
-  if (const int order = compare_texts(first.experiment, second.experiment)) return order < 0;
+  if (const int order = compare_natural(first.experiment, second.experiment)) return order < 0;
   if (const int order = compare_sweeps(first.sweep, second.sweep)) return order < 0;
   for (const SettingPart& part : kSettingParts) {
-    if (const int order = compare_texts(first.*part.member, second.*part.member)) return order < 0;
+    if (const int order = compare_natural(first.*part.member, second.*part.member)) return order < 0;
   }
-  if (const int order = compare_texts(left.label, right.label)) return order < 0;
+  if (const int order = compare_natural(left.label, right.label)) return order < 0;
   return compare_sweeps(left.own_sweep, right.own_sweep) < 0;
 }
 
@@ -221,23 +259,23 @@ std::string short_hash(const std::string& hash) {
   return hash.substr(0, kShownDigits);
 }
 
-SettingNames::SettingNames(const Rows& rows) {
-  std::vector<Setting> settings;
-  for (const RowRuns& row : rows.rows) settings.push_back(row.key.setting);
-  for (const FoundRun* run : rows.unfinished) settings.push_back(key_of(*run->summary).setting);
-  for (std::size_t i = 0; i < kSettingParts.size(); ++i) varies_[i] = part_varies(settings, kSettingParts[i]);
-  sweep_varies_ =
-      std::ranges::adjacent_find(settings, std::ranges::not_equal_to(), &Setting::sweep) != settings.end();
+SettingNames::SettingNames(std::span<const Setting> settings, std::vector<std::string> keys)
+    : keys_(std::move(keys)) {
+  for (const SettingPart& part : kSettingParts) {
+    if (part_varies(settings, part)) parts_.push_back(part);
+  }
 }
 
+SettingNames::SettingNames(const Rows& rows) : SettingNames(all_settings(rows), keys_where_different(rows)) {}
+
 std::string SettingNames::of(const Setting& setting) const {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < kSettingParts.size(); ++i) {
-    if (varies_[i])
-      parts.push_back(fmt::format("{} {}", kSettingParts[i].name, setting.*kSettingParts[i].member));
+  std::vector<std::string> texts;
+  for (const SettingPart& part : parts_)
+    texts.push_back(fmt::format("{} {}", part.name, setting.*part.member));
+  for (const auto& [key, value] : setting.sweep) {
+    if (std::ranges::find(keys_, key) != keys_.end()) texts.push_back(fmt::format("{}={}", key, value));
   }
-  if (sweep_varies_ && !setting.sweep.empty()) parts.push_back(sweep_text(setting.sweep));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string SettingNames::of(const RowKey& row) const {

@@ -44,7 +44,16 @@ struct RowKey {
   Setting setting;
   std::string label;
   Sweep own_sweep = {};  ///< what a grid gives to this algorithm alone, by key
+
+  /// What a grid gives to it, alone or with the others.
+  Sweep whole_sweep() const;
 };
+
+/// What a sweep gives under a path or key; none where it does not concern it.
+std::optional<std::string> swept_value(const Sweep& sweep, const std::string& key);
+
+/// The paths or keys under which not all sweeps give the same, in natural order.
+std::vector<std::string> differing_keys(std::span<const Sweep> sweeps);
 
 /// What rows are called: the label, and what a grid gives to this algorithm alone: "fedprox, mu=0.1".
 std::string row_name(const RowKey& key);
@@ -107,9 +116,12 @@ std::string short_hash(const std::string& hash);
 /// in nothing else than the seed stay as they are.
 void separate_by_settings(std::vector<FoundRun>& runs);
 
-/// Names rows in notes: by their names, and those parts of the setting in which the given runs differ.
+/// Names rows and their settings by those parts in which the given settings differ.
 class SettingNames {
  public:
+  /// Of what a grid gives, it tells what stands under these keys.
+  SettingNames(std::span<const Setting> settings, std::vector<std::string> keys);
+  /// By all settings, those of unfinished runs too; it tells all that a grid gives where that differs.
   explicit SettingNames(const Rows& rows);
 
   /// "data set digits, model mlp"; empty where one setting is all there is.
@@ -118,8 +130,8 @@ class SettingNames {
   std::string of(const RowKey& row) const;
 
  private:
-  std::array<bool, kSettingParts.size()> varies_{};
-  bool sweep_varies_ = false;
+  std::vector<SettingPart> parts_;
+  std::vector<std::string> keys_;
 };
 
 }  // namespace fedarena::results

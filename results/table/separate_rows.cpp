@@ -70,9 +70,7 @@ void give(const RunSettings& run, const std::set<std::string>& paths) {
   Sweep& sweep = run.summary->sweep;
   for (const Sweep* settings : {&run.parameters, &run.conditions}) {
     for (const auto& [path, value] : *settings) {
-      if (!paths.contains(path)) continue;
-      if (std::ranges::find(sweep, path, &Sweep::value_type::first) == sweep.end())
-        sweep.emplace_back(path, value);
+      if (paths.contains(path) && !swept_value(sweep, path)) sweep.emplace_back(path, value);
     }
   }
   std::ranges::sort(sweep);

@@ -12,7 +12,6 @@
 #include "results/record/attack_file.hpp"
 #include "results/record/test_metrics.hpp"
 #include "results/table/notes.hpp"
-#include "results/table/privacy_notes.hpp"
 #include "results/table/row_results.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"
@@ -132,9 +131,10 @@ std::vector<std::string> not_counted(const Rows& gathered, const SettingNames& n
   return notes;
 }
 
-template <typename Property>
-bool any_row(const Table& table, const Property& property) {
-  return std::ranges::any_of(table.rows, property);
+std::vector<Setting> settings_in(const Table& table) {
+  std::vector<Setting> settings;
+  for (const Row& row : table.rows) settings.push_back(row.setting);
+  return settings;
 }
 
 }  // namespace
@@ -161,54 +161,27 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
   return table;
 }
 
-bool varies(const Table& table, const SettingPart& part) {
-  std::vector<Setting> settings;
-  for (const Row& row : table.rows) settings.push_back(row.setting);
-  return part_varies(settings, part);
-}
+bool varies(const Table& table, const SettingPart& part) { return part_varies(settings_in(table), part); }
 
 std::vector<std::string> swept_keys(const Table& table) {
-  std::vector<std::string> keys;
-  for (const Row& row : table.rows) {
-    for (const Sweep* sweep : {&row.setting.sweep, &row.own_sweep}) {
-      for (const auto& [key, value] : *sweep) keys.push_back(key);
-    }
-  }
-  std::sort(keys.begin(), keys.end(), natural_less);
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  std::erase_if(keys, [&](const std::string& key) {
-    return std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
-      return swept_value(row, key) == swept_value(table.rows.front(), key);
-    });
-  });
-  return keys;
+  std::vector<Sweep> sweeps;
+  for (const Row& row : table.rows) sweeps.push_back(row.whole_sweep());
+  return differing_keys(sweeps);
 }
 
-std::optional<std::string> swept_value(const Row& row, const std::string& key) {
-  for (const Sweep* sweep : {&row.setting.sweep, &row.own_sweep}) {
-    if (const auto* found = find_named(*sweep, key, &Sweep::value_type::first)) return found->second;
-  }
-  return std::nullopt;
-}
+SettingNames setting_names(const Table& table) { return {settings_in(table), swept_keys(table)}; }
 
 bool any_accuracy(const Table& table) {
-  return any_row(table, [](const Row& row) { return row.last.share; });
+  return std::ranges::any_of(table.rows, [](const Row& row) { return row.last.share; });
 }
 
 bool any_regression(const Table& table) {
-  return any_row(table, [](const Row& row) { return !row.last.share; });
+  return std::ranges::any_of(table.rows, [](const Row& row) { return !row.last.share; });
 }
 
-bool any_clients_tested(const Table& table) {
-  return any_row(table, [](const Row& row) { return !row.clients_tested.empty(); });
-}
-
-bool any_private(const Table& table) {
-  return any_row(table, [](const Row& row) { return row.privacy.has_value(); });
-}
-
-bool any_per_distance(const Table& table) {
-  return any_row(table, [](const Row& row) { return row.privacy && row.privacy->per_distance; });
+bool claims_per_distance(const Table& table) {
+  return std::ranges::any_of(table.rows,
+                             [](const Row& row) { return row.privacy && row.privacy->per_distance; });
 }
 
 std::vector<std::string> nominal_names(const Table& table) {
@@ -222,17 +195,8 @@ std::vector<std::string> nominal_names(const Table& table) {
 
 std::optional<double> nominal_of(const Row& row, const std::string& what) {
   if (!row.privacy) return std::nullopt;
-  const auto& known = row.privacy->nominal;
-  const auto found = std::ranges::find(known, what, &std::pair<std::string, double>::first);
-  return found == known.end() ? std::nullopt : std::optional(found->second);
-}
-
-bool any_audited(const Table& table) {
-  return any_row(table, [](const Row& row) { return row.epsilon_at_least.has_value(); });
-}
-
-bool any_published(const Table& table) {
-  return any_row(table, [](const Row& row) { return row.published.has_value(); });
+  const auto* found = find_named(row.privacy->nominal, what, &std::pair<std::string, double>::first);
+  return found == nullptr ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<Spread> Row::clients(const CatalogueEntry* column) const {
@@ -273,15 +237,6 @@ std::span<const CatalogueEntry* const> client_columns() {
       find_entry("client-accuracy"), find_entry("worst-client"), find_entry("bmta"),
       find_entry("bmt-f1"),          find_entry("client-rmse"),  find_entry("worst-client-rmse")};
   return kColumns;
-}
-
-std::vector<const CatalogueEntry*> client_columns_of(const Table& table) {
-  std::vector<const CatalogueEntry*> columns;
-  for (const CatalogueEntry* column : client_columns()) {
-    if (column->unit == NumberUnit::kShare ? any_accuracy(table) : any_regression(table))
-      columns.push_back(column);
-  }
-  return columns;
 }
 
 std::string rounds_done(const Row& row) {

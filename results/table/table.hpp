@@ -1,12 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/measures/round_metric.hpp"
@@ -97,12 +97,13 @@ Table make_table(std::span<const FoundRun> runs, const std::optional<RoundMetric
 /// it needs a column.
 bool varies(const Table& table, const SettingPart& part);
 
-/// What the sweeps of all rows give, in natural order: the paths or keys in which rows differ. Each needs a
+/// What the grids of all rows vary, in natural order: the paths or keys in which rows differ. Each needs a
 /// column.
 std::vector<std::string> swept_keys(const Table& table);
 
-/// The value of a row at such a path or key; none where the sweep does not concern it.
-std::optional<std::string> swept_value(const Row& row, const std::string& key);
+/// What its rows are called beside each other: with the parts of the setting and the swept keys in which they
+/// differ.
+SettingNames setting_names(const Table& table);
 
 /// The parts of the setting that all rows share, as "Experiment quickstart, data set digits", and of those
 /// that a sweep tells apart what is common; empty without any.
@@ -112,34 +113,25 @@ std::string caption(const Table& table);
 bool any_accuracy(const Table& table);
 bool any_regression(const Table& table);
 
-/// Whether any row tells of its clients.
-bool any_clients_tested(const Table& table);
+/// Whether any row has that: `any_has(table, &Row::privacy)`.
+template <typename Value>
+bool any_has(const Table& table, std::optional<Value> Row::*value) {
+  return std::ranges::any_of(table.rows, [&](const Row& row) { return (row.*value).has_value(); });
+}
 
 /// What rows say of their clients, over seeds: accuracies after the last round and of the best rounds, and on
 /// regression data errors after the last round.
 std::span<const CatalogueEntry* const> client_columns();
 
-/// Those of them that this table can have: accuracies, errors where data are for regression, or both.
-std::vector<const CatalogueEntry*> client_columns_of(const Table& table);
-
 /// The scores by which any run of the table was attacked, ascending.
 std::vector<std::string> attack_scores(const Table& table);
 
-/// Whether any row claims privacy, so that the table says which and how much.
-bool any_private(const Table& table);
-
 /// Whether any row makes a claim per unit of distance.
-bool any_per_distance(const Table& table);
+bool claims_per_distance(const Table& table);
 
 /// What papers call the privacy of any row, ascending, and what it is of a row; none where it has no such.
 std::vector<std::string> nominal_names(const Table& table);
 std::optional<double> nominal_of(const Row& row, const std::string& what);
-
-/// Whether any row was audited by canaries.
-bool any_audited(const Table& table);
-
-/// Whether any row has a published figure beside its own.
-bool any_published(const Table& table);
 
 /// The rounds that the runs of a row did: "20", or "14-15" where their budgets stopped them at different
 /// ones.

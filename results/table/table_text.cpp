@@ -77,7 +77,7 @@ std::string legend(const Table& table, const Selection& selection) {
     say(shown(first) || shown(second), fmt::format("{}: bytes {}.", names[name], tail));
   };
   say(shown(TableColumn::kResult), results_sentence(table));
-  say(shown(TableColumn::kResult) && any_published(table),
+  say(shown(TableColumn::kResult) && any_has(table, &Row::published),
       "Published: the figures of others, as the notes say; ± as they have it.");
   say(tested("client-accuracy"),
       "Clients: the mean over clients of the accuracy on each one's own test examples, and the least of any; "
@@ -86,7 +86,7 @@ std::string legend(const Table& table, const Selection& selection) {
   say(tested("client-rmse"),
       "Clients (RMSE): the mean over clients of the RMSE on each one's own test examples, and the largest of "
       "any.");
-  say(shown(TableColumn::kEpsilon) && any_private(table),
+  say(shown(TableColumn::kEpsilon) && any_has(table, &Row::privacy),
       "Epsilon: upper bound, rounded up, the largest over seeds.");
   say((shown(TableColumn::kAttacks) || shown(TableColumn::kAttackRates)) && !attack_scores(table).empty(),
       "AUC of an attack on membership: how often a training example has a higher score than another; 0.5 is "

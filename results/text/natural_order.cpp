@@ -44,6 +44,10 @@ bool natural_less(std::string_view left, std::string_view right) {
   return left < right;  // "1" and "01": equal as numbers
 }
 
+int compare_natural(std::string_view left, std::string_view right) {
+  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
+}
+
 std::optional<double> as_number(const std::string& text) {
   const std::optional<double> number = parse_number<double>(text);
   return number && !std::isnan(*number) ? number : std::nullopt;
@@ -52,7 +56,7 @@ std::optional<double> as_number(const std::string& text) {
 int compare_values(const std::string& left, const std::string& right) {
   const std::optional<double> first = as_number(left), second = as_number(right);
   if (first && second && *first != *second) return *first < *second ? -1 : 1;
-  return natural_less(left, right) ? -1 : natural_less(right, left) ? 1 : 0;
+  return compare_natural(left, right);
 }
 
 }  // namespace fedarena::results

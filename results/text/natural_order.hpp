@@ -11,6 +11,9 @@ namespace fedarena::results {
 /// neighbours whose names it begins. A strict total order: only equal texts are equivalent.
 bool natural_less(std::string_view left, std::string_view right);
 
+/// Less than 0, 0 or greater, in that order.
+int compare_natural(std::string_view left, std::string_view right);
+
 /// That order, for sets and maps; of pairs, the first texts go before the second ones.
 struct NaturalOrder {
   using Pair = std::pair<std::string, std::string>;

@@ -9,7 +9,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "results/record/json_fields.hpp"
-#include "results/statistics/bootstrap.hpp"
+#include "results/statistics/paired_tests.hpp"
 #include "results/statistics/statistics.hpp"
 #include "results/text/text.hpp"
 #include "results/write/render.hpp"
@@ -25,12 +25,10 @@ std::optional<double> side_mean(const Pair& pair, double SeedPair::*side) {
   return mean(values);
 }
 
-std::optional<Interval> t_interval(const Pair& pair) {
-  return pair.judgement.t ? std::optional(pair.judgement.t->interval) : std::nullopt;
-}
-
-std::optional<double> t_p(const Pair& pair) {
-  return pair.judgement.t ? std::optional(pair.judgement.t->p) : std::nullopt;
+// A part of what may not be there.
+template <typename Whole, typename Part>
+std::optional<Part> part_of(const std::optional<Whole>& whole, Part Whole::*part) {
+  return whole ? std::optional((*whole).*part) : std::nullopt;
 }
 
 // What a difference is printed beside, so that it has as many digits: the larger of the two means.
@@ -72,21 +70,21 @@ std::vector<Column<Pair>> columns_of(const Pairs& pairs) {
     columns.push_back({heading, align, std::move(cell)});
   };
   for (const std::string& key : pair_keys(pairs)) {
-    add(key, Align::kText, [key](const Pair& pair) -> Cell {
-      const auto found = std::ranges::find(pair.point, key, &Sweep::value_type::first);
-      return found == pair.point.end() ? kNothing : found->second;
-    });
+    add(key, Align::kText,
+        [key](const Pair& pair) { return swept_value(pair.point, key).value_or(kNothing); });
   }
   add("A", Align::kText, [](const Pair& pair) { return pair.first; });
   add("B", Align::kText, [](const Pair& pair) { return pair.second; });
   add("seeds", Align::kNumber, [](const Pair& pair) { return std::to_string(pair.seeds.size()); });
   add(metric.is_fraction() ? "A - B (points)" : "A - B", Align::kFormula,
       [&](const Pair& pair) { return difference_cell(metric, pair); });
-  add(fmt::format("{:g} % interval (t)", 100 * (1 - kErrorRate)), Align::kFormula,
-      [&](const Pair& pair) { return interval_cell(metric, pair, t_interval(pair)); });
+  add(fmt::format("{:g} % interval (t)", 100 * (1 - kErrorRate)), Align::kFormula, [&](const Pair& pair) {
+    return interval_cell(metric, pair, part_of(pair.judgement.t, &PairedT::interval));
+  });
   add("bootstrap", Align::kFormula,
       [&](const Pair& pair) { return interval_cell(metric, pair, pair.bootstrap); });
-  add("p (t)", Align::kNumber, [](const Pair& pair) { return p_cell(t_p(pair)); });
+  add("p (t)", Align::kNumber,
+      [](const Pair& pair) { return p_cell(part_of(pair.judgement.t, &PairedT::p)); });
   add("p (Wilcoxon)", Align::kNumber, ranks_cell);
   add("p (Holm)", Align::kNumber, [](const Pair& pair) { return p_cell(pair.judgement.holm); });
   add("verdict", Align::kText, [&](const Pair& pair) { return verdict_text(pair, metric); });
@@ -125,22 +123,20 @@ struct RawNumber {
 
 // The numbers of both formats for programs, under their names.
 std::vector<RawNumber> numbers_of(const Pair& pair) {
-  const auto end_of = [](const std::optional<Interval>& interval, double Interval::*end) {
-    return interval ? std::optional((*interval).*end) : std::nullopt;
-  };
   const PairJudgement& judgement = pair.judgement;
+  const std::optional<Interval> interval = part_of(judgement.t, &PairedT::interval);
   return {{"a_mean", side_mean(pair, &SeedPair::first)},
           {"b_mean", side_mean(pair, &SeedPair::second)},
           {"difference_mean", pair.mean},
           {"difference_std", pair.deviation},
-          {"t_low", end_of(t_interval(pair), &Interval::low)},
-          {"t_high", end_of(t_interval(pair), &Interval::high)},
-          {"bootstrap_low", end_of(pair.bootstrap, &Interval::low)},
-          {"bootstrap_high", end_of(pair.bootstrap, &Interval::high)},
-          {"t", judgement.t ? std::optional(judgement.t->statistic) : std::nullopt},
-          {"p_t", t_p(pair)},
-          {"p_wilcoxon", judgement.ranks ? std::optional(judgement.ranks->p) : std::nullopt},
-          {"p_wilcoxon_least", judgement.ranks ? std::optional(judgement.ranks->least) : std::nullopt},
+          {"t_low", part_of(interval, &Interval::low)},
+          {"t_high", part_of(interval, &Interval::high)},
+          {"bootstrap_low", part_of(pair.bootstrap, &Interval::low)},
+          {"bootstrap_high", part_of(pair.bootstrap, &Interval::high)},
+          {"t", part_of(judgement.t, &PairedT::statistic)},
+          {"p_t", part_of(judgement.t, &PairedT::p)},
+          {"p_wilcoxon", part_of(judgement.ranks, &SignedRank::p)},
+          {"p_wilcoxon_least", part_of(judgement.ranks, &SignedRank::least)},
           {"p_holm", judgement.holm}};
 }
 

@@ -22,7 +22,7 @@ std::string pivot_legend(const Table& table, const Pivot& pivot) {
   if (pivot.shares) text += " In percent.";
   text += fmt::format(" Columns: {}.", pivot.across);
   if (std::ranges::any_of(table.rows, &Row::best)) text += " Bold: the best of its setting.";
-  if (any_private(table)) text += " Epsilons are in the table without --pivot.";
+  if (any_has(table, &Row::privacy)) text += " Epsilons are in the table without --pivot.";
   return text;
 }
 

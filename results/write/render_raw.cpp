@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add("as_if_epsilon_pld", epsilon(claim.as_if_pld));
   add("made_epsilon_rdp", epsilon(claim.made_rdp));
   add("made_epsilon_pld", epsilon(claim.made_pld));
-  if (any_per_distance(table)) add_number("epsilon_per_distance", claim.per_distance);
+  if (claims_per_distance(table)) add_number("epsilon_per_distance", claim.per_distance);
   for (const std::string& what : nominal_names(table))
     add_number(fmt::format("nominal {}", what), nominal_of(row, what));
   add("assumed", claim.assumed ? claim.settings.assume : "");
@@ -76,9 +76,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   add_number("uplink_bytes_per_client_round", row.uplink_bytes);
   add_number("downlink_bytes_per_client_round", row.downlink_bytes);
   add_number("seconds", row.seconds);
-  Sweep sweep = row.setting.sweep;
-  sweep.insert(sweep.end(), row.own_sweep.begin(), row.own_sweep.end());
-  add("sweep", sweep_text(sweep));
+  add("sweep", sweep_text(row.whole_sweep()));
   for (const CatalogueEntry* column : client_columns()) add_spread(column->column, row.clients(column));
   add_number("examples", row.examples);
   add_number("gradients", row.gradients);
@@ -102,7 +100,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
                             ? std::to_string(row.tuning->examples)
                             : "");
   add("trial_seconds", row.tuning ? exact_number(row.tuning->seconds) : "");
-  if (any_audited(table)) {
+  if (any_has(table, &Row::epsilon_at_least)) {
     add_spread("epsilon_at_least", row.epsilon_at_least);
     add("control", !row.epsilon_at_least ? "" : row.control ? "true" : "false");
     add("audits_contradicting", fmt::format("{}", fmt::join(row.audits_contradicting(), " ")));
@@ -183,9 +181,7 @@ Json json_of(const Row& row, const Table& table) {
   json["partition"] = row.setting.partition;
   json["model"] = row.setting.model;
   json["sweep"] = Json::object();
-  for (const Sweep* sweep : {&row.setting.sweep, &row.own_sweep}) {
-    for (const auto& [key, value] : *sweep) json["sweep"][key] = value;
-  }
+  for (const auto& [key, value] : row.whole_sweep()) json["sweep"][key] = value;
   json["label"] = row.label;
   json["algorithm"] = summary.algorithm;
   json["algorithm_parameters"] = Json::object();

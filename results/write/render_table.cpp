@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "results/record/claim_text.hpp"
-#include "results/table/privacy_notes.hpp"
+#include "results/table/notes.hpp"
 #include "results/write/render.hpp"
 
 namespace fedarena::results {
@@ -37,7 +37,7 @@ void add_results(const Table& table, RowColumns& columns) {
     if (any_regression(table))
       add(heading(known_quantity("rmse")), [](const Result& result) { return !result.share; });
   }
-  if (!any_published(table)) return;
+  if (!any_has(table, &Row::published)) return;
   const bool shares = std::ranges::all_of(
       table.rows, [](const Row& row) { return !row.published || (row.result && row.result->share); });
   columns.push_back({shares ? "published (%)" : "published", Align::kPoint, [](const Row& row) {
@@ -46,7 +46,9 @@ void add_results(const Table& table, RowColumns& columns) {
 }
 
 void add_clients(const Table& table, RowColumns& columns) {
-  for (const CatalogueEntry* column : client_columns_of(table)) {
+  for (const CatalogueEntry* column : client_columns()) {
+    // Accuracies, errors where data are for regression, or both.
+    if (!(column->unit == NumberUnit::kShare ? any_accuracy(table) : any_regression(table))) continue;
     columns.push_back(
         {std::string(column->heading), Align::kPoint, [=, shown = table.plus_minus](const Row& row) {
            const std::optional<Spread> spread = row.clients(column);
@@ -97,14 +99,14 @@ RowColumn claim_column(const char* heading, const std::function<std::string(cons
 }
 
 void add_privacy(const Table& table, RowColumns& columns) {
-  if (!any_private(table)) {
+  if (!any_has(table, &Row::privacy)) {
     columns.push_back(
         {{"epsilon", true}, Align::kNumber, [](const Row& row) { return row.summary().policy; }});
     return;
   }
   columns.push_back(epsilon_column("RDP", &PrivacyClaim::rdp, &PrivacyClaim::as_if_rdp));
   columns.push_back(epsilon_column("PLD", &PrivacyClaim::pld, &PrivacyClaim::as_if_pld));
-  if (any_audited(table)) {
+  if (any_has(table, &Row::epsilon_at_least)) {
     columns.push_back(
         {{"epsilon >=", true}, Align::kPoint, [shown = table.plus_minus](const Row& row) -> Cell {
            if (!row.epsilon_at_least) return kNothing;
@@ -113,7 +115,7 @@ void add_privacy(const Table& table, RowColumns& columns) {
            return result_cell({bound, false}, shown);
          }});
   }
-  if (any_per_distance(table)) {
+  if (claims_per_distance(table)) {
     columns.push_back({"epsilon / distance", Align::kPoint, [](const Row& row) -> Cell {
                          if (!row.privacy || !row.privacy->per_distance) return kNothing;
                          return number_cell(epsilon_text(*row.privacy->per_distance));
@@ -140,20 +142,14 @@ Cell rounds_cell(const Row& row) {
 }
 
 // A column of sums, some of which stay secret.
-RowColumn count_column(const char* heading, std::optional<double> Row::*member) {
-  return {heading, Align::kNumber, [=](const Row& row) -> Cell {
-            return row.*member ? scaled_count(*(row.*member)) : Cell(kNothing);
-          }};
+RowColumn sum_column(const char* heading, std::optional<double> Row::*member,
+                     ScaledNumber (*scaled)(double)) {
+  return {heading, Align::kNumber,
+          [=](const Row& row) -> Cell { return row.*member ? scaled(*(row.*member)) : Cell(kNothing); }};
 }
 
 RowColumn bytes_column(const char* heading, double Row::*member) {
   return {heading, Align::kNumber, [=](const Row& row) { return scaled_bytes(row.*member); }};
-}
-
-RowColumn total_bytes_column(const char* heading, std::optional<double> Row::*member) {
-  return {heading, Align::kNumber, [=](const Row& row) -> Cell {
-            return row.*member ? scaled_bytes(*(row.*member)) : Cell(kNothing);
-          }};
 }
 
 void add(TableColumn shown, const Table& table, RowColumns& columns) {
@@ -175,9 +171,9 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
     case TableColumn::kAttackRates:
       return add_attacks(table, attack_measures().subspan(1), columns);
     case TableColumn::kExamples:
-      return columns.push_back(count_column("examples", &Row::examples));
+      return columns.push_back(sum_column("examples", &Row::examples, scaled_count));
     case TableColumn::kGradients:
-      return columns.push_back(count_column("gradients", &Row::gradients));
+      return columns.push_back(sum_column("gradients", &Row::gradients, scaled_count));
     case TableColumn::kOperations:
       return columns.push_back({"operations", Align::kNumber, [](const Row& row) -> Cell {
                                   if (!row.operations) return kNothing;
@@ -188,9 +184,9 @@ void add(TableColumn shown, const Table& table, RowColumns& columns) {
     case TableColumn::kDownlink:
       return columns.push_back(bytes_column("downlink", &Row::downlink_bytes));
     case TableColumn::kTotalUplink:
-      return columns.push_back(total_bytes_column("total uplink", &Row::total_uplink_bytes));
+      return columns.push_back(sum_column("total uplink", &Row::total_uplink_bytes, scaled_bytes));
     case TableColumn::kTotalDownlink:
-      return columns.push_back(total_bytes_column("total downlink", &Row::total_downlink_bytes));
+      return columns.push_back(sum_column("total downlink", &Row::total_downlink_bytes, scaled_bytes));
     case TableColumn::kSeconds:
       return columns.push_back(
           {"seconds", Align::kPoint, [](const Row& row) { return number_cell(human_seconds(row.seconds)); }});
@@ -207,11 +203,10 @@ RowColumns columns_of(const Table& table, const Selection& selection) {
   // What concerns one algorithm stands beside it.
   RowColumns own;
   for (const std::string& key : swept_keys(table)) {
-    const bool shared = std::ranges::any_of(table.rows, [&](const Row& row) {
-      return std::ranges::find(row.setting.sweep, key, &Sweep::value_type::first) != row.setting.sweep.end();
-    });
+    const bool shared = std::ranges::any_of(
+        table.rows, [&](const Row& row) { return swept_value(row.setting.sweep, key).has_value(); });
     (shared ? columns : own).push_back({key, Align::kText, [key](const Row& row) {
-                                          return swept_value(row, key).value_or(kNothing);
+                                          return swept_value(row.whole_sweep(), key).value_or(kNothing);
                                         }});
   }
   columns.push_back({"algorithm", Align::kText, [](const Row& row) { return row.label; }});

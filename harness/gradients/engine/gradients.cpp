@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <limits>
 #include <malloc.h>
+#include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>

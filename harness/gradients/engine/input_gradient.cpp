@@ -1,7 +1,6 @@
 #include "harness/gradients/engine/input_gradient.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>

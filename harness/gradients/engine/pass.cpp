@@ -1,7 +1,6 @@
 #include "harness/gradients/engine/pass.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <ATen/ATen.h>
 

@@ -1,19 +1,14 @@
 #include "harness/gradients/engine/per_example.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
-#include <span>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include <ATen/ATen.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/overload.hpp"
 
 #include "harness/gradients/engine/pass.hpp"
 

@@ -1,7 +1,6 @@
 #include "harness/gradients/rules/convolution.hpp"
 
 #include <array>
-#include <utility>
 
 #include <ATen/ATen.h>
 
@@ -17,13 +16,12 @@ using kernels::TileGrid;
 
 class LibTorchConvolution final : public Convolution {
  public:
-  LibTorchConvolution(const Conv2d& layer, const LayerWeights& weights)
-      : Convolution(layer), weights_(weights) {}
+  using Convolution::Convolution;
 
   torch::Tensor outputs(const torch::Tensor& inputs) const override {
-    return at::conv2d(inputs, weights_.parameters[0], weights_.parameters[1], /*stride=*/1, layer().padding);
+    return at::conv2d(inputs, weights().parameters[0], weights().parameters[1], /*stride=*/1,
+                      layer().padding);
   }
-  Deltas prepare(const torch::Tensor& deltas) const override { return {deltas, {}}; }
   torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
     return gradients(inputs, deltas.plain, {true, false, false})[0];
   }
@@ -55,28 +53,24 @@ class LibTorchConvolution final : public Convolution {
     const std::vector<std::int64_t> padding{layer().padding, layer().padding};
     const std::vector<std::int64_t> ones{1, 1};
     const std::vector<std::int64_t> zeros{0, 0};
-    auto [input, weight, shift] = at::convolution_backward(deltas, inputs, weights_.parameters[0],
+    auto [input, weight, shift] = at::convolution_backward(deltas, inputs, weights().parameters[0],
                                                            at::OptionalIntArrayRef(bias), ones, padding, ones,
                                                            /*transposed=*/false, zeros, /*groups=*/1, wanted);
     return {input, weight, shift};
   }
-
-  const LayerWeights& weights_;
 };
 
 // Few channels, many outputs.
 class PatchConvolution final : public Convolution {
  public:
-  PatchConvolution(const Conv2d& layer, const LayerWeights& weights)
-      : Convolution(layer), weights_(weights) {}
+  using Convolution::Convolution;
 
   torch::Tensor outputs(const torch::Tensor& inputs) const override {
-    return kernels::outputs_of_patches(layer(), inputs, weights_.parameters[0], weights_.parameters[1]);
+    return kernels::outputs_of_patches(layer(), inputs, weights().parameters[0], weights().parameters[1]);
   }
-  Deltas prepare(const torch::Tensor& deltas) const override { return {deltas, {}}; }
   torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
     torch::Tensor result = at::zeros_like(inputs);
-    kernels::add_input_deltas_of_patches(layer(), weights_.parameters[0], deltas.plain, result);
+    kernels::add_input_deltas_of_patches(layer(), weights().parameters[0], deltas.plain, result);
     return result;
   }
   Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const override {
@@ -94,9 +88,6 @@ class PatchConvolution final : public Convolution {
   }
   // So few weights that holding them costs nothing.
   std::int64_t traffic_of_a_weight() const override { return 0; }
-
- private:
-  const LayerWeights& weights_;
 };
 
 // Outputs take small tiles, because their rounding decides which inputs of a ReLU are positive; gradients
@@ -104,13 +95,13 @@ class PatchConvolution final : public Convolution {
 class TileConvolution final : public Convolution {
  public:
   TileConvolution(const Conv2d& layer, const LayerWeights& weights, const torch::Tensor& inputs)
-      : Convolution(layer), weights_(weights), height_(inputs.size(2)), width_(inputs.size(3)) {}
+      : Convolution(layer, weights), height_(inputs.size(2)), width_(inputs.size(3)) {}
 
   torch::Tensor outputs(const torch::Tensor& inputs) const override {
     const TileGrid grid = grid_of(inputs, Tile::kSmall);
     const torch::Tensor products = kernels::places(Tile::kSmall, grid.tiles(), layer().out, inputs.options());
-    kernels::multiply(tiles_of(inputs, grid), weights_.filters->forward(), products);
-    return kernels::outputs_of_tiles(products, grid, weights_.parameters[1]);
+    kernels::multiply(tiles_of(inputs, grid), weights().filters->forward(), products);
+    return kernels::outputs_of_tiles(products, grid, weights().parameters[1]);
   }
   Deltas prepare(const torch::Tensor& deltas) const override {
     const TileGrid grid = grid_of(deltas, Tile::kLarge);
@@ -121,7 +112,7 @@ class TileConvolution final : public Convolution {
   torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const override {
     const TileGrid grid = grid_of(inputs, Tile::kLarge);
     const torch::Tensor products = kernels::places(Tile::kLarge, grid.tiles(), layer().in, inputs.options());
-    kernels::multiply(deltas.tiles, weights_.filters->adjoint(), products);
+    kernels::multiply(deltas.tiles, weights().filters->adjoint(), products);
     return kernels::input_deltas_of_tiles(products, grid);
   }
   Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const override {
@@ -156,7 +147,6 @@ class TileConvolution final : public Convolution {
     return tiles;
   }
 
-  const LayerWeights& weights_;
   std::int64_t height_, width_;  // of the inputs
 };
 

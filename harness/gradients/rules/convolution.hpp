@@ -27,14 +27,14 @@ class Convolution {
     torch::Tensor weight, bias;
   };
 
-  explicit Convolution(const Conv2d& layer) : layer_(layer) {}
+  Convolution(const Conv2d& layer, const LayerWeights& weights) : layer_(layer), weights_(weights) {}
   virtual ~Convolution() = default;
   Convolution(const Convolution&) = delete;
   Convolution& operator=(const Convolution&) = delete;
 
   const Conv2d& layer() const { return layer_; }
   virtual torch::Tensor outputs(const torch::Tensor& inputs) const = 0;
-  virtual Deltas prepare(const torch::Tensor& deltas) const = 0;
+  virtual Deltas prepare(const torch::Tensor& deltas) const { return {deltas, {}}; }
   virtual torch::Tensor input_deltas(const torch::Tensor& inputs, const Deltas& deltas) const = 0;
   /// Summed over the examples.
   virtual Gradient gradient(const torch::Tensor& inputs, const Deltas& deltas) const = 0;
@@ -46,8 +46,12 @@ class Convolution {
   /// What one example's gradient costs beyond its part of the sum, in multiplications a weight.
   virtual std::int64_t traffic_of_a_weight() const = 0;
 
+ protected:
+  const LayerWeights& weights() const { return weights_; }
+
  private:
   Conv2d layer_;
+  const LayerWeights& weights_;
 };
 
 /// By tiles where they pay for such inputs (winograd.hpp), by patches where those are small (patches.hpp), by

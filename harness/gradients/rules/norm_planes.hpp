@@ -8,12 +8,10 @@
 #include "harness/gradients/kernels/pooling.hpp"
 #include "harness/gradients/kernels/vectorised.hpp"
 
-/// What the passes of group normalisation have in common; loops over planes in
-/// the innermost cache.
+/// What the passes of group normalisation have in common; loops over planes in the innermost cache.
 namespace fedarena::kernels {
 
-/// Sizes of one pass. A plane is what one channel of one example has: height *
-/// width numbers.
+/// Sizes of one pass. A plane is what one channel of one example has: height * width numbers.
 struct Extent {
   std::int64_t groups, groups_per_example, channels;  ///< channels of a group
   std::int64_t plane, height, width, pooled_plane;
@@ -56,8 +54,7 @@ inline Moments<T> moments_of(const T* x, std::int64_t count, double epsilon) {
   return {mean, static_cast<T>(1 / std::sqrt(variance + epsilon))};
 }
 
-/// The normalised number, by one expression: later passes compute it again and
-/// need the same bits.
+/// The normalised number, by one expression: later passes compute it again and need the same bits.
 template <typename T>
 inline T normalised(T input, T mean, T scale, T shift) {
   return (input - mean) * scale + shift;

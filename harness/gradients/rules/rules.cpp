@@ -1,6 +1,4 @@
 // Layers with few or no parameters; their per-example gradients are held.
-#include <algorithm>
-#include <numeric>
 #include <utility>
 #include <variant>
 

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -56,12 +57,15 @@ std::vector<std::string> hostile_texts(const std::filesystem::path& file) {
 
 class HostileTexts : public testing::TestWithParam<Terminal> {
  protected:
-  // Draws it; gnuplot takes the script for what it is meant to be, or run_gnuplot() throws.
-  std::string drawn(const std::string& script) const {
+  // gnuplot takes the script for what it is meant to be, or run_gnuplot() throws.
+  void draw(const std::string& script) const {
+    static const std::map<Terminal, const char*> kSigns = {{kPngTerminal, "PNG"},
+                                                           {kSvgTerminal, "</svg>"},
+                                                           {kPdfTerminal, "%PDF"},
+                                                           {kTikzTerminal, "\\begin{tikzpicture}"}};
     EXPECT_THAT(script, Not(testing::AnyOf(HasSubstr("`"), HasSubstr("@"))));
-    std::string picture = run_gnuplot(script);
+    EXPECT_THAT(run_gnuplot(script), HasSubstr(kSigns.at(GetParam())));
     EXPECT_FALSE(std::filesystem::exists(file_)) << script;
-    return picture;
   }
   std::string all() const { return fmt::format("{}", fmt::join(texts_, "")); }
 
@@ -81,7 +85,7 @@ TEST_P(HostileTexts, AreNotRunFromCurves) {
           {.name = text, .seeds = {1}, .points = {{.round = 1, .x = 1, .y = 2, .std = {}}}});
     }
     curves.panels.front().curves = curves.panels.back().curves;
-    drawn(curves_script(curves, {}, GetParam()));
+    draw(curves_script(curves, {}, GetParam()));
   }
 }
 
@@ -90,11 +94,11 @@ TEST_P(HostileTexts, AreNotRunFromCharacteristics) {
   for (const std::string& text : texts_) {
     curves.push_back({text, roc_curve(std::vector{4.0, 2.0}, std::vector{3.0, 1.0}).value()});
   }
-  drawn(roc_script(curves, GetParam()));
+  draw(roc_script(curves, GetParam()));
 }
 
 TEST_P(HostileTexts, AreNotRunFromHeatMaps) {
-  for (const std::string& text : texts_) drawn(heat_map_script({.title = text, .counts = {{1}}}, GetParam()));
+  for (const std::string& text : texts_) draw(heat_map_script({.title = text, .counts = {{1}}}, GetParam()));
 }
 
 TEST_P(HostileTexts, AreNotRunFromChoices) {
@@ -102,7 +106,7 @@ TEST_P(HostileTexts, AreNotRunFromChoices) {
   round.round = 1;
   round.choices = {{0, 0}, {1, 1}};
   const Choices choices = choices_of({&round, 1});
-  for (const std::string& text : texts_) drawn(choices_script({text, choices}, GetParam()));
+  for (const std::string& text : texts_) draw(choices_script({text, choices}, GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Terminals, HostileTexts,

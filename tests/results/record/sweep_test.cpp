@@ -117,7 +117,7 @@ TEST(Sweep, LeavesTheColumnOfAPartWhereMoreDiffers) {
   runs.push_back(at({}, "iid (clients = 4)", "fedavg", 1, 0.9));
   const Table table = make_table(runs);
   EXPECT_TRUE(varies(table, kSettingParts[2]));
-  EXPECT_EQ(swept_value(table.rows.front(), "partition.alpha"), std::nullopt);
+  EXPECT_EQ(swept_value(table.rows.front().whole_sweep(), "partition.alpha"), std::nullopt);
   runs.back().summary->sweep = {{"partition.alpha", "10"}};
   EXPECT_TRUE(varies(make_table(runs), kSettingParts[2]));
 }

@@ -1,15 +1,15 @@
 // The page in a browser: whether its scripts run under its own security policy, and do what they should.
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <sys/wait.h>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "fedarena/base/child_program.hpp"
 
 #include "results/report/report.hpp"
 #include "tests/results/recorded_run.hpp"
@@ -26,15 +26,8 @@ using testing::StartsWith;
 
 // What a command prints; none where it fails.
 std::optional<std::string> output_of(const std::string& command) {
-  FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return std::nullopt;
-  std::string text;
-  std::vector<char> buffer(1U << 16U);
-  for (std::size_t got = 1; got > 0; text.append(buffer.data(), got)) {
-    got = std::fread(buffer.data(), 1, buffer.size(), pipe);
-  }
-  const int status = ::pclose(pipe);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? std::optional(text) : std::nullopt;
+  const auto shell = call_program({"sh", "-c", command});
+  return shell && shell->exit_code == 0 ? std::optional(shell->out) : std::nullopt;
 }
 
 // Inserted before everything else: what goes wrong in the page, what the policy refuses included.
@@ -156,8 +149,7 @@ class Browser : public testing::Test {
     const std::filesystem::path page = folder_.write("report.html", html);
     const std::string command = fmt::format(
         "timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
-        "--user-data-dir={} "
-        "--virtual-time-budget=5000 {} --dump-dom file://{} 2>/dev/null",
+        "--user-data-dir={} --virtual-time-budget=5000 {} --dump-dom file://{} 2>/dev/null",
         (folder_ / "profile").string(), options, page.string());
     const std::optional<std::string> dom = output_of(command);
     EXPECT_TRUE(dom) << command;

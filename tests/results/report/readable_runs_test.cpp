@@ -13,6 +13,7 @@ namespace fedarena::results {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -85,17 +86,25 @@ TEST(ReadableRuns, TakesALossThatIsNoNumberForItself) {
   EXPECT_THAT(problem_of(read(folder).runs, "a"), IsEmpty());
 }
 
-// Nobody knows which of them is wrong, and a mean over different things is none.
+// Nobody knows which of them is wrong, and a mean over different things is none. What is wrong is said once.
 TEST(ReadableRuns, RefusesARowWhoseRunsAreNotOne) {
   const Scratch folder;
   write_run(folder / "a", "fedavg", 1, 0.5);
   write_run(folder / "b", "fedavg", 2, 0.5, {.summary = [](Summary& summary) { summary.parameters = 7; }});
   write_run(folder / "c", "scaffold", 1, 0.5);
+  for (const std::int64_t seed : {1, 2}) write_run(folder / fmt::format("d{}", seed), "fednova", seed, 0.5);
+  write_run(folder / "e", "fednova", 1, 0.6);
   const auto [runs, seeds] = read(folder);
   EXPECT_THAT(seeds, ElementsAre("1"));
   EXPECT_THAT(problem_of(runs, "a"), HasSubstr("parameters"));
-  EXPECT_THAT(problem_of(runs, "b"), HasSubstr("is in one row with " + (folder / "a").string()));
   EXPECT_THAT(problem_of(runs, "c"), IsEmpty());
+  EXPECT_THAT(problem_of(runs, "d1"), EndsWith("both hold seed 1 of \"fednova\""));
+  const auto elsewhere = [&](const char* first) {
+    return fmt::format("is in one row with {}, which says what is wrong", (folder / first).string());
+  };
+  EXPECT_EQ(problem_of(runs, "b"), elsewhere("a"));
+  EXPECT_EQ(problem_of(runs, "d2"), elsewhere("d1"));
+  EXPECT_EQ(problem_of(runs, "e"), elsewhere("d1"));
 }
 
 }  // namespace

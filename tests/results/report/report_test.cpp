@@ -273,19 +273,6 @@ TEST(Report, NamesBrokenRunsAndShowsTheOthers) {
   EXPECT_THAT(data_of(report)["rows"], SizeIs(4));
 }
 
-TEST(Report, NamesARowThatIsNoneOnce) {
-  const Scratch folder;
-  for (const std::int64_t seed : {1, 2}) write_run(folder / fmt::format("a{}", seed), "fedavg", seed, 0.5);
-  write_run(folder / "b1", "fedavg", 1, 0.6);
-  const Report report = report_of(folder.path());
-  ASSERT_THAT(report.problems, SizeIs(3));
-  EXPECT_THAT(report.problems[0].what, HasSubstr("both hold seed 1 of \"fedavg\"; the run is not shown"));
-  const std::string elsewhere = fmt::format(
-      "is in one row with {}, which says what is wrong; the run is not shown", (folder / "a1").string());
-  EXPECT_EQ(report.problems[1].what, elsewhere);
-  EXPECT_EQ(report.problems[2].what, elsewhere);
-}
-
 TEST(Report, IsMadeOfUnfinishedAndBrokenRunsAlone) {
   const Scratch folder;
   const RecordedRun running(folder / "running", {.finished = false});

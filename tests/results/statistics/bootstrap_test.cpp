@@ -1,5 +1,3 @@
-#include "results/statistics/bootstrap.hpp"
-
 #include <cmath>
 #include <vector>
 

@@ -1,17 +1,159 @@
 #include "results/statistics/separation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fedarena/base/stream.hpp"
 
-#include "results/statistics/roc.hpp"
+#include "tests/infinity.hpp"
 
 namespace fedarena::results {
 namespace {
+
+using testing::Each;
+
+// Scores, of which few are different, so that many are equal.
+struct RocSample {
+  std::vector<double> positives, negatives;
+  std::optional<RocCurve> curve() const { return roc_curve(positives, negatives); }
+};
+
+RocSample roc_sample(Stream& stream, std::size_t size, std::uint64_t different) {
+  RocSample sample;
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool positive = stream.below(3) == 1;
+    const auto score = static_cast<double>(stream.below(different) + (positive ? 2 : 0));
+    (positive ? sample.positives : sample.negatives).push_back(score);
+  }
+  return sample;
+}
+
+TEST(Roc, OfPerfectSeparationIsTheCorner) {
+  const RocCurve curve = roc_curve(std::vector{0.9, 0.8}, std::vector{0.2}).value();
+  EXPECT_EQ(curve.area, 1);
+  EXPECT_THAT(curve.true_positive_rates, Each(1));
+  EXPECT_EQ(roc_curve(std::vector{kInfinity}, std::vector{-kInfinity}).value().area, 1);
+}
+
+TEST(Roc, OfReversedScoresIsZero) {
+  const RocCurve curve = roc_curve(std::vector{0.1, 0.2}, std::vector{0.8}).value();
+  EXPECT_EQ(curve.area, 0);
+  EXPECT_EQ(curve.true_positive_rates[0], 0);
+  EXPECT_EQ(curve.true_positive_rates[99], 0);
+  EXPECT_EQ(curve.true_positive_rates[100], 1);
+}
+
+TEST(Roc, OfEqualScoresIsTheDiagonal) {
+  const RocCurve curve = roc_curve(std::vector(2, 0.5), std::vector(3, 0.5)).value();
+  EXPECT_EQ(curve.area, 0.5);
+  for (std::size_t step = 0; step <= 100; ++step) {
+    EXPECT_DOUBLE_EQ(curve.true_positive_rates[step], static_cast<double>(step) / 100);
+  }
+}
+
+// Of the six pairs, three are in order and one is a tie. Corners: (0, 0), (0, 1/3), (1/2, 2/3), (1, 2/3),
+// (1, 1).
+TEST(Roc, OfFiveExamplesWithATie) {
+  const RocCurve curve = roc_curve(std::vector{0.1, 0.6, 0.9}, std::vector{0.3, 0.6}).value();
+  EXPECT_DOUBLE_EQ(curve.area, 3.5 / 6);
+  EXPECT_DOUBLE_EQ(curve.true_positive_rates[0], 1.0 / 3);
+  EXPECT_DOUBLE_EQ(curve.true_positive_rates[25], 0.5);
+  EXPECT_DOUBLE_EQ(curve.true_positive_rates[50], 2.0 / 3);
+  EXPECT_DOUBLE_EQ(curve.true_positive_rates[75], 2.0 / 3);
+  EXPECT_DOUBLE_EQ(curve.true_positive_rates[100], 1);
+}
+
+TEST(Roc, AreaIsTheMannWhitneyStatistic) {
+  Stream stream({.seed = 1});
+  for (std::size_t trial = 0; trial < 200; ++trial) {
+    const RocSample sample = roc_sample(stream, 3 + trial % 40, 1 + trial % 9);
+    std::int64_t doubled = 0;
+    for (const double positive : sample.positives) {
+      for (const double negative : sample.negatives) {
+        doubled += positive > negative ? 2 : positive == negative ? 1 : 0;
+      }
+    }
+    const auto pairs = static_cast<std::int64_t>(sample.positives.size() * sample.negatives.size());
+    const std::optional<RocCurve> curve = sample.curve();
+    ASSERT_EQ(curve.has_value(), pairs > 0);
+    if (!curve) continue;
+    EXPECT_EQ(curve->area, static_cast<double>(doubled) / static_cast<double>(2 * pairs));
+  }
+}
+
+// The thresholds that give a false positive rate just below and just above, and a line between both.
+TEST(Roc, RatesLieOnLinesBetweenThresholds) {
+  Stream stream({.seed = 2});
+  for (int trial = 0; trial < 100; ++trial) {
+    const RocSample sample = roc_sample(stream, 50, 7);
+    const std::optional<RocCurve> curve = sample.curve();
+    if (!curve) continue;
+    const auto share = [](const std::vector<double>& scores, int threshold) {
+      const auto count = std::ranges::count_if(scores, [&](double score) { return score >= threshold; });
+      return static_cast<double>(count) / static_cast<double>(scores.size());
+    };
+    for (std::int64_t step = 0; step <= kRocSteps; ++step) {
+      double low = 0, high = 1, below = 0, above = 1;
+      const double wanted = static_cast<double>(step) / kRocSteps;
+      for (int threshold = 10; threshold >= -1; --threshold) {
+        const double hits = share(sample.positives, threshold), alarms = share(sample.negatives, threshold);
+        if (alarms <= wanted + 1e-12) {
+          low = alarms;
+          below = hits;
+        } else if (high >= alarms) {
+          high = alarms;
+          above = std::min(above, hits);
+        }
+      }
+      const double expected = low >= wanted ? below : below + (above - below) * (wanted - low) / (high - low);
+      EXPECT_NEAR(curve->true_positive_rates[static_cast<std::size_t>(step)], expected, 1e-9);
+    }
+  }
+}
+
+TEST(Roc, DependsOnTheOrderOfScoresAlone) {
+  Stream stream({.seed = 3});
+  RocSample sample = roc_sample(stream, 300, 20);
+  const RocCurve curve = sample.curve().value();
+  for (std::vector<double>* scores : {&sample.positives, &sample.negatives}) {
+    for (double& score : *scores) score = std::exp(score / 4) - 7;
+    std::ranges::reverse(*scores);
+  }
+  EXPECT_EQ(sample.curve(), curve);
+  EXPECT_NEAR(roc_curve(sample.negatives, sample.positives)->area, 1 - curve.area, 1e-15);
+}
+
+// A curve that never falls lies between the steps before and after each of its points.
+TEST(Roc, HasTheAreaOfItsRates) {
+  Stream stream({.seed = 4});
+  for (std::size_t trial = 0; trial < 200; ++trial) {
+    const RocCurve curve = roc_sample(stream, 20 + trial, 1 + trial % 30).curve().value();
+    const RocRates& rates = curve.true_positive_rates;
+    EXPECT_TRUE(std::ranges::is_sorted(rates));
+    EXPECT_EQ(rates.back(), 1);
+    double least = 0, largest = 0;
+    for (std::size_t step = 0; step < kRocSteps; ++step) {
+      least += rates[step] / kRocSteps;
+      largest += rates[step + 1] / kRocSteps;
+    }
+    EXPECT_GE(curve.area, least - 1e-12);
+    EXPECT_LE(curve.area, largest + 1e-12);
+  }
+}
+
+TEST(Roc, NeedsBothKindsOfExamplesAndNumbers) {
+  const std::vector<double> some = {0.5, 0.25}, none;
+  const std::vector<double> diverged = {0.5, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(roc_curve(some, none), std::nullopt);
+  EXPECT_EQ(roc_curve(none, some), std::nullopt);
+  EXPECT_EQ(roc_curve(some, diverged), std::nullopt);
+  EXPECT_EQ(roc_curve(diverged, some), std::nullopt);
+}
 
 std::vector<double> normals(std::int64_t count, double mean, std::uint64_t seed) {
   Stream stream({.seed = seed});
@@ -28,7 +170,6 @@ TEST(Separation, CountsPairsAndThresholds) {
   EXPECT_EQ(found.tpr_at_1_percent, 0.25);  // above 4, where a negative lies
   EXPECT_EQ(found.tpr_at_01_percent, 0.25);
   EXPECT_EQ(found.advantage, 0.5);  // everything from 1 on: 4 of 4 against 2 of 4
-  EXPECT_EQ(found.auc, roc_curve(positives, negatives)->area);
 }
 
 TEST(Separation, TakesTheLargestRateBelowEachLimit) {
@@ -49,8 +190,7 @@ TEST(Separation, OfScoresThatTellNothingAndOfInfiniteOnes) {
   EXPECT_EQ(nothing.auc, 0.5);
   EXPECT_EQ(nothing.advantage, 0);
   EXPECT_EQ(nothing.tpr_at_1_percent, 0);
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(separation(std::vector{kInf, 1.0}, std::vector{-kInf, 0.0}, 1)->auc, 1);
+  EXPECT_EQ(separation(std::vector{kInfinity, 1.0}, std::vector{-kInfinity, 0.0}, 1)->auc, 1);
   EXPECT_FALSE(separation(std::vector{std::nan("")}, same, 1));
   EXPECT_FALSE(separation({}, same, 1));
 }

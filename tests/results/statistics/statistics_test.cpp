@@ -68,8 +68,8 @@ TEST(Statistics, OfNothingIsABug) {
 }
 
 // The two-sided 5 % points that every table of Student's t prints, by the number of values.
-const std::vector<std::pair<int, double>> kPrinted = {{2, 12.706}, {3, 4.303},  {4, 3.182},
-                                                      {5, 2.776},  {10, 2.262}, {31, 2.042}};
+const std::vector<std::pair<int, double>> kPrinted = {{2, 12.706}, {3, 4.303},  {4, 3.182},  {5, 2.776},
+                                                      {10, 2.262}, {20, 2.093}, {31, 2.042}, {121, 1.980}};
 
 // 1, ..., n has sample variance n (n + 1) / 12, hence a standard error of sqrt((n + 1) / 12).
 TEST(Spread, HasTheHalfWidthOfThePrintedQuantiles) {
@@ -97,22 +97,6 @@ TEST(Spread, OfOneValueIsUnknown) {
   EXPECT_EQ(spread.std, std::nullopt);
   EXPECT_EQ(spread.half_width, std::nullopt);
   EXPECT_EQ(behind(PlusMinus::kHalfWidth, spread), std::nullopt);
-}
-
-// 4,000 intervals hold the mean with a standard deviation of 0.0034; a right program fails with probability
-// below 1e-4.
-TEST(Spread, HoldsTheMeanAsOftenAsItSays) {
-  for (const int count : {2, 3, 5}) {
-    Stream stream({.seed = 3, .round = count});
-    int held = 0;
-    for (int trial = 0; trial < 4000; ++trial) {
-      std::vector<double> values(static_cast<std::size_t>(count));
-      for (double& value : values) value = 0.3 + stream.normal();
-      const Spread spread = spread_of(values);
-      held += std::abs(spread.mean - 0.3) <= *spread.half_width ? 1 : 0;
-    }
-    EXPECT_NEAR(held / 4000.0, kIntervalLevel, 0.0135) << count;
-  }
 }
 
 std::vector<FoundRun> runs_of(const std::string& label, int seeds) {

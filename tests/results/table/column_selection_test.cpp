@@ -30,8 +30,7 @@ TEST(ColumnSelection, RefusesUnknownNamesAndRepetitions) {
   const auto refused = [](const std::string& text) { return message_of([&] { parse_selection(text); }); };
   const std::string names =
       "rounds, seeds, accuracy, clients, epsilon, attacks, attack-rates, examples, gradients, operations, "
-      "uplink, downlink, "
-      "total-uplink, total-downlink, seconds";
+      "uplink, downlink, total-uplink, total-downlink, seconds";
   EXPECT_EQ(refused("accuracy,gradient"),
             "--columns: \"gradient\" is unknown; allowed: " + names + "; did you mean \"gradients\"?");
   EXPECT_EQ(refused("seconds,seconds"), "--columns: \"seconds\" is named twice; allowed: " + names);

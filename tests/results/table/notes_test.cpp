@@ -69,7 +69,7 @@ TEST(PartitionNotes, TellDataSetsAndPartitionsApart) {
 TEST(PartitionNotes, LeaveOutADataSetsSettingsWhereItsNameIsEnough) {
   Summary part = dealt("fedavg", 1, "ab");
   part.dataset = "csv (path = \"a.csv\")";
-  part.dataset_note = "the target is standardised";
+  part.dataset_note = "the target is\nstandardised.";
   const std::string partition = "iid(clients=10,seed=...): seed 1 index hash ab";
   EXPECT_THAT(make_table(std::vector{found(part), found(dealt("fedprox", 1, "ab"))}).notes,
               ElementsAre("data set csv: the target is standardised", "partition of csv: " + partition,

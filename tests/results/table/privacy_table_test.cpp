@@ -1,26 +1,15 @@
-// What tables show about privacy, and what they say beside it.
+// What tables show about privacy, and which claims they do not join.
+#include <fmt/format.h>
 
-#include "results/record/claim_text.hpp"
 #include "results/record/json_fields.hpp"
 #include "results/table/column_selection.hpp"
 #include "results/write/render.hpp"
 #include "tests/infinity.hpp"
 #include "tests/matchers.hpp"
-#include "tests/results/samples.hpp"
+#include "tests/results/table/claim_samples.hpp"
 
 namespace fedarena::results {
 namespace {
-
-Table table_of(const std::vector<Summary>& summaries) {
-  std::vector<FoundRun> runs;
-  for (const Summary& summary : summaries) runs.push_back(found(summary));
-  return make_table(runs);
-}
-
-Summary changed(Summary summary, const std::function<void(PrivacyClaim&)>& change) {
-  change(*summary.privacy);
-  return summary;
-}
 
 // One row of each kind.
 Table privacy_table_sample() {
@@ -79,17 +68,6 @@ Notes:
 )");
 }
 
-TEST(PrivacyTable, SaysWhatAnySeedTakesAsPublic) {
-  std::vector<Summary> seeds;
-  for (const std::vector<std::string>& public_data :
-       std::vector<std::vector<std::string>>{{"b"}, {}, {"a", "b"}}) {
-    seeds.push_back(finished_privately("fedavg", std::ssize(seeds), 0.5));
-    seeds.back().privacy->public_data = public_data;
-  }
-  EXPECT_THAT(render_markdown(table_of(seeds)),
-              HasSubstr("\n- fedavg: epsilon takes as public, beside sizes: a, b\n"));
-}
-
 // A mechanism with a claim per unit of distance alone, and one with a number that a paper calls its privacy.
 Table metric_table() {
   std::vector<Summary> summaries = {finished_privately("a-plain", 1, 0.5)};
@@ -126,50 +104,6 @@ TEST(PrivacyTable, KeepsClaimsPerDistanceAndNominalNumbersApartFromEpsilon) {
   EXPECT_EQ(rows[1]["privacy"]["per_distance"], 6);
   EXPECT_EQ(rows[2]["privacy"]["nominal"]["n/nu"], 2.4);
   EXPECT_FALSE(rows[0]["privacy"].contains("nominal"));
-}
-
-TEST(PrivacyTable, SaysWhatThePrivacyOfLabelsLeavesOpen) {
-  Summary honest = changed(finished_privately("honest", 1, 0.5), [](PrivacyClaim& claim) {
-    claim.unit = "label";
-    claim.adjacency = "";
-  });
-  honest.policy = "label";
-  Summary published = finished_privately("published", 1, 0.5);
-  published.privacy->nominal = {{"label epsilon of synthetic images", 1}};
-  const std::string text = render_markdown(table_of({honest, published}));
-  EXPECT_THAT(text,
-              HasSubstr("- unit label: neighbours are one example's label exchanged for another; inputs, "
-                        "and who holds them, are public"));
-  EXPECT_THAT(text, HasSubstr("- label epsilon of synthetic images: synthetic images are made from raw"));
-  EXPECT_THAT(text, HasSubstr("- rows differ in unit"));
-  EXPECT_THAT(render_markdown(table_of({finished_privately("other", 1, 0.5)})), Not(HasSubstr("label")));
-  const auto lines = claim_lines(*honest.privacy);
-  EXPECT_EQ(lines.front().second,
-            "the label of one example; neighbours: one example's label exchanged for "
-            "another; inputs, and who holds them, are public");
-}
-
-TEST(PrivacyTable, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
-  const auto row_of = [](double least, std::int64_t spent) {
-    Summary summary = stopped_by_budget("own", spent, 0.8);
-    summary.privacy->per_client = true;
-    summary.privacy->budget = PerClient(std::vector{1.0, 3.0});
-    summary.privacy->least_rdp = Claim{.epsilon = least};
-    summary.privacy->least_pld = Claim{.epsilon = 0.9 * least};
-    summary.privacy->spent_clients = spent;
-    return summary;
-  };
-  const std::vector<Summary> summaries = {row_of(0.75, 2), row_of(0.5, 4)};
-  const std::string text = render_markdown(table_of(summaries));
-  EXPECT_THAT(text,
-              HasSubstr("own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
-                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients spent theirs"));
-  EXPECT_THAT(
-      text, HasSubstr("own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
-  std::string lines;
-  for (const auto& [head, line] : claim_lines(*summaries[0].privacy)) lines += head + ": " + line + "\n";
-  EXPECT_THAT(lines, HasSubstr("least: 0.7500 by RDP, of the client with the least"));
-  EXPECT_THAT(lines, HasSubstr("budget: [1, 3], each client its own, which 2 clients spent, which stopped"));
 }
 
 TEST(PrivacyTable, SetsItsSignsInLatex) {
@@ -228,100 +162,6 @@ TEST(PrivacyTable, StaysNarrowWithoutPrivacy) {
   EXPECT_THAT(text, Not(HasSubstr("Epsilon")));
 }
 
-TEST(PrivacyTable, StatesTheWorstOfARow) {
-  const auto with = [](std::int64_t seed, const Claim& rdp) {
-    return changed(finished_privately("fedavg", seed, 0.5), [&](PrivacyClaim& claim) {
-      claim.rdp = rdp;
-      claim.order = rdp.epsilon && *rdp.epsilon < 10 ? 2 + *rdp.epsilon : 0;
-    });
-  };
-  const auto worst = [&](const Claim& first, const Claim& second) {
-    return *table_of({with(1, first), with(2, second), with(3, Claim{.epsilon = 1})}).rows.front().privacy;
-  };
-  const Claim small{.epsilon = 2};
-  const Claim large{.epsilon = 3};
-  const Claim infinite{.epsilon = kInfinity};
-  EXPECT_EQ(worst(small, large).rdp, large);
-  EXPECT_EQ(worst(large, small).rdp, large);
-  EXPECT_EQ(worst(small, large).order, 5);
-  EXPECT_EQ(worst(large, small).order, 5);
-  EXPECT_EQ(worst(large, unproven("why")).rdp, unproven("why"));
-  EXPECT_EQ(worst(unproven("why"), large).rdp, unproven("why"));
-  EXPECT_EQ(worst(unproven("why"), infinite).rdp, infinite);
-  EXPECT_EQ(worst(infinite, unproven("why")).rdp, infinite);
-}
-
-TEST(PrivacyTable, CollectsWhatIsNoteworthyInAnySeed) {
-  Summary second = stopped_by_budget("fedavg", 2, 0.5);
-  second.rounds_done = 14;
-  second.privacy->as_if_rdp = second.privacy->as_if_pld = unproven("why");
-  Summary first = finished_privately("fedavg", 1, 0.5);
-  first.privacy->budget = 3;
-  first.privacy->as_if_rdp = first.privacy->as_if_pld = Claim{.epsilon = 0.5};
-  const Table table = table_of({first, second});
-  EXPECT_THAT(render_markdown(table), HasSubstr("| 14-20‡ |"));
-  EXPECT_THAT(render_markdown(table), HasSubstr("2.79 (as if unproven*)"));
-  EXPECT_THAT(table.notes, Contains(HasSubstr("stopped after 14-20 of 20 rounds")));
-  EXPECT_THAT(table.notes, Contains("fedavg: as if*, epsilon (RDP, PLD) is unproven: why"));
-}
-
-TEST(PrivacyTable, NamesTheAccountantWhereTheyDiffer) {
-  const Table table = table_of({changed(finished_privately("fedavg", 1, 0.5), [](PrivacyClaim& claim) {
-    claim.rdp = Claim{.epsilon = kInfinity};
-    claim.pld = unproven("no bound");
-  })});
-  EXPECT_THAT(table.notes,
-              ElementsAre("fedavg: no epsilon (RDP) is finite at delta 1e-5",
-                          "fedavg: epsilon (PLD) is unproven: no bound", StartsWith("zero-out: ")));
-  EXPECT_THAT(render_markdown(table), HasSubstr("|           inf |      unproven |"));
-}
-
-TEST(PrivacyTable, ComparesOnlyEpsilonsOfTheSameKind) {
-  const Summary one = finished_privately("fedavg", 1, 0.5);
-  Summary other = finished_privately("fedprox", 1, 0.5);
-  const auto neighbours = StartsWith("zero-out: neighbours differ in one record");
-  EXPECT_THAT(table_of({one, other}).notes, ElementsAre(neighbours));
-  EXPECT_THAT(table_of({one, finished("plain", 1, 0.5)}).notes, ElementsAre(neighbours));
-  other.privacy->settings.delta = 1e-6;
-  EXPECT_THAT(table_of({one, other}).notes,
-              ElementsAre(neighbours, "rows differ in delta: their epsilons cannot be compared"));
-  other.privacy->adjacency = "replace-one";
-  EXPECT_THAT(
-      table_of({one, other}).notes,
-      ElementsAre(neighbours, "rows differ in delta and adjacency: their epsilons cannot be compared"));
-  const Summary converted = changed(finished_privately("fedprox", 1, 0.5), [](PrivacyClaim& claim) {
-    claim.settings.orders = "default";
-    claim.settings.conversion = "classic";
-  });
-  EXPECT_THAT(table_of({one, converted}).notes,
-              ElementsAre(neighbours,
-                          "rows differ in orders (default, opacus) and conversion (balle, "
-                          "classic) of RDP: their epsilons (RDP) cannot be compared"));
-  const Summary exchanged = changed(one, [](PrivacyClaim& claim) { claim.adjacency = "replace-one"; });
-  EXPECT_THAT(table_of({exchanged}).notes, IsEmpty());
-}
-
-TEST(PrivacyTable, WarnsOfADeltaThatAllowsToPublishAUnit) {
-  const auto notes = [](double delta, std::int64_t units, const std::string& unit) {
-    Summary summary = changed(finished_privately("fedavg", 1, 0.5), [&](PrivacyClaim& claim) {
-      claim.settings.delta = delta;
-      claim.units = units;
-      claim.unit = unit;
-      claim.adjacency = "replace-one";
-    });
-    summary.policy = unit;
-    return table_of({summary}).notes;
-  };
-  EXPECT_THAT(
-      notes(0.01, 600, "record"),
-      ElementsAre("fedavg: delta 0.01 is not below 1/600, one over the number of examples: it allows to "
-                  "publish one as it is"));
-  EXPECT_THAT(notes(0.5, 2, "client"), ElementsAre(HasSubstr("one over the number of clients")));
-  EXPECT_THAT(notes(0.01, 99, "record"), IsEmpty());
-  EXPECT_THAT(notes(0.01, 100, "record"), ::testing::SizeIs(1)) << "as large is not below";
-  EXPECT_THAT(notes(0.5, 0, "record"), IsEmpty()) << "nobody knows how many there are";
-}
-
 // Sums of sizes that were drawn at random, and that the mechanism keeps secret.
 TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   const auto drawn = [](const std::string& unit, const std::string& adjacency) {
@@ -369,89 +209,48 @@ TEST(PrivacyTable, KeepsDrawnSizesSecret) {
   EXPECT_NE(make_table(runs).rows[0].seconds, 0) << "that of a run may be told";
 }
 
-TEST(PrivacyTable, RefusesToJoinDifferentClaims) {
-  const auto complaint = [](const std::function<void(PrivacyClaim&)>& change) {
-    return message_of([&] {
-      table_of({finished_privately("fedavg", 1, 0.5), changed(finished_privately("fedavg", 2, 0.5), change)});
+TEST(PrivacyTable, StatesTheWorstOfARow) {
+  const auto with = [](std::int64_t seed, const Claim& rdp) {
+    return changed(finished_privately("fedavg", seed, 0.5), [&](PrivacyClaim& claim) {
+      claim.rdp = rdp;
+      claim.order = rdp.epsilon && *rdp.epsilon < 10 ? 2 + *rdp.epsilon : 0;
     });
   };
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.delta = 1e-6; }),
-              HasSubstr("differ in delta: \"1e-05\" and \"1e-06\""));
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.orders = "default"; }),
-              HasSubstr("differ in orders"));
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.conversion = "classic"; }),
-              HasSubstr("differ in conversion"));
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.settings.assume = "poisson"; }),
-              HasSubstr("differ in assume"));
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.adjacency = "replace-one"; }),
-              HasSubstr("differ in adjacency"));
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.budget = 4; }), HasSubstr("differ in budget"));
-  EXPECT_THAT(complaint([](PrivacyClaim& claim) { claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 1}; }),
-              HasSubstr("differ in as_if_epsilon_rdp"));
-  EXPECT_THAT(message_of([] {
-                table_of({finished("fedavg", 1, 0.5), finished_privately("fedavg", 2, 0.5)});
-              }),
+  const auto worst = [&](const Claim& first, const Claim& second) {
+    return *table_of({with(1, first), with(2, second), with(3, Claim{.epsilon = 1})}).rows.front().privacy;
+  };
+  const Claim small{.epsilon = 2};
+  const Claim large{.epsilon = 3};
+  const Claim infinite{.epsilon = kInfinity};
+  EXPECT_EQ(worst(small, large).rdp, large);
+  EXPECT_EQ(worst(large, small).rdp, large);
+  EXPECT_EQ(worst(small, large).order, 5);
+  EXPECT_EQ(worst(large, small).order, 5);
+  EXPECT_EQ(worst(large, unproven("why")).rdp, unproven("why"));
+  EXPECT_EQ(worst(unproven("why"), large).rdp, unproven("why"));
+  EXPECT_EQ(worst(unproven("why"), infinite).rdp, infinite);
+  EXPECT_EQ(worst(infinite, unproven("why")).rdp, infinite);
+}
+
+TEST(PrivacyTable, RefusesToJoinDifferentClaims) {
+  using Change = void (*)(PrivacyClaim&);
+  const Summary first = finished_privately("fedavg", 1, 0.5), second = finished_privately("fedavg", 2, 0.5);
+  const auto complaint = [](const Summary& left, const Summary& right) {
+    return message_of([&] { table_of({left, right}); });
+  };
+  for (const auto& [change, what] : std::vector<std::pair<Change, const char*>>{
+           {[](PrivacyClaim& claim) { claim.settings.delta = 1e-6; }, "delta: \"1e-05\" and \"1e-06\""},
+           {[](PrivacyClaim& claim) { claim.settings.orders = "default"; }, "orders"},
+           {[](PrivacyClaim& claim) { claim.settings.conversion = "classic"; }, "conversion"},
+           {[](PrivacyClaim& claim) { claim.settings.assume = "poisson"; }, "assume"},
+           {[](PrivacyClaim& claim) { claim.adjacency = "replace-one"; }, "adjacency"},
+           {[](PrivacyClaim& claim) { claim.budget = 4; }, "budget"},
+           {[](PrivacyClaim& claim) { claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 1}; },
+            "as_if_epsilon_rdp"}}) {
+    EXPECT_THAT(complaint(first, changed(second, change)), HasSubstr(fmt::format("differ in {}", what)));
+  }
+  EXPECT_THAT(complaint(finished("fedavg", 1, 0.5), second),
               HasSubstr("differ in policy: \"none\" and \"record\""));
-}
-
-Summary audited(std::int64_t seed, double lower_bound, bool control = false) {
-  Summary summary = finished_privately(control ? "control" : "fedavg", seed, 0.5);
-  summary.audit = CanaryAudit{.kind = "gradient",
-                              .canaries = 1000,
-                              .guesses = 200,
-                              .right = 150,
-                              .lower_bound = lower_bound,
-                              .control = control};
-  return summary;
-}
-
-TEST(AuditTable, HasTheMeanOfTheBoundsAndMarksControls) {
-  const Table table = table_of(
-      {audited(1, 0.25), audited(2, 0.75), audited(1, 4, true), finished_privately("plain", 1, 0.5)});
-  EXPECT_EQ(table.rows[1].label, "fedavg");
-  EXPECT_DOUBLE_EQ(table.rows[1].epsilon_at_least->mean, 0.5);
-  EXPECT_FALSE(table.rows[1].control);
-  EXPECT_TRUE(table.rows[0].control);
-  EXPECT_FALSE(table.rows[2].epsilon_at_least);
-  EXPECT_THAT(table.notes, Contains("control: the control of an audit, which ran without noise"));
-  EXPECT_THAT(table.notes, Contains(HasSubstr("with their canaries in")));
-  EXPECT_THAT(render_markdown(table), HasSubstr("epsilon >="));
-  EXPECT_THAT(render_csv(table), HasSubstr("epsilon_at_least_mean,epsilon_at_least_std,control"));
-}
-
-TEST(AuditTable, NamesSeedsWhoseAuditsContradictTheirClaims) {
-  // Of the smaller epsilon, 2.5; a control claims nothing.
-  Summary control = audited(1, 4, true);
-  control.privacy->rdp = control.privacy->pld = Claim{.epsilon = kInfinity};
-  const Table table = table_of({audited(1, 0.25), audited(2, 2.75), audited(3, 2.5), audited(7, 3), control});
-  EXPECT_THAT(table.notes, Contains("fedavg: the audits of 2 of 4 seeds contradict the claim, each with a "
-                                    "lower bound above its run's epsilon, as that of one honest run in "
-                                    "twenty at most does: seeds 2, 7"));
-  EXPECT_THAT(table.notes, Not(Contains(StartsWith("control: the audits"))));
-  EXPECT_THAT(render_csv(table), AllOf(HasSubstr(",control,audits_contradicting"), HasSubstr(",false,2 7\n"),
-                                       HasSubstr(",true,\n")));
-  const Json rows = Json::parse(render_json(table))["rows"];
-  EXPECT_EQ(rows[0]["audits_contradicting"], Json::array());
-  EXPECT_EQ(rows[1]["audits_contradicting"], Json({2, 7}));
-}
-
-TEST(AuditTable, IsThatOfAnyOtherWithoutCanaries) {
-  const Table table = table_of({finished_privately("plain", 1, 0.5)});
-  EXPECT_THAT(render_markdown(table), Not(HasSubstr("epsilon >=")));
-  EXPECT_THAT(render_csv(table), Not(HasSubstr("epsilon_at_least")));
-}
-
-TEST(AuditTable, AveragesNeitherOverControlsNorOverOtherCanaries) {
-  Summary control = audited(2, 4, true);
-  control.label = control.algorithm = "fedavg";
-  EXPECT_THAT(message_of([&] {
-                table_of({audited(1, 0.25), control});
-              }),
-              HasSubstr("differ in audit: \"gradient\" and \"gradient, without noise\""));
-  EXPECT_THAT(message_of([&] {
-                table_of({audited(1, 0.25), finished_privately("fedavg", 2, 0.5)});
-              }),
-              HasSubstr("differ in audit"));
 }
 
 }  // namespace

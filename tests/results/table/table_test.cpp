@@ -22,6 +22,12 @@ std::vector<FoundRun> joined(std::vector<FoundRun> left, const std::vector<Found
   return left;
 }
 
+std::vector<bool> best_of(const Table& table) {
+  std::vector<bool> best;
+  for (const Row& row : table.rows) best.push_back(row.best);
+  return best;
+}
+
 TEST(Table, GathersSeedsIntoRows) {
   const Table table = make_table(joined(three_seeds("fedprox", 0.5), three_seeds("fedavg", 0.6)));
   ASSERT_THAT(table.rows, SizeIs(2));
@@ -39,55 +45,35 @@ TEST(Table, GathersSeedsIntoRows) {
   EXPECT_THAT(table.notes, IsEmpty());
 }
 
-TEST(Table, CountsOnlyFinishedRuns) {
+TEST(Table, CountsOnlyFinishedRunsAndNamesTheOthers) {
   auto runs = three_seeds("fedprox", 0.5);
   runs[2] = found(unfinished("fedprox", 3, 12));
+  runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
   const Table table = make_table(runs);
   EXPECT_THAT(table.rows.front().seeds, SizeIs(2));
-  EXPECT_THAT(table.notes, ElementsAre("fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted"));
+  EXPECT_THAT(table.notes, ElementsAre("fedprox: seed 3 is unfinished (12 of 20 rounds) and not counted",
+                                       "runs/x: summary.json: field \"seed\" is missing; not counted"));
 }
 
-TEST(Table, NotesBrokenRuns) {
-  auto runs = three_seeds("fedavg", 0.5);
-  runs.push_back({.path = "runs/x", .summary = {}, .problem = "summary.json: field \"seed\" is missing"});
-  EXPECT_THAT(make_table(runs).notes,
-              ElementsAre("runs/x: summary.json: field \"seed\" is missing; not counted"));
+TEST(Table, MarksAllRowsThatPrintTheBestResult) {
+  EXPECT_THAT(best_of(make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6)))),
+              ElementsAre(false, true));
+  EXPECT_THAT(best_of(make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.500001)))),
+              ElementsAre(true, true));
 }
 
-TEST(Table, OneSeedHasNoSpread) {
-  const Table table = make_table(std::vector{found(finished("fedavg", 1, 0.5))});
-  EXPECT_EQ(table.rows.front().accuracy()->std, std::nullopt);
-  EXPECT_FALSE(table.rows.front().best);
-}
-
-TEST(Table, MarksTheBestOfComparableRows) {
-  const Table table = make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6)));
-  EXPECT_FALSE(table.rows[0].best);
-  EXPECT_TRUE(table.rows[1].best);
-}
-
-TEST(Table, MarksAllRowsThatPrintTheSameBest) {
-  const Table table = make_table(joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.500001)));
-  EXPECT_TRUE(table.rows[0].best);
-  EXPECT_TRUE(table.rows[1].best);
-}
-
-TEST(Table, MarksNothingWhenRowsRestOnDifferentNumbersOfSeeds) {
-  auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
-  runs.pop_back();
-  const Table table = make_table(runs);
-  EXPECT_FALSE(table.rows[1].best);
-  EXPECT_THAT(table.notes,
-              ElementsAre("rows rest on different numbers of seeds (fedavg 3, fedprox 2), so none is "
-                          "marked as the best"));
-}
-
-TEST(Table, NotesSeedsThatAreNotPaired) {
+TEST(Table, SaysWhereRowsRestOnOtherSeeds) {
   auto runs = joined(three_seeds("fedavg", 0.5), three_seeds("fedprox", 0.6));
   runs.back() = found(finished("fedprox", 4, 0.6));
-  const Table table = make_table(runs);
-  EXPECT_TRUE(table.rows[1].best);
-  EXPECT_THAT(table.notes, ElementsAre("rows rest on different seeds, so their comparison is not paired"));
+  const Table unpaired = make_table(runs);
+  EXPECT_THAT(best_of(unpaired), ElementsAre(false, true));
+  EXPECT_THAT(unpaired.notes, ElementsAre("rows rest on different seeds, so their comparison is not paired"));
+  runs.pop_back();
+  const Table fewer = make_table(runs);
+  EXPECT_THAT(best_of(fewer), ElementsAre(false, false));
+  EXPECT_THAT(fewer.notes,
+              ElementsAre("rows rest on different numbers of seeds (fedavg 3, fedprox 2), so none is "
+                          "marked as the best"));
 }
 
 TEST(Table, ComparesOnlyWithinASetting) {
@@ -97,8 +83,7 @@ TEST(Table, ComparesOnlyWithinASetting) {
   const Table table = make_table(joined(easy, hard));
   ASSERT_THAT(table.rows, SizeIs(3));
   EXPECT_EQ(table.rows[2].setting.dataset, "easy");
-  EXPECT_FALSE(table.rows[2].best);
-  EXPECT_TRUE(table.rows[1].best);
+  EXPECT_THAT(best_of(table), ElementsAre(false, true, false));
   EXPECT_TRUE(varies(table, kSettingParts[1]));
   EXPECT_EQ(caption(table), "Experiment quickstart, partition iid, model mlp");
 }
@@ -148,8 +133,7 @@ TEST(Table, ShowsTheErrorOfARegressionAndMarksTheLeast) {
   EXPECT_FALSE(table.rows[0].accuracy());
   EXPECT_EQ(table.rows[0].rmse()->mean, 3);
   EXPECT_EQ(table.rows[0].rmse()->std, 1);
-  EXPECT_FALSE(table.rows[0].best);
-  EXPECT_TRUE(table.rows[1].best);
+  EXPECT_THAT(best_of(table), ElementsAre(false, true));
   const std::string markdown = render_markdown(table);
   EXPECT_THAT(markdown, HasSubstr("|     3.000 ± 1.000 |"));
   EXPECT_THAT(markdown, HasSubstr("| **1.000 ± 0.000** |"));
@@ -168,8 +152,7 @@ TEST(Table, MarksNoRegressionThatDivergedBesideOneThatDidNot) {
     for (FoundRun& run : runs) run.summary->final_test_accuracy = std::nullopt;
     runs[0].summary->final_test_loss = loss;
     const Table table = make_table(runs);
-    EXPECT_FALSE(table.rows[0].best);
-    EXPECT_TRUE(table.rows[1].best);
+    EXPECT_THAT(best_of(table), ElementsAre(false, true));
     EXPECT_THAT(render_markdown(table), HasSubstr(std::isnan(loss) ? "|       nan |" : "|       inf |"));
     EXPECT_THAT(render_json(table),
                 HasSubstr(std::isnan(loss) ? "\"rmse_mean\": \"nan\"" : "\"rmse_mean\": \"inf\""));
@@ -201,12 +184,6 @@ TEST(Table, HasAColumnForEachKindOfResult) {
   EXPECT_THAT(markdown, HasSubstr("|        50.00 |     - |"));
   EXPECT_THAT(markdown, HasSubstr("|            - | 1.000 |"));
   EXPECT_THAT(markdown, HasSubstr("Accuracy and RMSE (root mean squared error) after the last round"));
-}
-
-TEST(Table, PassesOnWhatReadersMustKnowAboutTheData) {
-  auto runs = three_seeds("fedavg", 0.5);
-  for (FoundRun& run : runs) run.summary->dataset_note = "synthetic, not comparable\nwith papers.";
-  EXPECT_THAT(make_table(runs).notes, ElementsAre("data set digits: synthetic, not comparable with papers"));
 }
 
 TEST(Table, OfNothingFinishedHasNoRows) {

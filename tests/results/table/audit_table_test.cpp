@@ -1,0 +1,73 @@
+// What tables show and say of audits by canaries.
+
+#include "results/record/json_fields.hpp"
+#include "results/write/render.hpp"
+#include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
+#include "tests/results/table/claim_samples.hpp"
+
+namespace fedarena::results {
+namespace {
+
+Summary audited(std::int64_t seed, double lower_bound, bool control = false) {
+  Summary summary = finished_privately(control ? "control" : "fedavg", seed, 0.5);
+  summary.audit = CanaryAudit{.kind = "gradient",
+                              .canaries = 1000,
+                              .guesses = 200,
+                              .right = 150,
+                              .lower_bound = lower_bound,
+                              .control = control};
+  return summary;
+}
+
+TEST(AuditTable, HasTheMeanOfTheBoundsAndMarksControls) {
+  const Table table = table_of(
+      {audited(1, 0.25), audited(2, 0.75), audited(1, 4, true), finished_privately("plain", 1, 0.5)});
+  EXPECT_EQ(table.rows[1].label, "fedavg");
+  EXPECT_DOUBLE_EQ(table.rows[1].epsilon_at_least->mean, 0.5);
+  EXPECT_FALSE(table.rows[1].control);
+  EXPECT_TRUE(table.rows[0].control);
+  EXPECT_FALSE(table.rows[2].epsilon_at_least);
+  EXPECT_THAT(table.notes, Contains("control: the control of an audit, which ran without noise"));
+  EXPECT_THAT(table.notes, Contains(HasSubstr("with their canaries in")));
+  EXPECT_THAT(render_markdown(table), HasSubstr("epsilon >="));
+  EXPECT_THAT(render_csv(table), HasSubstr("epsilon_at_least_mean,epsilon_at_least_std,control"));
+}
+
+TEST(AuditTable, NamesSeedsWhoseAuditsContradictTheirClaims) {
+  // Of the smaller epsilon, 2.5; a control claims nothing.
+  Summary control = audited(1, 4, true);
+  control.privacy->rdp = control.privacy->pld = Claim{.epsilon = kInfinity};
+  const Table table = table_of({audited(1, 0.25), audited(2, 2.75), audited(3, 2.5), audited(7, 3), control});
+  EXPECT_THAT(table.notes, Contains("fedavg: the audits of 2 of 4 seeds contradict the claim, each with a "
+                                    "lower bound above its run's epsilon, as that of one honest run in "
+                                    "twenty at most does: seeds 2, 7"));
+  EXPECT_THAT(table.notes, Not(Contains(StartsWith("control: the audits"))));
+  EXPECT_THAT(render_csv(table), AllOf(HasSubstr(",control,audits_contradicting"), HasSubstr(",false,2 7\n"),
+                                       HasSubstr(",true,\n")));
+  const Json rows = Json::parse(render_json(table))["rows"];
+  EXPECT_EQ(rows[0]["audits_contradicting"], Json::array());
+  EXPECT_EQ(rows[1]["audits_contradicting"], Json({2, 7}));
+}
+
+TEST(AuditTable, IsThatOfAnyOtherWithoutCanaries) {
+  const Table table = table_of({finished_privately("plain", 1, 0.5)});
+  EXPECT_THAT(render_markdown(table), Not(HasSubstr("epsilon >=")));
+  EXPECT_THAT(render_csv(table), Not(HasSubstr("epsilon_at_least")));
+}
+
+TEST(AuditTable, AveragesNeitherOverControlsNorOverOtherCanaries) {
+  Summary control = audited(2, 4, true);
+  control.label = control.algorithm = "fedavg";
+  EXPECT_THAT(message_of([&] {
+                table_of({audited(1, 0.25), control});
+              }),
+              HasSubstr("differ in audit: \"gradient\" and \"gradient, without noise\""));
+  EXPECT_THAT(message_of([&] {
+                table_of({audited(1, 0.25), finished_privately("fedavg", 2, 0.5)});
+              }),
+              HasSubstr("differ in audit"));
+}
+
+}  // namespace
+}  // namespace fedarena::results
