@@ -3,21 +3,19 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/matching.hpp"
 #include "fedarena/synthetic_sets.hpp"
 
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 class Condensing : public ::testing::Test {
  protected:

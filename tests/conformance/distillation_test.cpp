@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <gmock/gmock.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/adam.hpp"
@@ -20,13 +19,13 @@
 
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 // Messages of clients that send changes of a model.
 class SentUpdates final : public Uplink {

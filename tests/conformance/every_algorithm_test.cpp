@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/federations.hpp"
 #include "tests/harness/ranks/threads_as_ranks.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 
@@ -289,7 +288,7 @@ void expect_finite_epsilon_that_grows(TestRun& training) {
 TEST_P(PrivateAlgorithm, SpendsAFiniteEpsilonThatGrows) {
   for (const PrivacyPolicy& policy : policies_to_try()) {
     if (refuses(GetParam(), policy)) {
-      EXPECT_THAT(test::message_of([&] { run(policy); }), ::testing::HasSubstr("first_rounds"));
+      EXPECT_THAT(test::message_of([&] { run(policy); }), HasSubstr("first_rounds"));
       continue;
     }
     const auto training = run(policy);
@@ -339,7 +338,7 @@ TEST_P(PrivateAlgorithm, SendsNoisyModelsOrIsRefused) {
     const auto training = run(policy);
     if (!sends_models_alone(GetParam())) {
       EXPECT_THAT(test::message_of([&] { (*training)->next_round(); }),
-                  ::testing::HasSubstr("under the policy \"local\""));
+                  HasSubstr("under the policy \"local\""));
       continue;
     }
     expect_finite_epsilon_that_grows(*training);

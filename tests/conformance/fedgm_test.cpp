@@ -3,8 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/metric.hpp"
 #include "fedarena/matching.hpp"
 #include "fedarena/synthetic_sets.hpp"
@@ -13,12 +11,11 @@
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::HasSubstr;
 
 Settings little_fedgm(const Settings& more) {
   return joined({{"initialisations", 2},
@@ -197,8 +194,7 @@ TEST(FedGmInHalves, CostsEpsilonOnceInNameAndProtectsNoExample) {
   EXPECT_EQ(run->next_round().epsilon, kInfinity);
   EXPECT_EQ(run->next_round().epsilon, kInfinity);
   for (std::int64_t client = 0; client < 4; ++client) {
-    EXPECT_THAT(nominal_sums(run->ledger().charged(client)),
-                testing::ElementsAre(testing::Pair(testing::_, 1.5)));
+    EXPECT_THAT(nominal_sums(run->ledger().charged(client)), ElementsAre(testing::Pair(testing::_, 1.5)));
   }
 }
 

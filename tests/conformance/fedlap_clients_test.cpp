@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/matching.hpp"
 #include "fedarena/synthetic_sets.hpp"
 
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
@@ -85,7 +84,7 @@ TEST_F(FedLapClients, PlanTheMostThatTheyAskFor) {
     for (const auto& [client, record] : (*training)->ledger().clients()) {
       ASSERT_EQ(record.segments.size(), 1U);
       ASSERT_TRUE(record.segments[0].unmade);
-      EXPECT_THAT(*record.segments[0].unmade, ::testing::IsEmpty()) << "client " << client;
+      EXPECT_THAT(*record.segments[0].unmade, IsEmpty()) << "client " << client;
     }
   }
 }
@@ -120,7 +119,7 @@ TEST_F(FedLapClients, PayForWhatTheyReadOfTheExamples) {
   for (const auto& [more, access] : readers) {
     const auto [epsilon, ledger] = epsilon_and_ledger(more, strict);
     EXPECT_EQ(epsilon, kInfinity) << access;
-    EXPECT_THAT(ledger, ::testing::HasSubstr(access));
+    EXPECT_THAT(ledger, HasSubstr(access));
   }
   // Gradients of the whole shard are noised like any other: dearer, but finite.
   const double by_gradient =

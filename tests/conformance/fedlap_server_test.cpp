@@ -6,20 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/synthetic_sets.hpp"
 
 #include "tests/conformance/quadratics.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr Key<double> kRadius{"radius"};
 constexpr Key<torch::Tensor> kNorms{"norms"};

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <gmock/gmock.h>
 
 #include "fedarena/model_averaging.hpp"
 #include "fedarena/synthetic_sets.hpp"
@@ -19,13 +18,13 @@
 #include "tests/conformance/quadratics.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 constexpr Key<Params> kQueryGradient{"gradient"};
 constexpr Key<double> kClientBudget{"budget"};

@@ -2,21 +2,15 @@
 #include <fstream>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "results/record/canary_audit.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::Not;
 
 using AuditedExperiments = ScratchTest;
 

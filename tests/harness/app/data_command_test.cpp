@@ -9,13 +9,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "results/images/image_grid.hpp"
 #include "tests/datasets/web_server.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::test {
@@ -23,9 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using results::Raster;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 const std::string kImages = "train-images-idx3-ubyte";
 constexpr std::uintmax_t kImagesSize = 47'040'016;
@@ -46,7 +42,7 @@ TEST_F(DataCommand, ListsAndExplainsDataSets) {
                                               "data info mnist --from folder", "data info cifar100",
                                               "data info femnist", "data info fed-emnist", "data info csv"}));
   const Outcome found = call("data list", {.environment = {{"FEDARENA_DATA", folder}}});
-  EXPECT_THAT(found.out, testing::ContainsRegex("\nmnist +" + folder + "/mnist +Handwritten"));
+  EXPECT_THAT(found.out, ContainsRegex("\nmnist +" + folder + "/mnist +Handwritten"));
   EXPECT_THAT(found.out, HasSubstr("Looked in: " + folder + ", "));
   EXPECT_THAT(found.out, HasSubstr("`fedarena data fetch NAME` brings fashion-mnist, cifar10"));
 }

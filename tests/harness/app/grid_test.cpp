@@ -7,20 +7,15 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 const std::string kSweep =
     "\n[sweep]\n\"partition\" = [{kind = \"iid\"}, {kind = \"dirichlet\", alpha = 0.5}]\n"
@@ -73,7 +68,7 @@ TEST_F(Grid, RunsEveryPointInAFolderOfItsOwn) {
   const Outcome table = succeed("table runs/small");
   EXPECT_THAT(table.out, HasSubstr("| partition.alpha | partition.kind | algorithm | mu "));
   EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n') > 8, true);
-  EXPECT_THAT(table.out, testing::ContainsRegex("\\| 0.5 +\\| dirichlet +\\| fedprox +\\| 0.1 +\\|"));
+  EXPECT_THAT(table.out, ContainsRegex("\\| 0.5 +\\| dirichlet +\\| fedprox +\\| 0.1 +\\|"));
   EXPECT_THAT(call("list").out, HasSubstr("runs/small/partition.kind=iid/fedavg-seed-1"));
   EXPECT_THAT(succeed("verify runs/small").out, HasSubstr("verified: 12 runs"));
   succeed("privacy runs/small/partition.kind=iid/fedavg-seed-1");
@@ -226,11 +221,11 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(fresh.out, HasSubstr("small: 12 cells, 6 points, 2 seeds; run directories in runs/small\n"));
   // 7,850 floats: 8 of the message, 1 + 5 + 1 of the entry's name and kind, 17 of the layout.
-  EXPECT_THAT(fresh.out, testing::ContainsRegex(
-                             "partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
-                             "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
+  EXPECT_THAT(fresh.out,
+              ContainsRegex("partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
+                            "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
   EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
-  EXPECT_THAT(fresh.out, testing::Not(HasSubstr("may end a cell sooner")));
+  EXPECT_THAT(fresh.out, Not(HasSubstr("may end a cell sooner")));
   const Outcome ruled =
       succeed("run small.toml --dry-run --set stopping.patience=1 --set evaluation.validation_fraction=0.2");
   EXPECT_THAT(ruled.out, HasSubstr("\n0 of 12 cells finished; at most about "));
@@ -242,10 +237,10 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_TRUE(snapshot_of(scratch / "runs") == before);
   const results::Summary summary = summary_of(scratch / "runs/small/partition.kind=iid/fedavg-seed-1");
   const std::string uplink = fmt::format("{:.0f}", summary.uplink_bytes_per_client_round);
-  EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink +
-                                                " [^\n]* finished\n"));
-  EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-2 [^\n]* " + uplink +
-                                                " [^\n]* not begun\n"));
+  EXPECT_THAT(begun.out,
+              ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink + " [^\n]* finished\n"));
+  EXPECT_THAT(begun.out,
+              ContainsRegex("partition.kind=iid/fedavg-seed-2 [^\n]* " + uplink + " [^\n]* not begun\n"));
   EXPECT_THAT(begun.out, HasSubstr("\n2 of 12 cells finished; about "));
   // The downlink is what the run then sent.
   EXPECT_EQ(summary.downlink_bytes_per_client_round, 31432);
@@ -264,7 +259,7 @@ TEST_F(DryRun, TellsTimesByWhatIsReadWhereOnlyOtherSettingsAreFinished) {
       << out;
   EXPECT_GT(std::stod(told[1]), 5 * finished);
   EXPECT_THAT(succeed("run small.toml --dry-run --set experiment.seeds=[1,2] --only *local_steps=4").out,
-              testing::ContainsRegex("/fedavg-seed-2 [^\n]* [0-9.]+ +not begun\n"))
+              ContainsRegex("/fedavg-seed-2 [^\n]* [0-9.]+ +not begun\n"))
       << "another seed is as good as measured";
 }
 
@@ -284,7 +279,7 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
   const Outcome outcome =
       succeed({{"run", "small.toml", "--dry-run", "--set", "experiment.seeds=[" + seeds + "]"}});
   EXPECT_THAT(outcome.out, HasSubstr("\nfedavg-seed-100 "));
-  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("fedavg-seed-101 ")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("fedavg-seed-101 ")));
   EXPECT_THAT(outcome.out,
               HasSubstr("\n... and 5 more cells, which take as long as the first of their point"));
   EXPECT_THAT(outcome.out, HasSubstr("\n0 of 105 cells finished; about "));

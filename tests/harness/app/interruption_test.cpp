@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/stream.hpp"
@@ -17,15 +15,13 @@
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 // So many rounds that none of the signals below can come too late, each of them short.
 SmallExperiment many_rounds(std::vector<std::string> algorithms) {

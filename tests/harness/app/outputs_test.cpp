@@ -4,13 +4,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/text.hpp"
 
 #include "tests/harness/app/golden.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
 #include "tests/results/samples.hpp"
@@ -21,10 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using results::RunDirectory;
 using results::write_run;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 // A run of two planned rounds.
 void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds) {

@@ -12,22 +12,17 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-using testing::SizeIs;
 
 // More ranks than cores are allowed, and so is root.
 const Start kLauncher{.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},

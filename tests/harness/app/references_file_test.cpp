@@ -4,11 +4,10 @@
 #include <filesystem>
 #include <map>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/stream.hpp"
 
 #include "results/table/table.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 #include "tests/results/samples.hpp"
 
@@ -19,7 +18,6 @@ namespace fs = std::filesystem;
 using results::References;
 using results::Table;
 using test::message_of;
-using testing::HasSubstr;
 
 const fs::path kExperiments = test::source_folder() / "experiments";
 
@@ -109,12 +107,12 @@ TEST(ReferencesFile, RefusesWhatIsMissingOrElsewhere) {
   EXPECT_THAT(refused("[published]\nsource = \"Doe\"\nmean = 1\nfigures = []\n"),
               HasSubstr("refs.toml:3:1: \"mean\" stands outside of figures"));
   EXPECT_THAT(refused(with_figure("{ label = \"a\", mean = 1 }", "metric = \"acuracy\"\n")),
-              testing::AllOf(HasSubstr("refs.toml:3:10: "), HasSubstr("did you mean \"accuracy\"?")));
+              AllOf(HasSubstr("refs.toml:3:10: "), HasSubstr("did you mean \"accuracy\"?")));
   EXPECT_EQ(refused(""),
             "refs.toml: no published figures; allowed: [published], or [[published]] once for each source");
   EXPECT_THAT(refused("[publish]\nsource = \"Doe\"\n"),
-              testing::AllOf(HasSubstr("refs.toml:1:2: unknown section \"publish\""),
-                             HasSubstr("did you mean \"published\"?")));
+              AllOf(HasSubstr("refs.toml:1:2: unknown section \"publish\""),
+                    HasSubstr("did you mean \"published\"?")));
   EXPECT_THAT(refused("source = \"Doe\"\n"),
               HasSubstr("refs.toml:1:1: \"source\" stands outside every section"));
   EXPECT_THAT(refused("[published\n"), HasSubstr("refs.toml:1:"));
@@ -230,10 +228,9 @@ TEST(ShippedReferences, OfNiidBenchHaveAFigureForEveryRow) {
   EXPECT_EQ(published(cifar, "fednova", "classes_per_client = 3"), 57.83);
   EXPECT_EQ(published(cifar, "scaffold", "classes_per_client = 2"), 49.42);
   EXPECT_EQ(published(cifar, "fedavg", "alpha = 0.5"), 62.47);
-  EXPECT_THAT(mnist.notes, testing::Contains(HasSubstr("theirs is the best round on the test set")));
-  EXPECT_THAT(
-      mnist.notes,
-      testing::Contains(HasSubstr("16 published figures match no row: no row has dataset = \"cifar10\"")));
+  EXPECT_THAT(mnist.notes, Contains(HasSubstr("theirs is the best round on the test set")));
+  EXPECT_THAT(mnist.notes,
+              Contains(HasSubstr("16 published figures match no row: no row has dataset = \"cifar10\"")));
 }
 
 TEST(ShippedReferences, OfTable2HaveTheFiguresOfThePaper) {

@@ -7,20 +7,17 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/text/number_format.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 // price = 3 * size + 5 in red and 3 * size + 1 in blue, without noise.
 std::string prices() {

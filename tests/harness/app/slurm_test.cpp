@@ -8,23 +8,18 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/slurm_cluster.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
 
 // One cell that takes seconds.
 SmallExperiment long_cell() {

@@ -6,13 +6,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
 using testing::ExitedWithCode;
-using testing::HasSubstr;
 
 TEST(StartLimits, AreWideEnoughHere) { EXPECT_EQ(start_problem(start_needs()), ""); }
 

@@ -6,25 +6,18 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "fedarena/base/stream.hpp"
 
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::Not;
-using testing::StartsWith;
 
 using VerifyCommand = ScratchTest;
 
@@ -144,7 +137,7 @@ TEST_F(VerifyCommand, NamesARunThatLostItsSummary) {
     EXPECT_THAT(outcome.err, HasSubstr("1 run cannot be read"));
   }
   EXPECT_THAT(succeed("table out").out, HasSubstr("out/fedavg-seed-2: " + problem + "; not counted\n"));
-  EXPECT_THAT(succeed("list out").out, testing::ContainsRegex("out/fedavg-seed-2 +broken: " + problem));
+  EXPECT_THAT(succeed("list out").out, ContainsRegex("out/fedavg-seed-2 +broken: " + problem));
 }
 
 TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {

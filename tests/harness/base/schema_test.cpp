@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -177,7 +175,7 @@ TEST(Schema, ReadsEveryType) {
 TEST(Schema, PutsTheSettingsOfTheBaseFirst) {
   std::vector<std::string> names;
   for (const Field& field : Training::schema().fields()) names.push_back(field.name);
-  EXPECT_THAT(names, ::testing::ElementsAre("rate", "steps", "nesterov", "reduction", "milestones", "decay"));
+  EXPECT_THAT(names, ElementsAre("rate", "steps", "nesterov", "reduction", "milestones", "decay"));
 }
 
 TEST(Schema, KeepsNameDefaultSentenceAndRangeOfEachSetting) {

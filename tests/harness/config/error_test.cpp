@@ -2,18 +2,13 @@
 #include <fstream>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 TEST(ConfigError, PointsAtSyntax) {
   EXPECT_THAT(refusal(with("rounds = 20", "rounds = ")), StartsWith("e.toml:4:10: not TOML: "));

@@ -2,16 +2,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 Experiment under(const std::string& profile, const std::vector<std::string>& overrides = {},
                  const std::string& text = kProfiled) {

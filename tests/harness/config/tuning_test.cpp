@@ -8,17 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 

@@ -4,18 +4,14 @@
 
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/models/zoo.hpp"
 #include "tests/harness/gradients/one_at_a_time.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 using PerExample = WithPools;
 

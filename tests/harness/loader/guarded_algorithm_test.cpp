@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const PluginHost& host() {
   static const auto* const loaded = [] {

@@ -5,17 +5,12 @@
 #include <optional>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/algorithm.hpp"
+
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 template <std::size_t size>
 void put(char (&field)[size], const std::string& text) {

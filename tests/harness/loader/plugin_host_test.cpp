@@ -2,18 +2,15 @@
 
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/loader/bad_plugins.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::bad_plugins;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 class Host : public ::testing::Test {
  protected:

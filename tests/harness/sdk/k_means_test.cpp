@@ -6,18 +6,15 @@
 #include <map>
 #include <utility>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/features.hpp"
 #include "fedarena/random.hpp"
 
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::ElementsAre;
 
 torch::Tensor on_a_line(const std::vector<double>& points, torch::ScalarType type = torch::kFloat64) {
   return torch::tensor(points, torch::kFloat64).to(type).unsqueeze(1);
@@ -114,7 +111,7 @@ TEST(Features, AreWhatTheLastMapTakes) {
   EXPECT_LE(largest_difference(found.mm(at[2].t()) + at[3], model.forward(at, batch.inputs)), 1e-14);
   const Model other({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}}, torch::kFloat64);
   EXPECT_THAT(test::message_of([&] { feature_model(other, "somebody"); }),
-              ::testing::HasSubstr("somebody needs features"));
+              HasSubstr("somebody needs features"));
 }
 
 }  // namespace

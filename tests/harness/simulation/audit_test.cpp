@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/account.hpp"
 
 #include "results/record/canary_audit.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -80,7 +79,7 @@ TEST_F(AuditedRuns, RefuseACheckpointOfOtherCanaries) {
   for (const CanaryPlan& plan : {CanaryPlan{kGradientCanaries, 99}, CanaryPlan{}}) {
     Simulation other(audited(plan, records_hidden()));
     EXPECT_THAT(test::message_of([&] { other.restore(saved); }),
-                testing::HasSubstr("the checkpoint has scores of 100 canaries"));
+                HasSubstr("the checkpoint has scores of 100 canaries"));
   }
 }
 

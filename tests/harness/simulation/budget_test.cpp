@@ -5,21 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/overload.hpp"
 
 #include "harness/oracle/noise_source.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 PrivacyPolicy with_budget(PrivacyPolicy policy, const PerClient& budget) {
   std::visit(Overload{[](NoPolicy&) {}, [&](auto& chosen) { chosen.budget = budget; }}, policy);

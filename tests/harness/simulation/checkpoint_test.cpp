@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "harness/simulation/checksum.hpp"
 #include "harness/simulation/state_file.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
@@ -123,12 +122,10 @@ TEST(Checkpoint, SaysWhatIsWrong) {
 
 TEST(Checkpoint, OfAnotherModelIsRefused) {
   const Bytes bytes = pack_checkpoint(sample(model_of(3)));
-  EXPECT_THAT(refusal(bytes, model_of(4)), ::testing::HasSubstr("parameters of another model (8 numbers"));
+  EXPECT_THAT(refusal(bytes, model_of(4)), HasSubstr("parameters of another model (8 numbers"));
   EXPECT_EQ(refusal(bytes, model_of(3, torch::kFloat64)),
             "the checkpoint's parameters are Float, this run's are Double");
 }
-
-using testing::HasSubstr;
 
 Bytes random_bytes(Stream& stream, std::size_t size) {
   Bytes bytes(size);

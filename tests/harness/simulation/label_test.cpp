@@ -7,21 +7,19 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/account.hpp"
 
 #include "harness/simulation/checkpoint.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 // Every client's examples in one round, as its oracle showed them.
 struct Shown {

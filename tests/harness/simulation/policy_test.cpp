@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/overload.hpp"
 
 #include "harness/oracle/noise_source.hpp"
@@ -18,15 +16,13 @@
 #include "harness/simulation/cohort.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 using Policies = PrivateRuns;
 
@@ -628,14 +624,14 @@ TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
     const Params at = Params::zeros(client.model.layout(), client.model.options());
     for (int i = 0; i < count; ++i) (void)client.oracle.gradient(at, {.batch_size = batch_size});
   };
-  EXPECT_THAT(refusal([&](Client& client) {
-                gradients(client, 5, 5);
-                gradients(client, 0, 1);
-              }),
-              ::testing::StartsWith(
-                  "algorithm \"scripted\" asked client 2 in round 1 for 1 gradient of the whole shard, 5 "
-                  "gradients of batches of 5; allowed: what its plan has, which is what epsilon charges: 1 "
-                  "gradient of the whole shard, 4 gradients of batches of 5"));
+  EXPECT_THAT(
+      refusal([&](Client& client) {
+        gradients(client, 5, 5);
+        gradients(client, 0, 1);
+      }),
+      StartsWith("algorithm \"scripted\" asked client 2 in round 1 for 1 gradient of the whole shard, 5 "
+                 "gradients of batches of 5; allowed: what its plan has, which is what epsilon charges: 1 "
+                 "gradient of the whole shard, 4 gradients of batches of 5"));
   // Not a batch of another size, nor a vote, in the place of what is planned.
   EXPECT_THAT(refusal([&](Client& client) { gradients(client, 6, 1); }),
               HasSubstr("1 gradient of batches of 6;"));

@@ -2,19 +2,15 @@
 #include <map>
 #include <mutex>
 
-#include <gmock/gmock.h>
-
 #include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 class ObservedMeans : public SmallRuns<> {
