@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
-#include <dlfcn.h>
 #include <fstream>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <ATen/Parallel.h>
 #include <torch/types.h>
 
 namespace fedarena::benchmarks {

@@ -1,11 +1,9 @@
 // `fedarena epsilon`, `noise` and `privacy` as a user and as a script meet them.
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"

@@ -2,7 +2,6 @@
 // folders of runs.
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"

@@ -1,9 +1,6 @@
 // `fedarena data`: what is listed, what is verified, fetched and drawn, and what a user gets to read when
 // that fails.
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <signal.h>
 #include <string>
 #include <vector>
@@ -75,8 +72,7 @@ TEST_F(DataCommand, MistakesAreRefusedWithARemedy) {
 
 TEST_F(DataCommand, VerifySaysWhatIsWrongWithAFile) {
   const auto verify = [&](const std::string& name) {
-    const Outcome outcome = call("data verify " + name + " --from .");
-    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    const Outcome outcome = failed("data verify " + name + " --from .");
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of " + name + " are not as they should be"),
                                    HasSubstr("`fedarena data fetch " + name + "`")));
     return outcome.out;
@@ -113,8 +109,7 @@ TEST_F(DataCommand, VerifyTellsAllThatIsThere) {
             "mnist: not there\nfashion-mnist: not there\ncifar10: not there\ncifar100: not there\n"
             "svhn: not there\nfemnist: not there\nfed-emnist: not there\n");
   for (const char* name : {"train.bin", "test.bin"}) scratch.write(fs::path("data/cifar100") / name, "short");
-  const Outcome wrong = call("data verify --from data");
-  EXPECT_EQ(wrong.exit_code, 2);
+  const Outcome wrong = failed("data verify --from data");
   EXPECT_THAT(wrong.out,
               HasSubstr("cifar100: wrong: data/cifar100/train.bin: the content ends after 5 bytes"));
   EXPECT_THAT(wrong.out,

@@ -1,13 +1,8 @@
 // What models learn, validation examples, tests of each client, and rules that stop a run, through the
 // program.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <signal.h>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +10,6 @@
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
 #include "tests/matchers.hpp"
-#include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {

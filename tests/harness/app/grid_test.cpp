@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <map>
 #include <regex>
 #include <string>
 #include <vector>
@@ -80,8 +79,7 @@ TEST_F(Grid, VerifyNoticesAPointThatTheRunIsNotOf) {
   results::Summary summary = summary_of(run);
   summary.sweep = {{"algorithms.fedprox.mu", "0.2"}, {"partition.kind", "dirichlet"}};
   results::RunDirectory::open(run).write_summary(summary);
-  const Outcome verify = call("verify " + run.string());
-  EXPECT_EQ(verify.exit_code, 2);
+  const Outcome verify = failed("verify " + run.string());
   EXPECT_THAT(verify.out, HasSubstr("algorithms.mu is 0.1; recomputed: 0.2"));
   EXPECT_THAT(verify.out, HasSubstr("partition.kind is \"iid\"; recomputed: \"dirichlet\""));
 }
@@ -287,8 +285,7 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
 
 TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
   run_small(scratch, {.rounds = 1}, "");
-  const Outcome outcome = call("run small.toml --dry-run --set experiment.rounds=2");
-  EXPECT_EQ(outcome.exit_code, 2);
+  const Outcome outcome = failed("run small.toml --dry-run --set experiment.rounds=2");
   EXPECT_THAT(outcome.err, HasSubstr("experiment.rounds was 1, now 2 (cell fedavg-seed-1)"));
   EXPECT_EQ(outcome.out, "");
 }

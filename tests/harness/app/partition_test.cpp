@@ -195,8 +195,7 @@ TEST_F(PartitionCommand, RefusesWithARemedy) {
 TEST_F(PartitionCommand, LeavesNothingWhenGnuplotIsNotThere) {
   partitioned(kClasses).write_to(scratch);
   const Start without{.environment = {{"PATH", scratch.path().string()}}};
-  const Outcome outcome = call("partition small.toml -o map.png", without);
-  EXPECT_EQ(outcome.exit_code, 2);
+  const Outcome outcome = failed("partition small.toml -o map.png", without);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("gnuplot, which draws the plots, is not installed"));
   EXPECT_FALSE(fs::exists(scratch / "map.png"));

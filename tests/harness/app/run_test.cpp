@@ -1,7 +1,5 @@
 // A run from the experiment file, or a profile of it, to the printed table.
 #include <filesystem>
-#include <regex>
-#include <sstream>
 #include <string>
 
 #include <fmt/format.h>

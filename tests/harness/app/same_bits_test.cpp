@@ -1,7 +1,6 @@
 // The same experiment gives the same bits: with any number of workers, and replayed from a bundle.
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
@@ -83,8 +82,7 @@ TEST_F(Replay, FindsWhatWasEditedEvenWhereRecordsAgree) {
   run.write_summary(summary);
   succeed("bundle " + folder_.string() + " -o edited.tar.gz");
   succeed("verify edited.tar.gz");
-  const Outcome outcome = call("replay edited.tar.gz");
-  EXPECT_EQ(outcome.exit_code, 2);
+  const Outcome outcome = failed("replay edited.tar.gz");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fedavg-seed-1: 2 values differ, by the same build; accuracy "),
                                  HasSubstr("  rounds.jsonl: round 3: test_loss was 0.125, came out as "),
                                  HasSubstr("  summary.json: final_test_loss was 0.125, came out as "),
@@ -121,8 +119,7 @@ TEST_F(Replay, AccusesNobodyWhereNoiseIsTheSystems) {
 
 TEST_F(Replay, RefusesWhatIsNoBundle) {
   for (const std::string command : {"replay", "verify"}) {
-    const Outcome outcome = call(command + " small.toml");
-    EXPECT_EQ(outcome.exit_code, 2);
+    const Outcome outcome = failed(command + " small.toml");
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err,
                 HasSubstr("fedarena: small.toml: this is not a bundle, or it is damaged or cut off"));

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <pwd.h>
 #include <random>
 #include <stdexcept>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 namespace fedarena::test {
 namespace {

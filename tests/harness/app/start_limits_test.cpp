@@ -1,8 +1,6 @@
 #include "harness/app/start_limits.hpp"
 
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 

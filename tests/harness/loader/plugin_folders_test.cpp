@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <vector>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "harness/loader/plugin_host.hpp"
 #include "tests/paths.hpp"

@@ -7,8 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "fedarena/base/error.hpp"
-
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/matchers.hpp"

@@ -9,7 +9,6 @@
 
 #include "fedarena/base/error.hpp"
 
-#include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"

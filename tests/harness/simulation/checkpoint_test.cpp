@@ -1,7 +1,6 @@
 #include "harness/simulation/checkpoint.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <string>

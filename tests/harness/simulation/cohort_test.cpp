@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"
 
@@ -85,37 +83,26 @@ TEST(Cohort, IsIndependentOfTheRoundBefore) {
   EXPECT_TRUE(equally_likely(cells));
 }
 
-std::shared_ptr<const Layout> layout_of(std::int64_t size) {
-  Layout layout;
-  layout.add("tensor", {size});
-  return std::make_shared<const Layout>(layout);
-}
-
 Message message(const std::vector<double>& values, std::int64_t examples) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return {{kUpdate, Params(layout_of(size), torch::tensor(values, torch::kFloat64))}, {kExamples, examples}};
-}
-
-std::vector<double> values(const Params& params) {
-  return {params.flat().data_ptr<double>(), params.flat().data_ptr<double>() + params.flat().numel()};
+  return {{kUpdate, vector_of(values)}, {kExamples, examples}};
 }
 
 TEST(Uplink, AveragesAlike) {
   const CohortUplink uplink(
       {message({1, 10}, 3), message({3, 30}, 0), message({5, -10}, 1), message({-1, 2}, 4)});
   EXPECT_EQ(uplink.size(), 4);
-  EXPECT_EQ(values(uplink.mean(kUpdate)), (std::vector<double>{2, 8}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate)), (std::vector<double>{2, 8}));
 }
 
 TEST(Uplink, AveragesByAnotherEntry) {
   const CohortUplink uplink({message({1, 10}, 3), message({3, 30}, 0), message({5, -10}, 1)});
-  EXPECT_EQ(values(uplink.mean(kUpdate, kExamples)), (std::vector<double>{2, 5}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate, kExamples)), (std::vector<double>{2, 5}));
 }
 
 TEST(Uplink, OfOneClientIsItsMessage) {
   const CohortUplink uplink({message({1.1, 10.3}, 7)});
-  EXPECT_EQ(values(uplink.mean(kUpdate)), (std::vector<double>{1.1, 10.3}));
-  EXPECT_EQ(values(uplink.mean(kUpdate, kExamples)), (std::vector<double>{1.1, 10.3}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate)), (std::vector<double>{1.1, 10.3}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate, kExamples)), (std::vector<double>{1.1, 10.3}));
 }
 
 TEST(Uplink, ShowsItsMessagesInOrder) {
@@ -137,7 +124,7 @@ TEST(Uplink, SumsInClientOrder) {
   const CohortUplink uplink({message({3e16}, 1), message({1}, 1), message({-3e16}, 1), message({1}, 1)});
   double sum = 0;
   for (const double value : {3e16, 1.0, -3e16, 1.0}) sum += 0.25 * value;
-  EXPECT_EQ(values(uplink.mean(kUpdate)), std::vector<double>{sum});
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate)), std::vector<double>{sum});
 }
 
 TEST(Uplink, RefusesAMeanOfNothing) {

@@ -2,7 +2,6 @@
 #include "harness/slurm/batch_script.hpp"
 
 #include "fedarena/base/child_program.hpp"
-#include "fedarena/base/error.hpp"
 
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
