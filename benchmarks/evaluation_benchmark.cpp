@@ -51,7 +51,5 @@ int main(int count, char** arguments) {
       ->Iterations(kTurns)
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  return run_benchmarks(count, arguments);
 }

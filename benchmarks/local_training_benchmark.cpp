@@ -106,9 +106,7 @@ int main(int count, char** arguments) {
     add("plain", *work, prepare_plain);
     add("plain_that_keeps_memory", *work, prepare_plain_that_keeps_memory);
   }
-  benchmark::Initialize(&count, arguments);
-  const bool understood = !benchmark::ReportUnrecognizedArguments(count, arguments);
-  if (understood) benchmark::RunSpecifiedBenchmarks();
+  const int exit_code = run_benchmarks(count, arguments);
   while (!rivals.empty()) rivals.pop_back();
-  return understood ? 0 : 2;
+  return exit_code;
 }

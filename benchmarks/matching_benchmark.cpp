@@ -128,9 +128,8 @@ int main(int count, char** arguments) {
     add(fmt::format("matching/{}/plain_that_keeps_memory", images).c_str(), images,
         prepare_plain_that_keeps_memory);
   }
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  const int exit_code = run_benchmarks(count, arguments);
   // The latest first: it holds copies of the pipes to those before it, which work until these are closed.
   while (!rivals.empty()) rivals.pop_back();
+  return exit_code;
 }

@@ -1,10 +1,7 @@
 // What a run costs beyond its gradients: the share of a round with a real model, the time of a client-round
 // when gradients cost nothing, and the memory that rounds leave behind.
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <filesystem>
-#include <stdlib.h>
 #include <string>
 #include <vector>
 
@@ -13,13 +10,12 @@
 #include "benchmarks/arena.hpp"
 #include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
+#include "benchmarks/temporary_folder.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Seconds spent in one round.
 struct Tally {
@@ -46,12 +42,7 @@ class PairedOracle final : public ForwardingOracle {
 
  private:
   void direct(const Params& at, std::int64_t batch_size) {
-    tally_.engine += seconds_of([&] {
-      engine_.mean_gradient(at, batch_size, [&](std::int64_t begin, std::int64_t end) {
-        return Batch{examples_.inputs.narrow(0, begin, end - begin),
-                     examples_.targets.narrow(0, begin, end - begin)};
-      });
-    });
+    tally_.engine += seconds_of([&] { engine_.mean_gradient(at, batch_size, slices_of(examples_)); });
   }
 
   const GradientEngine& engine_;
@@ -111,30 +102,14 @@ void share_of_a_round(benchmark::State& state) {
 }
 BENCHMARK(share_of_a_round)->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// Rounds of two simulations in turns; returns the seconds of each, of the first and of the second.
-std::array<std::vector<double>, 2> take_turns(benchmark::State& state, Simulation& first,
-                                              Simulation& second) {
-  first.next_round();
-  second.next_round();
-  std::array<std::vector<double>, 2> seconds;
-  for (auto _ : state) {
-    const bool first_begins = seconds[0].size() % 2 == 0;
-    double plain = first_begins ? seconds_of([&] { first.next_round(); }) : 0;
-    seconds[1].push_back(seconds_of([&] { second.next_round(); }));
-    if (!first_begins) plain = seconds_of([&] { first.next_round(); });
-    seconds[0].push_back(plain);
-    state.SetIterationTime(seconds[1].back());
-  }
-  return seconds;
-}
-
 // By how many percent the rounds of the second simulation take longer, median over turns.
 void report_more(benchmark::State& state, Simulation& plain, Simulation& other) {
-  const auto seconds = take_turns(state, plain, other);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < seconds[0].size(); ++i) ratios.push_back(seconds[1][i] / seconds[0][i]);
-  state.counters["more_percent"] = 100 * (median(ratios) - 1);
-  state.counters["plain_ms"] = 1e3 * median(seconds[0]);
+  plain.next_round();
+  other.next_round();
+  Turns turns([&] { plain.next_round(); }, [&] { other.next_round(); });
+  for (auto _ : state) state.SetIterationTime(turns.take());
+  state.counters["more_percent"] = 100 * (median(ratios(turns.second().wall, turns.first().wall)) - 1);
+  state.counters["plain_ms"] = 1e3 * median(turns.first().wall);
 }
 
 // What a thousand gradient canaries add to rounds of DP-SGD.
@@ -198,10 +173,7 @@ void hypotheses(benchmark::State& state) {
   std::vector<double> passes;
   const auto all_passes = [&] {
     for (std::int64_t i = 0; i < kMore * scenario.clients; ++i) {
-      engine.evaluate(at, scenario.examples, [&](std::int64_t begin, std::int64_t end) {
-        return Batch{examples.inputs.narrow(0, begin, end - begin),
-                     examples.targets.narrow(0, begin, end - begin)};
-      });
+      engine.evaluate(at, scenario.examples, slices_of(examples));
     }
   };
   first.next_round();
@@ -303,22 +275,6 @@ BENCHMARK_CAPTURE(client_round, regression_10_to_1, {.input_shape = {10}, .outpu
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-// A folder of its own that is gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~ScratchFolder() { fs::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 // Resident memory after 50 rounds and after 500, with the ledger kept and every round written to a run
 // directory.
 void memory(benchmark::State& state) {
@@ -330,7 +286,7 @@ void memory(benchmark::State& state) {
   std::int64_t finished = 0;
   for (auto _ : state) {
     Simulation simulation = arena.simulate(*algorithm);
-    const ScratchFolder scratch;
+    const TemporaryFolder scratch;
     results::Summary plan;
     plan.rounds = kRounds;
     results::RunDirectory directory = results::RunDirectory::create(scratch.path() / "run", "", "", plan);

@@ -50,22 +50,12 @@ void turns(benchmark::State& state, const std::string& name, const Settings& set
   const Side side(name, settings, shape, static_cast<int>(state.range(0)));
   side.plain_turn();
   side.private_turn();
-  std::vector<double> plain, clipped, ratios, cpu_ratios;
-  for (auto _ : state) {
-    const bool plain_first = plain.size() % 2 == 0;
-    Cost unclipped;
-    if (plain_first) unclipped = cost_of([&] { side.plain_turn(); });
-    const Cost cost = cost_of([&] { side.private_turn(); });
-    if (!plain_first) unclipped = cost_of([&] { side.plain_turn(); });
-    plain.push_back(unclipped.wall);
-    clipped.push_back(cost.wall);
-    ratios.push_back(unclipped.wall / cost.wall);
-    cpu_ratios.push_back(unclipped.cpu / cost.cpu);
-    state.SetIterationTime(cost.wall);
-  }
-  state.counters["ratio"] = median(ratios);
+  Turns turns([&] { side.plain_turn(); }, [&] { side.private_turn(); });
+  for (auto _ : state) state.SetIterationTime(turns.take());
+  const std::vector<double> plain = turns.first().wall, clipped = turns.second().wall;
+  state.counters["ratio"] = median(ratios(plain, clipped));
   state.counters["ratio_best"] = smallest(plain) / smallest(clipped);
-  state.counters["ratio_cpu"] = median(cpu_ratios);
+  state.counters["ratio_cpu"] = median(ratios(turns.first().cpu, turns.second().cpu));
   state.counters["private_s"] = kBatch / median(clipped);
   state.counters["private_s_best"] = kBatch / smallest(clipped);
   state.counters["plain_s"] = kBatch / median(plain);

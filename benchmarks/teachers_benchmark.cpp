@@ -147,7 +147,5 @@ int main(int count, char** arguments) {
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
   }
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  return run_benchmarks(count, arguments);
 }

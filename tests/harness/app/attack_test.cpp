@@ -1,6 +1,5 @@
 // `fedarena attack` on runs that memorise, on runs that cannot, and on what it must refuse.
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <signal.h>
 #include <string>
@@ -19,8 +18,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 using AttackCommand = ScratchTest;
 

@@ -1,6 +1,5 @@
 // What a user gets to read after a mistake, in tests/golden/bad_*.txt: command lines, experiments, data and
 // folders of runs.
-#include <filesystem>
 #include <string>
 
 #include "results/record/run_directory.hpp"
@@ -10,8 +9,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 using BadInput = ScratchTest;
 

@@ -1,6 +1,5 @@
 // `fedarena data`: what is listed, what is verified, fetched and drawn, and what a user gets to read when
 // that fails.
-#include <filesystem>
 #include <signal.h>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::Raster;
 
 const std::string kImages = "train-images-idx3-ubyte";

@@ -1,6 +1,5 @@
 // What models learn, validation examples, tests of each client, and rules that stop a run, through the
 // program.
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -13,8 +12,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 double final_accuracy(const Scratch& scratch, const SmallExperiment& experiment, const Start& start = {}) {
   experiment.write_to(scratch);

@@ -1,6 +1,5 @@
 // An algorithm that fails ends its own cell, by name, and no other one.
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,8 +14,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Where algorithms throw what they are told, unless the environment spares them.
 class FailedCells : public ScratchTest {

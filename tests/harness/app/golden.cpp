@@ -14,8 +14,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);

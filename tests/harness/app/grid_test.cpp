@@ -1,7 +1,6 @@
 // A sweep from the file to the table: folders, parallel cells, parts of it, interruptions and changes.
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <regex>
 #include <string>
 #include <vector>
@@ -13,8 +12,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 const std::string kSweep =
     "\n[sweep]\n\"partition\" = [{kind = \"iid\"}, {kind = \"dirichlet\", alpha = 0.5}]\n"

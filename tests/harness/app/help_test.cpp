@@ -1,5 +1,4 @@
 // What the program says about itself, and the full program that it becomes.
-#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,8 +10,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Help = ScratchTest;
 

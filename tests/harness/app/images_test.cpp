@@ -1,7 +1,6 @@
 // `fedarena images`: pictures of what a round's model was trained on, from a run directory alone.
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::RunDirectory;
 using results::SyntheticSet;
 

@@ -1,6 +1,5 @@
 // A run that was stopped, in whatever way, ends up with the same bits as one that was not, wherever its
 // clients' states lie.
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <signal.h>
@@ -20,8 +19,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 // So many rounds that none of the signals below can come too late, each of them short.
 SmallExperiment many_rounds(std::vector<std::string> algorithms) {

@@ -1,5 +1,4 @@
 // fedarena export, plot and report, from run directories alone.
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::RunDirectory;
 using results::write_run;
 
@@ -208,7 +206,7 @@ TEST_F(Plot, RefusesWithOneMessage) {
                                    "plot runs -o a.svg --labels fedavgm", "plot runs -o a.svg --log-y",
                                    "plot runs -o a.svg --roc --y loss", "plot runs -o a.svg --roc --log-x",
                                    "plot runs -o a.svg --roc", "plot runs -o missing/a.svg"}));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "a.svg"));
+  EXPECT_FALSE(fs::exists(scratch / "a.svg"));
 }
 
 using ReportCommand = ScratchTest;
@@ -242,7 +240,7 @@ TEST_F(ReportCommand, RefusesWithOneMessage) {
                 refusals(scratch, {"report", "report nowhere", "report runs/fedavg-seed-1/summary.json",
                                    "report runs -o report.pdf", "report runs -o missing/report.html",
                                    "report runs --format pdf"}));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "report.html"));
+  EXPECT_FALSE(fs::exists(scratch / "report.html"));
 }
 
 TEST_F(ReportCommand, TablesComeAsHtml) {

@@ -1,6 +1,5 @@
 // `fedarena partition`: who holds what, before anything is run.
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 SmallExperiment partitioned(const std::string& partition) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -11,6 +12,8 @@
 #include "tests/scratch.hpp"
 
 namespace fedarena::test {
+
+namespace fs = std::filesystem;
 
 /// The words of a command line. In a text they are parted by spaces, and '...' holds one with spaces, or an
 /// empty one.

@@ -1,6 +1,5 @@
 // Ranks that mpirun starts share the clients of a run, and it stays the same run to the bit.
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -21,8 +20,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 // More ranks than cores are allowed, and so is root.
 const Start kLauncher{.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},

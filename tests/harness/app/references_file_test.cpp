@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <map>
 
-#include "fedarena/base/stream.hpp"
-
 #include "results/table/table.hpp"
 #include "tests/matchers.hpp"
 #include "tests/paths.hpp"
@@ -122,44 +120,6 @@ TEST(ReferencesFile, RefusesWhatIsMissingOrElsewhere) {
               HasSubstr("more than 1000 figures; allowed: at most 1000 in a list"));
   EXPECT_THAT(message_of([] { read_references("/nowhere/refs.toml"); }), HasSubstr("no such file"));
   EXPECT_EQ(message_of([] { read_references("/"); }), "/: is a folder; allowed: a file of references (TOML)");
-}
-
-// Bytes are deleted, doubled and replaced: whatever comes of it is read or refused, and nothing else is
-// thrown.
-TEST(ReferencesFile, IsReadOrRefusedWhateverItHolds) {
-  const std::string whole = test::content_of(kExperiments / "fedlap/published-table2.toml");
-  Stream stream({.seed = 5});
-  const auto below = [&](std::size_t count) {
-    return static_cast<std::size_t>(stream.uniform() * static_cast<double>(count));
-  };
-  const std::string letters = "[]{}=\",.#\n 0aen-+\\\x80";
-  const int trials = test::long_tests() ? 3000 : 600;
-  int refusals = 0;
-  for (int trial = 0; trial < trials; ++trial) {
-    std::string text = whole;
-    for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
-      const std::size_t at = below(text.size());
-      const std::size_t length = 1 + below(8);
-      switch (below(3)) {
-        case 0:
-          text.erase(at, length);
-          break;
-        case 1:
-          text.insert(at, text.substr(at, length));
-          break;
-        default:
-          text[at] = letters[below(letters.size())];
-      }
-    }
-    try {
-      parse_references(text, "refs.toml");
-    } catch (const Error& error) {
-      ++refusals;
-      EXPECT_EQ(std::string(error.what()).rfind("refs.toml", 0), 0U) << error.what();
-    }
-  }
-  EXPECT_GT(refusals, trials / 3);
-  EXPECT_LT(refusals, trials);
 }
 
 // A run as niid-mnist.toml and niid-cifar10.toml make it.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -168,7 +167,7 @@ TEST_F(Regression, RefusesToTestClientsWithoutTestExamples) {
   prices_by_seller("z").write_to(scratch);
   EXPECT_THAT(refused("run small.toml " + kEachSeller),
               HasSubstr("per_client = true, but no client has test examples of its own"));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+  EXPECT_FALSE(fs::exists(scratch / "out"));
 }
 
 TEST_F(Regression, RefusesATargetOfAccuracy) {
@@ -178,7 +177,7 @@ TEST_F(Regression, RefusesATargetOfAccuracy) {
                         " --set stopping.target_accuracy=0.5 --set evaluation.validation_fraction=0.25"),
                 HasSubstr("[stopping] target_accuracy is about accuracy, but the data set \"csv\" is "
                           "a regression\n  leave it out"));
-    EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+    EXPECT_FALSE(fs::exists(scratch / "out"));
   }
 }
 

@@ -1,5 +1,4 @@
 // A run from the experiment file, or a profile of it, to the printed table.
-#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 Outcome table_of(const Scratch& scratch, const std::string& format) {

@@ -1,5 +1,4 @@
 // The same experiment gives the same bits: with any number of workers, and replayed from a bundle.
-#include <filesystem>
 #include <string>
 
 #include "results/record/run_directory.hpp"
@@ -57,7 +56,7 @@ class Replay : public ScratchTest {
  protected:
   Replay() { run_small(scratch, {.algorithms = {"fedavg", "scaffold"}}, ""); }
 
-  const std::filesystem::path folder_ = scratch / "runs/small/fedavg-seed-1";
+  const fs::path folder_ = scratch / "runs/small/fedavg-seed-1";
 };
 
 TEST_F(Replay, GivesTheSameBitsOnTheSameBuild) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <pwd.h>
 #include <random>
 #include <stdexcept>
@@ -16,8 +15,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Where it is; "" where it is not installed. Daemons lie where not every PATH leads.
 std::string installed_program(const std::string& name) {

@@ -1,7 +1,6 @@
 // `fedarena submit` on a real cluster of two nodes, and what befalls jobs there. Whatever happens, the bits
 // are those of a local run.
 #include <csignal>
-#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -18,8 +17,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 // One cell that takes seconds.
 SmallExperiment long_cell() {

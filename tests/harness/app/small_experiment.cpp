@@ -17,8 +17,6 @@
 
 namespace fedarena::test {
 
-namespace fs = std::filesystem;
-
 std::string SmallExperiment::toml() const {
   std::string text = fmt::format("[experiment]\nname = \"small\"\nseeds = {}\nrounds = {}\n", seeds, rounds);
   text += fmt::format("\n[data]\nname = \"{}\"\n\n[partition]\n{}\n\n[model]\n{}\n", data, partition, model);

@@ -1,6 +1,5 @@
 // [tuning] from the file to the table: trials, the choice by validation examples, the runs with it.
 #include <csignal>
-#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
@@ -13,7 +12,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::Pair;
 
 // FedAvg at a rate that moves nothing or one that learns; fedprox with a term that holds it fast or not.

@@ -2,7 +2,6 @@
 // that were changed.
 #include "results/audit/verify.hpp"
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,8 +15,6 @@
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 using VerifyCommand = ScratchTest;
 

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <poll.h>
 #include <regex>
 #include <sstream>
@@ -25,7 +24,6 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::RunDirectory;
 
 constexpr std::size_t kColumns = 80;
