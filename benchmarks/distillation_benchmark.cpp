@@ -63,12 +63,9 @@ int main(int count, char** arguments) {
       for (const bool fresh : {false, true}) {
         const auto name = fmt::format("distillation/{}/{}/{}", batch_size, temperature,
                                       fresh ? "ten_teachers_speak" : "teachers_have_spoken");
-        benchmark::RegisterBenchmark(
-            name.c_str(),
-            [=](benchmark::State& state) { distillation(state, batch_size, temperature, fresh); })
-            ->Iterations(fedarena::benchmarks::kTurns)
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond);
+        benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+          distillation(state, batch_size, temperature, fresh);
+        })->Apply(fedarena::benchmarks::timed_by_hand<fedarena::benchmarks::kTurns>);
       }
     }
   }

@@ -98,9 +98,7 @@ int main(int count, char** arguments) {
         ->ArgName("clients")
         ->Arg(1)
         ->Arg(2)
-        ->Iterations(kTurns)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+        ->Apply(timed_by_hand<kTurns>);
   };
   for (const Workload* work : {&kConvNet, &kNiidCnn}) {
     add("plain", *work, prepare_plain);

@@ -117,11 +117,9 @@ int main(int count, char** arguments) {
   const auto add = [&](const char* name, std::int64_t images, auto prepare) {
     const Rival& rival =
         *rivals.emplace_back(std::make_unique<const Rival>([images, prepare] { return prepare(images); }));
-    benchmark::RegisterBenchmark(
-        name, [images, &rival](benchmark::State& state) { matching(state, images, rival); })
-        ->Iterations(kTurns)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name, [images, &rival](benchmark::State& state) {
+      matching(state, images, rival);
+    })->Apply(timed_by_hand<kTurns>);
   };
   for (const std::int64_t images : kSizes) {
     add(fmt::format("matching/{}/plain", images).c_str(), images, prepare_plain);

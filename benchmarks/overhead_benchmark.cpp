@@ -8,11 +8,11 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
-#include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
 #include "benchmarks/temporary_folder.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "results/record/run_directory.hpp"
+#include "tests/harness/sdk/forwarding.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
@@ -100,7 +100,7 @@ void share_of_a_round(benchmark::State& state) {
   state.counters["outside_oracle_percent"] = median(outside);
   state.counters["best_round_s"] = best_round;
 }
-BENCHMARK(share_of_a_round)->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(share_of_a_round)->Apply(timed_by_hand<3>);
 
 // By how many percent the rounds of the second simulation take longer, median over turns.
 void report_more(benchmark::State& state, Simulation& plain, Simulation& other) {
@@ -124,11 +124,9 @@ void audit(benchmark::State& state, const Scenario& shape) {
   Simulation audited = arena.simulate(*algorithm, RecordPolicy(), {}, {kGradientCanaries, 1000});
   report_more(state, plain, audited);
 }
-BENCHMARK_CAPTURE(audit, convnet, {})->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(audit, convnet, {})->Apply(timed_by_hand<10>);
 BENCHMARK_CAPTURE(audit, logistic, {.model = "logistic", .input_shape = {1, 28, 28}})
-    ->Iterations(300)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<300>);
 
 // FEMNIST: the network, and clients of about as many examples as its writers have on average.
 const Scenario kFemnist{
@@ -145,14 +143,8 @@ void local_noise(benchmark::State& state, const char* mechanism) {
   Simulation noised = arena.simulate(*algorithm, policy);
   report_more(state, plain, noised);
 }
-BENCHMARK_CAPTURE(local_noise, gaussian, kLocalGaussian)
-    ->Iterations(10)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(local_noise, laplace, kLocalLaplace)
-    ->Iterations(10)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(local_noise, gaussian, kLocalGaussian)->Apply(timed_by_hand<10>);
+BENCHMARK_CAPTURE(local_noise, laplace, kLocalLaplace)->Apply(timed_by_hand<10>);
 
 // What six further hypotheses of IFCA add to a round on one worker, in forward passes over the same examples.
 void hypotheses(benchmark::State& state) {
@@ -190,7 +182,7 @@ void hypotheses(benchmark::State& state) {
   state.counters["more_over_passes"] = median(ratios);
   state.counters["passes_ms"] = 1e3 * median(passes);
 }
-BENCHMARK(hypotheses)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(hypotheses)->Apply(timed_by_hand<10>);
 
 // The server's round of IFCA with k-means: 100 messages of 1.2 million numbers, 7 hypotheses. The messages
 // lie around the hypotheses, as sent models do, so that every client is assigned within three iterations.
@@ -238,7 +230,7 @@ void k_means(benchmark::State& state) {
   }
   state.counters["cpu_s"] = benchmark::Counter(cpu, benchmark::Counter::kAvgIterations);
 }
-BENCHMARK(k_means)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(k_means)->Apply(timed_by_hand<5>);
 
 // A thousand clients of twelve examples, one local epoch of FedAvg each.
 void client_round(benchmark::State& state, const Scenario& shape) {
@@ -264,16 +256,12 @@ BENCHMARK_CAPTURE(client_round, images_784_to_10, {.input_shape = {1, 28, 28}, .
     ->ArgName("workers")
     ->Arg(1)
     ->Arg(2)
-    ->Iterations(30)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<30>);
 BENCHMARK_CAPTURE(client_round, regression_10_to_1, {.input_shape = {10}, .outputs = 1})
     ->ArgName("workers")
     ->Arg(1)
     ->Arg(2)
-    ->Iterations(30)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<30>);
 
 // Resident memory after 50 rounds and after 500, with the ledger kept and every round written to a run
 // directory.

@@ -135,34 +135,16 @@ void checkpoint(benchmark::State& state) {
   state.counters["kib"] = static_cast<double>(size) / 1024;
 }
 
-BENCHMARK_CAPTURE(round_among_many, no_policy, NoPolicy{})
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(round_among_many, records, on_records(0))
-    ->Iterations(20)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(round_among_many, records_with_budget, on_records(1e6))
-    ->Iterations(20)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(small_round_among_many, no_policy, NoPolicy{})
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(small_round_among_many, records, on_records(0))
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(small_round_among_many, records_with_budget, on_records(1e6))
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(set_up)->Arg(kFew)->Arg(kMany)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(checkpoint)->Arg(kFew)->Arg(kMany)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_among_many, no_policy, NoPolicy{})->Apply(timed_by_hand<40>);
+BENCHMARK_CAPTURE(round_among_many, records, on_records(0))->Apply(timed_by_hand<20>);
+BENCHMARK_CAPTURE(round_among_many, records_with_budget, on_records(1e6))->Apply(timed_by_hand<20>);
+BENCHMARK_CAPTURE(small_round_among_many, no_policy, NoPolicy{})->Apply(timed_by_hand<40>);
+BENCHMARK_CAPTURE(small_round_among_many, records, on_records(0))->Apply(timed_by_hand<40>);
+BENCHMARK_CAPTURE(small_round_among_many, records_with_budget, on_records(1e6))->Apply(timed_by_hand<40>);
+BENCHMARK(set_up)->Arg(kFew)->Arg(kMany)->Apply(timed_by_hand<10>);
+BENCHMARK(checkpoint)->Arg(kFew)->Arg(kMany)->Apply(timed_by_hand<10>);
 BENCHMARK(resident_with_file)->Iterations(1)->Unit(benchmark::kMillisecond);
-BENCHMARK(memories_in_a_file)->Iterations(40)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(memories_in_a_file)->Apply(timed_by_hand<40>);
 
 }  // namespace
 }  // namespace fedarena::benchmarks

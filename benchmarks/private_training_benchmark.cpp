@@ -66,21 +66,15 @@ BENCHMARK_CAPTURE(turns, convnet, "convnet", Settings{}, {3, 32, 32})
     ->ArgName("workers")
     ->Arg(1)
     ->Arg(2)
-    ->Iterations(kTurns)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<kTurns>);
 BENCHMARK_CAPTURE(turns, convnet_layer_norm, "convnet", Settings{{"norm", std::string("layer")}}, {3, 32, 32})
     ->ArgName("workers")
     ->Arg(2)
-    ->Iterations(kTurns)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<kTurns>);
 BENCHMARK_CAPTURE(turns, mlp, "mlp", Settings{}, {1, 28, 28})
     ->ArgName("workers")
     ->Arg(2)
-    ->Iterations(10 * kTurns)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<10 * kTurns>);
 
 // What attacks on membership ask, against what they resemble: losses of single examples against an
 // evaluation, gradient norms against clipped gradients.
@@ -103,7 +97,7 @@ void attack_turns(benchmark::State& state) {
   state.counters["losses_per_evaluation"] = median(losses);
   state.counters["norms_per_clipped_gradient"] = median(norms);
 }
-BENCHMARK(attack_turns)->Iterations(kTurns)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(attack_turns)->Apply(timed_by_hand<kTurns>);
 
 // Largest resident memory of a process that takes only one kind of turn. The first run in a process counts:
 // it never shrinks.

@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <benchmark/benchmark.h>
 #include <torch/types.h>
 
 namespace fedarena::benchmarks {

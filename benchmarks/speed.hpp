@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <benchmark/benchmark.h>
+
 namespace fedarena::benchmarks {
 
 /// Wall time that a call takes.
@@ -38,6 +40,12 @@ class Turns {
   std::function<void()> first_, second_;
   Costs firsts_, seconds_;
 };
+
+/// For benchmarks that state what each of so many iterations took.
+template <int iterations>
+void timed_by_hand(benchmark::internal::Benchmark* registered) {
+  registered->Iterations(iterations)->UseManualTime()->Unit(benchmark::kMillisecond);
+}
 
 /// Runs the benchmarks that the options of Google Benchmark choose; returns the exit code.
 int run_benchmarks(int count, char** arguments);

@@ -142,10 +142,9 @@ int main(int count, char** arguments) {
   });
   for (const auto& [name, rival] :
        {std::pair{"teachers/plain", &all_cores}, std::pair{"teachers/plain_on_one_thread", &one_thread}}) {
-    benchmark::RegisterBenchmark(name, [rival = rival](benchmark::State& state) { teachers(state, *rival); })
-        ->Iterations(kTurns)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name, [rival = rival](benchmark::State& state) {
+      teachers(state, *rival);
+    })->Apply(timed_by_hand<kTurns>);
   }
   return run_benchmarks(count, arguments);
 }

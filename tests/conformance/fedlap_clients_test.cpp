@@ -41,6 +41,11 @@ class FedLapClients : public ::testing::Test {
   }
 
   Task task = image_task("convnet", {{"depth", 2}, {"width", 4}});
+  // One client alone.
+  const Workbench bench{task.model->architecture()};
+  Stream stream{{.seed = 5}};
+  const Params start = bench.model.initial(stream);
+  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
 };
 
 TEST_F(FedLapClients, AskForExactlyTheGradientsOfTheAlgorithm) {
@@ -151,10 +156,6 @@ TEST_F(FedLapClients, SendImagesAndTheirLabels) {
 
 // By the first images' gradient and the shard's.
 TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
-  const Workbench bench(task.model->architecture());
-  Stream stream({.seed = 5});
-  const Params start = bench.model.initial(stream);
-  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
   Batch images = examples;
   Stream noise = Workbench::client_streams()(Purpose::kSynthetic);
   images.inputs = normal(noise, {6, 1, 8, 8});
@@ -176,10 +177,6 @@ TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
 
 // Without clipping and noise, the sum of all examples' losses is least where their mean is.
 TEST_F(FedLapClients, MeasureTheSameRadiusByVotes) {
-  const Workbench bench(task.model->architecture());
-  Stream stream({.seed = 5});
-  const Params start = bench.model.initial(stream);
-  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
   const auto radius_by = [&](const char* region, double rate) {
     OpenShard shard(bench.model, examples);
     const Message sent = bench.train(*plugins().create("fedlap", settings({{"server_radius", "min"},

@@ -1,11 +1,15 @@
 #include "harness/loader/plugin_host.hpp"
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/matchers.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
@@ -117,6 +121,28 @@ TEST(EmptyHost, RefusesAMissingFolder) {
               AllOf(HasSubstr("/missing: the plugin path is not a folder"), HasSubstr("Give the folder")));
   EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "text.so"); }),
               HasSubstr("is not a folder"));
+}
+
+using Paths = std::vector<std::filesystem::path>;
+
+Paths folders(const char* variable, const Paths& given = {}) {
+  ::setenv("FEDARENA_PLUGIN_PATH", variable, 1);
+  Paths found = plugin_folders(given);
+  ::unsetenv("FEDARENA_PLUGIN_PATH");
+  // This program lies in the build tree, where plugins may or may not have been built.
+  if (!found.empty() && found.front() == test::build_folder() / "plugins") found.erase(found.begin());
+  return found;
+}
+
+TEST(PluginFolders, AreSeparatedByColons) {
+  EXPECT_EQ(folders(""), Paths{});
+  EXPECT_EQ(folders("/a"), Paths{"/a"});
+  EXPECT_EQ(folders("/a:/b c:d"), (Paths{"/a", "/b c", "d"}));
+  EXPECT_EQ(folders("::/a::/b:"), (Paths{"/a", "/b"}));
+}
+
+TEST(PluginFolders, PutGivenOnesBeforeTheVariable) {
+  EXPECT_EQ(folders("/variable", {"/first", "/second"}), (Paths{"/first", "/second", "/variable"}));
 }
 
 }  // namespace

@@ -230,17 +230,15 @@ TEST_F(StateFileTest, EveryFlippedBitIsNoticed) {
 }
 
 TEST_F(StateFileTest, SaysWhatIsMissing) {
-  EXPECT_THAT(refusal([&] { (void)StateFile::open(path, {{0, 10, 0}}); }), HasSubstr("is missing"));
+  const auto refused = [&](const std::vector<Extent>& extents) {
+    return refusal([&] { (void)StateFile::open(path, extents); });
+  };
+  EXPECT_THAT(refused({{0, 10, 0}}), HasSubstr("is missing"));
   scratch.write("states.bin", "0123456789");
-  EXPECT_THAT(refusal([&] {
-                (void)StateFile::open(path, {{4, 7, 0}});
-              }),
+  EXPECT_THAT(refused({{4, 7, 0}}),
               HasSubstr("is cut short: it has 10 bytes of 11 that the checkpoint needs"));
-  EXPECT_THAT(refusal([&] { (void)StateFile::open(path, {{0, 5, 0}, {4, 2, 0}}); }), HasSubstr("is wrong"));
-  EXPECT_THAT(refusal([&] {
-                (void)StateFile::open(path, {{1, ~std::uint64_t{0}, 0}});
-              }),
-              HasSubstr("is wrong"));
+  EXPECT_THAT(refused({{0, 5, 0}, {4, 2, 0}}), HasSubstr("is wrong"));
+  EXPECT_THAT(refused({{1, ~std::uint64_t{0}, 0}}), HasSubstr("is wrong"));
   EXPECT_NO_THROW((void)StateFile::open(path, {{4, 6, 0}}));
 }
 

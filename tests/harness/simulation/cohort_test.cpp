@@ -2,8 +2,6 @@
 #include "harness/simulation/cohort.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <set>
 #include <vector>
 
@@ -52,24 +50,12 @@ TEST(HeldOutClients, AreAFunctionOfTheSeed) {
   EXPECT_TRUE(choose_held_out(3, 1000, 0).empty());
 }
 
-// All 20 subsets of 3 out of 6 clients are equally likely.
-void expect_uniform_subsets(const std::function<Cohort(std::uint64_t)>& draw) {
-  std::map<Cohort, std::int64_t> counts;
-  for (std::uint64_t i = 1; i <= 20'000; ++i) ++counts[draw(i)];
-  std::vector<std::int64_t> cells;
-  for (const auto& [cohort, count] : counts) cells.push_back(count);
-  ASSERT_EQ(cells.size(), 20U);
-  EXPECT_TRUE(equally_likely(cells));
-}
-
+// Of all 20 subsets of 3 out of 6 clients, over rounds and, which is another thing, over seeds.
 TEST(Cohort, IsAUniformSubset) {
-  expect_uniform_subsets(
-      [](std::uint64_t i) { return choose_cohort(12, static_cast<std::int64_t>(i), 6, 3); });
-}
-
-// So is one in the long run of seeds, not of rounds.
-TEST(Cohort, IsAUniformSubsetOverSeeds) {
-  expect_uniform_subsets([](std::uint64_t seed) { return choose_cohort(seed, 1, 6, 3); });
+  std::int64_t round = 0;
+  EXPECT_TRUE(draws_equally(20'000, 20, [&] { return choose_cohort(12, ++round, 6, 3); }));
+  std::uint64_t seed = 0;
+  EXPECT_TRUE(draws_equally(20'000, 20, [&] { return choose_cohort(++seed, 1, 6, 3); }));
 }
 
 // Pairs of single-client cohorts of successive rounds fill 25 cells alike.
