@@ -21,25 +21,6 @@ SmallExperiment small_grid(std::int64_t rounds = 2) {
   return {.seeds = "[1, 2]", .rounds = rounds, .algorithms = {"fedavg", "fedprox"}, .more = kSweep};
 }
 
-// Every run directory below the folder.
-std::vector<std::string> cells_in(const fs::path& folder) {
-  std::vector<std::string> cells;
-  if (!fs::exists(folder)) return cells;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == results::kSummaryFile)
-      cells.push_back(fs::relative(entry.path().parent_path(), folder).string());
-  }
-  std::sort(cells.begin(), cells.end());
-  return cells;
-}
-
-void expect_same_grid(const fs::path& left, const fs::path& right) {
-  const std::vector<std::string> cells = cells_in(left);
-  EXPECT_FALSE(cells.empty());
-  EXPECT_EQ(cells, cells_in(right));
-  for (const std::string& cell : cells) expect_same_run(left / cell, right / cell);
-}
-
 using Grid = ScratchTest;
 
 TEST_F(Grid, RunsEveryPointInAFolderOfItsOwn) {
@@ -96,7 +77,7 @@ TEST_F(Grid, HasTheSameBitsForAnyNumberOfJobs) {
     succeed("run small.toml --out " + options);
   }
   EXPECT_EQ(cells_in(scratch / "one").size(), 12U);
-  for (const char* other : {"two", "many", "tight"}) expect_same_grid(scratch / "one", scratch / other);
+  for (const char* other : {"two", "many", "tight"}) expect_same_runs(scratch / "one", scratch / other);
 }
 
 TEST_F(Grid, RunsThePartThatIsAskedFor) {
@@ -158,7 +139,7 @@ TEST_F(Grid, ResumesToWhatAnUnbrokenOneIs) {
   }
   EXPECT_THAT(succeed(resume).err, HasSubstr(" (finished before)\n"));
   succeed("run small.toml --out unbroken");
-  expect_same_grid(scratch / "out", scratch / "unbroken");
+  expect_same_runs(scratch / "out", scratch / "unbroken");
   const auto before = snapshot_of(scratch / "out");
   succeed(resume);
   EXPECT_TRUE(snapshot_of(scratch / "out") == before);

@@ -57,8 +57,7 @@ TEST_F(TuningRun, RunsTheBestTrialsSettingsUnderTheSeeds) {
   scratch.write("given.toml", tuned("").toml());
   succeed(
       "run given.toml --out runs/given --set algorithms.fedavg.rate=0.05 --set algorithms.fedprox.mu=0.01");
-  for (const char* cell : {"fedavg-seed-1", "fedavg-seed-2", "fedprox-seed-1", "fedprox-seed-2"})
-    expect_same_run(scratch / "runs/small" / cell, scratch / "runs/given" / cell);
+  expect_same_runs(scratch / "runs/small", scratch / "runs/given");
   EXPECT_FALSE(summary_of(scratch / "runs/given/fedavg-seed-1").tuning);
 
   succeed("verify runs/small");

@@ -9,6 +9,7 @@
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 #include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -54,12 +55,7 @@ void run(const std::string& where, const std::string& what) {
 }
 
 std::string failure(const std::string& where, const std::string& what) {
-  try {
-    run(where, what);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return test::message_of([&] { run(where, what); });
 }
 
 struct Call {

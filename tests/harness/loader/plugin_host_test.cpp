@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "fedarena/base/error.hpp"
-
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::bad_plugins;
+using test::message_of;
 
 class Host : public ::testing::Test {
  protected:
@@ -87,39 +87,29 @@ TEST_F(Host, LoadsNoFileTwice) {
   EXPECT_EQ(problem("good.so"), "");
 }
 
-template <typename Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 TEST_F(Host, SuggestsTheNearestAlgorithm) {
   EXPECT_THAT(
-      refusal([&] { host.info("throwers"); }),
+      message_of([&] { host.info("throwers"); }),
       AllOf(HasSubstr("unknown algorithm \"throwers\"; allowed: thrower, second; did you mean \"thrower\"?"),
             HasSubstr("fedarena plugins")));
-  EXPECT_THAT(refusal([&] { (void)host.create("xyz", {}); }), HasSubstr("unknown algorithm \"xyz\""));
+  EXPECT_THAT(message_of([&] { (void)host.create("xyz", {}); }), HasSubstr("unknown algorithm \"xyz\""));
 }
 
 TEST_F(Host, ChecksSettings) {
-  EXPECT_THAT(refusal([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)host.create("thrower", {{"wher", "train"}});
               }),
               AllOf(HasSubstr("wher"), HasSubstr("where")));
 }
 
 TEST(EmptyHost, SaysThatNoPluginWasFound) {
-  EXPECT_THAT(refusal([] { PluginHost().info("fedavg"); }), HasSubstr("none, for no plugin was found"));
+  EXPECT_THAT(message_of([] { PluginHost().info("fedavg"); }), HasSubstr("none, for no plugin was found"));
 }
 
 TEST(EmptyHost, RefusesAMissingFolder) {
-  EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "missing"); }),
+  EXPECT_THAT(message_of([] { PluginHost().load_folder(bad_plugins() / "missing"); }),
               AllOf(HasSubstr("/missing: the plugin path is not a folder"), HasSubstr("Give the folder")));
-  EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "text.so"); }),
+  EXPECT_THAT(message_of([] { PluginHost().load_folder(bad_plugins() / "text.so"); }),
               HasSubstr("is not a folder"));
 }
 
