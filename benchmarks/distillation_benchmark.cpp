@@ -45,19 +45,12 @@ void distillation(benchmark::State& state, std::int64_t batch_size, double tempe
       adam.step(student, taught.gradient(student, now), 1e-3);
     }
   };
-  std::vector<double> ratios, plain, distilled;
-  for (auto _ : state) {
-    const bool first = ratios.size() % 2 == 0;
-    if (first) plain.push_back(seconds_of(train));
-    distilled.push_back(seconds_of(distil));
-    if (!first) plain.push_back(seconds_of(train));
-    ratios.push_back(plain.back() / distilled.back());
-    state.SetIterationTime(distilled.back());
-  }
+  Turns turns(train, distil);
+  for (auto _ : state) state.SetIterationTime(turns.take());
   const auto examples = static_cast<double>(kSteps * batch_size);
-  state.counters["ratio"] = median(ratios);
-  state.counters["samples_s"] = examples / median(distilled);
-  state.counters["plain_s"] = examples / median(plain);
+  state.counters["ratio"] = median(ratios(turns.first().wall, turns.second().wall));
+  state.counters["samples_s"] = examples / median(turns.second().wall);
+  state.counters["plain_s"] = examples / median(turns.first().wall);
 }
 
 }  // namespace
@@ -70,16 +63,11 @@ int main(int count, char** arguments) {
       for (const bool fresh : {false, true}) {
         const auto name = fmt::format("distillation/{}/{}/{}", batch_size, temperature,
                                       fresh ? "ten_teachers_speak" : "teachers_have_spoken");
-        benchmark::RegisterBenchmark(
-            name.c_str(),
-            [=](benchmark::State& state) { distillation(state, batch_size, temperature, fresh); })
-            ->Iterations(fedarena::benchmarks::kTurns)
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond);
+        benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+          distillation(state, batch_size, temperature, fresh);
+        })->Apply(fedarena::benchmarks::timed_by_hand<fedarena::benchmarks::kTurns>);
       }
     }
   }
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  return fedarena::benchmarks::run_benchmarks(count, arguments);
 }

@@ -47,11 +47,8 @@ void evaluation(benchmark::State& state, const Rival& rival) {
 int main(int count, char** arguments) {
   using namespace fedarena::benchmarks;
   const Rival plain(prepare_plain);
-  benchmark::RegisterBenchmark("evaluation/plain", [&](benchmark::State& state) { evaluation(state, plain); })
-      ->Iterations(kTurns)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond);
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  benchmark::RegisterBenchmark("evaluation/plain", [&](benchmark::State& state) {
+    evaluation(state, plain);
+  })->Apply(timed_by_hand<kTurns>);
+  return run_benchmarks(count, arguments);
 }

@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
-#include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
+#include "tests/harness/sdk/forwarding.hpp"
 
 namespace fedarena::benchmarks {
 namespace {

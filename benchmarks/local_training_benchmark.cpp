@@ -98,17 +98,13 @@ int main(int count, char** arguments) {
         ->ArgName("clients")
         ->Arg(1)
         ->Arg(2)
-        ->Iterations(kTurns)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+        ->Apply(timed_by_hand<kTurns>);
   };
   for (const Workload* work : {&kConvNet, &kNiidCnn}) {
     add("plain", *work, prepare_plain);
     add("plain_that_keeps_memory", *work, prepare_plain_that_keeps_memory);
   }
-  benchmark::Initialize(&count, arguments);
-  const bool understood = !benchmark::ReportUnrecognizedArguments(count, arguments);
-  if (understood) benchmark::RunSpecifiedBenchmarks();
+  const int exit_code = run_benchmarks(count, arguments);
   while (!rivals.empty()) rivals.pop_back();
-  return understood ? 0 : 2;
+  return exit_code;
 }

@@ -117,20 +117,17 @@ int main(int count, char** arguments) {
   const auto add = [&](const char* name, std::int64_t images, auto prepare) {
     const Rival& rival =
         *rivals.emplace_back(std::make_unique<const Rival>([images, prepare] { return prepare(images); }));
-    benchmark::RegisterBenchmark(
-        name, [images, &rival](benchmark::State& state) { matching(state, images, rival); })
-        ->Iterations(kTurns)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name, [images, &rival](benchmark::State& state) {
+      matching(state, images, rival);
+    })->Apply(timed_by_hand<kTurns>);
   };
   for (const std::int64_t images : kSizes) {
     add(fmt::format("matching/{}/plain", images).c_str(), images, prepare_plain);
     add(fmt::format("matching/{}/plain_that_keeps_memory", images).c_str(), images,
         prepare_plain_that_keeps_memory);
   }
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  const int exit_code = run_benchmarks(count, arguments);
   // The latest first: it holds copies of the pipes to those before it, which work until these are closed.
   while (!rivals.empty()) rivals.pop_back();
+  return exit_code;
 }

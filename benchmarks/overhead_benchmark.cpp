@@ -1,25 +1,21 @@
 // What a run costs beyond its gradients: the share of a round with a real model, the time of a client-round
 // when gradients cost nothing, and the memory that rounds leave behind.
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <filesystem>
-#include <stdlib.h>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "benchmarks/arena.hpp"
-#include "benchmarks/forwarding.hpp"
 #include "benchmarks/speed.hpp"
+#include "benchmarks/temporary_folder.hpp"
 #include "harness/simulation/cohort.hpp"
 #include "results/record/run_directory.hpp"
+#include "tests/harness/sdk/forwarding.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Seconds spent in one round.
 struct Tally {
@@ -46,12 +42,7 @@ class PairedOracle final : public ForwardingOracle {
 
  private:
   void direct(const Params& at, std::int64_t batch_size) {
-    tally_.engine += seconds_of([&] {
-      engine_.mean_gradient(at, batch_size, [&](std::int64_t begin, std::int64_t end) {
-        return Batch{examples_.inputs.narrow(0, begin, end - begin),
-                     examples_.targets.narrow(0, begin, end - begin)};
-      });
-    });
+    tally_.engine += seconds_of([&] { engine_.mean_gradient(at, batch_size, slices_of(examples_)); });
   }
 
   const GradientEngine& engine_;
@@ -109,32 +100,16 @@ void share_of_a_round(benchmark::State& state) {
   state.counters["outside_oracle_percent"] = median(outside);
   state.counters["best_round_s"] = best_round;
 }
-BENCHMARK(share_of_a_round)->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
-
-// Rounds of two simulations in turns; returns the seconds of each, of the first and of the second.
-std::array<std::vector<double>, 2> take_turns(benchmark::State& state, Simulation& first,
-                                              Simulation& second) {
-  first.next_round();
-  second.next_round();
-  std::array<std::vector<double>, 2> seconds;
-  for (auto _ : state) {
-    const bool first_begins = seconds[0].size() % 2 == 0;
-    double plain = first_begins ? seconds_of([&] { first.next_round(); }) : 0;
-    seconds[1].push_back(seconds_of([&] { second.next_round(); }));
-    if (!first_begins) plain = seconds_of([&] { first.next_round(); });
-    seconds[0].push_back(plain);
-    state.SetIterationTime(seconds[1].back());
-  }
-  return seconds;
-}
+BENCHMARK(share_of_a_round)->Apply(timed_by_hand<3>);
 
 // By how many percent the rounds of the second simulation take longer, median over turns.
 void report_more(benchmark::State& state, Simulation& plain, Simulation& other) {
-  const auto seconds = take_turns(state, plain, other);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < seconds[0].size(); ++i) ratios.push_back(seconds[1][i] / seconds[0][i]);
-  state.counters["more_percent"] = 100 * (median(ratios) - 1);
-  state.counters["plain_ms"] = 1e3 * median(seconds[0]);
+  plain.next_round();
+  other.next_round();
+  Turns turns([&] { plain.next_round(); }, [&] { other.next_round(); });
+  for (auto _ : state) state.SetIterationTime(turns.take());
+  state.counters["more_percent"] = 100 * (median(ratios(turns.second().wall, turns.first().wall)) - 1);
+  state.counters["plain_ms"] = 1e3 * median(turns.first().wall);
 }
 
 // What a thousand gradient canaries add to rounds of DP-SGD.
@@ -149,11 +124,9 @@ void audit(benchmark::State& state, const Scenario& shape) {
   Simulation audited = arena.simulate(*algorithm, RecordPolicy(), {}, {kGradientCanaries, 1000});
   report_more(state, plain, audited);
 }
-BENCHMARK_CAPTURE(audit, convnet, {})->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(audit, convnet, {})->Apply(timed_by_hand<10>);
 BENCHMARK_CAPTURE(audit, logistic, {.model = "logistic", .input_shape = {1, 28, 28}})
-    ->Iterations(300)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<300>);
 
 // FEMNIST: the network, and clients of about as many examples as its writers have on average.
 const Scenario kFemnist{
@@ -170,14 +143,8 @@ void local_noise(benchmark::State& state, const char* mechanism) {
   Simulation noised = arena.simulate(*algorithm, policy);
   report_more(state, plain, noised);
 }
-BENCHMARK_CAPTURE(local_noise, gaussian, kLocalGaussian)
-    ->Iterations(10)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(local_noise, laplace, kLocalLaplace)
-    ->Iterations(10)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(local_noise, gaussian, kLocalGaussian)->Apply(timed_by_hand<10>);
+BENCHMARK_CAPTURE(local_noise, laplace, kLocalLaplace)->Apply(timed_by_hand<10>);
 
 // What six further hypotheses of IFCA add to a round on one worker, in forward passes over the same examples.
 void hypotheses(benchmark::State& state) {
@@ -198,10 +165,7 @@ void hypotheses(benchmark::State& state) {
   std::vector<double> passes;
   const auto all_passes = [&] {
     for (std::int64_t i = 0; i < kMore * scenario.clients; ++i) {
-      engine.evaluate(at, scenario.examples, [&](std::int64_t begin, std::int64_t end) {
-        return Batch{examples.inputs.narrow(0, begin, end - begin),
-                     examples.targets.narrow(0, begin, end - begin)};
-      });
+      engine.evaluate(at, scenario.examples, slices_of(examples));
     }
   };
   first.next_round();
@@ -218,7 +182,7 @@ void hypotheses(benchmark::State& state) {
   state.counters["more_over_passes"] = median(ratios);
   state.counters["passes_ms"] = 1e3 * median(passes);
 }
-BENCHMARK(hypotheses)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(hypotheses)->Apply(timed_by_hand<10>);
 
 // The server's round of IFCA with k-means: 100 messages of 1.2 million numbers, 7 hypotheses. The messages
 // lie around the hypotheses, as sent models do, so that every client is assigned within three iterations.
@@ -266,7 +230,7 @@ void k_means(benchmark::State& state) {
   }
   state.counters["cpu_s"] = benchmark::Counter(cpu, benchmark::Counter::kAvgIterations);
 }
-BENCHMARK(k_means)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(k_means)->Apply(timed_by_hand<5>);
 
 // A thousand clients of twelve examples, one local epoch of FedAvg each.
 void client_round(benchmark::State& state, const Scenario& shape) {
@@ -292,32 +256,12 @@ BENCHMARK_CAPTURE(client_round, images_784_to_10, {.input_shape = {1, 28, 28}, .
     ->ArgName("workers")
     ->Arg(1)
     ->Arg(2)
-    ->Iterations(30)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<30>);
 BENCHMARK_CAPTURE(client_round, regression_10_to_1, {.input_shape = {10}, .outputs = 1})
     ->ArgName("workers")
     ->Arg(1)
     ->Arg(2)
-    ->Iterations(30)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-
-// A folder of its own that is gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~ScratchFolder() { fs::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+    ->Apply(timed_by_hand<30>);
 
 // Resident memory after 50 rounds and after 500, with the ledger kept and every round written to a run
 // directory.
@@ -330,7 +274,7 @@ void memory(benchmark::State& state) {
   std::int64_t finished = 0;
   for (auto _ : state) {
     Simulation simulation = arena.simulate(*algorithm);
-    const ScratchFolder scratch;
+    const TemporaryFolder scratch;
     results::Summary plan;
     plan.rounds = kRounds;
     results::RunDirectory directory = results::RunDirectory::create(scratch.path() / "run", "", "", plan);

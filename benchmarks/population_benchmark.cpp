@@ -1,6 +1,5 @@
 // What clients cost that do not take part: rounds, set-up and checkpoints of 10,000 clients against those of
 // 100, with the same cohort and the same local work, and clients' memories in a file against such in memory.
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,12 +8,11 @@
 
 #include "benchmarks/arena.hpp"
 #include "benchmarks/speed.hpp"
+#include "benchmarks/temporary_folder.hpp"
 #include "partitions/card.hpp"
 
 namespace fedarena::benchmarks {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t kFew = 100, kMany = 10'000, kCohort = 100;
 
@@ -40,21 +38,13 @@ Settings local_work() { return {{"batch_size", std::int64_t{6}}, {"rate", 0.01}}
 void take_turns(benchmark::State& state, Simulation& first, Simulation& second) {
   first.next_round();
   second.next_round();
-  std::vector<double> ratios, firsts, seconds;
-  for (auto _ : state) {
-    const bool in_order = ratios.size() % 2 == 0;
-    const auto round_of = [](Simulation& simulation) { return seconds_of([&] { simulation.next_round(); }); };
-    if (in_order) firsts.push_back(round_of(first));
-    seconds.push_back(round_of(second));
-    if (!in_order) firsts.push_back(round_of(first));
-    ratios.push_back(seconds.back() / firsts.back());
-    state.SetIterationTime(seconds.back());
-  }
-  state.counters["ratio"] = median(ratios);
-  state.counters["first_ms"] = 1e3 * median(firsts);
-  state.counters["second_ms"] = 1e3 * median(seconds);
-  state.counters["first_best_ms"] = 1e3 * smallest(firsts);
-  state.counters["second_best_ms"] = 1e3 * smallest(seconds);
+  Turns turns([&] { first.next_round(); }, [&] { second.next_round(); });
+  for (auto _ : state) state.SetIterationTime(turns.take());
+  state.counters["ratio"] = median(ratios(turns.second().wall, turns.first().wall));
+  state.counters["first_ms"] = 1e3 * median(turns.first().wall);
+  state.counters["second_ms"] = 1e3 * median(turns.second().wall);
+  state.counters["first_best_ms"] = 1e3 * smallest(turns.first().wall);
+  state.counters["second_best_ms"] = 1e3 * smallest(turns.second().wall);
 }
 
 // First: among 100 clients. Second: among 10,000.
@@ -84,35 +74,28 @@ RecordPolicy on_records(double budget) {
 
 // First: clients' memories in memory. Second: in a file. All of 10,000 clients' memories would take 1.8 GB.
 void memories_in_a_file(benchmark::State& state) {
-  std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
-  const fs::path folder = mkdtemp(pattern.data());
-  {
-    const auto algorithm = from_plugin("scaffold", local_work());
-    Simulation first = many().simulate(*algorithm);
-    Simulation second =
-        many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder / "client-states.bin"});
-    take_turns(state, first, second);
-  }
-  fs::remove_all(folder);
+  const TemporaryFolder folder;
+  const auto algorithm = from_plugin("scaffold", local_work());
+  Simulation first = many().simulate(*algorithm);
+  Simulation second =
+      many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder.path() / "client-states.bin"});
+  take_turns(state, first, second);
 }
 
 // Resident memory after 10 rounds and after 60 more, clients' memories in a file from the first one on.
 void resident_with_file(benchmark::State& state) {
-  std::string pattern = (fs::temp_directory_path() / "fedarena-XXXXXX").string();
-  const fs::path folder = mkdtemp(pattern.data());
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "client-states.bin";
   for (auto _ : state) {
     const auto algorithm = from_plugin("scaffold", local_work());
-    Simulation simulation =
-        many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = folder / "client-states.bin"});
+    Simulation simulation = many().simulate(*algorithm, NoPolicy{}, {.memory = 0, .file = file});
     for (int round = 0; round < 10; ++round) simulation.next_round();
     const std::int64_t settled = resident_kib();
     for (int round = 0; round < 60; ++round) simulation.next_round();
     state.counters["growth_mib"] = static_cast<double>(resident_kib() - settled) / 1024;
     state.counters["resident_mib"] = static_cast<double>(settled) / 1024;
-    state.counters["file_mib"] =
-        static_cast<double>(fs::file_size(folder / "client-states.bin")) / (1024 * 1024);
+    state.counters["file_mib"] = static_cast<double>(std::filesystem::file_size(file)) / (1024 * 1024);
   }
-  fs::remove_all(folder);
 }
 
 // Dealing, its card, the simulation with its ledger: what is made once a run, beside reading the data.
@@ -152,34 +135,16 @@ void checkpoint(benchmark::State& state) {
   state.counters["kib"] = static_cast<double>(size) / 1024;
 }
 
-BENCHMARK_CAPTURE(round_among_many, no_policy, NoPolicy{})
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(round_among_many, records, on_records(0))
-    ->Iterations(20)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(round_among_many, records_with_budget, on_records(1e6))
-    ->Iterations(20)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(small_round_among_many, no_policy, NoPolicy{})
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(small_round_among_many, records, on_records(0))
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(small_round_among_many, records_with_budget, on_records(1e6))
-    ->Iterations(40)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(set_up)->Arg(kFew)->Arg(kMany)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(checkpoint)->Arg(kFew)->Arg(kMany)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_among_many, no_policy, NoPolicy{})->Apply(timed_by_hand<40>);
+BENCHMARK_CAPTURE(round_among_many, records, on_records(0))->Apply(timed_by_hand<20>);
+BENCHMARK_CAPTURE(round_among_many, records_with_budget, on_records(1e6))->Apply(timed_by_hand<20>);
+BENCHMARK_CAPTURE(small_round_among_many, no_policy, NoPolicy{})->Apply(timed_by_hand<40>);
+BENCHMARK_CAPTURE(small_round_among_many, records, on_records(0))->Apply(timed_by_hand<40>);
+BENCHMARK_CAPTURE(small_round_among_many, records_with_budget, on_records(1e6))->Apply(timed_by_hand<40>);
+BENCHMARK(set_up)->Arg(kFew)->Arg(kMany)->Apply(timed_by_hand<10>);
+BENCHMARK(checkpoint)->Arg(kFew)->Arg(kMany)->Apply(timed_by_hand<10>);
 BENCHMARK(resident_with_file)->Iterations(1)->Unit(benchmark::kMillisecond);
-BENCHMARK(memories_in_a_file)->Iterations(40)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(memories_in_a_file)->Apply(timed_by_hand<40>);
 
 }  // namespace
 }  // namespace fedarena::benchmarks

@@ -50,22 +50,12 @@ void turns(benchmark::State& state, const std::string& name, const Settings& set
   const Side side(name, settings, shape, static_cast<int>(state.range(0)));
   side.plain_turn();
   side.private_turn();
-  std::vector<double> plain, clipped, ratios, cpu_ratios;
-  for (auto _ : state) {
-    const bool plain_first = plain.size() % 2 == 0;
-    Cost unclipped;
-    if (plain_first) unclipped = cost_of([&] { side.plain_turn(); });
-    const Cost cost = cost_of([&] { side.private_turn(); });
-    if (!plain_first) unclipped = cost_of([&] { side.plain_turn(); });
-    plain.push_back(unclipped.wall);
-    clipped.push_back(cost.wall);
-    ratios.push_back(unclipped.wall / cost.wall);
-    cpu_ratios.push_back(unclipped.cpu / cost.cpu);
-    state.SetIterationTime(cost.wall);
-  }
-  state.counters["ratio"] = median(ratios);
+  Turns turns([&] { side.plain_turn(); }, [&] { side.private_turn(); });
+  for (auto _ : state) state.SetIterationTime(turns.take());
+  const std::vector<double> plain = turns.first().wall, clipped = turns.second().wall;
+  state.counters["ratio"] = median(ratios(plain, clipped));
   state.counters["ratio_best"] = smallest(plain) / smallest(clipped);
-  state.counters["ratio_cpu"] = median(cpu_ratios);
+  state.counters["ratio_cpu"] = median(ratios(turns.first().cpu, turns.second().cpu));
   state.counters["private_s"] = kBatch / median(clipped);
   state.counters["private_s_best"] = kBatch / smallest(clipped);
   state.counters["plain_s"] = kBatch / median(plain);
@@ -76,21 +66,15 @@ BENCHMARK_CAPTURE(turns, convnet, "convnet", Settings{}, {3, 32, 32})
     ->ArgName("workers")
     ->Arg(1)
     ->Arg(2)
-    ->Iterations(kTurns)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<kTurns>);
 BENCHMARK_CAPTURE(turns, convnet_layer_norm, "convnet", Settings{{"norm", std::string("layer")}}, {3, 32, 32})
     ->ArgName("workers")
     ->Arg(2)
-    ->Iterations(kTurns)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<kTurns>);
 BENCHMARK_CAPTURE(turns, mlp, "mlp", Settings{}, {1, 28, 28})
     ->ArgName("workers")
     ->Arg(2)
-    ->Iterations(10 * kTurns)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(timed_by_hand<10 * kTurns>);
 
 // What attacks on membership ask, against what they resemble: losses of single examples against an
 // evaluation, gradient norms against clipped gradients.
@@ -113,7 +97,7 @@ void attack_turns(benchmark::State& state) {
   state.counters["losses_per_evaluation"] = median(losses);
   state.counters["norms_per_clipped_gradient"] = median(norms);
 }
-BENCHMARK(attack_turns)->Iterations(kTurns)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(attack_turns)->Apply(timed_by_hand<kTurns>);
 
 // Largest resident memory of a process that takes only one kind of turn. The first run in a process counts:
 // it never shrinks.

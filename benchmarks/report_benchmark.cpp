@@ -1,6 +1,5 @@
 // What `fedarena report` costs: 1,000 runs of 200 rounds, every other one under record-level privacy.
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,8 +11,8 @@
 
 #include "fedarena/accounting/ledger.hpp"
 #include "fedarena/accounting/odometer.hpp"
-#include "fedarena/base/error.hpp"
 
+#include "benchmarks/temporary_folder.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/report/report.hpp"
 
@@ -24,26 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kRuns = 1000, kRounds = 200, kClients = 100, kCohort = 10, kAlgorithms = 5;
 constexpr double kMiB = 1024.0 * 1024;
-
-// A folder for as long as the program runs.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "fedarena-benchmark-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw Bug("no temporary folder");
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 results::RoundRecord round_of(std::int64_t run, std::int64_t round) {
   const double progress = 1 - 1 / (1 + 0.05 * static_cast<double>(round + run % 7));
@@ -135,7 +114,7 @@ void write_run(const fs::path& folder, std::int64_t run, std::int64_t seeds) {
 
 // The argument is the number of seeds of a row.
 void report(benchmark::State& state) {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (std::int64_t run = 0; run < kRuns; ++run) write_run(folder.path(), run, state.range(0));
   results::Report report;
   for (auto _ : state) report = results::make_report(results::find_runs(std::vector{folder.path()}));

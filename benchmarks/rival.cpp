@@ -65,29 +65,27 @@ Cost Rival::turn() const {
 }
 
 double Duel::turn() {
-  const bool we_are_first = our_wall_.size() % 2 == 0;
+  const bool we_are_first = our_costs_.wall.size() % 2 == 0;
   Cost ours;
   if (we_are_first) ours = cost_of(ours_);
   let_threads_fall_asleep();
   const Cost theirs = rival_.turn();
   let_threads_fall_asleep();
   if (!we_are_first) ours = cost_of(ours_);
-  our_wall_.push_back(ours.wall);
-  their_wall_.push_back(theirs.wall);
-  wall_ratios_.push_back(theirs.wall / ours.wall);
-  cpu_ratios_.push_back(theirs.cpu / ours.cpu);
+  our_costs_.add(ours);
+  their_costs_.add(theirs);
   return ours.wall;
 }
 
 void Duel::report(benchmark::State& state, double samples, double flops_per_sample) const {
-  state.counters["ratio"] = median(wall_ratios_);
-  state.counters["ratio_best"] = smallest(their_wall_) / smallest(our_wall_);
-  state.counters["ratio_cpu"] = median(cpu_ratios_);
-  state.counters["samples_s"] = samples / median(our_wall_);
-  state.counters["samples_s_best"] = samples / smallest(our_wall_);
-  state.counters["rival_s"] = samples / median(their_wall_);
-  state.counters["rival_s_best"] = samples / smallest(their_wall_);
-  state.counters["gflops_best"] = 1e-9 * samples * flops_per_sample / smallest(our_wall_);
+  state.counters["ratio"] = median(ratios(their_costs_.wall, our_costs_.wall));
+  state.counters["ratio_best"] = smallest(their_costs_.wall) / smallest(our_costs_.wall);
+  state.counters["ratio_cpu"] = median(ratios(their_costs_.cpu, our_costs_.cpu));
+  state.counters["samples_s"] = samples / median(our_costs_.wall);
+  state.counters["samples_s_best"] = samples / smallest(our_costs_.wall);
+  state.counters["rival_s"] = samples / median(their_costs_.wall);
+  state.counters["rival_s_best"] = samples / smallest(their_costs_.wall);
+  state.counters["gflops_best"] = 1e-9 * samples * flops_per_sample / smallest(our_costs_.wall);
 }
 
 }  // namespace fedarena::benchmarks

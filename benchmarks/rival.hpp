@@ -48,7 +48,7 @@ class Duel {
  private:
   std::function<void()> ours_;
   const Rival& rival_;
-  std::vector<double> our_wall_, their_wall_, wall_ratios_, cpu_ratios_;
+  Costs our_costs_, their_costs_;
 };
 
 }  // namespace fedarena::benchmarks

@@ -1,17 +1,17 @@
 #include "benchmarks/speed.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
-#include <dlfcn.h>
 #include <fstream>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <ATen/Parallel.h>
 #include <torch/types.h>
 
 namespace fedarena::benchmarks {
+
 double seconds_of(const std::function<void()>& body) {
   const auto start = std::chrono::steady_clock::now();
   body();
@@ -22,6 +22,32 @@ Cost cost_of(const std::function<void()>& body) {
   const std::clock_t start = std::clock();
   const double wall = seconds_of(body);
   return {wall, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC};
+}
+
+void Costs::add(const Cost& cost) {
+  wall.push_back(cost.wall);
+  cpu.push_back(cost.cpu);
+}
+
+double Turns::take() {
+  const bool in_order = firsts_.wall.size() % 2 == 0;
+  if (in_order) firsts_.add(cost_of(first_));
+  seconds_.add(cost_of(second_));
+  if (!in_order) firsts_.add(cost_of(first_));
+  return seconds_.wall.back();
+}
+
+std::vector<double> ratios(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < above.size(); ++i) result.push_back(above[i] / below[i]);
+  return result;
+}
+
+int run_benchmarks(int count, char** arguments) {
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
 }
 
 double median(std::vector<double> values) {

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 namespace fedarena::benchmarks {
 
@@ -16,6 +19,39 @@ struct Cost {
 };
 Cost cost_of(const std::function<void()>& body);
 
+/// What calls took, one by one.
+struct Costs {
+  std::vector<double> wall, cpu;
+  void add(const Cost& cost);
+};
+
+/// Two sides that work in turns, so that a change of the machine's speed concerns both.
+class Turns {
+ public:
+  Turns(std::function<void()> first, std::function<void()> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  /// One turn of each, in another order each time. Returns the seconds of the second one.
+  double take();
+  const Costs& first() const { return firsts_; }
+  const Costs& second() const { return seconds_; }
+
+ private:
+  std::function<void()> first_, second_;
+  Costs firsts_, seconds_;
+};
+
+/// For benchmarks that state what each of so many iterations took.
+template <int iterations>
+void timed_by_hand(benchmark::internal::Benchmark* registered) {
+  registered->Iterations(iterations)->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+
+/// Runs the benchmarks that the options of Google Benchmark choose; returns the exit code.
+int run_benchmarks(int count, char** arguments);
+
+/// Quotients, number by number.
+std::vector<double> ratios(const std::vector<double>& above, const std::vector<double>& below);
 double median(std::vector<double> values);
 double smallest(const std::vector<double>& values);
 

@@ -142,12 +142,9 @@ int main(int count, char** arguments) {
   });
   for (const auto& [name, rival] :
        {std::pair{"teachers/plain", &all_cores}, std::pair{"teachers/plain_on_one_thread", &one_thread}}) {
-    benchmark::RegisterBenchmark(name, [rival = rival](benchmark::State& state) { teachers(state, *rival); })
-        ->Iterations(kTurns)
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(name, [rival = rival](benchmark::State& state) {
+      teachers(state, *rival);
+    })->Apply(timed_by_hand<kTurns>);
   }
-  benchmark::Initialize(&count, arguments);
-  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  return run_benchmarks(count, arguments);
 }

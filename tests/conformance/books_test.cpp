@@ -15,6 +15,7 @@
 
 #include "harness/wire/wire.hpp"
 #include "tests/conformance/quadratics.hpp"
+#include "tests/harness/sdk/forwarding.hpp"
 
 namespace fedarena {
 namespace {
@@ -30,48 +31,41 @@ struct Traffic {
 };
 
 // Notes each call and passes it on.
-class CountingOracle final : public Oracle {
+class CountingOracle final : public ForwardingOracle {
  public:
-  CountingOracle(Oracle& inner, std::vector<std::string>& calls) : inner_(inner), calls_(calls) {}
+  CountingOracle(Oracle& inner, std::vector<std::string>& calls) : ForwardingOracle(inner), calls_(calls) {}
   Params gradient(const Params& at, const Query& query) override {
     calls_.emplace_back("gradient");
-    return inner_.gradient(at, query);
-  }
-  std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
-    return inner_.steps_per_epoch(batch_size);
+    return inner().gradient(at, query);
   }
   double loss(const Params& at) override {
     calls_.emplace_back("loss");
-    return inner_.loss(at);
+    return inner().loss(at);
   }
   torch::Tensor label_counts() override {
     calls_.emplace_back("label counts");
-    return inner_.label_counts();
+    return inner().label_counts();
   }
   torch::Tensor held_classes() override {
     calls_.emplace_back("classes");
-    return inner_.held_classes();
+    return inner().held_classes();
   }
   Batch exact_batch() override {
     calls_.emplace_back("examples");
-    return inner_.exact_batch();
+    return inner().exact_batch();
   }
   torch::Tensor randomised_response(const torch::Tensor& labels, const torch::Tensor& prior,
                                     double epsilon) override {
     calls_.emplace_back("synthetic labels");
-    return inner_.randomised_response(labels, prior, epsilon);
+    return inner().randomised_response(labels, prior, epsilon);
   }
   torch::Tensor noisy_sum(const Vote& vote, const VoteQuery& query) override {
-    torch::Tensor votes = inner_.noisy_sum(vote, query);
+    torch::Tensor votes = inner().noisy_sum(vote, query);
     for (std::int64_t number = 0; number < votes.size(0); ++number) calls_.emplace_back("votes");
     return votes;
   }
-  std::int64_t votes_left(const VoteQuery& query) const override { return inner_.votes_left(query); }
-  std::int64_t gradients_left(std::int64_t size) const override { return inner_.gradients_left(size); }
-  std::int64_t size() const override { return inner_.size(); }
 
  private:
-  Oracle& inner_;
   std::vector<std::string>& calls_;
 };
 
@@ -90,16 +84,8 @@ class Spy final : public Algorithm {
   Message train(Client& client, const Message& downlink) const override {
     Traffic::ClientRound seen;
     CountingOracle oracle(client.oracle, seen.accesses);
-    Client observed{.id = client.id,
-                    .round = client.round,
-                    .rounds = client.rounds,
-                    .oracle = oracle,
-                    .state = client.state,
-                    .model = client.model,
-                    .compute = client.compute,
-                    .streams = client.streams,
-                    .observed = client.observed};
-    Message message = inner_->train(observed, downlink);
+    Client view = observed(client, oracle, client.compute);
+    Message message = inner_->train(view, downlink);
     seen.uplink_bytes = static_cast<std::int64_t>(encode(message).size());
     const std::lock_guard lock(mutex_);
     traffic_.client_rounds[{client.round, client.id}] = std::move(seen);

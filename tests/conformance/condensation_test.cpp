@@ -1,23 +1,18 @@
 // Dataset condensation against loops by hand, and the federation that it asks for.
+#include "tests/conformance/condensation.hpp"
+
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
-#include "fedarena/matching.hpp"
-#include "fedarena/synthetic_sets.hpp"
-
-#include "tests/conformance/workbench.hpp"
-#include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 class Condensing : public ::testing::Test {
  protected:
@@ -42,45 +37,16 @@ class Condensing : public ::testing::Test {
 using Dsc = Condensing;
 using Psg = Condensing;
 
-Batch of_class(const Batch& from, std::int64_t label) {
-  return from.select(from.targets.eq(label).nonzero().flatten());
-}
-
 TEST_F(Dsc, RefusesAFederation) {
   const auto algorithm = plugins().create("dsc", {});
   bench.start(*algorithm, 1, 1);
   EXPECT_THAT(message_of([&] { bench.start(*algorithm, 2, 1); }), HasSubstr("set partition.clients = 1"));
 }
 
-// Two models, two points each, one epoch of one batch between them; derivatives by differences.
 TEST_F(Dsc, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
   constexpr double kImageRate = 0.05, kImageMomentum = 0.5, kRate = 0.1, kMomentum = 0.7;
-  const GradientMatching cosine{.criterion = "cosine"};
-  const Streams streams = Workbench::client_streams();
-  Stream noise = streams(Purpose::kSynthetic), weights = streams(Purpose::kSynthetic, 1);
-  Batch set{normal(noise, {4, 1, 3, 3}), torch::tensor({0, 0, 2, 2}, torch::kInt64)};
-  torch::Tensor velocity = torch::zeros_like(set.inputs);
-  for (int initialisation = 0; initialisation < 2; ++initialisation) {
-    Params model = bench.model.initial(weights), model_velocity = zeros_like(model);
-    for (int point = 0; point < 2; ++point) {
-      if (point > 0) {
-        model_velocity = kMomentum * model_velocity + bench.model.gradient(model, set);
-        model -= kRate * model_velocity;
-      }
-      const torch::Tensor slope = central_differences(set.inputs, [&] {
-        double sum = 0;
-        for (const std::int64_t label : {0, 2}) {
-          sum += matching_distance(bench.model.gradient(model, of_class(set, label)),
-                                   bench.model.gradient(model, of_class(examples, label)), cosine)
-                     .value;
-        }
-        return sum;
-      });
-      EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
-      velocity = kImageMomentum * velocity + slope;
-      set.inputs = set.inputs - kImageRate * velocity;
-    }
-  }
+  const Batch set =
+      CondensationByHand{kImageRate, kRate, kImageMomentum, kMomentum}.set_for(examples, bench.model);
   const Batch reached = train("dsc", {{"initialisations", 2},
                                       {"outer_steps", 2},
                                       {"model_epochs", 1},
@@ -125,8 +91,7 @@ TEST_F(Dsc, TrainsTheServerOnTheSet) {
                                                   {"server_epochs", kEpochs},
                                                   {"server_momentum", kMomentum},
                                                   {"server_weight_decay", kDecay}});
-  const Message sent{{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, std::int64_t{6}}};
-  EXPECT_LE(norm(bench.aggregate(*algorithm, start, {sent}) - expected), 1e-12);
+  EXPECT_LE(norm(bench.aggregate(*algorithm, start, {sent_set(set, 6)}) - expected), 1e-12);
   EXPECT_GT(norm(expected - start), 0.1);
   EXPECT_EQ(norm(bench.aggregate(*algorithm, start, {}) - start), 0);
 }
@@ -176,9 +141,7 @@ TEST_F(Psg, TrainsTheServerOnTheUnion) {
   constexpr double kRate = 0.1;
   const std::vector<Batch> sets{random_batch(bench.model, 4, 1), random_batch(bench.model, 3, 2)};
   std::vector<Message> sent;
-  for (const Batch& set : sets) {
-    sent.push_back({{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, std::int64_t{99}}});
-  }
+  for (const Batch& set : sets) sent.push_back(sent_set(set, 99));
   Stream stream({.seed = 8});
   const Params start = bench.model.initial(stream);
   const auto algorithm =
@@ -223,7 +186,14 @@ class FedDm : public ::testing::Test {
                       torch::kFloat64);
   }
 
+  // All but the last map of the model, of whose weights it takes the first.
+  torch::Tensor features(const torch::Tensor& images) const {
+    const std::int64_t numbers = body_model.layout()->numel();
+    return body_model.forward({body_model.layout(), start.flat().narrow(0, 0, numbers)}, images);
+  }
+
   std::vector<Layer> body{Conv2d{1, 2, 3, 1}, GroupNorm{1, 2}, Relu{}, AveragePool{2}, Flatten{}};
+  Model body_model{{.input_shape = {1, 4, 4}, .outputs = 8, .layers = body}, torch::kFloat64};
   Workbench bench{[this] {
     Architecture whole{.input_shape = {1, 4, 4}, .outputs = 3, .layers = body};
     whole.layers.emplace_back(Linear{8, 3});
@@ -234,8 +204,6 @@ class FedDm : public ::testing::Test {
 };
 
 TEST_F(FedDm, StepsAlongTheDerivativeOfItsDistance) {
-  const Model features({.input_shape = {1, 4, 4}, .outputs = 8, .layers = body}, torch::kFloat64);
-  const Params cut(features.layout(), start.flat().narrow(0, 0, features.layout()->numel()));
   const auto squared_distance = [](const torch::Tensor& left, const torch::Tensor& right) {
     return (left.mean(0) - right.mean(0)).square().sum().item<double>();
   };
@@ -247,9 +215,8 @@ TEST_F(FedDm, StepsAlongTheDerivativeOfItsDistance) {
     double sum = 0;
     for (std::size_t i = 0; i < classes.size(); ++i) {
       const torch::Tensor own = images.narrow(0, 2 * static_cast<std::int64_t>(i), 2);
-      const torch::Tensor real =
-          examples.inputs.index_select(0, examples.targets.eq(classes[i]).nonzero().flatten());
-      sum += squared_distance(features.forward(cut, own), features.forward(cut, real));
+      const torch::Tensor real = of_class(examples, classes[i]).inputs;
+      sum += squared_distance(features(own), features(real));
       sum += squared_distance(bench.model.forward(start, own), bench.model.forward(start, real));
     }
     return sum;
@@ -295,10 +262,8 @@ TEST_F(FedDm, StepsTowardsTheMeanOfItsVotes) {
 
   // A bound below every length: the target of a class is its mean direction, times the bound.
   const double bound = 1e-3;
-  const Model features({.input_shape = {1, 4, 4}, .outputs = 8, .layers = body}, torch::kFloat64);
-  const Params cut(features.layout(), start.flat().narrow(0, 0, features.layout()->numel()));
   const torch::Tensor head = start[start.size() - 2];
-  const torch::Tensor vectors = features.forward(cut, examples.inputs);
+  const torch::Tensor vectors = features(examples.inputs);
   const torch::Tensor directions = bound * vectors / vectors.norm(2, {1}, true);
   Stream stream = Workbench::client_streams()(Purpose::kSynthetic);
   torch::Tensor images = normal(stream, {6, 1, 4, 4});
@@ -307,7 +272,7 @@ TEST_F(FedDm, StepsTowardsTheMeanOfItsVotes) {
     for (const std::int64_t label : {0, 2}) {
       const torch::Tensor real =
           directions.index_select(0, examples.targets.eq(label).nonzero().flatten()).mean(0);
-      const torch::Tensor apart = features.forward(cut, images.narrow(0, 2 * label, 2)).mean(0) - real;
+      const torch::Tensor apart = features(images.narrow(0, 2 * label, 2)).mean(0) - real;
       sum += (apart.square().sum() + head.mv(apart).square().sum()).item<double>();
     }
     return sum;
@@ -362,9 +327,7 @@ TEST_F(FedDm, TrainsTheServerOnTheUnionUntilItLeavesTheBall) {
   const std::vector<Batch> sets{random_batch(bench.model, 4, 1), random_batch(bench.model, 3, 2)};
   const Batch everything = union_of(sets);
   std::vector<Message> sent;
-  for (const Batch& set : sets) {
-    sent.push_back({{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, std::int64_t{99}}});
-  }
+  for (const Batch& set : sets) sent.push_back(sent_set(set, 99));
   for (const double rho : {0.05, 0.3, 1e9}) {
     constexpr int kEpochs = 12;
     Params expected = start;
@@ -381,10 +344,9 @@ TEST_F(FedDm, TrainsTheServerOnTheUnionUntilItLeavesTheBall) {
 TEST(FedDmModel, MustEndInAnAffineMap) {
   const Workbench bench({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}});
   OpenShard shard(bench.model, {torch::zeros({1, 2}, torch::kFloat64), torch::zeros({1}, torch::kInt64)});
-  const Params zeros = Params::zeros(bench.model.layout(), bench.model.options());
   const auto algorithm = plugins().create("feddm", one_step({}));
   EXPECT_THAT(message_of([&] {
-                bench.train(*algorithm, shard, {{kModel, zeros}});
+                bench.train(*algorithm, shard, {{kModel, bench.zeros()}});
               }),
               HasSubstr("does not end in an affine map"));
 }

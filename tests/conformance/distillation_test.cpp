@@ -5,13 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <ATen/ATen.h>
-#include <gmock/gmock.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/adam.hpp"
@@ -20,34 +17,13 @@
 
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
-
-// Messages of clients that send changes of a model.
-class SentUpdates final : public Uplink {
- public:
-  explicit SentUpdates(std::vector<Message> messages) : messages_(std::move(messages)) {}
-  std::int64_t size() const override { return std::ssize(messages_); }
-  Params mean(Key<Params>) const override { throw Bug("means are weighted here"); }
-  Params mean(Key<Params> key, Key<std::int64_t> weight) const override {
-    Params sum = zeros_like(messages_.front()[key]);
-    double weights = 0;
-    for (const Message& message : messages_) {
-      sum.add_scaled(static_cast<double>(message[weight]), message[key]);
-      weights += static_cast<double>(message[weight]);
-    }
-    return (1 / weights) * std::move(sum);
-  }
-  std::span<const Message> each() const override { return messages_; }
-
- private:
-  std::vector<Message> messages_;
-};
 
 class Teaching : public ::testing::Test {
  protected:
@@ -58,35 +34,22 @@ class Teaching : public ::testing::Test {
     return random_batch(bench.model, count, seed).inputs;
   }
   // Clients with so many examples, whose models are `teachers`.
-  SentUpdates sent_by(const std::vector<Params>& teachers, const Params& start,
-                      const std::vector<std::int64_t>& examples) const {
+  CohortUplink sent_by(const std::vector<Params>& teachers, const Params& start,
+                       const std::vector<std::int64_t>& examples) const {
     std::vector<Message> messages;
     for (std::size_t i = 0; i < teachers.size(); ++i)
       messages.push_back({{kUpdate, teachers[i] - start}, {kExamples, examples[i]}});
-    return SentUpdates(std::move(messages));
+    return CohortUplink(std::move(messages));
   }
   // Where they take the server from `start`, in the only round.
   Params aggregated(const Algorithm& algorithm, const Params& start, const Uplink& uplink,
                     const torch::Tensor& proxy = {}) {
-    Params params = start;
-    Message state;
-    std::vector<std::int64_t> choices;
-    Server server{.round = 1,
-                  .rounds = 1,
-                  .population = uplink.size(),
-                  .params = params,
-                  .state = state,
-                  .model = bench.model,
-                  .compute = bench.compute,
-                  .streams = Streams(1, 1, kServer),
-                  .synthetic = synthetic,
-                  .observed = bench.observed,
-                  .choices = choices,
-                  .proxy = proxy,
-                  .pixel_range = pixel_range};
+    LoneServer lone{.params = start, .proxy = proxy, .pixel_range = pixel_range};
+    Server server = bench.server(lone, 1, 1, uplink.size());
     algorithm.start(server);
     algorithm.aggregate(server, uplink);
-    return params;
+    synthetic = lone.synthetic;
+    return lone.params;
   }
 
   void expect_gradients() {
@@ -144,7 +107,7 @@ TEST_F(FedDfOnALine, EndsAtTheMeanOfTheTeachers) {
                                      random_params(bench.model, 7)};
   const Params start = random_params(bench.model, 8);
   const Params mean = (1.0 / 3) * (teachers[0] + teachers[1] + teachers[2]);
-  const SentUpdates uplink = sent_by(teachers, start, {80, 15, 5});
+  const CohortUplink uplink = sent_by(teachers, start, {80, 15, 5});
   const auto algorithm = plugins().create(
       "feddf", {{"distillation_steps", 1500}, {"distillation_batch_size", 16}, {"distillation_rate", 0.02}});
   EXPECT_GT(norm(start + uplink.mean(kUpdate, kExamples) - mean), 0.3);
@@ -268,7 +231,7 @@ TEST_F(DenseByHand, KeepsTheNewestImagesAlone) {
                      {"noise_size", 2},    {"synthetic_batch_size", 4}, {"student_momentum", 0.0}};
   const std::vector<Params> teachers{random_params(bench.model, 5)};
   const Params start = random_params(bench.model, 8);
-  const SentUpdates uplink = sent_by(teachers, start, {3});
+  const CohortUplink uplink = sent_by(teachers, start, {3});
   const auto gradients = [&](std::int64_t pool_batches) {
     const std::int64_t before = bench.engine.work().gradients;
     aggregated(*plugins().create("dense", joined(few, {{"pool_batches", pool_batches}})), start, uplink);

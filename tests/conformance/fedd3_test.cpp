@@ -1,7 +1,5 @@
 // FedD3: its kernel against networks of infinite width worked by hand, and its steps.
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -12,7 +10,6 @@
 #include "plugins/fedd3/tangent_kernel.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
-#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {

@@ -167,7 +167,7 @@ TestRun& TestRun::finish() {
   return *this;
 }
 
-std::vector<double> TestRun::values() const { return values_of(simulation_->params()); }
+std::vector<double> TestRun::values() const { return numbers_of(simulation_->params()); }
 
 std::vector<double> trained(const Task& task, const std::string& algorithm, const Settings& settings,
                             const TestRunOptions& options) {
@@ -188,11 +188,6 @@ void expect_same_rounds(const Task& task, const TestRunOptions& options, const s
 Settings joined(Settings settings, const Settings& more) {
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;
-}
-
-std::vector<double> values_of(const Params& params) {
-  const torch::Tensor flat = params.flat().to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
 bool same_bits(const Params& left, const Params& right) {

@@ -13,6 +13,7 @@
 
 #include "harness/loader/plugin_host.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 
 namespace fedarena {
 
@@ -134,8 +135,6 @@ void expect_same_rounds(const Task& task, const TestRunOptions& options, const s
 /// Both, one behind the other.
 Settings joined(Settings settings, const Settings& more);
 
-/// The numbers of a vector of parameters.
-std::vector<double> values_of(const Params& params);
 /// Whether both hold the same bits.
 bool same_bits(const Params& left, const Params& right);
 

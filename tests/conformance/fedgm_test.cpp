@@ -1,24 +1,16 @@
 // FedGM against its loop by hand, the examples that it chooses, and the two halves of its label privacy.
 #include <string>
-#include <utility>
-#include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/accounting/metric.hpp"
-#include "fedarena/matching.hpp"
-#include "fedarena/synthetic_sets.hpp"
 
 #include "harness/simulation/checkpoint.hpp"
-#include "tests/conformance/workbench.hpp"
-#include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/conformance/condensation.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::HasSubstr;
 
 Settings little_fedgm(const Settings& more) {
   return joined({{"initialisations", 2},
@@ -48,35 +40,10 @@ class FedGm : public ::testing::Test {
   Batch examples;
 };
 
-Batch of_label(const Batch& from, std::int64_t label) {
-  return from.select(from.targets.eq(label).nonzero().flatten());
-}
-
-// Two models of two points each, with an epoch of one batch between them, after the loop over classes. A
-// class of no more examples than a batch holds is compared as a whole, whichever examples are asked for.
+// A class of no more examples than a batch holds is compared as a whole, whichever examples are asked for.
 TEST_F(FedGm, MatchesTheGradientsOfEachClassAlongTheWayOfEachModel) {
   constexpr double kImageRate = 0.05, kRate = 0.1;
-  const GradientMatching cosine{.criterion = "cosine"};
-  const Streams streams = Workbench::client_streams();
-  Stream noise = streams(Purpose::kSynthetic), weights = streams(Purpose::kSynthetic, 1);
-  Batch set{normal(noise, {4, 1, 3, 3}), torch::tensor({0, 0, 2, 2}, torch::kInt64)};
-  for (int initialisation = 0; initialisation < 2; ++initialisation) {
-    Params model = bench.model.initial(weights);
-    for (int point = 0; point < 2; ++point) {
-      if (point > 0) model -= kRate * bench.model.gradient(model, set);
-      const torch::Tensor slope = central_differences(set.inputs, [&] {
-        double sum = 0;
-        for (const std::int64_t label : {0, 2}) {
-          sum += matching_distance(bench.model.gradient(model, of_label(set, label)),
-                                   bench.model.gradient(model, of_label(examples, label)), cosine)
-                     .value;
-        }
-        return sum;
-      });
-      EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
-      set.inputs = set.inputs - kImageRate * slope;
-    }
-  }
+  const Batch set = CondensationByHand{kImageRate, kRate}.set_for(examples, bench.model);
   for (const char* real_images : {"representative", "random"}) {
     const Batch reached =
         train({{"real_images", real_images}, {"batch_size", 3}, {"image_rate", kImageRate}, {"rate", kRate}});
@@ -197,8 +164,7 @@ TEST(FedGmInHalves, CostsEpsilonOnceInNameAndProtectsNoExample) {
   EXPECT_EQ(run->next_round().epsilon, kInfinity);
   EXPECT_EQ(run->next_round().epsilon, kInfinity);
   for (std::int64_t client = 0; client < 4; ++client) {
-    EXPECT_THAT(nominal_sums(run->ledger().charged(client)),
-                testing::ElementsAre(testing::Pair(testing::_, 1.5)));
+    EXPECT_THAT(nominal_sums(run->ledger().charged(client)), ElementsAre(testing::Pair(testing::_, 1.5)));
   }
 }
 

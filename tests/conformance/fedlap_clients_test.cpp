@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/matching.hpp"
 #include "fedarena/synthetic_sets.hpp"
 
 #include "harness/oracle/example_reader.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
@@ -42,6 +41,11 @@ class FedLapClients : public ::testing::Test {
   }
 
   Task task = image_task("convnet", {{"depth", 2}, {"width", 4}});
+  // One client alone.
+  const Workbench bench{task.model->architecture()};
+  Stream stream{{.seed = 5}};
+  const Params start = bench.model.initial(stream);
+  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
 };
 
 TEST_F(FedLapClients, AskForExactlyTheGradientsOfTheAlgorithm) {
@@ -85,7 +89,7 @@ TEST_F(FedLapClients, PlanTheMostThatTheyAskFor) {
     for (const auto& [client, record] : (*training)->ledger().clients()) {
       ASSERT_EQ(record.segments.size(), 1U);
       ASSERT_TRUE(record.segments[0].unmade);
-      EXPECT_THAT(*record.segments[0].unmade, ::testing::IsEmpty()) << "client " << client;
+      EXPECT_THAT(*record.segments[0].unmade, IsEmpty()) << "client " << client;
     }
   }
 }
@@ -120,7 +124,7 @@ TEST_F(FedLapClients, PayForWhatTheyReadOfTheExamples) {
   for (const auto& [more, access] : readers) {
     const auto [epsilon, ledger] = epsilon_and_ledger(more, strict);
     EXPECT_EQ(epsilon, kInfinity) << access;
-    EXPECT_THAT(ledger, ::testing::HasSubstr(access));
+    EXPECT_THAT(ledger, HasSubstr(access));
   }
   // Gradients of the whole shard are noised like any other: dearer, but finite.
   const double by_gradient =
@@ -152,10 +156,6 @@ TEST_F(FedLapClients, SendImagesAndTheirLabels) {
 
 // By the first images' gradient and the shard's.
 TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
-  const Workbench bench(task.model->architecture());
-  Stream stream({.seed = 5});
-  const Params start = bench.model.initial(stream);
-  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
   Batch images = examples;
   Stream noise = Workbench::client_streams()(Purpose::kSynthetic);
   images.inputs = normal(noise, {6, 1, 8, 8});
@@ -177,10 +177,6 @@ TEST_F(FedLapClients, ObserveTheDistanceThatTheyDescend) {
 
 // Without clipping and noise, the sum of all examples' losses is least where their mean is.
 TEST_F(FedLapClients, MeasureTheSameRadiusByVotes) {
-  const Workbench bench(task.model->architecture());
-  Stream stream({.seed = 5});
-  const Params start = bench.model.initial(stream);
-  const Batch examples{normal(stream, {6, 1, 8, 8}), torch::tensor({0, 0, 1, 1, 2, 2}, torch::kInt64)};
   const auto radius_by = [&](const char* region, double rate) {
     OpenShard shard(bench.model, examples);
     const Message sent = bench.train(*plugins().create("fedlap", settings({{"server_radius", "min"},

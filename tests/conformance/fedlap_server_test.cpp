@@ -6,20 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/synthetic_sets.hpp"
 
 #include "tests/conformance/quadratics.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr Key<double> kRadius{"radius"};
 constexpr Key<torch::Tensor> kNorms{"norms"};
@@ -199,7 +196,7 @@ TEST_F(FedLapCalibration, IsNothingForASetOfTheRightLength) {
 
 // A gradient of zero has no direction to stretch.
 TEST_F(FedLapCalibration, LeavesZerosAlone) {
-  Params dead = Params::zeros(bench.model.layout(), bench.model.options());
+  Params dead = bench.zeros();
   dead[1].fill_(-1e3);  // no unit of the hidden layer answers
   const Params reached =
       applied(1, 1, dead, {message(random_batch(bench.model, 4), 7, torch::full({4}, 0.5, torch::kFloat64))});
@@ -281,13 +278,13 @@ TEST(FedLapGradientField, OfFewPointsTakesTheServerWhereTheExamplesWould) {
       return {{kImages, set.inputs}, {kLabels, set.targets}, {kExamples, client.oracle.size()}};
     };
     TestRun run(who.task, std::move(given), {.rounds = kSteps});
-    const Vector start = values_of(run->params());
+    const Vector start = numbers_of(run->params());
     for (std::int64_t step = 1; step <= kSteps; ++step) {
       run->next_round();
       const Vector expected = descend(objective, start, kRate, step);
-      EXPECT_LE(length(values_of(run->params()) - expected), 1e-12) << "step " << step;
+      EXPECT_LE(length(numbers_of(run->params()) - expected), 1e-12) << "step " << step;
     }
-    EXPECT_GT(length(values_of(run->params()) - start), 0.5);
+    EXPECT_GT(length(numbers_of(run->params()) - start), 0.5);
   };
   const Settings weighted{{"server_descent", "weighted"}}, united{{"server_descent", "union"}};
 

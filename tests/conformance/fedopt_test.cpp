@@ -82,11 +82,11 @@ TEST_P(FedOptTrajectory, FollowsThePaper) {
       },
       [&](TestRun& run) {
         const Checkpoint memory = unpack_checkpoint(run->save(), *federation.task.model);
-        ASSERT_LE(length(values_of(memory.server_state[kMomentum]) - reference.m),
+        ASSERT_LE(length(numbers_of(memory.server_state[kMomentum]) - reference.m),
                   1e-10 * length(reference.m));
         ASSERT_EQ(memory.server_state.contains(kSquares.name), wanted.algorithm != "fedavgm");
         if (wanted.algorithm == "fedavgm") return;
-        ASSERT_LE(length(values_of(memory.server_state[kSquares]) - reference.v),
+        ASSERT_LE(length(numbers_of(memory.server_state[kSquares]) - reference.v),
                   1e-10 * length(reference.v));
       });
 }

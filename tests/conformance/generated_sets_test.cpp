@@ -1,16 +1,11 @@
 // Methods whose clients train on images of their own generators: PPPFL on linear regressions, against its
 // first-order MAML, moving average, cosine and weights written out once more; what its phases do; and
 // SDA-FL's pool.
-#include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <gmock/gmock.h>
 
 #include "fedarena/model_averaging.hpp"
 #include "fedarena/synthetic_sets.hpp"
@@ -19,34 +14,16 @@
 #include "tests/conformance/quadratics.hpp"
 #include "tests/conformance/workbench.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 constexpr Key<Params> kQueryGradient{"gradient"};
 constexpr Key<double> kClientBudget{"budget"};
-
-// Messages that each hold one vector of that name.
-class SentVectors final : public Uplink {
- public:
-  SentVectors(Key<Params> key, std::vector<Message> messages) : key_(key), messages_(std::move(messages)) {}
-  std::int64_t size() const override { return std::ssize(messages_); }
-  Params mean(Key<Params>) const override {
-    Params sum = zeros_like(messages_.front()[key_]);
-    for (const Message& message : messages_) sum += message[key_];
-    return (1.0 / static_cast<double>(size())) * std::move(sum);
-  }
-  Params mean(Key<Params> key, Key<std::int64_t>) const override { return mean(key); }
-  std::span<const Message> each() const override { return messages_; }
-
- private:
-  Key<Params> key_;
-  std::vector<Message> messages_;
-};
 
 // Kingma and Ba, Algorithm 1.
 struct AdamByHand {
@@ -67,49 +44,22 @@ struct AdamByHand {
   }
 };
 
-// One server and one client that remember from call to call, outside a harness.
+// A client and a server that remember from call to call, in eight rounds of three clients.
 class Rounds {
  public:
-  explicit Rounds(Architecture architecture) : bench(std::move(architecture)), params(zeros(bench.model)) {}
+  explicit Rounds(Architecture architecture) : bench(std::move(architecture)) {}
 
   Message train(const Algorithm& algorithm, Oracle& oracle, const Message& downlink, std::int64_t round = 2,
                 double budget = 0) {
-    Client client{.id = 0,
-                  .round = round,
-                  .rounds = 8,
-                  .oracle = oracle,
-                  .state = client_state,
-                  .model = bench.model,
-                  .compute = bench.compute,
-                  .streams = Streams(1, round, 0),
-                  .observed = bench.observed,
-                  .budget = budget};
+    Client client = bench.client(oracle, client_state, round, 8, Workbench::client_streams(round));
+    client.budget = budget;
     return algorithm.train(client, downlink);
   }
-
-  template <typename Call>
-  void with_server(std::int64_t round, const Call& call) {
-    std::vector<std::int64_t> choices;
-    Server server{.round = round,
-                  .rounds = 8,
-                  .population = 3,
-                  .params = params,
-                  .state = server_state,
-                  .model = bench.model,
-                  .compute = bench.compute,
-                  .streams = Streams(1, round, kServer),
-                  .synthetic = synthetic,
-                  .observed = bench.observed,
-                  .choices = choices};
-    call(server);
-  }
-
-  static Params zeros(const Model& model) { return Params::zeros(model.layout(), model.options()); }
+  Server server_in(std::int64_t round) { return bench.server(server, round, 8, 3); }
 
   Workbench bench;
-  Params params;
-  Message client_state, server_state;
-  Batch synthetic;
+  LoneServer server{bench.zeros()};
+  Message client_state;
 };
 
 class PppflOnQuadratics : public ::testing::Test {
@@ -136,7 +86,7 @@ class PppflOnQuadratics : public ::testing::Test {
     OpenShard shard(rounds.bench.model, random_batch(rounds.bench.model, 3));
     const Message sent = rounds.train(algorithm, shard, {{kModel, global}}, round);
     EXPECT_TRUE(shard.accesses.empty()) << "it has its sets";
-    return values_of(sent[kQueryGradient]);
+    return numbers_of(sent[kQueryGradient]);
   }
 
   QuadraticFederation federation = quadratic_federation({20, 4});
@@ -146,7 +96,7 @@ class PppflOnQuadratics : public ::testing::Test {
 TEST_F(PppflOnQuadratics, SendsTheGradientOfTheQueryAfterStepsOfAdamOnTheSupport) {
   const auto algorithm = plugins().create(
       "pppfl", {{"batch_size", 0}, {"inner_epochs", 3}, {"inner_rate", 0.2}, {"start_average", 1.0}});
-  const Vector start = values_of(point(3));
+  const Vector start = numbers_of(point(3));
   Vector own = start;
   AdamByHand adam;
   for (int step = 0; step < 3; ++step) own = adam.step(own, on_support().gradient(own), 0.2);
@@ -167,10 +117,10 @@ TEST_F(PppflOnQuadratics, TakesEveryExampleOnceAnEpoch) {
 TEST_F(PppflOnQuadratics, StartsFromTheMovingAverageOfTheGlobalModels) {
   const auto algorithm = plugins().create(
       "pppfl", {{"batch_size", 0}, {"inner_epochs", 1}, {"inner_rate", 0.2}, {"start_average", 0.7}});
-  Vector start = values_of(point(2));
+  Vector start = numbers_of(point(2));
   for (std::int64_t round = 2; round <= 5; ++round) {
     const Params global = point(static_cast<std::uint64_t>(round));
-    start = 0.7 * values_of(global) + 0.3 * start;
+    start = 0.7 * numbers_of(global) + 0.3 * start;
     const Vector own = AdamByHand().step(start, on_support().gradient(start), 0.2);
     EXPECT_LE(length(sent_from(*algorithm, global, round) - on_query().gradient(own)), 1e-10) << round;
   }
@@ -179,16 +129,16 @@ TEST_F(PppflOnQuadratics, StartsFromTheMovingAverageOfTheGlobalModels) {
 TEST_F(PppflOnQuadratics, AveragesTheModelsWhenItIsFedAvg) {
   const auto algorithm = plugins().create(
       "pppfl", {{"aggregation", "average"}, {"batch_size", 0}, {"inner_rate", 0.2}, {"start_average", 1.0}});
-  const Vector start = values_of(point(3));
+  const Vector start = numbers_of(point(3));
   const Vector own = AdamByHand().step(start, on_support().gradient(start), 0.2);
   EXPECT_LE(length(start - sent_from(*algorithm, point(3)) - own), 1e-10);
-  rounds.params = point(1);
-  const Vector mean = 0.5 * (values_of(point(4)) + values_of(point(5)));
-  rounds.with_server(2, [&](Server& server) {
-    algorithm->aggregate(server, SentVectors(kQueryGradient, {{{kQueryGradient, point(1) - point(4)}},
-                                                              {{kQueryGradient, point(1) - point(5)}}}));
-  });
-  EXPECT_LE(length(values_of(rounds.params) - mean), 1e-10);
+  rounds.server.params = point(1);
+  const Vector mean = 0.5 * (numbers_of(point(4)) + numbers_of(point(5)));
+  const std::vector<Message> sent{{{kQueryGradient, point(1) - point(4)}},
+                                  {{kQueryGradient, point(1) - point(5)}}};
+  Server server = rounds.server_in(2);
+  algorithm->aggregate(server, CohortUplink(sent));
+  EXPECT_LE(length(numbers_of(rounds.server.params) - mean), 1e-10);
 }
 
 // Seven rounds that train, in cycles of three; budgets 1, 4 and 10 over a temperature of 2.
@@ -201,9 +151,8 @@ TEST_F(PppflOnQuadratics, ServerStepsByAdamAlongCosinesWithWeightsOfTheSoftmax) 
     const std::vector<double> budgets{1, 4, 10};
     const double sum = std::exp(0.5) + std::exp(2.0) + std::exp(5.0);
     const std::vector<double> rates{0.1, 0.075, 0.025, 0.1, 0.075, 0.025, 0.1};
-    rounds.params = point(1);
-    rounds.server_state = {};
-    Vector expected = values_of(rounds.params);
+    rounds.server = {point(1)};
+    Vector expected = numbers_of(rounds.server.params);
     AdamByHand adam;
     for (std::int64_t round = 1; round <= 8; ++round) {
       std::vector<Message> sent;
@@ -213,13 +162,12 @@ TEST_F(PppflOnQuadratics, ServerStepsByAdamAlongCosinesWithWeightsOfTheSoftmax) 
         sent.push_back(round == 1 ? Message()
                                   : Message{{kQueryGradient, gradient}, {kClientBudget, budgets[k]}});
         const double weight = by_budget ? std::exp(budgets[k] / 2) / sum : 1.0 / 3;
-        mean = mean + weight * values_of(gradient);
+        mean = mean + weight * numbers_of(gradient);
       }
       if (round > 1) expected = adam.step(expected, mean, rates[static_cast<std::size_t>(round - 2)]);
-      rounds.with_server(round, [&](Server& server) {
-        algorithm->aggregate(server, SentVectors(kQueryGradient, std::move(sent)));
-      });
-      ASSERT_LE(length(values_of(rounds.params) - expected), 1e-10) << "round " << round;
+      Server server = rounds.server_in(round);
+      algorithm->aggregate(server, CohortUplink(std::move(sent)));
+      ASSERT_LE(length(numbers_of(rounds.server.params) - expected), 1e-10) << "round " << round;
     }
   }
 }
@@ -339,14 +287,11 @@ TEST_F(SdaFlPool, IsLabelledByTheModelsOfThoseWhoMadeItWhereTheyAreSure) {
   const Message first = message_of_client(0, 5, true), second = message_of_client(2, 6, true),
                 again = message_of_client(2, 7, false);
   const auto aggregate = [&](std::int64_t round, std::vector<Message> sent) {
-    Message downlink;
-    rounds.with_server(round, [&](Server& server) {
-      sda->aggregate(server, SentVectors(kUpdate, std::move(sent)));
-      downlink = sda->broadcast(server);
-    });
-    return downlink;
+    Server server = rounds.server_in(round);
+    sda->aggregate(server, CohortUplink(std::move(sent)));
+    return sda->broadcast(server);
   };
-  const Params start = rounds.params;
+  const Params start = rounds.server.params;
   const Message downlink = aggregate(1, {first, second});
   const auto [labels0, sure0] = said(first, first[kImages], start);
   const auto [labels2, sure2] = said(second, second[kImages], start);
@@ -354,21 +299,21 @@ TEST_F(SdaFlPool, IsLabelledByTheModelsOfThoseWhoMadeItWhereTheyAreSure) {
                       labels = torch::cat({labels0, labels2}), sure = torch::cat({sure0, sure2});
   ASSERT_GT(sure.sum().item<int>(), 0);
   ASSERT_LT(sure.sum().item<int>(), 12);
-  EXPECT_TRUE(rounds.synthetic.inputs.equal(images));
-  EXPECT_TRUE(rounds.synthetic.targets.equal(labels));
+  EXPECT_TRUE(rounds.server.synthetic.inputs.equal(images));
+  EXPECT_TRUE(rounds.server.synthetic.targets.equal(labels));
   const Batch pool = Batch{images, labels}.select(sure.nonzero().flatten());
   EXPECT_TRUE(downlink[kImages].equal(pool.inputs));
   EXPECT_TRUE(downlink[kLabels].equal(pool.targets));
   // The mean of the updates, then one step on the pool.
   Params expected = start + 0.5 * (first[kUpdate] + second[kUpdate]);
   expected.add_scaled(-kRate, rounds.bench.model.gradient(expected, pool));
-  EXPECT_LE(norm(rounds.params - expected), 1e-12);
+  EXPECT_LE(norm(rounds.server.params - expected), 1e-12);
 
   // Of the second client alone, by its new model, in the last round.
-  const auto [newer, now_sure] = said(again, second[kImages], rounds.params);
+  const auto [newer, now_sure] = said(again, second[kImages], rounds.server.params);
   const Message next = aggregate(8, {again});
   EXPECT_FALSE(newer.equal(labels2));
-  EXPECT_TRUE(rounds.synthetic.targets.equal(torch::cat({labels0, newer})));
+  EXPECT_TRUE(rounds.server.synthetic.targets.equal(torch::cat({labels0, newer})));
   EXPECT_EQ(next[kLabels].size(0), (sure0.sum() + now_sure.sum()).item<std::int64_t>());
 }
 

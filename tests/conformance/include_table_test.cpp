@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
@@ -333,8 +333,8 @@ TEST(CheckFile, GivesTheLineAndTheRuleOfEachViolation) {
 
 TEST(Sources, FindsOurFilesAndSkipsBuildTrees) {
   const std::vector<std::string> found = sources(test::source_folder());
-  EXPECT_THAT(found, ::testing::Contains("harness/base/fedarena/base/error.hpp"));
-  EXPECT_THAT(found, ::testing::Contains("partitions/iid.cpp"));
+  EXPECT_THAT(found, Contains("harness/base/fedarena/base/error.hpp"));
+  EXPECT_THAT(found, Contains("partitions/iid.cpp"));
   for (const std::string& file : found) EXPECT_FALSE(file.starts_with("build/")) << file;
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
@@ -103,12 +103,12 @@ TEST(OneDoor, IsMissedByWhatGoesAroundIt) {
         "  std::ifstream file(name);", "int d = ::open(name, O_RDONLY);", "gzopen(name, \"rb\")",
         "  fmt::print(\"{}\", label);", "std::cout << label;", "printf(\"%s\", label);", "system(command);",
         "::posix_spawnp(&child, name, 0, 0, words, environ)"}) {
-    EXPECT_THAT(ways_around("results/table/new.cpp", line), testing::SizeIs(1)) << line;
+    EXPECT_THAT(ways_around("results/table/new.cpp", line), SizeIs(1)) << line;
   }
   for (const char* const line :
        {"parse_json<Json>(text)", "RunDirectory::open(path)", "print(\"fmt::print() {}\", label);",
         "// std::cout would do", "sprintf_like(x)", "file_system(x)"}) {
-    EXPECT_THAT(ways_around("results/table/new.cpp", line), testing::IsEmpty()) << line;
+    EXPECT_THAT(ways_around("results/table/new.cpp", line), IsEmpty()) << line;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -60,6 +59,13 @@ void expect_personal_rounds(const QuadraticFederation& federation, const std::st
 
 QuadraticFederation five_clients() { return quadratic_federation({9, 30, 14, 6, 21}); }
 
+Vector round_of_fedavg(const QuadraticFederation& federation, const std::vector<std::int64_t>& cohort,
+                       const Vector& x) {
+  return average_round(federation, cohort, x, true, 1, [](const Quadratic& client, const Vector& start) {
+    return descend(client, start, kOuterRate, 4);
+  });
+}
+
 TEST(FineTune, StepsOnFromTheModelOfFedAvg) {
   const QuadraticFederation federation = five_clients();
   expect_personal_rounds(
@@ -69,10 +75,7 @@ TEST(FineTune, StepsOnFromTheModelOfFedAvg) {
        {"personal_steps", kOwnSteps},
        {"personal_rate", kInnerRate}},
       [&](const Vector& x, const std::vector<std::int64_t>& cohort, std::int64_t) {
-        return average_round(federation, cohort, x, true, 1,
-                             [](const Quadratic& client, const Vector& start) {
-                               return descend(client, start, kOuterRate, 4);
-                             });
+        return round_of_fedavg(federation, cohort, x);
       },
       [&](std::size_t k, const Vector& x) {
         return descend(federation.clients[k], x, kInnerRate, kOwnSteps);
@@ -107,10 +110,7 @@ TEST(Ditto, PullsEachClientsModelToTheGlobalOne) {
           const auto k = static_cast<std::size_t>(client);
           owns[k] = towards(k, owns.contains(k) ? owns[k] : x, x);
         }
-        return average_round(federation, cohort, x, true, 1,
-                             [](const Quadratic& client, const Vector& start) {
-                               return descend(client, start, kOuterRate, 4);
-                             });
+        return round_of_fedavg(federation, cohort, x);
       },
       [&](std::size_t k, const Vector& x) { return owns.contains(k) ? owns[k] : towards(k, x, x); });
 }
@@ -230,7 +230,7 @@ std::vector<Vector> hypotheses_of(TestRun& run, const Task& task, std::int64_t c
   std::vector<Vector> all;
   for (std::int64_t j = 0; j < count; ++j) {
     const std::string name = "hypothesis_" + std::to_string(j);
-    all.push_back(values_of(memory.server_state[Key<Params>{name.c_str()}]));
+    all.push_back(numbers_of(memory.server_state[Key<Params>{name.c_str()}]));
   }
   return all;
 }
@@ -365,7 +365,7 @@ TEST(IfcaUnderLocal, ClipsAroundTheHypothesisThatIsNearest) {
               {{"assign", "k-means"}, {"init", "normal"}, {"local_steps", 9}, {"batch_size", 0}}, options);
   const std::vector<Vector> hypotheses = hypotheses_of(run, federation.task, 2);
   for (std::int64_t client = 0; client < federation.population(); ++client) {
-    const Vector sent = values_of(run->next_uplink(client).message[Key<Params>{"trained_model"}]);
+    const Vector sent = numbers_of(run->next_uplink(client).message[Key<Params>{"trained_model"}]);
     EXPECT_NEAR(std::min(length(sent - hypotheses[0]), length(sent - hypotheses[1])), 0.01, 1e-9);
   }
 }

@@ -74,7 +74,7 @@ TEST_P(ScaffoldTrajectory, FollowsThePaper) {
       },
       [&](TestRun& run) {
         const Checkpoint memory = unpack_checkpoint(run->save(), *federation.task.model);
-        ASSERT_LE(length(values_of(memory.server_state[kControl]) - reference.control),
+        ASSERT_LE(length(numbers_of(memory.server_state[kControl]) - reference.control),
                   1e-10 * (1 + length(reference.control)));
       });
 }
@@ -90,9 +90,9 @@ TEST_P(ScaffoldTrajectory, KeepsTheServersControlTheMeanOfAllClients) {
     const Checkpoint memory = unpack_checkpoint(run->save(), model);
     Vector sum(run.values().size());
     for (const auto& [client, state] : memory.client_states.held)
-      sum = sum + values_of(decode(*state, model.layout())[kControl]);
+      sum = sum + numbers_of(decode(*state, model.layout())[kControl]);
     const Vector mean = 1 / static_cast<double>(federation.population()) * sum;
-    ASSERT_LE(length(values_of(memory.server_state[kControl]) - mean), 1e-12 * (1 + length(mean)));
+    ASSERT_LE(length(numbers_of(memory.server_state[kControl]) - mean), 1e-12 * (1 + length(mean)));
     run->next_round();
   }
 }

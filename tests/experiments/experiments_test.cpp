@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/config/grid/grid.hpp"
 #include "harness/config/grid/tuning.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "harness/runner/plan/catalog.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena {
@@ -56,8 +55,8 @@ TEST(Experiments, OfTuningGiveEveryAlgorithmSixTrials) {
   for (const GridPoint& point : plan->points) {
     for (const AlgorithmEntry& entry : point.experiment.algorithms) ++trials[entry.label];
   }
-  EXPECT_THAT(trials, testing::ElementsAre(testing::Pair("fedavg", 6), testing::Pair("fedprox", 6),
-                                           testing::Pair("scaffold", 6)));
+  EXPECT_THAT(trials, ElementsAre(testing::Pair("fedavg", 6), testing::Pair("fedprox", 6),
+                                  testing::Pair("scaffold", 6)));
 }
 
 TEST(Experiments, OfFedLapHaveAQuickProfile) {

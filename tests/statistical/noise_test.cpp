@@ -72,11 +72,6 @@ void expect_independent(const NoiseVectors& left, const NoiseVectors& right, con
 
 constexpr double kClip = 0.7, kMultiplier = 1.9;
 
-std::vector<double> numbers(const torch::Tensor& tensor) {
-  const torch::Tensor flat = tensor.to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 class RecordNoise : public ::testing::Test {
  protected:
   static constexpr std::int64_t kRounds = 40, kClients = 10, kAccesses = 5, kBatch = 6;
@@ -93,8 +88,8 @@ class RecordNoise : public ::testing::Test {
         for (std::int64_t access = 0; access < kAccesses; ++access) {
           const torch::Tensor answer = clean.gradient(bench.at(), {.batch_size = kBatch}).flat();
           const torch::Tensor noise = noisy.gradient(bench.at(), {.batch_size = kBatch}).flat() - answer;
-          answers.push_back(numbers(answer));
-          vectors.push_back(numbers(noise / deviation));
+          answers.push_back(numbers_of(answer));
+          vectors.push_back(numbers_of(noise / deviation));
         }
       }
     }
@@ -158,7 +153,7 @@ TEST(SystemNoise, IsNormalInAnswers) {
     RecordOracle oracle = bench.record({}, policy);
     for (int access = 0; access < 5; ++access) {
       vectors.push_back(
-          numbers(oracle.gradient(bench.at(), {.batch_size = 0}).flat() / (kMultiplier * kClip)));
+          numbers_of(oracle.gradient(bench.at(), {.batch_size = 0}).flat() / (kMultiplier * kClip)));
     }
   }
   expect_standard_normal(vectors);
@@ -175,7 +170,7 @@ TEST(RecordNoiseInSinglePrecision, HasTheSameDistribution) {
                       torch::empty({0}, torch::kInt64), Streams(9, 1, 1), record_policy(kClip, kMultiplier));
   NoiseVectors vectors;
   for (int access = 0; access < 2'000; ++access) {
-    vectors.push_back(numbers(oracle.gradient(zero, {.batch_size = 0}).flat() / (kMultiplier * kClip)));
+    vectors.push_back(numbers_of(oracle.gradient(zero, {.batch_size = 0}).flat() / (kMultiplier * kClip)));
   }
   expect_standard_normal(vectors);
 }

@@ -34,7 +34,15 @@ void read_override(std::string_view bytes) {
   read_grid(kDocument, {std::string(bytes)}, catalog());
 }
 
-void read_figures(std::string_view bytes) { parse_references(bytes, "references.toml"); }
+// Whatever is refused, the message begins with the file.
+void read_figures(std::string_view bytes) {
+  try {
+    parse_references(bytes, "references.toml");
+  } catch (const Error& error) {
+    require(std::string_view(error.what()).starts_with("references.toml"), "a message without the file");
+    throw;
+  }
+}
 
 const std::vector<std::string>& toml_words() {
   static const std::vector<std::string> words = split(

@@ -1,22 +1,18 @@
 // `fedarena epsilon`, `noise` and `privacy` as a user and as a script meet them.
 #include <cmath>
 #include <string>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/recorded_run.hpp"
 
 namespace fedarena::test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
 // The settings of the first round of the FedLAP-DP paper.
 const CommandLine kFirstRound =
@@ -152,8 +148,8 @@ TEST_F(PrivacyCommand, WarnsAsRunDoesOfADeltaThatProtectsNobody) {
   const Outcome run = run_small(
       scratch,
       {.rounds = 1, .more = "\n[privacy]\npolicy = \"record\"\nnoise_multiplier = 2.0\ndelta = 0.1\n"});
-  EXPECT_THAT(run.err, testing::HasSubstr("note: fedavg: " + warning));
-  EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out, testing::HasSubstr("            " + warning));
+  EXPECT_THAT(run.err, HasSubstr("note: fedavg: " + warning));
+  EXPECT_THAT(succeed("privacy out/fedavg-seed-1").out, HasSubstr("            " + warning));
 }
 
 TEST_F(PrivacyCommand, SaysWhatALedgerTakesAsPublic) {
@@ -163,9 +159,9 @@ TEST_F(PrivacyCommand, SaysWhatALedgerTakesAsPublic) {
   ledger.declare_public({"the server's proxy data", "means and deviations of the features"});
   scratch.write("ledger.json", ledger.to_json());
   const Outcome outcome = succeed("epsilon --ledger ledger.json --delta 1e-5");
-  EXPECT_THAT(outcome.err, testing::HasSubstr("note: this ledger takes as public, beside sizes: the server's "
-                                              "proxy data, means and deviations of the features\n"));
-  EXPECT_THAT(outcome.out, testing::Not(testing::HasSubstr("public")));
+  EXPECT_THAT(outcome.err, HasSubstr("note: this ledger takes as public, beside sizes: the server's "
+                                     "proxy data, means and deviations of the features\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("public")));
 }
 
 }  // namespace

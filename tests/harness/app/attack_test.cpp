@@ -1,14 +1,11 @@
 // `fedarena attack` on runs that memorise, on runs that cannot, and on what it must refuse.
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <signal.h>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/images/synthetic_folder.hpp"
@@ -17,13 +14,10 @@
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 using AttackCommand = ScratchTest;
 
@@ -54,7 +48,7 @@ TEST_F(AttackCommand, TellsMembersOfAModelThatLearntThemByHeart) {
     EXPECT_GT(attack.separation.auc_interval.low, 0.6) << attack.score;
     EXPECT_EQ(attack.clients.size(), 4U) << attack.score;
   }
-  EXPECT_THAT(attacks.attacks.back().references, testing::ElementsAre("fedavg-seed-2", "fedavg-seed-3"));
+  EXPECT_THAT(attacks.attacks.back().references, ElementsAre("fedavg-seed-2", "fedavg-seed-3"));
 }
 
 // With 1,000 of either the deviation of the area is 0.013; four of it are exceeded once in 16,000.
@@ -123,13 +117,12 @@ TEST_F(AttackCommand, LeavesOutReferencesThatAreDamaged) {
   const std::string lost = "fedavg-seed-2: the run has no checkpoint.bin, which holds its model";
   fs::remove(out / "fedavg-seed-2/checkpoint.bin");
   EXPECT_THAT(succeed("attack out/fedavg-seed-1 --score rmia").err,
-              testing::ContainsRegex("not asked as a reference: .*" + lost));
-  EXPECT_THAT(attacks_of(out / "fedavg-seed-1").attacks.back().references,
-              testing::ElementsAre("fedavg-seed-3"));
+              ContainsRegex("not asked as a reference: .*" + lost));
+  EXPECT_THAT(attacks_of(out / "fedavg-seed-1").attacks.back().references, ElementsAre("fedavg-seed-3"));
   fs::remove_all(out / "fedavg-seed-3");
   EXPECT_THAT(refused("attack out/fedavg-seed-1 --score rmia"),
-              testing::AllOf(HasSubstr(lost), HasSubstr("rmia asks models of the same experiment under other "
-                                                        "seeds, at least 1; there are 0")));
+              AllOf(HasSubstr(lost), HasSubstr("rmia asks models of the same experiment under other "
+                                               "seeds, at least 1; there are 0")));
 }
 
 // Which of them ends first is not known with three workers.
@@ -148,8 +141,7 @@ TEST_F(AttackCommand, AttacksRunsSideBySideToTheSameAnswers) {
     return texts;
   };
   const std::vector<std::string> one = attack("1");
-  EXPECT_THAT(one[0],
-              testing::ContainsRegex("out/fedavg-seed-1: .*out/fedavg-seed-2: .*out/fedavg-seed-3: "));
+  EXPECT_THAT(one[0], ContainsRegex("out/fedavg-seed-1: .*out/fedavg-seed-2: .*out/fedavg-seed-3: "));
   EXPECT_TRUE(attack("3") == one);
   const auto json = nlohmann::json::parse(succeed("attack out --score loss --workers 3 --format json").out);
   ASSERT_EQ(json.size(), 3U);
@@ -265,7 +257,7 @@ TEST_F(AttackCommand, TurnsGradientsBackIntoImages) {
     EXPECT_EQ(client["examples"][0]["guess"], client["examples"][0]["label"]);
     EXPECT_GT(client["examples"][0]["ssim"], 0.9);
   }
-  EXPECT_THAT(content_of(scratch / "pairs.png"), testing::StartsWith("\x89PNG"));
+  EXPECT_THAT(content_of(scratch / "pairs.png"), StartsWith("\x89PNG"));
   EXPECT_FALSE(fs::exists(scratch / "out/fedsgd-seed-1/attack.json"));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(" 0 differences"));
   auto other = nlohmann::json::parse(succeed(command + " --workers 3").out)[0];

@@ -1,22 +1,15 @@
 // Experiments with [audit], from the file to the table.
-#include <fstream>
 #include <string>
-
-#include <gmock/gmock.h>
 
 #include "results/record/canary_audit.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/seal.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::Not;
 
 using AuditedExperiments = ScratchTest;
 
@@ -25,28 +18,28 @@ SmallExperiment audited(const std::string& audit, const std::string& policy = "r
           .more = "\n[privacy]\npolicy = \"" + policy + "\"\nnoise_multiplier = 2.0\n\n[audit]\n" + audit};
 }
 
-const std::string kRun = "out/fedavg-seed-1";
+const std::string kCell = "out/fedavg-seed-1";
 
 TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
-  const results::Summary summary = summary_of(scratch / kRun);
+  const results::Summary summary = summary_of(scratch / kCell);
   ASSERT_TRUE(summary.audit);
   EXPECT_EQ(summary.audit->kind, "gradient");
   EXPECT_EQ(summary.audit->canaries, 500);
   EXPECT_EQ(summary.audit->guesses, 100);
   EXPECT_LT(summary.audit->lower_bound, *results::claimed_epsilon(*summary.privacy));
-  const auto run = results::RunDirectory::open(scratch / kRun);
+  const auto run = results::RunDirectory::open(scratch / kCell);
   const results::CanaryScores scores =
       results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
   EXPECT_EQ(audit_of(scores, *summary.privacy), *summary.audit);
-  EXPECT_TRUE(results::read_seal(scratch / kRun).contains(results::kAuditFile));
+  EXPECT_TRUE(results::read_seal(scratch / kCell).contains(results::kAuditFile));
   EXPECT_THAT(run.read_file(results::kExperimentFile),
               HasSubstr("[audit]\nkind = \"gradient\"\ncanaries = 500\nguesses = 100\nnoise = \"on\"\n"));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
   const std::string table = succeed("table out").out;
   EXPECT_THAT(table, AllOf(HasSubstr("epsilon >="), HasSubstr("with their canaries in")));
   EXPECT_THAT(table, Not(HasSubstr("control")));
-  EXPECT_THAT(succeed("privacy " + kRun).out,
+  EXPECT_THAT(succeed("privacy " + kCell).out,
               HasSubstr("of 100 guesses about 500 gradient canaries right: epsilon >= "));
   EXPECT_THAT(succeed("table out --format csv").out,
               HasSubstr(",epsilon_at_least_mean,epsilon_at_least_std,"));
@@ -59,7 +52,7 @@ TEST_F(AuditedExperiments, EndInAFileASummaryAndATable) {
 
 TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\nnoise = \"off\"\n"));
-  const results::Summary summary = summary_of(scratch / kRun);
+  const results::Summary summary = summary_of(scratch / kCell);
   ASSERT_TRUE(summary.audit);
   EXPECT_TRUE(summary.audit->control);
   EXPECT_GT(summary.audit->lower_bound, 1);
@@ -67,7 +60,7 @@ TEST_F(AuditedExperiments, AreFoundOutWithoutNoiseWhichIsMarked) {
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
   EXPECT_THAT(succeed("table out").out,
               AllOf(HasSubstr("fedavg: the control of an audit"), HasSubstr("inf")));
-  EXPECT_THAT(succeed("privacy " + kRun).out, HasSubstr("answers without noise"));
+  EXPECT_THAT(succeed("privacy " + kCell).out, HasSubstr("answers without noise"));
 }
 
 TEST_F(AuditedExperiments, OfEveryKindAreVerifiedWithTheirControl) {
@@ -83,15 +76,13 @@ TEST_F(AuditedExperiments, OfEveryKindAreVerifiedWithTheirControl) {
 
 TEST_F(AuditedExperiments, AreNotVerifiedOnceTheirFileWasChanged) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
-  const auto run = results::RunDirectory::open(scratch / kRun);
+  const auto run = results::RunDirectory::open(scratch / kCell);
   results::CanaryScores scores =
       results::parse_canary_scores(run.read_file(results::kAuditFile), results::kAuditFile);
   scores.in[7] = !scores.in[7];
   run.write_file_atomically(results::kAuditFile, to_json_text(scores));
-  const Outcome bad = call("verify out");
-  EXPECT_EQ(bad.exit_code, 2);
-  EXPECT_THAT(bad.out, HasSubstr("audit.json: in is 1 canaries other than the seed draws"));
-  std::filesystem::remove(scratch / kRun / results::kAuditFile);
+  EXPECT_THAT(failed("verify out").out, HasSubstr("audit.json: in is 1 canaries other than the seed draws"));
+  fs::remove(scratch / kCell / results::kAuditFile);
   EXPECT_THAT(call("verify out").out,
               HasSubstr("audit.json: the file is \"missing\"; recomputed: \"there\""));
 }
@@ -99,7 +90,7 @@ TEST_F(AuditedExperiments, AreNotVerifiedOnceTheirFileWasChanged) {
 // A finished run whose summary says that its audit contradicts its claim.
 TEST_F(AuditedExperiments, ThatContradictTheirClaimEndInAnError) {
   run_small(scratch, audited("kind = \"gradient\"\ncanaries = 500\n"));
-  const auto run = results::RunDirectory::open(scratch / kRun);
+  const auto run = results::RunDirectory::open(scratch / kCell);
   results::Summary summary = run.summary();
   summary.audit->lower_bound = 4000;
   run.write_summary(summary);
@@ -113,10 +104,10 @@ TEST_F(AuditedExperiments, GiveNothingAwayBeforeTheirEnd) {
   const SmallExperiment experiment = audited("kind = \"gradient\"\ncanaries = 100\n");
   experiment.write_to(scratch);
   run_small(scratch, experiment);
-  unfinish(scratch / kRun);
-  std::filesystem::remove(scratch / kRun / results::kAuditFile);
+  unfinish(scratch / kCell);
+  fs::remove(scratch / kCell / results::kAuditFile);
   succeed("run small.toml --out out --resume");
-  EXPECT_TRUE(std::filesystem::exists(scratch / kRun / results::kAuditFile));
+  EXPECT_TRUE(fs::exists(scratch / kCell / results::kAuditFile));
   EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences\n"));
 }
 
@@ -135,7 +126,7 @@ TEST_F(AuditedExperiments, ThatDoNotFitAreRefusedBeforeAnythingRuns) {
               HasSubstr("a sample of a fixed size has no room for it"));
   EXPECT_THAT(message("kind = \"gradient\"\nnoise = \"off\"\n", "record\"\nbudget = 3.0\nassume = \"nothing"),
               HasSubstr("noise is off and there is a budget"));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "bad"));
+  EXPECT_FALSE(fs::exists(scratch / "bad"));
 }
 
 }  // namespace

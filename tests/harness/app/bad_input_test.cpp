@@ -1,21 +1,14 @@
 // What a user gets to read after a mistake, in tests/golden/bad_*.txt: command lines, experiments, data and
 // folders of runs.
-#include <filesystem>
 #include <string>
-#include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 using BadInput = ScratchTest;
 
@@ -191,7 +184,7 @@ TEST_F(BadRunFolder, IsNamedByTableAndListWhileGoodRunsAreShown) {
   EXPECT_THAT(table.out, HasSubstr("summary.json"));
   const Outcome list = succeed("list out");
   EXPECT_THAT(list.out, HasSubstr("finished"));
-  EXPECT_THAT(list.out, testing::ContainsRegex("out/fedavg-seed-2 +broken: summary.json"));
+  EXPECT_THAT(list.out, ContainsRegex("out/fedavg-seed-2 +broken: summary.json"));
 }
 
 }  // namespace

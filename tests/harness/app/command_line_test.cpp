@@ -8,14 +8,10 @@
 #include <string>
 #include <system_error>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 std::exception_ptr to_throw;
 

@@ -1,31 +1,22 @@
 // `fedarena data`: what is listed, what is verified, fetched and drawn, and what a user gets to read when
 // that fails.
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <signal.h>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "results/images/image_grid.hpp"
 #include "tests/datasets/web_server.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::Raster;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 const std::string kImages = "train-images-idx3-ubyte";
 constexpr std::uintmax_t kImagesSize = 47'040'016;
@@ -46,7 +37,7 @@ TEST_F(DataCommand, ListsAndExplainsDataSets) {
                                               "data info mnist --from folder", "data info cifar100",
                                               "data info femnist", "data info fed-emnist", "data info csv"}));
   const Outcome found = call("data list", {.environment = {{"FEDARENA_DATA", folder}}});
-  EXPECT_THAT(found.out, testing::ContainsRegex("\nmnist +" + folder + "/mnist +Handwritten"));
+  EXPECT_THAT(found.out, ContainsRegex("\nmnist +" + folder + "/mnist +Handwritten"));
   EXPECT_THAT(found.out, HasSubstr("Looked in: " + folder + ", "));
   EXPECT_THAT(found.out, HasSubstr("`fedarena data fetch NAME` brings fashion-mnist, cifar10"));
 }
@@ -79,8 +70,7 @@ TEST_F(DataCommand, MistakesAreRefusedWithARemedy) {
 
 TEST_F(DataCommand, VerifySaysWhatIsWrongWithAFile) {
   const auto verify = [&](const std::string& name) {
-    const Outcome outcome = call("data verify " + name + " --from .");
-    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    const Outcome outcome = failed("data verify " + name + " --from .");
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("the files of " + name + " are not as they should be"),
                                    HasSubstr("`fedarena data fetch " + name + "`")));
     return outcome.out;
@@ -117,8 +107,7 @@ TEST_F(DataCommand, VerifyTellsAllThatIsThere) {
             "mnist: not there\nfashion-mnist: not there\ncifar10: not there\ncifar100: not there\n"
             "svhn: not there\nfemnist: not there\nfed-emnist: not there\n");
   for (const char* name : {"train.bin", "test.bin"}) scratch.write(fs::path("data/cifar100") / name, "short");
-  const Outcome wrong = call("data verify --from data");
-  EXPECT_EQ(wrong.exit_code, 2);
+  const Outcome wrong = failed("data verify --from data");
   EXPECT_THAT(wrong.out,
               HasSubstr("cifar100: wrong: data/cifar100/train.bin: the content ends after 5 bytes"));
   EXPECT_THAT(wrong.out,

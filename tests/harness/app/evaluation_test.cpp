@@ -1,32 +1,17 @@
 // What models learn, validation examples, tests of each client, and rules that stop a run, through the
 // program.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
-#include <signal.h>
 #include <string>
-#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
-#include "tests/paths.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 double final_accuracy(const Scratch& scratch, const SmallExperiment& experiment, const Start& start = {}) {
   experiment.write_to(scratch);
@@ -153,8 +138,8 @@ TEST_F(Evaluation, OfClientsByClassLeavesNoPrivacyUnlessTheirCountsArePublic) {
                       .algorithms = {},
                       .more = entry("secret", "") + entry("public", "public_label_counts = true\n")});
   const std::string table = succeed("table out").out;
-  EXPECT_THAT(table, testing::ContainsRegex("\n\\| secret .* inf \\| +inf \\| 1e-5 "));
-  EXPECT_THAT(table, testing::ContainsRegex("\n\\| public .* 0\\.[0-9]+ \\| +0\\.[0-9]+ \\| 1e-5 "));
+  EXPECT_THAT(table, ContainsRegex("\n\\| secret .* inf \\| +inf \\| 1e-5 "));
+  EXPECT_THAT(table, ContainsRegex("\n\\| public .* 0\\.[0-9]+ \\| +0\\.[0-9]+ \\| 1e-5 "));
   EXPECT_THAT(table,
               HasSubstr("- secret: nothing is protected, because of an exact access (fedavg: label counts"));
 }

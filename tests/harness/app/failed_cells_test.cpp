@@ -1,27 +1,19 @@
 // An algorithm that fails ends its own cell, by name, and no other one.
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
 
 // Where algorithms throw what they are told, unless the environment spares them.
 class FailedCells : public ScratchTest {
@@ -132,10 +124,8 @@ TEST_F(FailedCells, AreNoneWhereThreadsAreTooFew) {
       fmt::format("ulimit -s 100000; ulimit -v {}; exec \"$0\" \"$@\"", 3'000'000 + 100'000 * cores);
   const std::string program = (build_folder() / "bin" / "fedarena").string();
   const CommandLine limited(std::vector<std::string>{"-c", limits, program});
-  const Outcome outcome = call(limited + fmt::format("run small.toml --out out --workers 1 --jobs {}", jobs),
-                               {.environment = {{"OPENBLAS_NUM_THREADS", "1"}}, .program = "/bin/sh"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err,
+  EXPECT_THAT(refused(limited + fmt::format("run small.toml --out out --workers 1 --jobs {}", jobs),
+                      {.environment = {{"OPENBLAS_NUM_THREADS", "1"}}, .program = "/bin/sh"}),
               AllOf(HasSubstr("\nfedarena: the machine has no more memory or threads for this ("),
                     HasSubstr("Use fewer --jobs")));
   EXPECT_FALSE(fs::exists(scratch / "out")) << "a cell began";

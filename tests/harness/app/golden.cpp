@@ -1,30 +1,17 @@
 #include "tests/harness/app/golden.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Not;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
@@ -63,35 +50,6 @@ void expect_one_message(const std::string& text) {
 
 }  // namespace
 
-std::string line_difference(const std::string& expected, const std::string& found) {
-  const std::vector<std::string> left = lines_of(expected);
-  const std::vector<std::string> right = lines_of(found);
-  // common[i][j]: the length of the longest common subsequence of the lines from i and from j on.
-  std::vector<std::vector<std::size_t>> common(left.size() + 1, std::vector<std::size_t>(right.size() + 1));
-  for (std::size_t i = left.size(); i-- > 0;) {
-    for (std::size_t j = right.size(); j-- > 0;) {
-      common[i][j] =
-          left[i] == right[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
-    }
-  }
-  std::string text;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < left.size() || j < right.size()) {
-    if (i < left.size() && j < right.size() && left[i] == right[j]) {
-      ++i;
-      ++j;
-    } else if (j == right.size() || (i < left.size() && common[i + 1][j] >= common[i][j + 1])) {
-      text += fmt::format("-{:4} {}\n", i + 1, left[i]);
-      ++i;
-    } else {
-      text += fmt::format("+{:4} {}\n", j + 1, right[j]);
-      ++j;
-    }
-  }
-  return text;
-}
-
 void expect_golden(const std::string& name, const std::string& text) {
   const fs::path file = source_folder() / "tests" / "golden" / name;
   if (std::getenv("FEDARENA_UPDATE_GOLDEN") != nullptr) {
@@ -99,10 +57,10 @@ void expect_golden(const std::string& name, const std::string& text) {
     return;
   }
   const std::string expected = fs::exists(file) ? content_of(file) : "";
-  EXPECT_TRUE(expected == text) << file.string() << " (-) differs from what was printed (+):\n"
-                                << line_difference(expected, text)
-                                << "If the new text is right, run this test with FEDARENA_UPDATE_GOLDEN=1 "
-                                   "and review what git diff shows.";
+  EXPECT_EQ(expected, text)
+      << file.string()
+      << " (-) differs from what was printed (+). If the new text is right, run this test with "
+         "FEDARENA_UPDATE_GOLDEN=1 and review what git diff shows.";
 }
 
 std::string transcript(const Scratch& scratch, const CommandLine& command, const Outcome& outcome) {

@@ -22,7 +22,4 @@ std::string answers(const Scratch& scratch, const std::vector<CommandLine>& comm
 std::string refusals(const Scratch& scratch, const std::vector<CommandLine>& commands,
                      const Start& start = {});
 
-/// The lines that differ: its number, and - (expected) or + (found).
-std::string line_difference(const std::string& expected, const std::string& found);
-
 }  // namespace fedarena::test

@@ -1,26 +1,17 @@
 // A sweep from the file to the table: folders, parallel cells, parts of it, interruptions and changes.
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <map>
 #include <regex>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 const std::string kSweep =
     "\n[sweep]\n\"partition\" = [{kind = \"iid\"}, {kind = \"dirichlet\", alpha = 0.5}]\n"
@@ -28,25 +19,6 @@ const std::string kSweep =
 
 SmallExperiment small_grid(std::int64_t rounds = 2) {
   return {.seeds = "[1, 2]", .rounds = rounds, .algorithms = {"fedavg", "fedprox"}, .more = kSweep};
-}
-
-// Every run directory below the folder.
-std::vector<std::string> cells_in(const fs::path& folder) {
-  std::vector<std::string> cells;
-  if (!fs::exists(folder)) return cells;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == results::kSummaryFile)
-      cells.push_back(fs::relative(entry.path().parent_path(), folder).string());
-  }
-  std::sort(cells.begin(), cells.end());
-  return cells;
-}
-
-void expect_same_grid(const fs::path& left, const fs::path& right) {
-  const std::vector<std::string> cells = cells_in(left);
-  EXPECT_FALSE(cells.empty());
-  EXPECT_EQ(cells, cells_in(right));
-  for (const std::string& cell : cells) expect_same_run(left / cell, right / cell);
 }
 
 using Grid = ScratchTest;
@@ -73,7 +45,7 @@ TEST_F(Grid, RunsEveryPointInAFolderOfItsOwn) {
   const Outcome table = succeed("table runs/small");
   EXPECT_THAT(table.out, HasSubstr("| partition.alpha | partition.kind | algorithm | mu "));
   EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n') > 8, true);
-  EXPECT_THAT(table.out, testing::ContainsRegex("\\| 0.5 +\\| dirichlet +\\| fedprox +\\| 0.1 +\\|"));
+  EXPECT_THAT(table.out, ContainsRegex("\\| 0.5 +\\| dirichlet +\\| fedprox +\\| 0.1 +\\|"));
   EXPECT_THAT(call("list").out, HasSubstr("runs/small/partition.kind=iid/fedavg-seed-1"));
   EXPECT_THAT(succeed("verify runs/small").out, HasSubstr("verified: 12 runs"));
   succeed("privacy runs/small/partition.kind=iid/fedavg-seed-1");
@@ -85,8 +57,7 @@ TEST_F(Grid, VerifyNoticesAPointThatTheRunIsNotOf) {
   results::Summary summary = summary_of(run);
   summary.sweep = {{"algorithms.fedprox.mu", "0.2"}, {"partition.kind", "dirichlet"}};
   results::RunDirectory::open(run).write_summary(summary);
-  const Outcome verify = call("verify " + run.string());
-  EXPECT_EQ(verify.exit_code, 2);
+  const Outcome verify = failed("verify " + run.string());
   EXPECT_THAT(verify.out, HasSubstr("algorithms.mu is 0.1; recomputed: 0.2"));
   EXPECT_THAT(verify.out, HasSubstr("partition.kind is \"iid\"; recomputed: \"dirichlet\""));
 }
@@ -106,7 +77,7 @@ TEST_F(Grid, HasTheSameBitsForAnyNumberOfJobs) {
     succeed("run small.toml --out " + options);
   }
   EXPECT_EQ(cells_in(scratch / "one").size(), 12U);
-  for (const char* other : {"two", "many", "tight"}) expect_same_grid(scratch / "one", scratch / other);
+  for (const char* other : {"two", "many", "tight"}) expect_same_runs(scratch / "one", scratch / other);
 }
 
 TEST_F(Grid, RunsThePartThatIsAskedFor) {
@@ -168,7 +139,7 @@ TEST_F(Grid, ResumesToWhatAnUnbrokenOneIs) {
   }
   EXPECT_THAT(succeed(resume).err, HasSubstr(" (finished before)\n"));
   succeed("run small.toml --out unbroken");
-  expect_same_grid(scratch / "out", scratch / "unbroken");
+  expect_same_runs(scratch / "out", scratch / "unbroken");
   const auto before = snapshot_of(scratch / "out");
   succeed(resume);
   EXPECT_TRUE(snapshot_of(scratch / "out") == before);
@@ -226,11 +197,11 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_FALSE(fs::exists(scratch / "runs"));
   EXPECT_THAT(fresh.out, HasSubstr("small: 12 cells, 6 points, 2 seeds; run directories in runs/small\n"));
   // 7,850 floats: 8 of the message, 1 + 5 + 1 of the entry's name and kind, 17 of the layout.
-  EXPECT_THAT(fresh.out, testing::ContainsRegex(
-                             "partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
-                             "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
+  EXPECT_THAT(fresh.out,
+              ContainsRegex("partition.kind=iid/fedavg-seed-1 +4 of 4 +12000 +7850 +2 +31432 +~31432 +"
+                            "[0-9.]+ [KM]iB +~[0-9.]+ +not begun\n"));
   EXPECT_THAT(fresh.out, HasSubstr("\n0 of 12 cells finished; about "));
-  EXPECT_THAT(fresh.out, testing::Not(HasSubstr("may end a cell sooner")));
+  EXPECT_THAT(fresh.out, Not(HasSubstr("may end a cell sooner")));
   const Outcome ruled =
       succeed("run small.toml --dry-run --set stopping.patience=1 --set evaluation.validation_fraction=0.2");
   EXPECT_THAT(ruled.out, HasSubstr("\n0 of 12 cells finished; at most about "));
@@ -242,10 +213,10 @@ TEST_F(DryRun, TellsThePlanAndWritesNothing) {
   EXPECT_TRUE(snapshot_of(scratch / "runs") == before);
   const results::Summary summary = summary_of(scratch / "runs/small/partition.kind=iid/fedavg-seed-1");
   const std::string uplink = fmt::format("{:.0f}", summary.uplink_bytes_per_client_round);
-  EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink +
-                                                " [^\n]* finished\n"));
-  EXPECT_THAT(begun.out, testing::ContainsRegex("partition.kind=iid/fedavg-seed-2 [^\n]* " + uplink +
-                                                " [^\n]* not begun\n"));
+  EXPECT_THAT(begun.out,
+              ContainsRegex("partition.kind=iid/fedavg-seed-1 [^\n]* " + uplink + " [^\n]* finished\n"));
+  EXPECT_THAT(begun.out,
+              ContainsRegex("partition.kind=iid/fedavg-seed-2 [^\n]* " + uplink + " [^\n]* not begun\n"));
   EXPECT_THAT(begun.out, HasSubstr("\n2 of 12 cells finished; about "));
   // The downlink is what the run then sent.
   EXPECT_EQ(summary.downlink_bytes_per_client_round, 31432);
@@ -264,7 +235,7 @@ TEST_F(DryRun, TellsTimesByWhatIsReadWhereOnlyOtherSettingsAreFinished) {
       << out;
   EXPECT_GT(std::stod(told[1]), 5 * finished);
   EXPECT_THAT(succeed("run small.toml --dry-run --set experiment.seeds=[1,2] --only *local_steps=4").out,
-              testing::ContainsRegex("/fedavg-seed-2 [^\n]* [0-9.]+ +not begun\n"))
+              ContainsRegex("/fedavg-seed-2 [^\n]* [0-9.]+ +not begun\n"))
       << "another seed is as good as measured";
 }
 
@@ -284,7 +255,7 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
   const Outcome outcome =
       succeed({{"run", "small.toml", "--dry-run", "--set", "experiment.seeds=[" + seeds + "]"}});
   EXPECT_THAT(outcome.out, HasSubstr("\nfedavg-seed-100 "));
-  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("fedavg-seed-101 ")));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("fedavg-seed-101 ")));
   EXPECT_THAT(outcome.out,
               HasSubstr("\n... and 5 more cells, which take as long as the first of their point"));
   EXPECT_THAT(outcome.out, HasSubstr("\n0 of 105 cells finished; about "));
@@ -292,8 +263,7 @@ TEST_F(DryRun, OfManyCellsNamesTheFirst) {
 
 TEST_F(DryRun, IsRefusedWhereTheRunWouldBe) {
   run_small(scratch, {.rounds = 1}, "");
-  const Outcome outcome = call("run small.toml --dry-run --set experiment.rounds=2");
-  EXPECT_EQ(outcome.exit_code, 2);
+  const Outcome outcome = failed("run small.toml --dry-run --set experiment.rounds=2");
   EXPECT_THAT(outcome.err, HasSubstr("experiment.rounds was 1, now 2 (cell fedavg-seed-1)"));
   EXPECT_EQ(outcome.out, "");
 }

@@ -1,21 +1,15 @@
 // What the program says about itself, and the full program that it becomes.
-#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
+#include "tests/matchers.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 using Help = ScratchTest;
 
@@ -52,7 +46,7 @@ TEST_F(Help, ExplainsTheProgramAndEveryCommand) {
 }
 
 TEST_F(Help, TellsTheVersion) {
-  EXPECT_THAT(succeed("--version").out, testing::MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(succeed("--version").out, MatchesRegex("fedarena [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
 TEST_F(Help, ExplainsEveryAlgorithm) {

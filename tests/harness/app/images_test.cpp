@@ -1,26 +1,22 @@
 // `fedarena images`: pictures of what a round's model was trained on, from a run directory alone.
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::RunDirectory;
 using results::SyntheticSet;
-using testing::HasSubstr;
 
 // Four grey images of 2 x 2 pixels in classes 3 and 1; the first pixel of image i is i / 10 + round.
 SyntheticSet set_of(std::int64_t round) {
@@ -77,7 +73,7 @@ TEST_F(Images, PlotsTheHistogram) {
   for (const auto& [file, beginning] :
        std::vector<std::pair<std::string, std::string>>{{"h.svg", "<?xml"}, {"h.png", "\x89PNG"}}) {
     EXPECT_THAT(succeed("images runs --histogram " + file).out, HasSubstr(file + ": histogram\n"));
-    EXPECT_THAT(content_of(scratch / file), testing::StartsWith(beginning));
+    EXPECT_THAT(content_of(scratch / file), StartsWith(beginning));
   }
 }
 

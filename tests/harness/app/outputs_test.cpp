@@ -1,16 +1,14 @@
 // fedarena export, plot and report, from run directories alone.
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "fedarena/base/text.hpp"
 
 #include "tests/harness/app/golden.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/record/attack_sample.hpp"
 #include "tests/results/report/sample_runs.hpp"
 #include "tests/results/samples.hpp"
@@ -18,13 +16,8 @@
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::RunDirectory;
 using results::write_run;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 // A run of two planned rounds.
 void record_run(const fs::path& folder, std::int64_t seed, std::int64_t rounds) {
@@ -213,7 +206,7 @@ TEST_F(Plot, RefusesWithOneMessage) {
                                    "plot runs -o a.svg --labels fedavgm", "plot runs -o a.svg --log-y",
                                    "plot runs -o a.svg --roc --y loss", "plot runs -o a.svg --roc --log-x",
                                    "plot runs -o a.svg --roc", "plot runs -o missing/a.svg"}));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "a.svg"));
+  EXPECT_FALSE(fs::exists(scratch / "a.svg"));
 }
 
 using ReportCommand = ScratchTest;
@@ -247,7 +240,7 @@ TEST_F(ReportCommand, RefusesWithOneMessage) {
                 refusals(scratch, {"report", "report nowhere", "report runs/fedavg-seed-1/summary.json",
                                    "report runs -o report.pdf", "report runs -o missing/report.html",
                                    "report runs --format pdf"}));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "report.html"));
+  EXPECT_FALSE(fs::exists(scratch / "report.html"));
 }
 
 TEST_F(ReportCommand, TablesComeAsHtml) {

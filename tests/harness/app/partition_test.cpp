@@ -1,24 +1,19 @@
 // `fedarena partition`: who holds what, before anything is run.
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/images/decoded_png.hpp"
 
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 SmallExperiment partitioned(const std::string& partition) {
   return {.seeds = "[3, 4]", .partition = partition};
@@ -39,7 +34,7 @@ TEST_F(PartitionCommand, PrintsTheCardAndWhoHoldsWhat) {
                  "data set   glyphs\n"
                  "in short   classes: 5 clients, 2 classes each, size 2,400 each, label entropy 0.69 nats, "
                  "index hash "));
-  EXPECT_THAT(outcome.out, testing::ContainsRegex("client  examples  entropy +0     1     2     3     4"));
+  EXPECT_THAT(outcome.out, ContainsRegex("client  examples  entropy +0     1     2     3     4"));
   EXPECT_THAT(
       outcome.out,
       HasSubstr("\n     1      2400     0.69  |····████············|     0     0  1200  1200     0     0"));
@@ -94,8 +89,8 @@ TEST_F(PartitionCommand, TakesTheSeedProfileAndOverridesThatARunTakes) {
   const json first = card(""), other = card("--seed 4");
   EXPECT_EQ(first.at("seed"), 3);
   EXPECT_EQ(first.at("kind"), "dirichlet");
-  EXPECT_THAT(first.at("id").get<std::string>(), testing::EndsWith(",alpha=0.5,min_examples=10,seed=3)"));
-  EXPECT_THAT(other.at("id").get<std::string>(), testing::EndsWith(",seed=4)"));
+  EXPECT_THAT(first.at("id").get<std::string>(), EndsWith(",alpha=0.5,min_examples=10,seed=3)"));
+  EXPECT_THAT(other.at("id").get<std::string>(), EndsWith(",seed=4)"));
   EXPECT_NE(first.at("index_hash"), other.at("index_hash"));
   EXPECT_EQ(card("--seed 3"), first);
   EXPECT_EQ(first.at("clients"), 4);
@@ -134,8 +129,8 @@ TEST_F(PartitionCommand, TellsWhatARunRecords) {
   EXPECT_EQ(
       summary.partition,
       "shards (clients = 6, train_fraction = 1.0, noise = 0.2, rotations = [0, 90], shards_per_client = 2)");
-  EXPECT_THAT(call("table out").out, testing::AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
-                                                    HasSubstr("seed 4 index hash " + hash)));
+  EXPECT_THAT(call("table out").out, AllOf(HasSubstr("partition of glyphs: shards(clients=6,"),
+                                           HasSubstr("seed 4 index hash " + hash)));
 }
 
 // A finished run that lost its card gets no other; one that is begun anew does.
@@ -198,8 +193,7 @@ TEST_F(PartitionCommand, RefusesWithARemedy) {
 TEST_F(PartitionCommand, LeavesNothingWhenGnuplotIsNotThere) {
   partitioned(kClasses).write_to(scratch);
   const Start without{.environment = {{"PATH", scratch.path().string()}}};
-  const Outcome outcome = call("partition small.toml -o map.png", without);
-  EXPECT_EQ(outcome.exit_code, 2);
+  const Outcome outcome = failed("partition small.toml -o map.png", without);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("gnuplot, which draws the plots, is not installed"));
   EXPECT_FALSE(fs::exists(scratch / "map.png"));

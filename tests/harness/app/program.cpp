@@ -185,10 +185,14 @@ Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start&
   return outcome;
 }
 
+Outcome failed(const Scratch& scratch, const CommandLine& command, const Start& start) {
+  Outcome outcome = run_program(scratch, command, start);
+  EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(command.words()) << outcome.out << outcome.err;
+  return outcome;
+}
+
 std::string refused(const Scratch& scratch, const CommandLine& command, const Start& start) {
-  const Outcome outcome = run_program(scratch, command, start);
-  EXPECT_EQ(outcome.exit_code, 2) << outcome.out << outcome.err;
-  return outcome.err;
+  return failed(scratch, command, start).err;
 }
 
 }  // namespace fedarena::test

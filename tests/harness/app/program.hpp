@@ -1,8 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -12,6 +12,8 @@
 #include "tests/scratch.hpp"
 
 namespace fedarena::test {
+
+namespace fs = std::filesystem;
 
 /// The words of a command line. In a text they are parted by spaces, and '...' holds one with spaces, or an
 /// empty one.
@@ -82,7 +84,10 @@ Outcome run_program(const Scratch& scratch, const CommandLine& command, const St
 /// The same of one that must succeed: anything but exit code 0 ends the test.
 Outcome succeed(const Scratch& scratch, const CommandLine& command, const Start& start = {});
 
-/// What one that must be refused, with exit code 2, writes to stderr.
+/// The same of one that must fail with exit code 2.
+Outcome failed(const Scratch& scratch, const CommandLine& command, const Start& start = {});
+
+/// What it then writes to stderr.
 std::string refused(const Scratch& scratch, const CommandLine& command, const Start& start = {});
 
 /// A test with a scratch folder of its own, in which it starts the program.
@@ -93,6 +98,9 @@ class ScratchTest : public testing::Test {
   }
   Outcome succeed(const CommandLine& command, const Start& start = {}) const {
     return test::succeed(scratch, command, start);
+  }
+  Outcome failed(const CommandLine& command, const Start& start = {}) const {
+    return test::failed(scratch, command, start);
   }
   std::string refused(const CommandLine& command, const Start& start = {}) const {
     return test::refused(scratch, command, start);

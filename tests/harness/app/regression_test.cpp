@@ -2,25 +2,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/text/number_format.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 // price = 3 * size + 5 in red and 3 * size + 1 in blue, without noise.
 std::string prices() {
@@ -171,7 +167,7 @@ TEST_F(Regression, RefusesToTestClientsWithoutTestExamples) {
   prices_by_seller("z").write_to(scratch);
   EXPECT_THAT(refused("run small.toml " + kEachSeller),
               HasSubstr("per_client = true, but no client has test examples of its own"));
-  EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+  EXPECT_FALSE(fs::exists(scratch / "out"));
 }
 
 TEST_F(Regression, RefusesATargetOfAccuracy) {
@@ -181,7 +177,7 @@ TEST_F(Regression, RefusesATargetOfAccuracy) {
                         " --set stopping.target_accuracy=0.5 --set evaluation.validation_fraction=0.25"),
                 HasSubstr("[stopping] target_accuracy is about accuracy, but the data set \"csv\" is "
                           "a regression\n  leave it out"));
-    EXPECT_FALSE(std::filesystem::exists(scratch / "out"));
+    EXPECT_FALSE(fs::exists(scratch / "out"));
   }
 }
 

@@ -1,25 +1,19 @@
 // A run from the experiment file, or a profile of it, to the printed table.
-#include <filesystem>
-#include <regex>
-#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/record/run_directory.hpp"
 #include "results/text/number_format.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-using testing::HasSubstr;
 
 Outcome table_of(const Scratch& scratch, const std::string& format) {
   return succeed(scratch, "table out --format " + format);
@@ -82,14 +76,14 @@ TEST_F(RunCommand, TableShowsTheAccuracyOfTheLastRoundInEveryFormat) {
 
   const Outcome csv = table_of(scratch, "csv");
   EXPECT_THAT(csv.out, HasSubstr(fmt::format(",{},", results::exact_number(accuracy))));
-  EXPECT_THAT(csv.err, testing::MatchesRegex("note: .*glyphs is synthetic.*\n"));
+  EXPECT_THAT(csv.err, MatchesRegex("note: .*glyphs is synthetic.*\n"));
 }
 
 TEST_F(RunCommand, ListShowsEveryRunAndItsState) {
   run_small(scratch, {.seeds = "[1, 2]"}, "");
   const Outcome list = succeed("list");
-  EXPECT_THAT(list.out, testing::ContainsRegex("runs/small/fedavg-seed-1 +small +fedavg +1 +finished +3/3 "));
-  EXPECT_THAT(list.out, testing::ContainsRegex("runs/small/fedavg-seed-2 +small +fedavg +2 +finished +3/3 "));
+  EXPECT_THAT(list.out, ContainsRegex("runs/small/fedavg-seed-1 +small +fedavg +1 +finished +3/3 "));
+  EXPECT_THAT(list.out, ContainsRegex("runs/small/fedavg-seed-2 +small +fedavg +2 +finished +3/3 "));
 }
 
 // The wire format: 8 bytes of header; an entry is its name (length, letters), a byte of kind, and for

@@ -4,8 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <pwd.h>
 #include <random>
 #include <stdexcept>
@@ -14,12 +12,9 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Where it is; "" where it is not installed. Daemons lie where not every PATH leads.
 std::string installed_program(const std::string& name) {

@@ -17,8 +17,6 @@
 
 namespace fedarena::test {
 
-namespace fs = std::filesystem;
-
 std::string SmallExperiment::toml() const {
   std::string text = fmt::format("[experiment]\nname = \"small\"\nseeds = {}\nrounds = {}\n", seeds, rounds);
   text += fmt::format("\n[data]\nname = \"{}\"\n\n[partition]\n{}\n\n[model]\n{}\n", data, partition, model);
@@ -53,12 +51,7 @@ Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment, con
 }
 
 std::vector<results::RoundRecord> rounds_of(const fs::path& run) {
-  try {
-    return results::RunDirectory::open(run).rounds();
-  } catch (const Error& error) {
-    ADD_FAILURE() << error.what();
-    return {};
-  }
+  return results::RunDirectory::open(run).rounds();
 }
 
 std::vector<results::RoundRecord> timeless_rounds_of(const fs::path& run) {
@@ -67,14 +60,7 @@ std::vector<results::RoundRecord> timeless_rounds_of(const fs::path& run) {
   return rounds;
 }
 
-results::Summary summary_of(const fs::path& run) {
-  try {
-    return results::RunDirectory::open(run).summary();
-  } catch (const Error& error) {
-    ADD_FAILURE() << error.what();
-    return {};
-  }
-}
+results::Summary summary_of(const fs::path& run) { return results::RunDirectory::open(run).summary(); }
 
 std::int64_t rounds_on_disk(const fs::path& run) {
   std::ifstream file(run / results::kRoundsFile, std::ios::binary);
@@ -89,6 +75,17 @@ Outcome signal_after(const Scratch& scratch, const CommandLine& command, const f
   })) << program.err();
   program.send(signal);
   return program.finish();
+}
+
+std::vector<std::string> cells_in(const fs::path& folder) {
+  std::vector<std::string> cells;
+  if (!fs::exists(folder)) return cells;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == results::kSummaryFile)
+      cells.push_back(fs::relative(entry.path().parent_path(), folder).string());
+  }
+  std::sort(cells.begin(), cells.end());
+  return cells;
 }
 
 void unfinish(const fs::path& run) {
@@ -128,6 +125,13 @@ void expect_same_run(const fs::path& left, const fs::path& right) {
   EXPECT_TRUE(content_of(left / results::kCheckpointFile) == content_of(right / results::kCheckpointFile))
       << "checkpoints differ";
   EXPECT_EQ(content_of(left / results::kLedgerFile), content_of(right / results::kLedgerFile));
+}
+
+void expect_same_runs(const fs::path& left, const fs::path& right) {
+  const std::vector<std::string> cells = cells_in(left);
+  EXPECT_FALSE(cells.empty());
+  EXPECT_EQ(cells, cells_in(right));
+  for (const std::string& cell : cells) expect_same_run(left / cell, right / cell);
 }
 
 }  // namespace fedarena::test

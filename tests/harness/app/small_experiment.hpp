@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -37,34 +36,39 @@ struct SmallExperiment {
 Outcome run_small(const Scratch& scratch, const SmallExperiment& experiment = {},
                   const std::string& options = "--out out");
 
-/// The rounds of a run directory; fails the test when one is not valid.
-std::vector<results::RoundRecord> rounds_of(const std::filesystem::path& run);
+/// The rounds of a run directory, which must be valid.
+std::vector<results::RoundRecord> rounds_of(const fs::path& run);
 
 /// The same, with the seconds set to 0: what must not depend on speed.
-std::vector<results::RoundRecord> timeless_rounds_of(const std::filesystem::path& run);
+std::vector<results::RoundRecord> timeless_rounds_of(const fs::path& run);
 
-/// The summary of a run directory; fails the test when it is not valid.
-results::Summary summary_of(const std::filesystem::path& run);
+/// The summary of a run directory, which must be valid.
+results::Summary summary_of(const fs::path& run);
 
 /// How many whole lines `rounds.jsonl` has; 0 when there is none yet.
-std::int64_t rounds_on_disk(const std::filesystem::path& run);
+std::int64_t rounds_on_disk(const fs::path& run);
 
 /// Starts the program, sends it the signal once so many rounds of the run are on disk, and waits for its end.
-Outcome signal_after(const Scratch& scratch, const CommandLine& command, const std::filesystem::path& run,
+Outcome signal_after(const Scratch& scratch, const CommandLine& command, const fs::path& run,
                      std::int64_t rounds, int signal);
 
+/// Every run directory below the folder, relative to it, sorted; none where there is no such folder.
+std::vector<std::string> cells_in(const fs::path& folder);
+
 /// Makes a finished run one that a crash ended before its summary was written.
-void unfinish(const std::filesystem::path& run);
+void unfinish(const fs::path& run);
 
 /// Content and time of every file below a folder.
-std::map<std::filesystem::path, std::pair<std::string, std::filesystem::file_time_type>> snapshot_of(
-    const std::filesystem::path& folder);
+std::map<fs::path, std::pair<std::string, fs::file_time_type>> snapshot_of(const fs::path& folder);
 
 /// The folder above mnist/ with the published files, or an empty path, which is said.
-std::filesystem::path published_data();
+fs::path published_data();
 
 /// Fails the test unless both runs have the same rounds, but for the seconds, and the same final state, bit
 /// by bit.
-void expect_same_run(const std::filesystem::path& left, const std::filesystem::path& right);
+void expect_same_run(const fs::path& left, const fs::path& right);
+
+/// The same of all runs below two folders, of which there must be some, and equal ones.
+void expect_same_runs(const fs::path& left, const fs::path& right);
 
 }  // namespace fedarena::test

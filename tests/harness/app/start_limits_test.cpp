@@ -1,18 +1,15 @@
 #include "harness/app/start_limits.hpp"
 
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
 using testing::ExitedWithCode;
-using testing::HasSubstr;
 
 TEST(StartLimits, AreWideEnoughHere) { EXPECT_EQ(start_problem(start_needs()), ""); }
 

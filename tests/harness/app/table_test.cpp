@@ -6,14 +6,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "results/record/run_directory.hpp"
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/compare/pair_samples.hpp"
 
 namespace fedarena::test {
@@ -23,9 +22,6 @@ using nlohmann::json;
 using results::FoundRun;
 using results::RoundRecord;
 using results::Summary;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 using Table = ScratchTest;
 
@@ -113,9 +109,8 @@ TEST_F(Table, ShowsIntervalsPublishedFiguresAndMatrices) {
   const CommandLine matrix = "table out --rows 'data set' --pivot label";
   EXPECT_THAT(call(matrix).out, HasSubstr("| dataset |"));
   EXPECT_THAT(call(matrix).out, HasSubstr("| glyphs "));
-  EXPECT_THAT(
-      call(matrix + "--format csv").out,
-      testing::StartsWith("dataset,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,scaffold mean,"));
+  EXPECT_THAT(call(matrix + "--format csv").out,
+              StartsWith("dataset,fedavg mean,fedavg std,fedavg half_width_95,fedavg seeds,scaffold mean,"));
   succeed("verify out");
 }
 
@@ -199,10 +194,9 @@ TEST_F(Compare, PrintsWhatSeedsShow) {
 TEST_F(Compare, TellsItsNotesBesideCsv) {
   write_runs(scratch);
   const Outcome outcome = succeed("compare runs/a --labels fedavg --labels scaffold --format csv");
-  EXPECT_THAT(outcome.out,
-              testing::ContainsRegex("^sweep,a,b,metric,seeds,[^\n]*,verdict\n"
-                                     ",fedavg,scaffold,accuracy,5,[^\n]*,scaffold is better\n$"));
-  EXPECT_THAT(outcome.err, testing::StartsWith("note: with 5 seeds Wilcoxon's p is at least 0.0625"));
+  EXPECT_THAT(outcome.out, ContainsRegex("^sweep,a,b,metric,seeds,[^\n]*,verdict\n"
+                                         ",fedavg,scaffold,accuracy,5,[^\n]*,scaffold is better\n$"));
+  EXPECT_THAT(outcome.err, StartsWith("note: with 5 seeds Wilcoxon's p is at least 0.0625"));
 }
 
 TEST_F(Compare, RefusesWhatIsNoComparison) {

@@ -2,12 +2,8 @@
 // that were changed.
 #include "results/audit/verify.hpp"
 
-#include <filesystem>
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fedarena/base/stream.hpp"
 
@@ -15,16 +11,10 @@
 #include "results/record/seal.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena::test {
 namespace {
-
-namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::Not;
-using testing::StartsWith;
 
 using VerifyCommand = ScratchTest;
 
@@ -39,8 +29,7 @@ TEST_F(VerifyCommand, CountsWhatItRecomputedAndFailsOnADifference) {
   results::Summary summary = summary_of(scratch / "out/fedavg-seed-1");
   summary.final_test_accuracy = 0.85;
   results::RunDirectory::open(scratch / "out/fedavg-seed-1").write_summary(summary);
-  const Outcome bad = call("verify out");
-  EXPECT_EQ(bad.exit_code, 2);
+  const Outcome bad = failed("verify out");
   EXPECT_THAT(
       bad.out,
       HasSubstr("differs: out/fedavg-seed-1/summary.json: final_test_accuracy is 0.85; recomputed: "));
@@ -126,8 +115,7 @@ TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
   std::string text = content_of(file);
   text.replace(text.find("the server's proxy data"), 23, "x");
   scratch.write(file, text);
-  const Outcome edited = call("verify out");
-  EXPECT_EQ(edited.exit_code, 2);
+  const Outcome edited = failed("verify out");
   EXPECT_THAT(edited.out, HasSubstr("ledger.json: public_data is \"x, " + others +
                                     "\"; recomputed: \"the server's proxy data, " + others + "\"\n"));
 }
@@ -138,13 +126,12 @@ TEST_F(VerifyCommand, NamesARunThatLostItsSummary) {
   fs::remove(scratch / "out/fedavg-seed-2/summary.json");
   const std::string problem = "summary.json: is missing, and the rest of a run is there";
   for (const char* command : {"verify out", "verify out/fedavg-seed-2"}) {
-    const Outcome outcome = call(command);
-    EXPECT_EQ(outcome.exit_code, 2) << command;
+    const Outcome outcome = failed(command);
     EXPECT_THAT(outcome.out, HasSubstr("broken: out/fedavg-seed-2: " + problem + "\n"));
     EXPECT_THAT(outcome.err, HasSubstr("1 run cannot be read"));
   }
   EXPECT_THAT(succeed("table out").out, HasSubstr("out/fedavg-seed-2: " + problem + "; not counted\n"));
-  EXPECT_THAT(succeed("list out").out, testing::ContainsRegex("out/fedavg-seed-2 +broken: " + problem));
+  EXPECT_THAT(succeed("list out").out, ContainsRegex("out/fedavg-seed-2 +broken: " + problem));
 }
 
 TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
@@ -186,8 +173,7 @@ TEST_F(VerifyCommand, NamesTheFileOfEveryFlippedByte) {
       const std::size_t at = draws.below(whole.size());
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << draws.below(7)));
       scratch.write(run / name, flipped);
-      const Outcome outcome = call("verify out");
-      EXPECT_EQ(outcome.exit_code, 2) << name << ", " << at;
+      const Outcome outcome = failed("verify out");
       EXPECT_THAT(outcome.out, HasSubstr(name)) << at;
       EXPECT_THAT(outcome.err, HasSubstr("Records were edited or damaged"));
     }
@@ -207,9 +193,7 @@ TEST_F(VerifyCommand, IsTheOneToComplainAboutADamagedSeal) {
                                 "report out -o report.html", "run small.toml --out out --resume"})
       EXPECT_NE(call(command).exit_code, 1) << command;
     succeed("table out");
-    const Outcome outcome = call("verify out");
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.out, HasSubstr("broken: out/fedavg-seed-1/seal.json"));
+    EXPECT_THAT(failed("verify out").out, HasSubstr("broken: out/fedavg-seed-1/seal.json"));
     EXPECT_THAT(refused("bundle out -o a.tar.gz"), HasSubstr("out/fedavg-seed-1/seal.json"));
   }
   fs::remove(scratch / "out/fedavg-seed-1/seal.json");
@@ -324,19 +308,17 @@ TEST_F(ChangedData, IsToldApartWhereRunsMeetAnyway) {
   EXPECT_THAT(succeed("compare out --across data").out, HasSubstr("are compared across data"));
   succeed("report out -o report.html");
   EXPECT_THAT(content_of(scratch / "report.html"), HasSubstr("its examples were not the same for all rows"));
-  const Outcome verified = call("verify out");
-  EXPECT_EQ(verified.exit_code, 2);
-  EXPECT_THAT(verified.out, AllOf(HasSubstr("differs: out/fedprox-seed-1/summary.json: data_hash is "),
-                                  HasSubstr(", as out/fedavg-seed-1 has it")));
+  EXPECT_THAT(failed("verify out").out,
+              AllOf(HasSubstr("differs: out/fedprox-seed-1/summary.json: data_hash is "),
+                    HasSubstr(", as out/fedavg-seed-1 has it")));
 }
 
 TEST_F(ChangedData, IsFoundByVerifyWithData) {
   EXPECT_THAT(succeed("verify out --data").out, HasSubstr("verified: 2 runs"));
   scratch.write("t.csv", table(1));
   EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 2 runs"));
-  const Outcome changed = call("verify --data out");
-  EXPECT_EQ(changed.exit_code, 2);
-  EXPECT_THAT(changed.out, HasSubstr("differs: out/fedavg-seed-2/summary.json: data_hash is "));
+  EXPECT_THAT(failed("verify --data out").out,
+              HasSubstr("differs: out/fedavg-seed-2/summary.json: data_hash is "));
   fs::remove(scratch / "t.csv");
   EXPECT_THAT(call("verify out --data").out, HasSubstr("t.csv"));
 }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <poll.h>
 #include <regex>
 #include <sstream>
@@ -15,25 +14,17 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/harness/app/golden.hpp"
 #include "tests/harness/app/program.hpp"
 #include "tests/harness/app/small_experiment.hpp"
+#include "tests/matchers.hpp"
 #include "tests/results/samples.hpp"
 
 namespace fedarena::test {
 namespace {
 
-namespace fs = std::filesystem;
 using results::RunDirectory;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::StartsWith;
 
 constexpr std::size_t kColumns = 80;
 
@@ -115,9 +106,9 @@ TEST_F(Progress, IsOneLineOnATerminal) {
     EXPECT_LT(line.size(), kColumns) << line;
     EXPECT_TRUE(std::regex_match(line, shape)) << line;
   }
-  EXPECT_THAT(progress, testing::Contains(HasSubstr("[1/2] fedavg, seed 1: round 1/400, time left unknown")));
+  EXPECT_THAT(progress, Contains(HasSubstr("[1/2] fedavg, seed 1: round 1/400, time left unknown")));
   EXPECT_THAT(progress,
-              testing::Contains(testing::ContainsRegex(
+              Contains(ContainsRegex(
                   "\\[2/2\\] fedprox, seed 1: round [0-9]+/400, [0-9]+ s left, [0-9]+ examples/s")));
 }
 
@@ -128,7 +119,7 @@ TEST_F(Progress, SaysThatARuleMayEndRunsSooner) {
   EXPECT_THAT(succeed("run small.toml --set evaluation.validation_fraction=0.2 --set stopping.patience=2",
                       {.terminal = true})
                   .err,
-              testing::ContainsRegex("fedprox, seed 1: round 1/3, at most [0-9]+ s left"));
+              ContainsRegex("fedprox, seed 1: round 1/3, at most [0-9]+ s left"));
 }
 
 TEST_F(Progress, SurvivesATerminalWithoutASize) {

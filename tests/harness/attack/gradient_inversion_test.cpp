@@ -4,10 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/attack/image_quality.hpp"
 #include "harness/models/zoo.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -83,14 +82,14 @@ TEST_F(GradientInversion, ReadsTheLabelOfOneExampleOffItsGradient) {
     EXPECT_EQ(label_of(model, model.gradient(at, one)), i);
   }
   EXPECT_THAT(test::message_of([&] { inverted(model.gradient(at, truth), kClasses, Inversion::kIdlg); }),
-              ::testing::HasSubstr("the gradient is of 4"));
+              HasSubstr("the gradient is of 4"));
 }
 
 TEST_F(GradientInversion, ReadsNoLabelOffAModelWithoutALastBias) {
   const Model without({.input_shape = {2}, .outputs = 6, .layers = {Embedding{5, 3}, Flatten{}}},
                       torch::kFloat64);
   const Params gradient = Params::zeros(without.layout(), torch::kFloat64);
-  EXPECT_THAT(test::message_of([&] { label_of(without, gradient); }), ::testing::HasSubstr("last bias"));
+  EXPECT_THAT(test::message_of([&] { label_of(without, gradient); }), HasSubstr("last bias"));
 }
 
 // Ends of ways of one iteration: the nearest of them, and none after one that arrived.

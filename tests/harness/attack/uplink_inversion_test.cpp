@@ -1,18 +1,16 @@
 // From a client's uplink to its images: federated SGD on tiny images, one step.
 #include "harness/attack/uplink_inversion.hpp"
 
-#include <gmock/gmock.h>
-
 #include "fedarena/model_averaging.hpp"
 
 #include "harness/models/zoo.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 constexpr double kStep = 0.25;
 

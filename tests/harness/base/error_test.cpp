@@ -9,23 +9,17 @@
 #include <type_traits>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "fedarena/base/file.hpp"
 #include "fedarena/base/fnv.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::AllOf;
-using testing::EndsWith;
-using testing::HasSubstr;
 
 TEST(Place, PrintsOnlyWhatIsKnown) {
   EXPECT_EQ(Place{}.str(), "");

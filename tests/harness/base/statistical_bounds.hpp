@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,16 @@ inline double chi_square_of_equal_cells(const std::vector<std::int64_t>& counts)
 /// Whether counts of equally likely cells look so.
 inline bool equally_likely(const std::vector<std::int64_t>& counts) {
   return chi_square_of_equal_cells(counts) < chi_square_bound(static_cast<double>(counts.size() - 1));
+}
+
+/// Whether each of `outcomes` outcomes is drawn equally often.
+template <typename Draw>
+bool draws_equally(std::int64_t draws, std::size_t outcomes, Draw draw) {
+  std::map<decltype(draw()), std::int64_t> counts;
+  for (std::int64_t i = 0; i < draws; ++i) ++counts[draw()];
+  std::vector<std::int64_t> cells;
+  for (const auto& [outcome, count] : counts) cells.push_back(count);
+  return cells.size() == outcomes && equally_likely(cells);
 }
 
 /// Whether subsets of `units` units, counted by their bits, have the probabilities of units that are each in

@@ -9,13 +9,10 @@
 #include <sys/wait.h>
 #include <vector>
 
-#include <gmock/gmock.h>
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 std::vector<std::string> taken;
 

@@ -1,15 +1,10 @@
 // [audit]: canaries, guesses and the policies that they fit.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 std::string audited_sample(const std::string& audit, const std::string& policy = "record") {
   return with("policy = \"none\"", "policy = \"" + policy + "\"") + "\n[audit]\n" + audit;

@@ -2,18 +2,13 @@
 #include <fstream>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 TEST(ConfigError, PointsAtSyntax) {
   EXPECT_THAT(refusal(with("rounds = 20", "rounds = ")), StartsWith("e.toml:4:10: not TOML: "));
@@ -87,6 +82,23 @@ TEST(ConfigError, RefusesKeysOfAbsurdDepth) {
   for (int level = 0; level < 200; ++level) nested += "[" + part + " = ";
   EXPECT_THAT(refusal(nested), StartsWith("e.toml:"));
   EXPECT_EQ(refusal("# " + std::string(1000, '.') + "\n" + kSample), "accepted");
+}
+
+TEST(ConfigError, IsNoCrashOnLargeFiles) {
+  std::string seeds = "seeds = [0";
+  for (int seed = 1; seed < 200'000; ++seed) seeds += fmt::format(", {}", seed);
+  std::string sections, keys, algorithms;
+  for (int index = 0; index < 20'000; ++index) {
+    sections += fmt::format("[section{}]\n", index);
+    keys += fmt::format("key{} = 1\n", index);
+    algorithms += fmt::format("[[algorithms]]\nname = \"fedavg\"\nlabel = \"a{}\"\n", index);
+  }
+  EXPECT_EQ(refusal(with("seeds = [1, 2, 3", seeds)), "accepted");
+  EXPECT_NE(refusal(kSample + sections), "accepted");
+  EXPECT_NE(refusal(kSample + keys), "accepted");
+  EXPECT_EQ(refusal(kSample + algorithms), "accepted");
+  EXPECT_NE(refusal(kSample + std::string(1'000'000, '[')), "accepted");
+  EXPECT_NE(refusal(kSample + "x = " + std::string(1'000'000, '{')), "accepted");
 }
 
 TEST(ConfigError, RefusesACatalogThatTakesAReservedName) {

@@ -2,26 +2,16 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
-using testing::Not;
 
 Experiment under(const std::string& profile, const std::vector<std::string>& overrides = {},
                  const std::string& text = kProfiled) {
   return read_grid(parsed(text), overrides, sample_catalog(), profile).front().experiment;
 }
-
-// The lines of the profiles, in the text that `kProfiled` is.
-constexpr int kSampleLines = 38;
-
-std::string place(int line, int column) { return fmt::format("e.toml:{}:{}: ", kSampleLines + line, column); }
 
 TEST(Profile, GoesOverWhatTheFileSays) {
   Experiment expected = parse_sample(kSample, {"experiment.rounds=2", "experiment.seeds=[7]",
@@ -70,7 +60,7 @@ TEST(Profile, MakesANameThatFitsAFolder) {
   EXPECT_THAT(refusal(with(kProfiled, "\"quickstart\"", "\"" + longest.substr(6) + "\""), {}, "quick"),
               "accepted");
   EXPECT_EQ(refusal(with(kProfiled, "\"quickstart\"", "\"" + longest.substr(5) + "\""), {}, "quick"),
-            place(2, 11) + "\"" + longest.substr(5) +
+            "e.toml:40:11: \"" + longest.substr(5) +
                 "-quick\" is not safe as a folder name; allowed: letters, digits, '-', '_' and '.', "
                 "beginning with a letter or digit, at most 100");
 }
@@ -80,7 +70,7 @@ TEST(Profile, IsOneOfAHundredAtMost) {
   for (int index = 0; index < 100; ++index) text += fmt::format("[profiles.p{}]\n", index);
   EXPECT_EQ(refusal(text), "accepted");
   EXPECT_EQ(refusal(text + "[profiles.more]\n"),
-            place(101, 11) + "more than 100 profiles; allowed: at most 100");
+            "e.toml:139:11: more than 100 profiles; allowed: at most 100");
 }
 
 TEST(Override, ReplacesWhatTheFileSays) {

@@ -1,13 +1,10 @@
 // Policies of experiments and of single algorithms.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
 
 Choice record(double clip_norm, double noise_multiplier) {
   return {"record",
@@ -153,9 +150,8 @@ TEST(OneRound, IsAllThatSomeAlgorithmsMayBeGiven) {
       fmt::format("{}[[algorithms]]\nname = \"once\"\n", kSample.substr(0, kSample.find("[training]")));
   EXPECT_THAT(
       refusal(text, {}, {}, catalog),
-      testing::AllOf(testing::StartsWith(
-                         "e.toml:28:8: \"once\" is done after one round, and the experiment has rounds = "),
-                     HasSubstr("set experiment.rounds = 1")));
+      AllOf(StartsWith("e.toml:28:8: \"once\" is done after one round, and the experiment has rounds = "),
+            HasSubstr("set experiment.rounds = 1")));
   EXPECT_EQ(refusal(text, {"experiment.rounds=1"}, {}, catalog), "accepted");
 }
 

@@ -1,14 +1,11 @@
 // What an experiment file says, and the reference that explains it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "harness/config/sections/help.hpp"
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(FieldsHelp, AlignsNameTypeDefaultRangeAndSentence) {
   EXPECT_EQ(fields_help(sample_catalog().algorithms[1].fields),

@@ -2,17 +2,12 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Pair;
 
 std::vector<GridPoint> grid_of(const std::string& text, const std::vector<std::string>& overrides = {},
@@ -23,9 +18,6 @@ std::vector<GridPoint> grid_of(const std::string& text, const std::vector<std::s
 std::vector<GridPoint> swept(const std::string& lines, const std::vector<std::string>& overrides = {}) {
   return grid_of(kSample + "\n[sweep]\n" + lines, overrides);
 }
-
-// The place in the first line below [sweep].
-std::string place(int column, int line = 1) { return fmt::format("e.toml:{}:{}: ", 40 + line, column); }
 
 std::vector<std::string> names_of(const std::vector<GridPoint>& points) {
   std::vector<std::string> names;
@@ -135,14 +127,14 @@ TEST(Sweep, OfAPolicyDoesNotRepeatAlgorithmsUnderAnother) {
   EXPECT_THAT(names_of(points), ElementsAre("privacy.noise_multiplier=1", "", "privacy.noise_multiplier=2"));
   EXPECT_THAT(labels_of(points[1]), ElementsAre("fedprox"));
   // Nothing of the swept policy is left, so that the record is the same whatever values are swept.
-  EXPECT_THAT(to_toml(points[1].experiment), testing::Not(HasSubstr("noise_multiplier")));
+  EXPECT_THAT(to_toml(points[1].experiment), Not(HasSubstr("noise_multiplier")));
 }
 
 TEST(Sweep, LeavesNoTraceInTheRecordedExperiment) {
   for (const GridPoint& point :
        swept("\"partition.clients\" = [5, 6]\n\"algorithms.fedprox.mu\" = [0.1, 0.2]\n")) {
     const std::string recorded = to_toml(point.experiment);
-    EXPECT_THAT(recorded, testing::Not(HasSubstr("sweep")));
+    EXPECT_THAT(recorded, Not(HasSubstr("sweep")));
     EXPECT_EQ(parse_sample(recorded), point.experiment);
   }
 }
@@ -173,14 +165,14 @@ TEST(Sweep, HasAThousandPointsAtMost) {
   std::string widths;
   for (int width = 1; width <= 1001; ++width) widths += fmt::format("{}{}", width == 1 ? "" : ", ", width);
   EXPECT_THAT(refusal(kSample + "\n[sweep]\n" + fmt::format("\"model.width\" = [{}]\n", widths)),
-              testing::ContainsRegex("^e.toml:41:[0-9]+: more than 1000 values; allowed: at most 1000$"));
+              ContainsRegex("^e.toml:41:[0-9]+: more than 1000 values; allowed: at most 1000$"));
   const std::string hundred = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
   EXPECT_EQ(refusal(kSample + "\n[sweep]\n" +
                     fmt::format(
                         "\"model.width\" = {0}\n\"experiment.rounds\" = {0}\n\"training.batch_size\" = {0}\n"
                         "\"evaluation.every\" = [1, 2]\n",
                         hundred)),
-            place(1, 4) + "up to here, [sweep] spans 2000 points; allowed: at most 1000");
+            "e.toml:44:1: up to here, [sweep] spans 2000 points; allowed: at most 1000");
 }
 
 TEST(Sweep, OfAnUnknownSectionIsRefusedLikeAnOverride) {

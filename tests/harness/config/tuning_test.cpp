@@ -8,17 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "sample.hpp"
+#include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
@@ -146,9 +142,8 @@ TEST(Tuning, GivesEveryAlgorithmTheSameValuesOfARange) {
   EXPECT_EQ(averaging, proximal);
 }
 
-// Kolmogorov-Smirnov at 1e-6: the statistic of 1,000 draws stays below 2.70 / sqrt(1000).
+// The comparison raises a false alarm with probability 1e-6.
 TEST(Tuning, DrawsUniformlyOnTheScaleOfARange) {
-  const double bound = 2.70 / std::sqrt(1000.0);
   for (const char* scale : {"linear", "log"}) {
     const TuningPlan plan =
         tuned(fmt::format("search = \"random\"\ntrials = 1000\n\"training.rate\" = {{from = 0.001, to = 1.0, "
@@ -156,17 +151,12 @@ TEST(Tuning, DrawsUniformlyOnTheScaleOfARange) {
                           scale));
     std::vector<double> rates = rates_of(plan, "FedAvg");
     ASSERT_EQ(rates.size(), 1000U);
-    std::sort(rates.begin(), rates.end());
-    EXPECT_GE(rates.front(), 0.001);
-    EXPECT_LE(rates.back(), 1);
-    double distance = 0;
-    for (std::size_t index = 0; index < rates.size(); ++index) {
-      const double share = std::string(scale) == "log" ? std::log(rates[index] / 0.001) / std::log(1000.0)
-                                                       : (rates[index] - 0.001) / 0.999;
-      distance = std::max(distance, std::abs(share - static_cast<double>(index) / 1000));
-      distance = std::max(distance, std::abs(share - static_cast<double>(index + 1) / 1000));
+    for (double& rate : rates) {
+      EXPECT_GE(rate, 0.001);
+      EXPECT_LE(rate, 1);
+      rate = std::string(scale) == "log" ? std::log(rate / 0.001) / std::log(1000.0) : (rate - 0.001) / 0.999;
     }
-    EXPECT_LT(distance, bound) << scale;
+    EXPECT_LT(kolmogorov_of_uniform(rates), kKolmogorovBound) << scale;
   }
 }
 

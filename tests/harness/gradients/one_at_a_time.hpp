@@ -52,11 +52,7 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
   const Model model(architecture, type);
   Stream stream({.seed = seed});
   const Params at = model.initial(stream) + 0.05 * random_params(model);  // norms' shifts are no longer zero
-  Batch batch = random_batch(model, count, seed);
-  const auto* embedding = std::get_if<Embedding>(&architecture.layers.front());
-  if (embedding != nullptr) {
-    batch.inputs = batch.inputs.abs().mul(1000).floor().remainder(static_cast<double>(embedding->count));
-  }
+  const Batch batch = random_batch(model, count, seed);
   const std::vector<torch::Tensor> gradients = separate_gradients(model, at, batch);
   const double middle = median_norm(gradients);
   const GradientEngine engine(model, pool);
@@ -82,6 +78,16 @@ inline void expect_exact_clipping(const Architecture& architecture, torch::Scala
 inline bool has_custom_layers(const Architecture& architecture) {
   return std::ranges::any_of(architecture.layers,
                              [](const Layer& layer) { return std::holds_alternative<Custom>(layer); });
+}
+
+/// A layer without a rule, from four features to three.
+inline Custom gate() {
+  return {"gate",
+          {{4}, {4, 3}},
+          [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
+            return torch::tanh(inputs * parameters[0]).matmul(parameters[1]);
+          },
+          [](const Custom::Shape&) { return Custom::Shape{3}; }};
 }
 
 /// Pools of several numbers of workers.

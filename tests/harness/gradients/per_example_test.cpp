@@ -4,18 +4,14 @@
 
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/models/zoo.hpp"
 #include "tests/harness/gradients/one_at_a_time.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 using PerExample = WithPools;
 
@@ -139,13 +135,7 @@ TEST_F(PerExample, LeavesTheBatchAsItIs) {
 }
 
 Architecture with_custom_layers() {
-  const auto outer = [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
-    return torch::tanh(inputs * parameters[0]).matmul(parameters[1]);
-  };
-  const auto shape = [](const Custom::Shape&) { return Custom::Shape{3}; };
-  return {.input_shape = {4},
-          .outputs = 2,
-          .layers = {Linear{4, 4}, Custom{{{4}, {4, 3}}, outer, shape}, Relu{}, Linear{3, 2}}};
+  return {.input_shape = {4}, .outputs = 2, .layers = {Linear{4, 4}, gate(), Relu{}, Linear{3, 2}}};
 }
 
 TEST_F(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {

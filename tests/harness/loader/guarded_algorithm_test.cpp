@@ -2,22 +2,17 @@
 #include "harness/loader/guarded_algorithm.hpp"
 
 #include <cfenv>
-#include <functional>
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
+#include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const PluginHost& host() {
   static const auto* const loaded = [] {
@@ -27,23 +22,6 @@ const PluginHost& host() {
   }();
   return *loaded;
 }
-
-class NoData final : public Oracle {
- public:
-  Params gradient(const Params& at, const Query&) override { return zeros_like(at); }
-  std::int64_t steps_per_epoch(std::int64_t) const override { return 0; }
-  double loss(const Params&) override { return 0; }
-  torch::Tensor label_counts() override { return {}; }
-  torch::Tensor held_classes() override { return {}; }
-  Batch exact_batch() override { return {}; }
-  torch::Tensor randomised_response(const torch::Tensor&, const torch::Tensor&, double) override {
-    return {};
-  }
-  torch::Tensor noisy_sum(const Vote&, const VoteQuery&) override { return {}; }
-  std::int64_t votes_left(const VoteQuery&) const override { return 0; }
-  std::int64_t gradients_left(std::int64_t) const override { return 0; }
-  std::int64_t size() const override { return 0; }
-};
 
 class NoUplink final : public Uplink {
  public:
@@ -68,7 +46,7 @@ void run(const std::string& where, const std::string& what) {
   algorithm->start(server);
   const Message downlink = algorithm->broadcast(server);
   EXPECT_EQ(downlink[Key<std::int64_t>{"round"}], 3);
-  NoData oracle;
+  NoExamples oracle;
   Client client{7, 3, 5, oracle, state, model, compute, Streams(0, 3, 7), observed};
   EXPECT_FALSE(algorithm->access_plan(client));
   EXPECT_EQ(algorithm->train(client, downlink)[Key<std::int64_t>{"client"}], 7);
@@ -77,12 +55,7 @@ void run(const std::string& where, const std::string& what) {
 }
 
 std::string failure(const std::string& where, const std::string& what) {
-  try {
-    run(where, what);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+  return test::message_of([&] { run(where, what); });
 }
 
 struct Call {

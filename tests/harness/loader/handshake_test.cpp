@@ -2,20 +2,17 @@
 
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
-
-#include <gmock/gmock.h>
+#include <vector>
 
 #include "fedarena/algorithm.hpp"
 
+#include "tests/matchers.hpp"
+
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 template <std::size_t size>
 void put(char (&field)[size], const std::string& text) {
@@ -32,32 +29,27 @@ Plugin fitting() {
 TEST(Handshake, FitsThisBuild) { EXPECT_THAT(mismatches(fitting()), IsEmpty()); }
 
 TEST(Handshake, NamesEachMismatchWithItsRemedy) {
-  Plugin older = fitting();
-  older.abi = 0;
-  EXPECT_THAT(
-      mismatches(older),
-      ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 0, the program " + std::to_string(kPluginAbi)),
-                        HasSubstr("rebuild the plugin against this program's SDK"))));
-  Plugin newer = fitting();
-  newer.abi = 999;
-  EXPECT_THAT(
-      mismatches(newer),
-      ElementsAre(AllOf(HasSubstr("SDK ABI: the plugin has 999, the program " + std::to_string(kPluginAbi)),
-                        HasSubstr("update fedarena"))));
-  Plugin compiled = fitting();
-  put(compiled.compiler, "clang 3");
-  EXPECT_THAT(mismatches(compiled),
-              ElementsAre(AllOf(HasSubstr("compiler: the plugin has clang 3, the program " FEDARENA_COMPILER),
-                                HasSubstr("same compiler"))));
-  Plugin library = fitting();
-  put(library.cxx_abi, "libstdc++ pre-cxx11");
-  EXPECT_THAT(mismatches(library),
-              ElementsAre(AllOf(HasSubstr("C++ library"), HasSubstr("libstdc++ pre-cxx11"))));
-  Plugin torch = fitting();
-  put(torch.torch_version, "0.4.1");
-  EXPECT_THAT(mismatches(torch),
-              ElementsAre(AllOf(HasSubstr("LibTorch: the plugin has 0.4.1, the program " TORCH_VERSION),
-                                HasSubstr("CMAKE_PREFIX_PATH"))));
+  struct Misfit {
+    std::function<void(Plugin&)> make;
+    std::string found, remedy;
+  };
+  const std::string own_abi = std::to_string(kPluginAbi);
+  const std::vector<Misfit> misfits{
+      {[](Plugin& plugin) { plugin.abi = 0; }, "SDK ABI: the plugin has 0, the program " + own_abi,
+       "rebuild the plugin against this program's SDK"},
+      {[](Plugin& plugin) { plugin.abi = 999; }, "SDK ABI: the plugin has 999, the program " + own_abi,
+       "update fedarena"},
+      {[](Plugin& plugin) { put(plugin.compiler, "clang 3"); },
+       "compiler: the plugin has clang 3, the program " FEDARENA_COMPILER, "same compiler"},
+      {[](Plugin& plugin) { put(plugin.cxx_abi, "libstdc++ pre-cxx11"); }, "C++ library",
+       "libstdc++ pre-cxx11"},
+      {[](Plugin& plugin) { put(plugin.torch_version, "0.4.1"); },
+       "LibTorch: the plugin has 0.4.1, the program " TORCH_VERSION, "CMAKE_PREFIX_PATH"}};
+  for (const Misfit& misfit : misfits) {
+    Plugin plugin = fitting();
+    misfit.make(plugin);
+    EXPECT_THAT(mismatches(plugin), ElementsAre(AllOf(HasSubstr(misfit.found), HasSubstr(misfit.remedy))));
+  }
 }
 
 TEST(Handshake, NamesWhatIsMissing) {

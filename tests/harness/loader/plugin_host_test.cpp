@@ -1,19 +1,20 @@
 #include "harness/loader/plugin_host.hpp"
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
-
-#include <gmock/gmock.h>
-
-#include "fedarena/base/error.hpp"
+#include <vector>
 
 #include "tests/harness/loader/bad_plugins.hpp"
+#include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
+#include "tests/paths.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::bad_plugins;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using test::message_of;
 
 class Host : public ::testing::Test {
  protected:
@@ -86,40 +87,52 @@ TEST_F(Host, LoadsNoFileTwice) {
   EXPECT_EQ(problem("good.so"), "");
 }
 
-template <typename Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 TEST_F(Host, SuggestsTheNearestAlgorithm) {
   EXPECT_THAT(
-      refusal([&] { host.info("throwers"); }),
+      message_of([&] { host.info("throwers"); }),
       AllOf(HasSubstr("unknown algorithm \"throwers\"; allowed: thrower, second; did you mean \"thrower\"?"),
             HasSubstr("fedarena plugins")));
-  EXPECT_THAT(refusal([&] { (void)host.create("xyz", {}); }), HasSubstr("unknown algorithm \"xyz\""));
+  EXPECT_THAT(message_of([&] { (void)host.create("xyz", {}); }), HasSubstr("unknown algorithm \"xyz\""));
 }
 
 TEST_F(Host, ChecksSettings) {
-  EXPECT_THAT(refusal([&] {
+  EXPECT_THAT(message_of([&] {
                 (void)host.create("thrower", {{"wher", "train"}});
               }),
               AllOf(HasSubstr("wher"), HasSubstr("where")));
 }
 
 TEST(EmptyHost, SaysThatNoPluginWasFound) {
-  EXPECT_THAT(refusal([] { PluginHost().info("fedavg"); }), HasSubstr("none, for no plugin was found"));
+  EXPECT_THAT(message_of([] { PluginHost().info("fedavg"); }), HasSubstr("none, for no plugin was found"));
 }
 
 TEST(EmptyHost, RefusesAMissingFolder) {
-  EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "missing"); }),
+  EXPECT_THAT(message_of([] { PluginHost().load_folder(bad_plugins() / "missing"); }),
               AllOf(HasSubstr("/missing: the plugin path is not a folder"), HasSubstr("Give the folder")));
-  EXPECT_THAT(refusal([] { PluginHost().load_folder(bad_plugins() / "text.so"); }),
+  EXPECT_THAT(message_of([] { PluginHost().load_folder(bad_plugins() / "text.so"); }),
               HasSubstr("is not a folder"));
+}
+
+using Paths = std::vector<std::filesystem::path>;
+
+Paths folders(const char* variable, const Paths& given = {}) {
+  ::setenv("FEDARENA_PLUGIN_PATH", variable, 1);
+  Paths found = plugin_folders(given);
+  ::unsetenv("FEDARENA_PLUGIN_PATH");
+  // This program lies in the build tree, where plugins may or may not have been built.
+  if (!found.empty() && found.front() == test::build_folder() / "plugins") found.erase(found.begin());
+  return found;
+}
+
+TEST(PluginFolders, AreSeparatedByColons) {
+  EXPECT_EQ(folders(""), Paths{});
+  EXPECT_EQ(folders("/a"), Paths{"/a"});
+  EXPECT_EQ(folders("/a:/b c:d"), (Paths{"/a", "/b c", "d"}));
+  EXPECT_EQ(folders("::/a::/b:"), (Paths{"/a", "/b"}));
+}
+
+TEST(PluginFolders, PutGivenOnesBeforeTheVariable) {
+  EXPECT_EQ(folders("/variable", {"/first", "/second"}), (Paths{"/first", "/second", "/variable"}));
 }
 
 }  // namespace

@@ -13,21 +13,18 @@
 #include <string>
 #include <sys/stat.h>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "harness/loader/elf_section.hpp"
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
+#include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
 
 using ::testing::ExitedWithCode;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const std::string& good() {
   static const auto* const bytes = new std::string(test::content_of(test::bad_plugins() / "good.so"));

@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/model.hpp"
 
 #include "harness/models/operations.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -158,16 +157,14 @@ TEST(Zoo, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal("convnet", {.shape = {1, 8, 8}, .outputs = 2}, {{"depth", 4}}),
             "depth 4 pools 8x8 images away to nothing; allowed: depth <= 3");
   EXPECT_NO_THROW(build_model("convnet", {{"depth", 5}, {"width", 2}}, kGrey));
-  EXPECT_THAT(refusal("convnet", kGrey, {{"norm", "batch"}}), ::testing::HasSubstr("\"instance\""));
-  EXPECT_THAT(refusal("mlp", kGrey, {{"hidden", std::vector<std::int64_t>{0}}}),
-              ::testing::HasSubstr("hidden"));
-  EXPECT_THAT(refusal("logistic", kGrey, {{"width", 3}}), ::testing::HasSubstr("width"));
+  EXPECT_THAT(refusal("convnet", kGrey, {{"norm", "batch"}}), HasSubstr("\"instance\""));
+  EXPECT_THAT(refusal("mlp", kGrey, {{"hidden", std::vector<std::int64_t>{0}}}), HasSubstr("hidden"));
+  EXPECT_THAT(refusal("logistic", kGrey, {{"width", 3}}), HasSubstr("width"));
 }
 
 TEST(Zoo, SuggestsTheNearestName) {
-  EXPECT_THAT(refusal("convnets", kGrey),
-              ::testing::StartsWith("unknown model \"convnets\"; allowed: convnet"));
-  EXPECT_THAT(refusal("convnets", kGrey), ::testing::EndsWith("; did you mean \"convnet\"?"));
+  EXPECT_THAT(refusal("convnets", kGrey), StartsWith("unknown model \"convnets\"; allowed: convnet"));
+  EXPECT_THAT(refusal("convnets", kGrey), EndsWith("; did you mean \"convnet\"?"));
 }
 
 // Operations against sums by hand: 2 x kernel^2 x channels in x channels out x positions of a convolution, 2

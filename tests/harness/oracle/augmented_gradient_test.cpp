@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/augmentation.hpp"
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -125,8 +124,8 @@ TEST(AugmentedGradient, NeedsImages) {
   const Query query{.batch_size = 4, .augmentation = &turn};
   EXPECT_THROW(exact.gradient(bench.at(), query), Error);
   EXPECT_THAT(test::message_of([&] { (void)record.gradient(bench.at(), query); }),
-              ::testing::HasSubstr("the algorithm augments images, but the model's inputs are of shape [3]; "
-                                   "allowed: [channels, height, width]"));
+              HasSubstr("the algorithm augments images, but the model's inputs are of shape [3]; "
+                        "allowed: [channels, height, width]"));
   EXPECT_TRUE(exact.accesses().list().empty());
   EXPECT_TRUE(record.accesses().list().empty());
   // Nothing was drawn, and what changes nothing fits anything.

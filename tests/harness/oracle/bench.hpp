@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "harness/oracle/exact_oracle.hpp"
 #include "harness/oracle/private_uplink.hpp"
 #include "harness/oracle/record_oracle.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 
 namespace fedarena {
 
@@ -107,18 +107,6 @@ inline bool same_bits(const Params& left, const Params& right) {
 inline constexpr Key<Params> kFirst{"first"};
 inline constexpr Key<Params> kSecond{"second"};
 inline constexpr Key<std::int64_t> kWeight{"weight"};
-
-/// A vector of parameters, in double precision.
-inline Params vector_of(const std::vector<double>& values) {
-  Layout layout;
-  layout.add({static_cast<std::int64_t>(values.size())});
-  return {std::make_shared<const Layout>(layout), torch::tensor(values, torch::kFloat64)};
-}
-
-inline std::vector<double> numbers_of(const Params& params) {
-  const torch::Tensor flat = params.flat().to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
 
 inline Message two_vectors(const std::vector<double>& first, const std::vector<double>& second) {
   return {{kFirst, vector_of(first)}, {kSecond, vector_of(second)}, {kWeight, std::int64_t{7}}};

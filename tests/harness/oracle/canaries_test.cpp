@@ -7,18 +7,13 @@
 #include <set>
 #include <vector>
 
-#include <gmock/gmock.h>
-
-#include "fedarena/base/error.hpp"
-
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::HasSubstr;
 
 CanaryPlan gradients(std::int64_t count, bool control = false) { return {kGradientCanaries, count, control}; }
 

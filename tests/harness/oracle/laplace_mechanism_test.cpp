@@ -12,6 +12,7 @@
 
 #include "tests/accounting/reference_files.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -28,14 +29,9 @@ torch::Tensor laplace_draws(std::int64_t n, std::int64_t count, double scale, Ra
   return draws;
 }
 
-std::vector<double> listed(const torch::Tensor& numbers) {
-  const torch::Tensor flat = numbers.contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 // Radii through the distribution function that they ought to have.
 std::vector<double> uniform_radii(const torch::Tensor& draws, double scale) {
-  std::vector<double> radii = listed(draws.norm(2, 1));
+  std::vector<double> radii = numbers_of(draws.norm(2, 1));
   for (double& radius : radii)
     radius = boost::math::gamma_p(static_cast<double>(draws.size(1)), radius / scale);
   return radii;
@@ -71,13 +67,13 @@ TEST(LaplaceRelease, HasAUniformDirection) {
   for (const std::int64_t n : {2, 11}) {
     const torch::Tensor draws = laplace_draws(n, kLaplaceDraws, kScale, *source);
     for (const std::int64_t axis : {std::int64_t{0}, n - 1}) {
-      std::vector<double> cosines = listed(draws.select(1, axis) / draws.norm(2, 1));
+      std::vector<double> cosines = numbers_of(draws.select(1, axis) / draws.norm(2, 1));
       const double half = static_cast<double>(n - 1) / 2;
       for (double& cosine : cosines) cosine = boost::math::ibeta(half, half, (1 + cosine) / 2);
       EXPECT_LT(kolmogorov_of_uniform(cosines), kKolmogorovBound) << n << ", axis " << axis;
     }
   }
-  const std::vector<double> line = listed(laplace_draws(1, kLaplaceDraws, kScale, *source));
+  const std::vector<double> line = numbers_of(laplace_draws(1, kLaplaceDraws, kScale, *source));
   EXPECT_LT(std::abs(below_z(line, 0, 0.5)), kNormalBound);
 }
 
@@ -98,7 +94,8 @@ TEST(LaplaceRelease, HasADirectionThatTheRadiusDoesNotTell) {
 TEST(LaplaceRelease, HasThePublishedRadius) {
   const auto source = stream_noise(4);
   for (const std::int64_t n : {1, 2, 11, 100}) {
-    const std::vector<double> radii = listed(laplace_draws(n, kLaplaceDraws / 4, kScale, *source).norm(2, 1));
+    const std::vector<double> radii =
+        numbers_of(laplace_draws(n, kLaplaceDraws / 4, kScale, *source).norm(2, 1));
     for (const ReferenceRow& row : reference_rows("dprivacy_radius_cdf.csv")) {
       if (row.whole("n") != n) continue;
       EXPECT_NEAR(boost::math::gamma_p(static_cast<double>(n), row.number("eps_times_r")), row.number("cdf"),
@@ -113,7 +110,7 @@ TEST(LaplaceRelease, HasThePublishedMarginal) {
   const auto source = stream_noise(5);
   for (const std::int64_t n : {1, 2, 11, 100}) {
     const std::vector<double> component =
-        listed(laplace_draws(n, kLaplaceDraws / 4, kScale, *source).select(1, 0));
+        numbers_of(laplace_draws(n, kLaplaceDraws / 4, kScale, *source).select(1, 0));
     for (const ReferenceRow& row : reference_rows("dprivacy_component_marginal.csv")) {
       // With a hundred draws expected on either side, counts are near enough to normal.
       if (row.whole("n") != n || row.number("sf") < 0.02) continue;
@@ -130,9 +127,9 @@ TEST(LaplaceRelease, HasThePublishedMoments) {
     const std::int64_t n = row.whole("n");
     if (n > 100) continue;
     const torch::Tensor draws = laplace_draws(n, kLaplaceDraws / 2, 1 / row.number("eps"), *source);
-    EXPECT_LT(std::abs(mean_z(listed(draws.norm(2, 1)), row.number("E_r"), row.number("Var_r"))),
+    EXPECT_LT(std::abs(mean_z(numbers_of(draws.norm(2, 1)), row.number("E_r"), row.number("Var_r"))),
               kNormalBound);
-    const std::vector<double> component = listed(draws.select(1, n - 1));
+    const std::vector<double> component = numbers_of(draws.select(1, n - 1));
     EXPECT_LT(std::abs(mean_z(component, 0, row.number("component_var"))), kNormalBound);
     EXPECT_LT(std::abs(variance_z(component, 0, row.number("component_var"), row.number("component_4th"))),
               kNormalBound);

@@ -5,21 +5,17 @@
 #include <limits>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
 LocalPolicy local_policy(const std::string& mechanism, double clip_norm, double noise_multiplier) {

@@ -90,11 +90,6 @@ torch::Tensor added(const InputSkew& skew) {
   return (seen_with(skew) - seen_with({})) * deviation;
 }
 
-std::vector<double> numbers_in(const torch::Tensor& tensor) {
-  const torch::Tensor flat = tensor.contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 TEST(InputSkew, ThatIsOffChangesNoBit) {
   for (const torch::ScalarType type : {torch::kFloat32, torch::kFloat64}) {
     EXPECT_TRUE(torch::equal(seen_with({}, type), seen_with({.seed = 9, .client = 5}, type)));
@@ -107,7 +102,7 @@ TEST(InputSkew, AddsGaussianNoiseToInputsScaledToOne) {
   for (std::int64_t channel = 0; channel < 3; ++channel) {
     std::vector<double> values;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
-      const auto noise = numbers_in(added({.noise = 0.3, .seed = seed, .client = 2}).select(1, channel));
+      const auto noise = numbers_of(added({.noise = 0.3, .seed = seed, .client = 2}).select(1, channel));
       values.insert(values.end(), noise.begin(), noise.end());
     }
     EXPECT_LT(std::abs(mean_z(values, 0, 0.09)), kNormalBound);
@@ -144,7 +139,7 @@ TEST(InputSkew, OfOtherSeedsClientsAndExamplesIsIndependent) {
   for (const torch::Tensor& other :
        {added({.noise = 0.3, .seed = 4, .client = 2}), added({.noise = 0.3, .seed = 3, .client = 1}),
         added({.noise = 0.3, .seed = 3, .client = 2, .first = 1'000'000}), noise.roll(1, 0)}) {
-    EXPECT_LT(std::abs(mean_z(numbers_in(noise * other), 0, 0.09 * 0.09)), kNormalBound);
+    EXPECT_LT(std::abs(mean_z(numbers_of(noise * other), 0, 0.09 * 0.09)), kNormalBound);
   }
 }
 

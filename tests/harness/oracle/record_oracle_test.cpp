@@ -171,16 +171,11 @@ TEST(RecordOracle, AnswersAnEmptyShardWithNoiseAlone) {
 TEST(RecordOracle, DrawsEverySampleOfAFixedSizeEquallyOften) {
   const Beacons beacons(6);
   RecordOracle oracle = beacons.record(record_policy(kNoClipping, 0, kWithoutReplacement), Streams(3, 1, 0));
-  std::map<std::vector<std::int64_t>, std::int64_t> counts;
-  for (int i = 0; i < 6'000; ++i) {
-    const std::vector<std::int64_t> sample = beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 2}));
-    ASSERT_EQ(sample.size(), 2U);
-    ++counts[sample];
-  }
-  std::vector<std::int64_t> cells;
-  for (const auto& [sample, count] : counts) cells.push_back(count);
-  ASSERT_EQ(cells.size(), 15U);
-  EXPECT_TRUE(equally_likely(cells));
+  EXPECT_TRUE(draws_equally(6'000, 15, [&] {
+    std::vector<std::int64_t> sample = beacons.lit(oracle.gradient(beacons.zero(), {.batch_size = 2}));
+    EXPECT_EQ(sample.size(), 2U);
+    return sample;
+  }));
   EXPECT_EQ(oracle.gradient_examples(), 2 * 6'000);
 }
 

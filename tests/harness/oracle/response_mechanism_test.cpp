@@ -6,22 +6,20 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/accounting/reference_files.hpp"
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/oracle/bench.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
 
-using ::testing::HasSubstr;
 using Probabilities = std::vector<double>;
 
 constexpr double kExact = 1e-12;

@@ -2,22 +2,18 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/accounting/odometer.hpp"
 
 #include "harness/oracle/private_uplink.hpp"
 #include "tests/harness/oracle/bench.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using Values = std::vector<double>;
 
 constexpr double kTolerance = 1e-11;  // factors are 1e-12 smaller than their formula
@@ -213,8 +209,8 @@ TEST(AsIf, StandsForNothingSmallerThanWhatIsSimulated) {
   };
   EXPECT_NO_THROW(check(0, 0));
   EXPECT_NO_THROW(check(40, 100));
-  EXPECT_THAT(refused(39, 1'000), testing::HasSubstr("as_if_cohort is 39, but cohorts of 40 are simulated"));
-  EXPECT_THAT(refused(40, 99), testing::HasSubstr("as_if_population is 99, but 100 clients are simulated"));
+  EXPECT_THAT(refused(39, 1'000), HasSubstr("as_if_cohort is 39, but cohorts of 40 are simulated"));
+  EXPECT_THAT(refused(40, 99), HasSubstr("as_if_population is 99, but 100 clients are simulated"));
 }
 
 // C <- C exp(-rate (part below - quantile)): down when more than the quantile lie below it, up when fewer do.

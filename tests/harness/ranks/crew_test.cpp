@@ -7,20 +7,16 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "harness/wire/parts.hpp"
 #include "tests/harness/ranks/threads_as_ranks.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(Deal, GivesTheMostExpensiveItemsFirstToWhoIsThroughFirst) {
   EXPECT_THAT(deal({1, 4, 2, 3}, {1, 1}), ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));

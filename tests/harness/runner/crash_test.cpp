@@ -303,16 +303,13 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
 std::vector<PrivacyPolicy> crashing_policies() {
   std::vector<PrivacyPolicy> policies;
   for (const char* source : {kStreamNoise, kSystemNoise}) {
-    RecordPolicy records = records_hidden();
     ClientPolicy clients = clients_hidden_adaptively();
     LocalPolicy messages = messages_hidden();
-    records.noise_source = clients.noise_source = messages.noise_source = source;
-    policies.insert(policies.end(), {records, clients, messages});
+    clients.noise_source = messages.noise_source = source;
+    policies.insert(policies.end(), {records_hidden(source), clients, messages});
   }
   // The other half's labels are drawn between the two rounds.
-  LabelPolicy labels = labels_hidden(1);
-  labels.noise_source = kSystemNoise;
-  policies.emplace_back(labels);
+  policies.emplace_back(labels_hidden(1, kSystemNoise));
   return policies;
 }
 

@@ -15,17 +15,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <torch/torch.h>
 
 #include "datasets/data_hash.hpp"
 #include "harness/runner/plan/shared_inputs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::IsEmpty;
 
 // The device and inode of the file that a tensor lies in, as /proc tells; empty where it lies in none.
 std::string file_under(const torch::Tensor& tensor) {

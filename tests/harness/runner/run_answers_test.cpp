@@ -8,16 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "fedarena/base/pool.hpp"
+
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 class RunAnswersTest : public testing::Test {
  protected:

@@ -10,10 +10,14 @@
 
 namespace fedarena {
 
-/// Random examples that fit the model: labels for cross-entropy, numbers for the squared error.
+/// Random examples that fit the model: indices where it looks them up, labels for cross-entropy, numbers for
+/// the squared error.
 inline Batch random_batch(const Model& model, std::int64_t count, std::uint64_t seed = 1) {
   Stream stream({.seed = seed});
   Batch batch{normal(stream, model.input_shape(count)).to(model.options()), {}};
+  const auto* embedding = std::get_if<Embedding>(&model.architecture().layers.front());
+  if (embedding != nullptr)
+    batch.inputs = batch.inputs.abs().mul(1000).floor().remainder(static_cast<double>(embedding->count));
   if (model.architecture().loss == Loss::kSquaredError) {
     batch.targets = normal(stream, {count, model.num_classes()}).to(model.options());
   } else {

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include <ATen/ATen.h>
-#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "harness/sdk/generators/teachers.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
+#include "tests/matchers.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
@@ -52,23 +55,18 @@ class GeneratorsOfAClient : public ::testing::Test {
   Observations& observed = lone.observed;
 };
 
-std::vector<double> doubles(const torch::Tensor& tensor) {
-  const torch::Tensor flat = tensor.to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 TEST_F(GeneratorsOfAClient, NoiseIsStandardNormalOfAllClassesInTurn) {
   const Batch drawn = generate({.generator = "noise"}, client, 10'001);
   EXPECT_EQ(drawn.inputs.sizes(), (torch::IntArrayRef{10'001, 1, 1, 1}));
   EXPECT_NEAR(drawn.inputs.mean().item<double>(), 0, 0.05);  // 5 standard errors
   EXPECT_NEAR(drawn.inputs.std().item<double>(), 1, 0.04);   // 5.6 standard errors
-  EXPECT_EQ(doubles(drawn.targets.narrow(0, 0, 6)), (std::vector<double>{0, 1, 2, 3, 0, 1}));
+  EXPECT_EQ(numbers_of(drawn.targets.narrow(0, 0, 6)), (std::vector<double>{0, 1, 2, 3, 0, 1}));
   EXPECT_TRUE(shard.accesses.empty());
 }
 
 TEST_F(GeneratorsOfAClient, RealExamplesComeAllBeforeAnyComesAgain) {
   const Batch drawn = generate({.generator = "real"}, client, 15);
-  const std::vector<double> images = doubles(drawn.inputs), labels = doubles(drawn.targets);
+  const std::vector<double> images = numbers_of(drawn.inputs), labels = numbers_of(drawn.targets);
   ASSERT_EQ(images.size(), 15U);
   for (std::size_t first : {0U, 6U}) {
     EXPECT_EQ(std::set<double>(images.begin() + first, images.begin() + first + 6),
@@ -77,7 +75,7 @@ TEST_F(GeneratorsOfAClient, RealExamplesComeAllBeforeAnyComesAgain) {
   EXPECT_EQ(std::set<double>(images.begin() + 12, images.end()).size(), 3U);
   for (std::size_t i = 0; i < images.size(); ++i)
     EXPECT_EQ(labels[i], static_cast<int>(images[i]) % 2 == 0 ? 3 : 0);
-  EXPECT_NE(images, doubles(torch::arange(15).remainder(6)));
+  EXPECT_NE(images, numbers_of(torch::arange(15).remainder(6)));
   EXPECT_EQ(shard.accesses, std::vector<std::string>{"examples"});
 }
 
@@ -95,9 +93,9 @@ TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
                           .psg_epochs = 0,
                           .psg_gradients = 5};
   const Batch drawn = generate(config, client, 400);
-  EXPECT_EQ(doubles(drawn.targets), doubles(torch::arange(400).remainder(4)));
+  EXPECT_EQ(numbers_of(drawn.targets), numbers_of(torch::arange(400).remainder(4)));
   for (std::int64_t label = 0; label < 4; ++label) {
-    const std::vector<double> images = doubles(drawn.inputs.index({drawn.targets.eq(label)}));
+    const std::vector<double> images = numbers_of(drawn.inputs.index({drawn.targets.eq(label)}));
     EXPECT_EQ(std::set<double>(images.begin(), images.end()).size(), 2U);
   }
   EXPECT_EQ(shard.accesses, std::vector<std::string>(30, "gradient"));
@@ -129,7 +127,7 @@ class GeneratorsOfClusters : public ::testing::Test {
     const auto mean = [&](std::int64_t label) {
       return drawn.inputs.index({drawn.targets.eq(label)}).mean(0);
     };
-    return doubles(at::cat({mean(0), mean(1)}));
+    return numbers_of(at::cat({mean(0), mean(1)}));
   }
 
   const Model model{{.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}}}, torch::kFloat64};
@@ -191,12 +189,8 @@ TEST_F(GeneratorsOfClusters, TeachersVoteOnAsManyImagesAsTheBudgetPaysFor) {
 
 TEST_F(GeneratorsOfClusters, TeachersWithoutAnEndAreRefused) {
   datalens.generator_steps = 0;
-  try {
-    generate(datalens, client, 1);
-    FAIL() << "did not throw";
-  } catch (const Error& error) {
-    EXPECT_NE(error.complaint().remedy.find("generator_steps"), std::string::npos);
-  }
+  EXPECT_THAT(test::message_of([&] { generate(datalens, client, 1); }),
+              HasSubstr("set the algorithm's generator_steps"));
   EXPECT_TRUE(shard.accesses.empty());
 }
 
@@ -295,7 +289,7 @@ TEST(SignVotes, AreOneWithAProbabilityLinearInTheSlope) {
     const torch::Tensor signs = generators::top_signs(slope.expand({images, 5}).contiguous(), scale,
                                                       uniform(stream, {images, k}, 0, 1));
     EXPECT_TRUE(signs.abs().sum(1).eq(static_cast<double>(k)).all().item<bool>());
-    return doubles(signs.mean(0));
+    return numbers_of(signs.mean(0));
   };
   const double error = 5 / std::sqrt(static_cast<double>(images));
   const std::vector<double> by_largest = positive(1, 3), by_scale = positive(0.2, 4);
@@ -326,7 +320,7 @@ TEST(SignVotes, NoiseAloneCrossesTheThresholdMoreOftenThanNot) {
   EXPECT_NEAR(expected, 0.575, 0.0006);
   EXPECT_NEAR(crossed.abs().mean().item<double>(), expected, 0.004);
   EXPECT_TRUE(crossed.eq(noise.sign()).logical_or(noise.abs().le(2800)).all().item<bool>());
-  EXPECT_EQ(doubles(generators::crossings(torch::tensor({7.0, 7.5, -7.0, -7.5}), 10, 0.7)),
+  EXPECT_EQ(numbers_of(generators::crossings(torch::tensor({7.0, 7.5, -7.0, -7.5}), 10, 0.7)),
             (std::vector<double>{0, 1, 0, -1}));
 }
 

@@ -6,26 +6,18 @@
 #include <map>
 #include <utility>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/features.hpp"
-#include "fedarena/random.hpp"
 
 #include "tests/harness/sdk/finite_differences.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
-using ::testing::ElementsAre;
-
 torch::Tensor on_a_line(const std::vector<double>& points, torch::ScalarType type = torch::kFloat64) {
   return torch::tensor(points, torch::kFloat64).to(type).unsqueeze(1);
-}
-
-std::vector<double> on_line(const torch::Tensor& points) {
-  const torch::Tensor flat = points.to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
 // From 0 and 1: the first iteration leaves 0 alone, the second brings 1 to it.
@@ -33,16 +25,16 @@ TEST(KMeans, TakesLloydsStepsUntilNothingChanges) {
   const torch::Tensor points = on_a_line({0, 1, 10, 12});
   const Clusters once = lloyd(points, on_a_line({0, 1}), 1);
   EXPECT_THAT(once.choices, ElementsAre(0, 1, 1, 1));
-  EXPECT_THAT(on_line(once.centres), ElementsAre(0, ::testing::DoubleNear(23.0 / 3, 1e-14)));
+  EXPECT_THAT(numbers_of(once.centres), ElementsAre(0, ::testing::DoubleNear(23.0 / 3, 1e-14)));
   const Clusters done = lloyd(points, on_a_line({0, 1}));
   EXPECT_THAT(done.choices, ElementsAre(0, 0, 1, 1));
-  EXPECT_THAT(on_line(done.centres), ElementsAre(0.5, 11));
+  EXPECT_THAT(numbers_of(done.centres), ElementsAre(0.5, 11));
 }
 
 TEST(KMeans, GivesTiesToTheFirstAndLeavesEmptyClusters) {
   const Clusters clusters = lloyd(on_a_line({1, 1}), on_a_line({0, 2, 100}), 1);
   EXPECT_THAT(clusters.choices, ElementsAre(0, 0));
-  EXPECT_THAT(on_line(clusters.centres), ElementsAre(1, 2, 100));
+  EXPECT_THAT(numbers_of(clusters.centres), ElementsAre(1, 2, 100));
 }
 
 // Trained models lie near each other and far from zero.
@@ -56,13 +48,13 @@ TEST(KMeans, BearsWhatIsNotANumber) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), far = std::numeric_limits<double>::infinity();
   const Clusters clusters = lloyd(on_a_line({7, nan, 8, far}), on_a_line({nan, 6, 9}), 1);
   EXPECT_THAT(clusters.choices, ElementsAre(1, 0, 2, 0));
-  EXPECT_THAT(on_line(clusters.centres.narrow(0, 1, 2)), ElementsAre(7, 8));
+  EXPECT_THAT(numbers_of(clusters.centres.narrow(0, 1, 2)), ElementsAre(7, 8));
 }
 
 TEST(KMeans, WeighsMeans) {
   const torch::Tensor means =
       cluster_means(on_a_line({1, 5, 9}), {0, 0, 1}, {3, 1, 0}, on_a_line({-1, -2, -3}));
-  EXPECT_THAT(on_line(means), ElementsAre(2, -2, -3));
+  EXPECT_THAT(numbers_of(means), ElementsAre(2, -2, -3));
 }
 
 TEST(KMeans, FindsTheExamplesInTheMiddle) {
@@ -114,7 +106,7 @@ TEST(Features, AreWhatTheLastMapTakes) {
   EXPECT_LE(largest_difference(found.mm(at[2].t()) + at[3], model.forward(at, batch.inputs)), 1e-14);
   const Model other({.input_shape = {2}, .outputs = 2, .layers = {Linear{2, 2}, Relu{}}}, torch::kFloat64);
   EXPECT_THAT(test::message_of([&] { feature_model(other, "somebody"); }),
-              ::testing::HasSubstr("somebody needs features"));
+              HasSubstr("somebody needs features"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace fedarena {
 namespace {
 
 // Loss 1/2 sum a_i (x_i - b_i)^2, the same for every batch; notes the batch sizes that were asked for.
-class Bowl final : public Oracle {
+class Bowl final : public NoExamples {
  public:
   explicit Bowl(std::int64_t examples) : examples_(examples) {}
   Params gradient(const Params& at, const Query& query) override {
@@ -24,16 +24,6 @@ class Bowl final : public Oracle {
   std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
     return batch_size == 0 ? 1 : (examples_ + batch_size - 1) / batch_size;
   }
-  double loss(const Params&) override { return 0; }
-  torch::Tensor label_counts() override { return {}; }
-  torch::Tensor held_classes() override { return {}; }
-  Batch exact_batch() override { return {}; }
-  torch::Tensor randomised_response(const torch::Tensor&, const torch::Tensor&, double) override {
-    return {};
-  }
-  torch::Tensor noisy_sum(const Vote&, const VoteQuery&) override { return {}; }
-  std::int64_t votes_left(const VoteQuery&) const override { return 0; }
-  std::int64_t gradients_left(std::int64_t) const override { return 0; }
   std::int64_t size() const override { return examples_; }
 
   std::vector<std::int64_t> batch_sizes;

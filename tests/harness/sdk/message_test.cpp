@@ -5,13 +5,12 @@
 #include <memory>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/algorithm.hpp"
 #include "fedarena/base/error.hpp"
 #include "fedarena/observations.hpp"
 #include "fedarena/random.hpp"
 
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -92,8 +91,6 @@ TEST(Message, CanChangeTheTypeOfAnEntry) {
   EXPECT_EQ(message.entries().size(), 1U);
   EXPECT_EQ(message[Key<std::int64_t>{"radius"}], 2);
 }
-
-using ::testing::HasSubstr;
 
 TEST(Observations, AddUpByName) {
   Observations observed;

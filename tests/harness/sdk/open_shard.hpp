@@ -93,6 +93,24 @@ class OpenShard final : public Oracle {
   std::map<std::pair<std::int64_t, std::int64_t>, Message> memories_;
 };
 
+/// Answers with nothing.
+class NoExamples : public Oracle {
+ public:
+  Params gradient(const Params& at, const Query&) override { return zeros_like(at); }
+  std::int64_t steps_per_epoch(std::int64_t) const override { return 0; }
+  double loss(const Params&) override { return 0; }
+  torch::Tensor label_counts() override { return {}; }
+  torch::Tensor held_classes() override { return {}; }
+  Batch exact_batch() override { return {}; }
+  torch::Tensor randomised_response(const torch::Tensor&, const torch::Tensor&, double) override {
+    return {};
+  }
+  torch::Tensor noisy_sum(const Vote&, const VoteQuery&) override { return {}; }
+  std::int64_t votes_left(const VoteQuery&) const override { return 0; }
+  std::int64_t gradients_left(std::int64_t) const override { return 0; }
+  std::int64_t size() const override { return 0; }
+};
+
 /// For algorithms that compute nothing on synthetic data.
 class NoCompute : public Compute {
  public:

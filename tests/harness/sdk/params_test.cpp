@@ -9,6 +9,8 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "tests/harness/sdk/numbers_of.hpp"
+
 namespace fedarena {
 namespace {
 
@@ -22,11 +24,6 @@ const std::shared_ptr<const Layout> kLayout = layout_of({{2, 3}, {2}});
 
 Params counting(double first, torch::ScalarType type = torch::kFloat64) {
   return {kLayout, torch::arange(8, torch::kFloat64).add(first).to(type)};
-}
-
-std::vector<double> values(const Params& params) {
-  const torch::Tensor flat = params.flat().to(torch::kFloat64);
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
 using Values = std::vector<double>;
@@ -56,18 +53,18 @@ TEST(Layout, HasAFingerprintOfItsShapes) {
 TEST(Params, AreAVectorSpace) {
   for (const auto type : {torch::kFloat32, torch::kFloat64}) {
     const Params a = counting(0, type), b = counting(10, type);
-    EXPECT_EQ(values(a + b), (Values{10, 12, 14, 16, 18, 20, 22, 24}));
-    EXPECT_EQ(values(b - a), Values(8, 10.0));
-    EXPECT_EQ(values(-2 * a), (Values{0, -2, -4, -6, -8, -10, -12, -14}));
-    EXPECT_EQ(values(a + b), values(b + a));
-    EXPECT_EQ(values(2 * (a + b)), values(2 * a + 2 * b));
-    EXPECT_EQ(values(a + zeros_like(a)), values(a));
+    EXPECT_EQ(numbers_of(a + b), (Values{10, 12, 14, 16, 18, 20, 22, 24}));
+    EXPECT_EQ(numbers_of(b - a), Values(8, 10.0));
+    EXPECT_EQ(numbers_of(-2 * a), (Values{0, -2, -4, -6, -8, -10, -12, -14}));
+    EXPECT_EQ(numbers_of(a + b), numbers_of(b + a));
+    EXPECT_EQ(numbers_of(2 * (a + b)), numbers_of(2 * a + 2 * b));
+    EXPECT_EQ(numbers_of(a + zeros_like(a)), numbers_of(a));
     Params sum = a;
     sum.add_scaled(0.5, b);
-    EXPECT_EQ(values(sum), values(a + 0.5 * b));
+    EXPECT_EQ(numbers_of(sum), numbers_of(a + 0.5 * b));
     sum -= 0.5 * b;
     sum *= 3;
-    EXPECT_EQ(values(sum), values(3 * a));
+    EXPECT_EQ(numbers_of(sum), numbers_of(3 * a));
     EXPECT_EQ(sum.flat().scalar_type(), type);
   }
 }
@@ -75,9 +72,9 @@ TEST(Params, AreAVectorSpace) {
 TEST(Params, CanBeAddedToThemselves) {
   Params a = counting(1);
   a += a;
-  EXPECT_EQ(values(a), values(2 * counting(1)));
+  EXPECT_EQ(numbers_of(a), numbers_of(2 * counting(1)));
   a -= a;
-  EXPECT_EQ(values(a), Values(8, 0.0));
+  EXPECT_EQ(numbers_of(a), Values(8, 0.0));
 }
 
 TEST(Params, ShareNoMemoryWithTheirCopies) {
@@ -87,8 +84,8 @@ TEST(Params, ShareNoMemoryWithTheirCopies) {
   copy *= 5;
   assigned += original;
   copy[0].fill_(7);
-  EXPECT_EQ(values(original), values(counting(0)));
-  EXPECT_EQ(values(assigned), values(2 * counting(0)));
+  EXPECT_EQ(numbers_of(original), numbers_of(counting(0)));
+  EXPECT_EQ(numbers_of(assigned), numbers_of(2 * counting(0)));
 }
 
 TEST(Params, LeaveTheOperandsOfFreeOperatorsAlone) {
@@ -97,15 +94,15 @@ TEST(Params, LeaveTheOperandsOfFreeOperatorsAlone) {
   (void)(a - b);
   (void)(2 * a);
   (void)zeros_like(a);
-  EXPECT_EQ(values(a), values(counting(0)));
-  EXPECT_EQ(values(b), values(counting(3)));
+  EXPECT_EQ(numbers_of(a), numbers_of(counting(0)));
+  EXPECT_EQ(numbers_of(b), numbers_of(counting(3)));
 }
 
 TEST(Params, SurviveAssignmentToThemselves) {
   Params a = counting(4);
   const Params& alias = a;
   a = alias;
-  EXPECT_EQ(values(a), values(counting(4)));
+  EXPECT_EQ(numbers_of(a), numbers_of(counting(4)));
 }
 
 TEST(Params, MoveWithoutACopy) {
@@ -113,7 +110,7 @@ TEST(Params, MoveWithoutACopy) {
   const void* memory = a.flat().data_ptr();
   const Params b = std::move(a);
   EXPECT_EQ(b.flat().data_ptr(), memory);
-  EXPECT_EQ(values(b), values(counting(4)));
+  EXPECT_EQ(numbers_of(b), numbers_of(counting(4)));
 }
 
 TEST(Params, ShowTheirTensorsAsViews) {
@@ -123,7 +120,7 @@ TEST(Params, ShowTheirTensorsAsViews) {
   EXPECT_EQ(a[0][1][2].item<double>(), 5);
   EXPECT_EQ(a[1][1].item<double>(), 7);
   a[1].fill_(-1);
-  EXPECT_EQ(values(a), (Values{0, 1, 2, 3, 4, 5, -1, -1}));
+  EXPECT_EQ(numbers_of(a), (Values{0, 1, 2, 3, 4, 5, -1, -1}));
 }
 
 TEST(Params, HaveAnInnerProductAndANorm) {
@@ -149,7 +146,7 @@ TEST(Params, OfOtherLayoutsCannotBeCombined) {
     EXPECT_THROW(a.add_scaled(0, other), Bug);
     EXPECT_THROW(dot(a, other), Bug);
   }
-  EXPECT_EQ(values(a), values(counting(0)));
+  EXPECT_EQ(numbers_of(a), numbers_of(counting(0)));
   a += Params::zeros(layout_of({{2, 3}, {2}}), torch::kFloat64);  // an equal layout of its own
 }
 

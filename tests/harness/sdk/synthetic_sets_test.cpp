@@ -11,6 +11,7 @@
 #include "fedarena/class_batches.hpp"
 #include "fedarena/set_descent.hpp"
 
+#include "tests/harness/sdk/numbers_of.hpp"
 #include "tests/harness/sdk/open_shard.hpp"
 
 namespace fedarena {
@@ -38,18 +39,13 @@ class SyntheticSetsOfAClient : public ::testing::Test {
   Observations& observed = lone.observed;
 };
 
-std::vector<double> numbers(const torch::Tensor& tensor) {
-  const torch::Tensor flat = tensor.to(torch::kFloat64).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
 TEST_F(SyntheticSetsOfAClient, HaveAsManyImagesOfEachClass) {
   SyntheticSets config;
   config.images_per_class = 2;
-  EXPECT_EQ(numbers(balanced_labels(config, client)), (std::vector<double>{0, 0, 3, 3}));
+  EXPECT_EQ(numbers_of(balanced_labels(config, client)), (std::vector<double>{0, 0, 3, 3}));
   EXPECT_EQ(shard.accesses, std::vector<std::string>{"classes"});
   config.classes = "all";
-  EXPECT_EQ(numbers(balanced_labels(config, client)), (std::vector<double>{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(numbers_of(balanced_labels(config, client)), (std::vector<double>{0, 0, 1, 1, 2, 2, 3, 3}));
   EXPECT_EQ(shard.accesses.size(), 1U);
 }
 
@@ -57,7 +53,7 @@ TEST_F(SyntheticSetsOfAClient, StartAsDifferentExamplesOfTheirClassAndNoiseWhere
   SyntheticSets config;
   config.images_per_class = 3;
   const Batch set = initial_set(config, client);
-  const std::vector<double> images = numbers(set.inputs);
+  const std::vector<double> images = numbers_of(set.inputs);
   EXPECT_EQ(std::set<double>(images.begin(), images.begin() + 2), (std::set<double>{1, 3}));
   EXPECT_NE(images[2], std::round(images[2]));  // the third of class 0
   EXPECT_EQ(std::set<double>(images.begin() + 3, images.end()), (std::set<double>{0, 2, 4}));
@@ -74,8 +70,8 @@ TEST_F(SyntheticSetsOfAClient, StartAsNoiseWithoutALookAtTheExamples) {
 TEST_F(SyntheticSetsOfAClient, SurviveTheirEncoding) {
   const torch::Tensor pixels = torch::linspace(-1, 4.1, 1000, torch::kFloat64).view({1000, 1, 1, 1});
   const Batch exact = decode_set(encoded("float32", pixels), torch::kFloat64);
-  EXPECT_EQ(numbers(exact.inputs), numbers(pixels));
-  EXPECT_EQ(numbers(exact.targets), numbers(torch::arange(1000)));
+  EXPECT_EQ(numbers_of(exact.inputs), numbers_of(pixels));
+  EXPECT_EQ(numbers_of(exact.targets), numbers_of(torch::arange(1000)));
 
   const Message small = encoded("uint8", pixels);
   EXPECT_EQ(small[kImages].scalar_type(), torch::kUInt8);
@@ -84,7 +80,7 @@ TEST_F(SyntheticSetsOfAClient, SurviveTheirEncoding) {
   EXPECT_LE((rounded - pixels).abs().max().item<double>(), 5.1 / 255 / 2 + 1e-12);
   EXPECT_GE((rounded - pixels).abs().max().item<double>(), 0.9 * 5.1 / 255 / 2);
   const torch::Tensor constant = torch::full({2, 1, 1, 1}, 7.5, torch::kFloat64);
-  EXPECT_EQ(numbers(decode_set(encoded("uint8", constant), torch::kFloat64).inputs), numbers(constant));
+  EXPECT_EQ(numbers_of(decode_set(encoded("uint8", constant), torch::kFloat64).inputs), numbers_of(constant));
   EXPECT_EQ(decode_set(encoded("uint8", torch::zeros({0, 1, 1, 1})), torch::kFloat64).size(), 0);
 }
 
@@ -94,8 +90,8 @@ TEST(UnionOfSets, HoldsThemInTheirOrder) {
                  torch::arange(count)};
   };
   const Batch all = union_of({set(10, 2), set(20, 0), set(30, 1)});
-  EXPECT_EQ(numbers(all.inputs), (std::vector<double>{10, 11, 30}));
-  EXPECT_EQ(numbers(all.targets), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(numbers_of(all.inputs), (std::vector<double>{10, 11, 30}));
+  EXPECT_EQ(numbers_of(all.targets), (std::vector<double>{0, 1, 0}));
 }
 
 TEST_F(SyntheticSetsOfAClient, DrawRealBatchesOfAClass) {
@@ -103,16 +99,16 @@ TEST_F(SyntheticSetsOfAClient, DrawRealBatchesOfAClass) {
   std::set<double> seen;
   for (int draw = 0; draw < 40; ++draw) {
     const Batch batch = batches.draw(3);
-    const std::vector<double> images = numbers(batch.inputs);
+    const std::vector<double> images = numbers_of(batch.inputs);
     ASSERT_EQ(images.size(), 2U);
     EXPECT_NE(images[0], images[1]);
-    EXPECT_EQ(numbers(batch.targets), (std::vector<double>{3, 3}));
+    EXPECT_EQ(numbers_of(batch.targets), (std::vector<double>{3, 3}));
     seen.insert(images.begin(), images.end());
   }
   EXPECT_EQ(seen, (std::set<double>{0, 2, 4}));
-  EXPECT_EQ(numbers(batches.draw(0).inputs), (std::vector<double>{1, 3}));
+  EXPECT_EQ(numbers_of(batches.draw(0).inputs), (std::vector<double>{1, 3}));
   EXPECT_EQ(batches.draw(1).size(), 0);
-  EXPECT_EQ(numbers(ClassBatches(client, 0, Stream({.seed = 1})).draw(3).inputs),
+  EXPECT_EQ(numbers_of(ClassBatches(client, 0, Stream({.seed = 1})).draw(3).inputs),
             (std::vector<double>{0, 2, 4}));
   EXPECT_EQ(shard.accesses, (std::vector<std::string>{"examples", "examples"}));
 }

@@ -1,15 +1,13 @@
 // Runs that audit themselves by canaries. Seeds are fixed.
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/accounting/account.hpp"
 
 #include "results/record/canary_audit.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -19,23 +17,22 @@ using results::audit_of;
 using results::CanaryAudit;
 using results::CanaryScores;
 
-class AuditedRuns : public SmallRuns<ScriptedSgd> {
+class AuditedRuns : public PrivateRuns {
  protected:
-  AuditedRuns() : SmallRuns({25, 10, 20, 5}) {}
+  AuditedRuns() {
+    model = Model({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 200}, Relu{}, Linear{200, 2}}},
+                  torch::kFloat32);
+  }
 
-  SimulationSetup audited(const CanaryPlan& canaries, const PrivacyPolicy& policy, std::int64_t rounds = 6,
-                          const WorkPool* workers = nullptr) const {
-    return {.dataset = dataset,
-            .partition = partition,
-            .model = wide,
-            .algorithm = algorithm,
-            .pool = workers == nullptr ? pool : *workers,
-            .stop = stop,
-            .seed = 4,
-            .rounds = rounds,
-            .cohort_size = 2,
-            .policy = policy,
-            .canaries = canaries};
+  SimulationSetup audited_on(const WorkPool& workers, const CanaryPlan& canaries, const PrivacyPolicy& policy,
+                             std::int64_t rounds = 6) const {
+    SimulationSetup setup = setup_on(workers, rounds, 2, policy);
+    setup.canaries = canaries;
+    return setup;
+  }
+  SimulationSetup audited(const CanaryPlan& canaries, const PrivacyPolicy& policy,
+                          std::int64_t rounds = 6) const {
+    return audited_on(pool, canaries, policy, rounds);
   }
 
   static CanaryAudit outcome(const Simulation& simulation, std::int64_t guesses) {
@@ -51,20 +48,17 @@ class AuditedRuns : public SmallRuns<ScriptedSgd> {
     while (!simulation.finished()) simulation.next_round();
     return simulation;
   }
-
-  Model wide{{.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 200}, Relu{}, Linear{200, 2}}},
-             torch::kFloat32};
 };
 
 TEST_F(AuditedRuns, ScoreTheSameBitsForAnyNumberOfWorkersAndAfterARestart) {
   const CanaryPlan plan{kGradientCanaries, 100};
   const WorkPool one{1, use_one_torch_thread}, three{3, use_one_torch_thread};
-  Simulation simulation(audited(plan, records_hidden(), 6, &one));
+  Simulation simulation(audited_on(one, plan, records_hidden()));
   finish(simulation);
-  Simulation other(audited(plan, records_hidden(), 6, &three));
+  Simulation other(audited_on(three, plan, records_hidden()));
   for (int round = 0; round < 3; ++round) other.next_round();
   const Bytes saved = other.save();
-  Simulation resumed(audited(plan, records_hidden(), 6, &three));
+  Simulation resumed(audited_on(three, plan, records_hidden()));
   resumed.restore(saved);
   EXPECT_EQ(resumed.canary_scores(), other.canary_scores());
   finish(resumed);
@@ -80,7 +74,7 @@ TEST_F(AuditedRuns, RefuseACheckpointOfOtherCanaries) {
   for (const CanaryPlan& plan : {CanaryPlan{kGradientCanaries, 99}, CanaryPlan{}}) {
     Simulation other(audited(plan, records_hidden()));
     EXPECT_THAT(test::message_of([&] { other.restore(saved); }),
-                testing::HasSubstr("the checkpoint has scores of 100 canaries"));
+                HasSubstr("the checkpoint has scores of 100 canaries"));
   }
 }
 
@@ -152,8 +146,8 @@ TEST_F(AuditedRuns, ScoreWrongLabelsByTheLossThatTheyLost) {
   const Canaries& canaries = simulation.canaries();
   const Examples examples = canaries.apply(dataset.train);
   Stream weights({.seed = 4, .round = 0, .client = kServer, .purpose = Purpose::kInitialWeights, .index = 0});
-  const Params start = wide.initial(weights);
-  const GradientEngine engine(wide, pool);
+  const Params start = model.initial(weights);
+  const GradientEngine engine(model, pool);
   for (std::size_t i = 0; i < 24; ++i) {
     const auto loss = [&](const Params& at) {
       return engine

@@ -1,19 +1,17 @@
 #include "harness/simulation/checkpoint.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/stream.hpp"
 
 #include "harness/simulation/state_file.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
@@ -122,12 +120,10 @@ TEST(Checkpoint, SaysWhatIsWrong) {
 
 TEST(Checkpoint, OfAnotherModelIsRefused) {
   const Bytes bytes = pack_checkpoint(sample(model_of(3)));
-  EXPECT_THAT(refusal(bytes, model_of(4)), ::testing::HasSubstr("parameters of another model (8 numbers"));
+  EXPECT_THAT(refusal(bytes, model_of(4)), HasSubstr("parameters of another model (8 numbers"));
   EXPECT_EQ(refusal(bytes, model_of(3, torch::kFloat64)),
             "the checkpoint's parameters are Float, this run's are Double");
 }
-
-using testing::HasSubstr;
 
 Bytes random_bytes(Stream& stream, std::size_t size) {
   Bytes bytes(size);
@@ -233,17 +229,15 @@ TEST_F(StateFileTest, EveryFlippedBitIsNoticed) {
 }
 
 TEST_F(StateFileTest, SaysWhatIsMissing) {
-  EXPECT_THAT(refusal([&] { (void)StateFile::open(path, {{0, 10, 0}}); }), HasSubstr("is missing"));
+  const auto refused = [&](const std::vector<Extent>& extents) {
+    return refusal([&] { (void)StateFile::open(path, extents); });
+  };
+  EXPECT_THAT(refused({{0, 10, 0}}), HasSubstr("is missing"));
   scratch.write("states.bin", "0123456789");
-  EXPECT_THAT(refusal([&] {
-                (void)StateFile::open(path, {{4, 7, 0}});
-              }),
+  EXPECT_THAT(refused({{4, 7, 0}}),
               HasSubstr("is cut short: it has 10 bytes of 11 that the checkpoint needs"));
-  EXPECT_THAT(refusal([&] { (void)StateFile::open(path, {{0, 5, 0}, {4, 2, 0}}); }), HasSubstr("is wrong"));
-  EXPECT_THAT(refusal([&] {
-                (void)StateFile::open(path, {{1, ~std::uint64_t{0}, 0}});
-              }),
-              HasSubstr("is wrong"));
+  EXPECT_THAT(refused({{0, 5, 0}, {4, 2, 0}}), HasSubstr("is wrong"));
+  EXPECT_THAT(refused({{1, ~std::uint64_t{0}, 0}}), HasSubstr("is wrong"));
   EXPECT_NO_THROW((void)StateFile::open(path, {{4, 6, 0}}));
 }
 

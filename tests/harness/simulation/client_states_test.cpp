@@ -4,12 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "harness/simulation/checkpoint.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/results/record/file_size_limit.hpp"
 #include "tests/scratch.hpp"
@@ -18,8 +17,6 @@ namespace fedarena {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
 using State = ClientStates::State;
 
 State state_of(std::size_t size, int fill) {

@@ -2,17 +2,13 @@
 #include "harness/simulation/cohort.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
 #include <set>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/error.hpp"
 
 #include "tests/harness/base/statistical_bounds.hpp"
+#include "tests/harness/sdk/numbers_of.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/message_of.hpp"
 
@@ -54,24 +50,12 @@ TEST(HeldOutClients, AreAFunctionOfTheSeed) {
   EXPECT_TRUE(choose_held_out(3, 1000, 0).empty());
 }
 
-// All 20 subsets of 3 out of 6 clients are equally likely.
-void expect_uniform_subsets(const std::function<Cohort(std::uint64_t)>& draw) {
-  std::map<Cohort, std::int64_t> counts;
-  for (std::uint64_t i = 1; i <= 20'000; ++i) ++counts[draw(i)];
-  std::vector<std::int64_t> cells;
-  for (const auto& [cohort, count] : counts) cells.push_back(count);
-  ASSERT_EQ(cells.size(), 20U);
-  EXPECT_TRUE(equally_likely(cells));
-}
-
+// Of all 20 subsets of 3 out of 6 clients, over rounds and, which is another thing, over seeds.
 TEST(Cohort, IsAUniformSubset) {
-  expect_uniform_subsets(
-      [](std::uint64_t i) { return choose_cohort(12, static_cast<std::int64_t>(i), 6, 3); });
-}
-
-// So is one in the long run of seeds, not of rounds.
-TEST(Cohort, IsAUniformSubsetOverSeeds) {
-  expect_uniform_subsets([](std::uint64_t seed) { return choose_cohort(seed, 1, 6, 3); });
+  std::int64_t round = 0;
+  EXPECT_TRUE(draws_equally(20'000, 20, [&] { return choose_cohort(12, ++round, 6, 3); }));
+  std::uint64_t seed = 0;
+  EXPECT_TRUE(draws_equally(20'000, 20, [&] { return choose_cohort(++seed, 1, 6, 3); }));
 }
 
 // Pairs of single-client cohorts of successive rounds fill 25 cells alike.
@@ -85,37 +69,26 @@ TEST(Cohort, IsIndependentOfTheRoundBefore) {
   EXPECT_TRUE(equally_likely(cells));
 }
 
-std::shared_ptr<const Layout> layout_of(std::int64_t size) {
-  Layout layout;
-  layout.add({size});
-  return std::make_shared<const Layout>(layout);
-}
-
 Message message(const std::vector<double>& values, std::int64_t examples) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return {{kUpdate, Params(layout_of(size), torch::tensor(values, torch::kFloat64))}, {kExamples, examples}};
-}
-
-std::vector<double> values(const Params& params) {
-  return {params.flat().data_ptr<double>(), params.flat().data_ptr<double>() + params.flat().numel()};
+  return {{kUpdate, vector_of(values)}, {kExamples, examples}};
 }
 
 TEST(Uplink, AveragesAlike) {
   const CohortUplink uplink(
       {message({1, 10}, 3), message({3, 30}, 0), message({5, -10}, 1), message({-1, 2}, 4)});
   EXPECT_EQ(uplink.size(), 4);
-  EXPECT_EQ(values(uplink.mean(kUpdate)), (std::vector<double>{2, 8}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate)), (std::vector<double>{2, 8}));
 }
 
 TEST(Uplink, AveragesByAnotherEntry) {
   const CohortUplink uplink({message({1, 10}, 3), message({3, 30}, 0), message({5, -10}, 1)});
-  EXPECT_EQ(values(uplink.mean(kUpdate, kExamples)), (std::vector<double>{2, 5}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate, kExamples)), (std::vector<double>{2, 5}));
 }
 
 TEST(Uplink, OfOneClientIsItsMessage) {
   const CohortUplink uplink({message({1.1, 10.3}, 7)});
-  EXPECT_EQ(values(uplink.mean(kUpdate)), (std::vector<double>{1.1, 10.3}));
-  EXPECT_EQ(values(uplink.mean(kUpdate, kExamples)), (std::vector<double>{1.1, 10.3}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate)), (std::vector<double>{1.1, 10.3}));
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate, kExamples)), (std::vector<double>{1.1, 10.3}));
 }
 
 TEST(Uplink, ShowsItsMessagesInOrder) {
@@ -137,7 +110,7 @@ TEST(Uplink, SumsInClientOrder) {
   const CohortUplink uplink({message({3e16}, 1), message({1}, 1), message({-3e16}, 1), message({1}, 1)});
   double sum = 0;
   for (const double value : {3e16, 1.0, -3e16, 1.0}) sum += 0.25 * value;
-  EXPECT_EQ(values(uplink.mean(kUpdate)), std::vector<double>{sum});
+  EXPECT_EQ(numbers_of(uplink.mean(kUpdate)), std::vector<double>{sum});
 }
 
 TEST(Uplink, RefusesAMeanOfNothing) {

@@ -4,10 +4,7 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/accounting/account.hpp"
 
@@ -15,13 +12,13 @@
 #include "tests/harness/base/statistical_bounds.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::HasSubstr;
 
 // Every client's examples in one round, as its oracle showed them.
 struct Shown {
@@ -37,9 +34,9 @@ struct Shown {
   }
 };
 
-class LabelRuns : public SmallRuns<ScriptedSgd> {
+class LabelRuns : public PrivateRuns {
  protected:
-  LabelRuns() : SmallRuns({25, 10, 20, 5}) {
+  LabelRuns() {
     algorithm.on_train = [this](Client& client) {
       const std::lock_guard lock(mutex_);
       seen_.of[client.id] = client.oracle.exact_batch();
@@ -137,9 +134,9 @@ TEST_F(LabelRuns, HaveTheEpsilonOfTheResponse) {
 TEST_F(LabelRuns, ChargeNothingForThePlanThatIsLeft) {
   Simulation simulation(setup(labels_hidden()));
   simulation.next_round();
-  const double made = *Odometer(AccountSettings()).epsilon(simulation.ledger()).epsilon;
+  const double made = *odometer_reading(simulation.ledger());
   simulation.charge_rest();
-  EXPECT_EQ(Odometer(AccountSettings()).epsilon(simulation.ledger()).epsilon, made);
+  EXPECT_EQ(odometer_reading(simulation.ledger()), made);
 }
 
 TEST_F(LabelRuns, TellExactLabelsToNobodyButTests) {
@@ -273,8 +270,7 @@ TEST_F(LabelRuns, GoOnFromEveryRoundWithTheSameBits) {
 
 // What the system's generator drew, it draws only once.
 TEST_F(LabelRuns, KeepLabelsThatNobodyCanDrawAgain) {
-  LabelPolicy policy = labels_hidden(2);
-  policy.noise_source = kSystemNoise;
+  const LabelPolicy policy = labels_hidden(2, kSystemNoise);
   Simulation one(setup(policy)), other(setup(policy));
   EXPECT_FALSE(one.repeatable());
   const auto first = round_of(one).labels();
@@ -289,8 +285,7 @@ TEST_F(LabelRuns, KeepLabelsThatNobodyCanDrawAgain) {
 
 // Labels that an attempt was answered with, and a crash lost, are drawn and charged again.
 TEST_F(LabelRuns, ChargeALostRelease) {
-  LabelPolicy policy = labels_hidden();
-  policy.noise_source = kSystemNoise;
+  const LabelPolicy policy = labels_hidden(0, kSystemNoise);
   Simulation lost(setup(policy));
   lost.next_round();
   Simulation again(setup(policy));

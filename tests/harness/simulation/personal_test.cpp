@@ -6,15 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
 #include "harness/wire/wire.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 
 namespace fedarena {
 namespace {
-
-using ::testing::ElementsAre;
 
 class PersonalModels : public PrivateRuns {
  protected:

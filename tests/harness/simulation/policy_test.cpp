@@ -1,15 +1,8 @@
 // Rounds under privacy policies: what the ledger holds of them, and what they answer.
-#include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
-#include <mutex>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "fedarena/base/overload.hpp"
 
@@ -18,21 +11,15 @@
 #include "harness/simulation/cohort.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/infinity.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 using Policies = PrivateRuns;
-
-std::optional<double> odometer_reading(const Ledger& ledger) {
-  return Odometer(AccountSettings()).epsilon(ledger).epsilon;
-}
 
 TEST_F(Policies, OnRecordsWriteEveryStepOfEveryParticipant) {
   Simulation simulation(setup(records_hidden()));
@@ -133,12 +120,11 @@ TEST_F(Policies, OnMessagesRefuseEntriesThatNobodyDeclared) {
   SimulationSetup named = setup(messages_hidden());
   named.algorithm_name = "algorithm \"leaky\"";
   Simulation simulation(named);
-  const Bytes before = simulation.save();
-  EXPECT_EQ(message_of([&] { simulation.next_round(); }).substr(0, 7), "client ");
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }),
-              HasSubstr(" of algorithm \"leaky\" in round 1 sends \"holds-class-0\", parameters, which its "
-                        "algorithm does not declare, under the policy \"local\""));
-  EXPECT_EQ(simulation.save(), before);
+  EXPECT_THAT(
+      refused_round(simulation),
+      AllOf(StartsWith("client "),
+            HasSubstr(" of algorithm \"leaky\" in round 1 sends \"holds-class-0\", parameters, which its "
+                      "algorithm does not declare, under the policy \"local\"")));
   // Where the mechanism is the oracle's, whatever is made of its answers may be sent.
   EXPECT_NO_THROW(Simulation(setup(records_hidden())).next_round());
 }
@@ -152,9 +138,7 @@ TEST_F(Policies, OnRecordsRefuseObservationsFromInsideOfAVote) {
     (void)client.oracle.noisy_sum(vote, {});
   };
   Simulation simulation(setup(records_hidden()));
-  const Bytes before = simulation.save();
-  EXPECT_THAT(message_of([&] { simulation.next_round(); }), HasSubstr("recorded inside of a vote"));
-  EXPECT_EQ(simulation.save(), before);
+  EXPECT_THAT(refused_round(simulation), HasSubstr("recorded inside of a vote"));
 }
 
 TEST_F(Policies, WriteTheCountOfAdaptiveClipping) {
@@ -234,60 +218,8 @@ TEST_F(Policies, AllowWeightsWhereOnlyRecordsAreHidden) {
   Simulation hidden_records(setup(records_hidden()));
   EXPECT_NO_THROW(hidden_records.next_round());
   Simulation hidden_clients(setup(clients_hidden()));
-  const Bytes before = hidden_clients.save();
-  EXPECT_THAT(message_of([&] { hidden_clients.next_round(); }),
+  EXPECT_THAT(refused_round(hidden_clients),
               HasSubstr("weighted by \"examples\" under the policy \"client\""));
-  EXPECT_EQ(hidden_clients.save(), before);
-}
-
-TEST_F(Policies, SampleClientsOnlyWhereClientsAreHidden) {
-  std::mutex mutex;
-  std::map<std::int64_t, std::vector<std::int64_t>> cohorts;
-  algorithm.on_train = [&](Client& client) {
-    const std::lock_guard lock(mutex);
-    std::vector<std::int64_t>& cohort = cohorts[client.round];
-    cohort.insert(std::upper_bound(cohort.begin(), cohort.end(), client.id), client.id);
-  };
-  for (const PrivacyPolicy& policy : private_policies()) {
-    cohorts.clear();
-    SimulationSetup long_run = setup(policy);
-    long_run.rounds = 40;
-    Simulation simulation(long_run);
-    const auto* clients = std::get_if<ClientPolicy>(&policy);
-    const bool poisson = clients != nullptr && clients->sampling == kPoisson;
-    std::set<std::int64_t> sizes;
-    while (!simulation.finished()) {
-      const results::RoundRecord record = simulation.next_round();
-      sizes.insert(record.clients);
-      EXPECT_EQ(cohorts[record.round],
-                poisson ? sample_cohort(4, record.round, 4, 2) : choose_cohort(4, record.round, 4, 2));
-    }
-    if (poisson) {
-      EXPECT_GT(sizes.size(), 3U);
-    } else {
-      EXPECT_EQ(sizes, std::set<std::int64_t>{2});
-    }
-  }
-}
-
-// Without anyone, a round is noise alone, and costs what every round costs.
-TEST_F(Policies, RunRoundsWithoutClients) {
-  SimulationSetup sparse = setup(clients_hidden());
-  sparse.rounds = 60;
-  sparse.cohort_size = 1;
-  Simulation simulation(sparse);
-  int empty = 0;
-  while (!simulation.finished()) {
-    const Params before = simulation.params();
-    const results::RoundRecord record = simulation.next_round();
-    if (record.clients > 0) continue;
-    ++empty;
-    EXPECT_EQ(record.uplink_bytes, 0);
-    EXPECT_EQ(record.examples, 0);
-    EXPECT_GT(norm(simulation.params() - before), 0);
-  }
-  EXPECT_GT(empty, 5);  // expected 19; fewer by chance: 1e-5
-  EXPECT_EQ(simulation.ledger().population().at(0).participations, 60);
 }
 
 TEST_F(Policies, RepeatARoundUnlessTheSystemNoisesIt) {
@@ -300,79 +232,6 @@ TEST_F(Policies, RepeatARoundUnlessTheSystemNoisesIt) {
   EXPECT_EQ(one.next_round().epsilon, two.next_round().epsilon);
   EXPECT_EQ(one.ledger(), two.ledger());
   EXPECT_TRUE(one.params().flat().ne(two.params().flat()).all().item<bool>());
-}
-
-// So many clients that two cohorts agree once in 10^18.
-class SecretCohorts : public SmallRuns<ScriptedSgd> {
- protected:
-  SecretCohorts() : SmallRuns(std::vector<std::int64_t>(64, 1)) {}
-
-  SimulationSetup setup(const PrivacyPolicy& policy) const { return setup_on(pool, 3, 32, policy); }
-  static std::set<std::int64_t> participants(const Ledger& ledger) {
-    std::set<std::int64_t> clients;
-    for (const auto& [client, record] : ledger.clients()) {
-      if (!record.segments.empty()) clients.insert(client);
-    }
-    return clients;
-  }
-  static std::set<std::int64_t> first_cohort(const SimulationSetup& of) {
-    Simulation simulation(of);
-    simulation.next_round();
-    return participants(simulation.ledger());
-  }
-  static ClientPolicy with(const std::string& source, const std::string& sampling = kPoisson) {
-    ClientPolicy policy = clients_hidden();
-    policy.noise_source = source;
-    policy.sampling = sampling;
-    return policy;
-  }
-};
-
-TEST_F(SecretCohorts, ComeFromNoSeedWhereTheClaimCountsOnThem) {
-  for (const char* sampling : {kPoisson, kWithoutReplacement}) {
-    EXPECT_EQ(first_cohort(setup(with(kStreamNoise, sampling))),
-              first_cohort(setup(with(kStreamNoise, sampling))));
-    EXPECT_NE(first_cohort(setup(with(kSystemNoise, sampling))),
-              first_cohort(setup(with(kSystemNoise, sampling))));
-  }
-  EXPECT_EQ(first_cohort(setup(with(kSystemNoise, kWithoutReplacement))).size(), 32U);
-  // Of other units nothing is amplified by them, and who takes part is public.
-  RecordPolicy records = records_hidden();
-  records.noise_source = kSystemNoise;
-  const std::vector<std::int64_t> drawn = choose_cohort(4, 1, 64, 32);
-  EXPECT_EQ(first_cohort(setup(records)), std::set<std::int64_t>(drawn.begin(), drawn.end()));
-}
-
-// A crash lost the round after it was answered; the next attempt has clients of its own.
-TEST_F(SecretCohorts, AreDrawnAnewForARoundThatWasLost) {
-  const SimulationSetup system = setup(with(kSystemNoise));
-  Simulation first(system), second(system), third(system);
-  const double once = first.next_round().epsilon.value();
-  second.charge_lost(first.ledger());
-  const double twice = second.next_round().epsilon.value();
-  third.charge_lost(second.ledger());
-  const double thrice = third.next_round().epsilon.value();
-  EXPECT_LT(once, twice);
-  EXPECT_LT(twice, thrice);
-  EXPECT_EQ(third.ledger().charged(0).size(), 3U);
-  const auto before = participants(first.ledger()), after = participants(second.ledger());
-  EXPECT_TRUE(std::ranges::includes(after, before)) << "who was in it stays listed";
-  EXPECT_GT(after.size(), before.size());  // none is new by chance: 1e-8
-  third.next_round();
-  EXPECT_EQ(third.ledger().charged(0).size(), 4U);
-}
-
-// Nobody knows who would have been in cohorts that were never drawn, and all are charged, whoever it was.
-TEST_F(SecretCohorts, AreNotMadeUpForRoundsThatWereLeftOut) {
-  const SimulationSetup system = setup(with(kSystemNoise));
-  Simulation whole(system), stopped(system);
-  while (!whole.finished()) whole.next_round();
-  stopped.next_round();
-  const Ledger made = stopped.ledger();
-  stopped.charge_rest();
-  EXPECT_EQ(stopped.ledger().made(), made);
-  EXPECT_TRUE(stopped.ledger().clients() == made.clients());
-  EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
 }
 
 // Two rows of one table that added the same noise would, subtracted, have none.
@@ -393,67 +252,6 @@ TEST_F(Policies, NoiseEveryCellByItself) {
                         [](auto& policy) { policy.noise_multiplier = 0, policy.clip_norm = 1e9; }},
                silent);
     EXPECT_TRUE(torch::equal(params_of(silent, 1), params_of(silent, 2)));
-  }
-}
-
-// Whoever stops when the numbers look good has looked at them: the plan is what was fixed before.
-TEST_F(Policies, ChargeThePlanWhenDataEndTheRun) {
-  for (const PrivacyPolicy& policy : private_policies()) {
-    Simulation whole(setup(policy));
-    while (!whole.finished()) whole.next_round();
-    Simulation stopped(setup(policy));
-    stopped.next_round();
-    const Ledger made = stopped.ledger();
-    ASSERT_TRUE(std::ranges::any_of(made.clients(), [](const auto& entry) {
-      return entry.second.segments.empty();
-    })) << "no client is left whose accesses have to be found out";
-    stopped.charge_rest();
-    EXPECT_EQ(stopped.rounds_done(), 1);
-    EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
-    EXPECT_EQ(stopped.ledger().made(), made);
-
-    const Ledger charged = stopped.ledger();
-    Simulation resumed(setup(policy));
-    resumed.restore(stopped.save());
-    resumed.charge_rest();
-    EXPECT_EQ(resumed.ledger(), charged);
-  }
-}
-
-// In a round of three clients send something, not in the first, which costs nothing.
-TEST_F(Policies, ChargeThePlanWhenRoundsDifferInCost) {
-  const auto is_silent = [](std::int64_t round) { return round % 3 != 0; };
-  algorithm.entries = [=](std::int64_t round) {
-    return is_silent(round) ? std::vector<UplinkEntry>() : std::vector<UplinkEntry>{kUpdate};
-  };
-  algorithm.on_send = [=](Client& client, Message& uplink) {
-    Message all = std::exchange(uplink, {});
-    if (!is_silent(client.round)) uplink.put(kUpdate, all[kUpdate]);
-  };
-  algorithm.on_aggregate = [=](Server& server, const Uplink& uplink) {
-    if (!is_silent(server.round)) server.params += uplink.mean(kUpdate);
-  };
-  ClientPolicy as_if = clients_hidden();
-  as_if.as_if_cohort = 20;
-  as_if.as_if_population = 100;
-  const std::vector<PrivacyPolicy> policies{clients_hidden(), as_if, messages_hidden()};
-  for (const PrivacyPolicy& policy : policies) {
-    const auto epsilons_of = [](const Ledger& ledger) {
-      return std::pair(*odometer_reading(ledger),
-                       *Odometer(AccountSettings()).epsilon(ledger.charged_as_if()).epsilon);
-    };
-    const SimulationSetup everyone = setup_on(pool, 6, 4, policy);
-    Simulation whole(everyone);
-    while (!whole.finished()) whole.next_round();
-    const auto [all, all_as_if] = epsilons_of(whole.ledger());
-    for (const int made : {1, 3, 5}) {
-      Simulation stopped(everyone);
-      for (int round = 0; round < made; ++round) stopped.next_round();
-      stopped.charge_rest();
-      const auto [charged, charged_as_if] = epsilons_of(stopped.ledger());
-      EXPECT_GE(charged, all * (1 - 1e-12)) << made;
-      EXPECT_GE(charged_as_if, all_as_if * (1 - 1e-12)) << made;
-    }
   }
 }
 
@@ -509,147 +307,6 @@ TEST_F(Policies, DeclareTheScoresThatRulesLookAt) {
               ElementsAre("the validation examples", "the scores of held-out clients"));
   validating.policy = NoPolicy{};
   EXPECT_THAT(Simulation(validating).ledger().public_data(), IsEmpty());
-}
-
-// Four batches and a gradient of the whole shard are planned; data take fewer batches, and no gradient of the
-// whole shard in most rounds, which costs far more than any batch.
-class PlannedRounds : public Policies {
- protected:
-  PlannedRounds() {
-    algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}, {0, 1}}}; };
-  }
-  void ask_for(std::int64_t batches, bool whole) {
-    algorithm.steps_in = [batches](std::int64_t) { return batches; };
-    algorithm.on_train = [whole](Client& client) {
-      const Params at = Params::zeros(client.model.layout(), client.model.options());
-      if (whole) (void)client.oracle.gradient(at, {});
-    };
-  }
-};
-
-TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
-  RecordPolicy filtered = records_hidden();
-  filtered.budget = 1e6;
-  Simulation whole(setup(records_hidden())), less(setup(records_hidden())), with_budget(setup(filtered));
-  for (int round = 0; round < 6; ++round) {
-    ask_for(4, true);
-    const results::RoundRecord all = whole.next_round();
-    ask_for(1 + round % 4, round == 0);
-    const results::RoundRecord record = less.next_round();
-    EXPECT_NEAR(*record.epsilon, *all.epsilon, 1e-9) << "round " << record.round;
-    with_budget.next_round();
-  }
-  EXPECT_GT(*odometer_reading(less.ledger()), *odometer_reading(less.ledger().made()));
-  // A budget is no plan: it does not know either what would have been asked for.
-  EXPECT_EQ(with_budget.ledger(), less.ledger());
-  EXPECT_FALSE(less.ledger().varies());
-}
-
-// Whoever asked for nothing at all is charged as well.
-TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
-  ask_for(4, true);
-  Simulation whole(setup(records_hidden()));
-  whole.next_round();
-  ask_for(0, false);
-  Simulation nothing(setup(records_hidden()));
-  EXPECT_NEAR(*nothing.next_round().epsilon, *odometer_reading(whole.ledger()), 1e-9);
-}
-
-TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
-  for (const PerClient& budget : {PerClient(0), PerClient(1e6), PerClient(std::vector<double>{1e6})}) {
-    RecordPolicy policy = records_hidden();
-    policy.budget = budget;
-    ask_for(4, true);
-    Simulation whole(setup(policy));
-    while (!whole.finished()) whole.next_round();
-    ask_for(1, false);
-    Simulation stopped(setup(policy));
-    stopped.next_round();
-    const Ledger made = stopped.ledger().made();
-    stopped.charge_rest();
-    EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
-    EXPECT_EQ(stopped.ledger().ended_after(), 1);
-    EXPECT_EQ(odometer_reading(stopped.ledger().made()), odometer_reading(made));
-  }
-}
-
-// A crash lost the round, or, after the end, the charge for rounds that were left out.
-TEST_F(PlannedRounds, ChargeThePlanOfARoundThatWasLost) {
-  RecordPolicy policy = records_hidden();
-  policy.noise_source = kSystemNoise;
-  ask_for(1, false);
-  Simulation killed(setup(policy)), resumed(setup(policy)), ended(setup(policy));
-  killed.next_round();
-  resumed.charge_lost(killed.ledger());
-  EXPECT_NEAR(*odometer_reading(resumed.ledger()), *odometer_reading(killed.ledger()), 1e-9);
-  ended.restore(killed.save());
-  const Ledger made = killed.ledger();
-  killed.charge_rest();
-  ended.charge_lost(killed.ledger());
-  EXPECT_EQ(ended.ledger(), made);
-}
-
-// A plan may differ from round to round, as long as it is public: a client that has made something once needs
-// it no more.
-TEST_F(PlannedRounds, MayDifferFromRoundToRound) {
-  const auto has_begun = [](const Client& client) { return client.state.contains(kVisits.name); };
-  algorithm.plan = [=](const Client& client) {
-    return AccessPlan{.gradients = {{5, has_begun(client) ? 0 : 4}}};
-  };
-  algorithm.steps = 0;
-  algorithm.on_train = [=](Client& client) {
-    const Params at = Params::zeros(client.model.layout(), client.model.options());
-    for (int step = 0; step < 4 && !has_begun(client); ++step)
-      (void)client.oracle.gradient(at, {.batch_size = 5});
-  };
-  Simulation whole(setup(records_hidden())), stopped(setup(records_hidden()));
-  while (!whole.finished()) whole.next_round();
-  EXPECT_FALSE(whole.ledger().varies());
-  stopped.next_round();
-  stopped.charge_rest();
-  EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
-}
-
-TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
-  const auto refusal = [&](const std::function<void(Client&)>& ask) {
-    algorithm.steps = 0;
-    algorithm.on_train = [&](Client& client) {
-      if (client.id == 2) ask(client);
-    };
-    SimulationSetup everyone = setup_on(pool, 6, 4, records_hidden());
-    everyone.algorithm_name = "algorithm \"scripted\"";
-    Simulation simulation(everyone);
-    const Bytes before = simulation.save();
-    const std::string message = message_of([&] { simulation.next_round(); });
-    EXPECT_EQ(simulation.save(), before);
-    return message;
-  };
-  const auto gradients = [](Client& client, std::int64_t batch_size, int count) {
-    const Params at = Params::zeros(client.model.layout(), client.model.options());
-    for (int i = 0; i < count; ++i) (void)client.oracle.gradient(at, {.batch_size = batch_size});
-  };
-  EXPECT_THAT(refusal([&](Client& client) {
-                gradients(client, 5, 5);
-                gradients(client, 0, 1);
-              }),
-              ::testing::StartsWith(
-                  "algorithm \"scripted\" asked client 2 in round 1 for 1 gradient of the whole shard, 5 "
-                  "gradients of batches of 5; allowed: what its plan has, which is what epsilon charges: 1 "
-                  "gradient of the whole shard, 4 gradients of batches of 5"));
-  // Not a batch of another size, nor a vote, in the place of what is planned.
-  EXPECT_THAT(refusal([&](Client& client) { gradients(client, 6, 1); }),
-              HasSubstr("1 gradient of batches of 6;"));
-  EXPECT_THAT(refusal([&](Client& client) { gradients(client, 0, 2); }),
-              HasSubstr("2 gradients of the whole shard;"));
-  EXPECT_THAT(refusal([](Client& client) {
-                (void)client.oracle.noisy_sum(
-                    [](const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); },
-                    {.parts = 2, .numbers = 3});
-              }),
-              HasSubstr("for 1 vote of parts;"));
-  // Where nothing is charged, nobody is held to anything.
-  algorithm.on_train = [&](Client& client) { gradients(client, 6, 9); };
-  EXPECT_NO_THROW(Simulation(setup(NoPolicy{})).next_round());
 }
 
 TEST_F(Policies, RefuseTheCheckpointsOfOthers) {

@@ -17,20 +17,15 @@ struct Served {
 
 class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithParamInterface<int> {
  protected:
-  RanksOfASimulation() : SmallRuns({40, 40, 40, 40, 40, 40}) {}
+  RanksOfASimulation() : SmallRuns({40, 40, 40, 40, 40, 40}) {
+    model = Model({.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 5000}, Relu{}, Linear{5000, 2}}},
+                  torch::kFloat32);
+  }
 
   SimulationSetup setup_with(const WorkPool& workers, Crew* crew = nullptr) const {
-    return {.dataset = dataset,
-            .partition = partition,
-            .model = wide_,
-            .algorithm = algorithm,
-            .pool = workers,
-            .stop = stop,
-            .seed = 4,
-            .rounds = 4,
-            .cohort_size = 6,
-            .policy = policy_,
-            .crew = crew};
+    SimulationSetup setup = setup_on(workers, 4, 6, policy_);
+    setup.crew = crew;
+    return setup;
   }
   void work(Ranks& ranks) const {
     const WorkPool one(1, use_one_torch_thread);
@@ -41,8 +36,6 @@ class RanksOfASimulation : public SmallRuns<ScriptedSgd>, public testing::WithPa
   }
 
   PrivacyPolicy policy_ = NoPolicy{};
-  const Model wide_{{.input_shape = {3}, .outputs = 2, .layers = {Linear{3, 5000}, Relu{}, Linear{5000, 2}}},
-                    torch::kFloat32};
 };
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RanksOfASimulation, testing::Values(2, 3));

@@ -2,19 +2,15 @@
 #include <map>
 #include <mutex>
 
-#include <gmock/gmock.h>
-
 #include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
 namespace {
 
 using test::message_of;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 class ObservedMeans : public SmallRuns<> {
@@ -51,10 +47,7 @@ TEST_F(ObservedMeans, AreTheSameBitsForAnyNumberOfWorkers) {
 
 // A client's own numbers do not pass the mechanism that hides clients; the server's are made of what did.
 TEST_F(ObservedMeans, OfClientsAreLeftOutWhereClientsAreHidden) {
-  ClientPolicy policy;
-  policy.clip_norm = 1;
-  policy.noise_multiplier = 1;
-  Simulation simulation(setup_on(pool, 1, 5, policy));
+  Simulation simulation(setup_on(pool, 1, 5, clients_hidden()));
   EXPECT_THAT(simulation.next_round().observed, ElementsAre(Pair("radius", 0.5), Pair("sent", 1)));
 }
 
@@ -79,10 +72,7 @@ TEST_F(ObservedMeans, TellWhoTookWhichModel) {
   EXPECT_EQ(chosen[2].model, 3);
   EXPECT_LT(chosen[0].client, chosen[1].client);
 
-  ClientPolicy policy;
-  policy.clip_norm = 1;
-  policy.noise_multiplier = 1;
-  Simulation secret(setup_on(pool, 1, 3, policy));
+  Simulation secret(setup_on(pool, 1, 3, clients_hidden()));
   secret.next_round();
   EXPECT_THAT(secret.next_round().choices, IsEmpty());
 

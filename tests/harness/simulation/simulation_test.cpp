@@ -6,10 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include <gmock/gmock.h>
-
 #include "harness/simulation/checkpoint.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -155,7 +154,7 @@ TEST_F(SimulationTest, RefusesForeignCheckpointsAndStaysAsItWas) {
   for (const Partition& other : {dealt_otherwise, fewer}) {
     partition = other;
     Simulation foreign(setup_on(pool, 5, 2));
-    EXPECT_THAT(restoring_refusal(foreign, bytes), ::testing::HasSubstr("of another partition"));
+    EXPECT_THAT(restoring_refusal(foreign, bytes), HasSubstr("of another partition"));
   }
   partition = mine;
 

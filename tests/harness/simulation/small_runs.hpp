@@ -5,11 +5,14 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "harness/oracle/noise_source.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "tests/message_of.hpp"
 
 namespace fedarena {
 
@@ -138,9 +141,10 @@ class ScriptedSgd final : public Algorithm {
   mutable std::atomic<int> trained = 0;
 };
 
-inline RecordPolicy records_hidden() {
+inline RecordPolicy records_hidden(const std::string& noise_source = kStreamNoise) {
   RecordPolicy policy;
   policy.noise_multiplier = 1.2;
+  policy.noise_source = noise_source;
   return policy;
 }
 
@@ -175,12 +179,38 @@ inline std::vector<PrivacyPolicy> private_policies() {
 }
 
 /// Two stages where there are rounds for the first.
-inline LabelPolicy labels_hidden(std::int64_t first_rounds = 0) {
+inline LabelPolicy labels_hidden(std::int64_t first_rounds = 0,
+                                 const std::string& noise_source = kStreamNoise) {
   LabelPolicy policy;
   policy.epsilon = 1.2;
   policy.stages = first_rounds > 0 ? 2 : 1;
   policy.first_rounds = first_rounds;
+  policy.noise_source = noise_source;
   return policy;
+}
+
+/// The epsilon of a ledger, or of accesses.
+template <typename Spent>
+std::optional<double> odometer_reading(const Spent& spent) {
+  return Odometer(AccountSettings()).epsilon(spent).epsilon;
+}
+
+/// The message that the next round is refused with. It leaves no trace.
+inline std::string refused_round(Simulation& simulation) {
+  const Bytes before = simulation.save();
+  std::string message = test::message_of([&] { simulation.next_round(); });
+  EXPECT_EQ(simulation.save(), before);
+  return message;
+}
+
+inline Params zeros_of(const Client& client) {
+  return Params::zeros(client.model.layout(), client.model.options());
+}
+
+/// Has the client take so many gradients at zero, of batches of that size; 0: of its whole shard.
+inline void take_gradients(Client& client, std::int64_t batch_size, std::int64_t count) {
+  const Params at = zeros_of(client);
+  for (std::int64_t i = 0; i < count; ++i) (void)client.oracle.gradient(at, {.batch_size = batch_size});
 }
 
 /// Sixty examples on four clients, of whom two are (or are expected to be) in a cohort.

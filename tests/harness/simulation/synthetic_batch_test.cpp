@@ -1,11 +1,10 @@
 #include <stdexcept>
 
-#include <gmock/gmock.h>
-
 #include "fedarena/base/error.hpp"
 
 #include "harness/simulation/round_notes.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena {
@@ -135,10 +134,9 @@ TEST_F(SyntheticBatches, AreRefusedInAnotherShape) {
             "the algorithm's synthetic inputs have the shape [2, 1, 3, 1], their targets [2]; the model's "
             "inputs have "
             "[n, 3, 1, 1]");
-  EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), torch::tensor({0})}),
-              ::testing::HasSubstr("their targets [1]"));
-  EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), {}}), ::testing::HasSubstr("their targets none"));
-  EXPECT_THAT(problem({{}, torch::tensor({0})}), ::testing::HasSubstr("have the shape none"));
+  EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), torch::tensor({0})}), HasSubstr("their targets [1]"));
+  EXPECT_THAT(problem({torch::ones({2, 3, 1, 1}), {}}), HasSubstr("their targets none"));
+  EXPECT_THAT(problem({{}, torch::tensor({0})}), HasSubstr("have the shape none"));
 }
 
 TEST(ToArray, KeepsShapeOrderAndKind) {

@@ -1,5 +1,4 @@
 // What the server sees of a client: its message as it was sent, or a sum that it drowns in.
-#include <gmock/gmock.h>
 
 #include "harness/simulation/cohort.hpp"
 #include "tests/harness/simulation/small_runs.hpp"

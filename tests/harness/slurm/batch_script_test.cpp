@@ -1,21 +1,14 @@
 // What sbatch is given: the script alone, run by bash without Slurm.
 #include "harness/slurm/batch_script.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "fedarena/base/child_program.hpp"
-#include "fedarena/base/error.hpp"
 
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena::slurm {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
 
 // Everything that a shell or sbatch might read as its own.
 const std::string kHostile = "a b'c\"d\\e$(touch hit)`touch hit`;touch hit #%A";

@@ -1,10 +1,8 @@
 // One owner for each cell, whatever the file system knows of locks.
 #include "harness/slurm/claim.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/harness/slurm/fake_slurm.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena::slurm {
@@ -15,8 +13,6 @@ using test::FakeQueue;
 using test::message_of;
 using test::no_task;
 using test::task;
-using testing::AllOf;
-using testing::HasSubstr;
 
 const std::string kOver = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1";
 const std::string kUnreachable = "echo 'Unable to contact slurm controller' >&2; exit 1";

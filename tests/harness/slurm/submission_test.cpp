@@ -1,21 +1,16 @@
 // What is known of cells that were submitted: the record, squeue's answer, and both in lists.
 #include "harness/slurm/submission.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "results/live/live_text.hpp"
 #include "results/table/list.hpp"
 #include "tests/harness/slurm/fake_slurm.hpp"
+#include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
 
 namespace fedarena::slurm {
 namespace {
 
 using test::FakeQueue;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 Submission submission() {
   return {.job = "5",

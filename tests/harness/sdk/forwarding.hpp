@@ -4,13 +4,12 @@
 
 #include "fedarena/algorithm.hpp"
 
-namespace fedarena::benchmarks {
+namespace fedarena {
 
-/// Passes every call on, so that a benchmark overrides only what it looks at. `inner` must outlive it.
+/// Passes every call on, so that others override only what they look at. `inner` must outlive it.
 class ForwardingOracle : public Oracle {
  public:
   explicit ForwardingOracle(Oracle& inner) : inner_(inner) {}
-  virtual ~ForwardingOracle() = default;
 
   Params gradient(const Params& at, const Query& query) override { return inner_.gradient(at, query); }
   std::int64_t steps_per_epoch(std::int64_t batch_size) const override {
@@ -48,7 +47,9 @@ inline Client observed(Client& client, Oracle& oracle, const Compute& compute) {
           .model = client.model,
           .compute = compute,
           .streams = client.streams,
-          .observed = client.observed};
+          .observed = client.observed,
+          .budget = client.budget,
+          .pixel_range = client.pixel_range};
 }
 
-}  // namespace fedarena::benchmarks
+}  // namespace fedarena

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "fedarena/matching.hpp"
+
+#include "tests/conformance/workbench.hpp"
+#include "tests/harness/sdk/finite_differences.hpp"
+
+namespace fedarena {
+
+inline Batch of_class(const Batch& from, std::int64_t label) {
+  return from.select(from.targets.eq(label).nonzero().flatten());
+}
+
+/// Condensation to two images each of classes 0 and 2, which are those of the examples, written out once
+/// more.
+struct CondensationByHand {
+  double image_rate, rate;
+  double image_momentum = 0, momentum = 0;
+
+  /// The images begin as noise and descend the cosine distances of the gradients of each class, along the way
+  /// of two models: two points each, an epoch of one batch between them. Derivatives are differences.
+  Batch set_for(const Batch& examples, const Model& network) const {
+    const Streams streams = Workbench::client_streams();
+    Stream noise = streams(Purpose::kSynthetic), weights = streams(Purpose::kSynthetic, 1);
+    std::vector<std::int64_t> shape = examples.inputs.sizes().vec();
+    shape.front() = 4;
+    Batch set{normal(noise, shape), torch::tensor({0, 0, 2, 2}, torch::kInt64)};
+    torch::Tensor velocity = torch::zeros_like(set.inputs);
+    for (int initialisation = 0; initialisation < 2; ++initialisation) {
+      Params model = network.initial(weights), model_velocity = zeros_like(model);
+      for (int point = 0; point < 2; ++point) {
+        if (point > 0) {
+          model_velocity = momentum * model_velocity + network.gradient(model, set);
+          model -= rate * model_velocity;
+        }
+        const torch::Tensor slope = central_differences(set.inputs, [&] {
+          double sum = 0;
+          for (const std::int64_t label : {0, 2}) {
+            sum +=
+                matching_distance(network.gradient(model, of_class(set, label)),
+                                  network.gradient(model, of_class(examples, label)), {.criterion = "cosine"})
+                    .value;
+          }
+          return sum;
+        });
+        EXPECT_GT(slope.abs().max().item<double>(), 1e-3);
+        velocity = image_momentum * velocity + slope;
+        set.inputs = set.inputs - image_rate * velocity;
+      }
+    }
+    return set;
+  }
+};
+
+}  // namespace fedarena

@@ -1,0 +1,174 @@
+// The privacy filter where each client has a budget of its own.
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tests/harness/simulation/budgets.hpp"
+#include "tests/matchers.hpp"
+
+namespace fedarena {
+namespace {
+
+// Clients of 25, 10, 20 and 5 examples, all of them in every round, with budgets of their own.
+class OwnBudgets : public Budgets {
+ protected:
+  static PerClient list(std::vector<double> numbers) { return PerClient(std::move(numbers)); }
+
+  // A client's epsilon after so many rounds under the policy.
+  double cost(const PrivacyPolicy& policy, std::int64_t client, std::int64_t rounds) const {
+    Simulation simulation(everyone(policy));
+    while (simulation.rounds_done() < rounds) simulation.next_round();
+    return *odometer_reading(simulation.ledger().charged(client));
+  }
+  // That pay for 2, 4, 3 and all of six rounds.
+  PrivacyPolicy with_staggered_budgets(const PrivacyPolicy& policy) const {
+    return with_budget(policy,
+                       list({cost(policy, 0, 2), 1.01 * cost(policy, 1, 4), cost(policy, 2, 3), 1e6}));
+  }
+  static std::vector<std::int64_t> participations(const Simulation& simulation) {
+    std::vector<std::int64_t> counts;
+    for (const auto& [client, record] : simulation.ledger().clients())
+      counts.push_back(Ledger::participations_of(record.segments));
+    return counts;
+  }
+};
+
+TEST_F(OwnBudgets, EndEachClientsPartByItself) {
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(messages_hidden())}) {
+    const PrivacyPolicy limited = with_staggered_budgets(policy);
+    Simulation simulation(everyone(limited));
+    std::vector<std::int64_t> cohorts;
+    std::vector<std::set<std::int64_t>> spent;
+    while (!simulation.finished()) {
+      cohorts.push_back(simulation.next_round().clients);
+      spent.push_back(simulation.spent());
+    }
+    EXPECT_THAT(participations(simulation), ElementsAre(2, 4, 3, 6));
+    EXPECT_THAT(cohorts, ElementsAre(4, 4, 3, 2, 1, 1));
+    EXPECT_THAT(spent[1], ElementsAre(0)) << "as soon as nothing is left";
+    EXPECT_THAT(spent.back(), ElementsAre(0, 1, 2));
+    for (std::int64_t client = 0; client < 4; ++client) {
+      const double budget = accounting(limited)->budget.of(client);
+      EXPECT_LE(*odometer_reading(simulation.ledger().charged(client)), budget);
+    }
+  }
+}
+
+TEST_F(OwnBudgets, EndInRoundsThatDataLeaveOutAsTheyWouldHave) {
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(messages_hidden())}) {
+    const PrivacyPolicy limited = with_staggered_budgets(policy);
+    Simulation stopped(everyone(limited));
+    stopped.next_round();
+    stopped.charge_rest();
+    EXPECT_THAT(participations(stopped), ElementsAre(2, 4, 3, 6));
+    EXPECT_THAT(stopped.spent(), ElementsAre(0, 1, 2));
+    Simulation again(everyone(limited));
+    again.restore(stopped.save());
+    EXPECT_EQ(again.spent(), stopped.spent());
+  }
+}
+
+TEST_F(OwnBudgets, DoNoWorkForClientsThatHaveSpentThem) {
+  const PrivacyPolicy policy = messages_hidden();
+  Simulation simulation(everyone(with_budget(policy, list({cost(policy, 0, 2), 1e6}))));
+  algorithm.trained = 0;
+  EXPECT_EQ(rounds_of(simulation), 6);
+  EXPECT_EQ(algorithm.trained, 4 + 4 + 4 * 2);
+  EXPECT_THAT(participations(simulation), ElementsAre(2, 6, 2, 6));
+}
+
+// Only what a client was asked for tells that the budget does not pay for it: its answer is dropped.
+TEST_F(OwnBudgets, DropAnAnswerThatTurnedOutTooDear) {
+  algorithm.steps = 2;
+  const PrivacyPolicy policy = records_hidden();
+  const double budget = cost(policy, 0, 3);
+  algorithm.steps_in = [](std::int64_t round) { return round == 3 ? 50 : 2; };
+  Simulation simulation(everyone(with_budget(policy, list({budget, 1e6, 1e6, 1e6}))));
+  simulation.next_round();
+  simulation.next_round();
+  algorithm.on_aggregate = [&](Server&, const Uplink& uplink) { EXPECT_EQ(uplink.size(), 3); };
+  const results::RoundRecord third = simulation.next_round();
+  EXPECT_EQ(third.clients, 3);
+  EXPECT_THAT(simulation.spent(), ElementsAre(0));
+  // Though the next round would be cheap again.
+  EXPECT_EQ(simulation.next_round().clients, 3);
+  EXPECT_THAT(participations(simulation), ElementsAre(2, 4, 4, 4));
+}
+
+TEST_F(OwnBudgets, KeepTheModelInARoundWithoutAnybody) {
+  const PrivacyPolicy policy = messages_hidden();
+  // A cohort of one: some are drawn again after they have spent theirs.
+  Simulation simulation(setup_on(pool, 6, 1, with_budget(policy, list({cost(policy, 0, 1)}))));
+  std::int64_t empty = 0;
+  try {
+    while (!simulation.finished()) {
+      const double start = norm(simulation.params());
+      const results::RoundRecord round = simulation.next_round();
+      if (round.clients > 0) continue;
+      ++empty;
+      EXPECT_EQ(norm(simulation.params()), start);
+      EXPECT_EQ(round.uplink_bytes, 0);
+    }
+  } catch (const BudgetSpent&) {
+  }
+  EXPECT_GT(empty, 0);
+  for (const std::int64_t rounds : participations(simulation)) EXPECT_LE(rounds, 1);
+}
+
+TEST_F(OwnBudgets, AreKeptToTheBitAfterARestart) {
+  for (const PrivacyPolicy& policy : {PrivacyPolicy(records_hidden()), PrivacyPolicy(messages_hidden())}) {
+    for (const std::int64_t cohort : {1, 2, 4}) {
+      const PrivacyPolicy limited =
+          with_budget(policy, list({cost(policy, 0, 1), 1.5 * cost(policy, 1, 2), 1e6}));
+      const SimulationSetup setup = setup_on(pool, 6, cohort, limited);
+      Simulation whole(setup);
+      while (!whole.finished()) {
+        Simulation again(setup);
+        again.restore(whole.save());
+        EXPECT_EQ(again.spent(), whole.spent());
+        whole.next_round();
+        again.next_round();
+        EXPECT_EQ(again.save(), whole.save());
+      }
+    }
+  }
+}
+
+TEST_F(OwnBudgets, ThatPayForNobodyAreAnError) {
+  Simulation simulation(everyone(with_budget(records_hidden(), list({1e-6, 1e-5}))));
+  EXPECT_THAT(refused_round(simulation), HasSubstr("no client's budget pays for a single round"));
+}
+
+TEST_F(OwnBudgets, AreToldToTheClients) {
+  std::mutex mutex;
+  std::map<std::int64_t, double> told;
+  algorithm.on_train = [&](Client& client) {
+    const std::scoped_lock lock(mutex);
+    told[client.id] = client.budget;
+  };
+  Simulation(everyone(with_budget(records_hidden(), list({1e6, 2e6, 3e6})))).next_round();
+  EXPECT_THAT(told, ElementsAre(std::pair(0, 1e6), std::pair(1, 2e6), std::pair(2, 3e6), std::pair(3, 1e6)));
+}
+
+// Each client's noise is its own, and its ledger entries say so.
+TEST_F(OwnBudgets, AndNoiseMayDifferByClient) {
+  RecordPolicy record = records_hidden();
+  LocalPolicy local = messages_hidden();
+  record.noise_multiplier = local.noise_multiplier = list({1, 2, 4});
+  Simulation of_records(everyone(record)), of_messages(everyone(local));
+  of_records.next_round();
+  of_messages.next_round();
+  for (std::int64_t client = 0; client < 4; ++client) {
+    const double noise = std::vector<double>{1, 2, 4, 1}[static_cast<std::size_t>(client)];
+    const auto event_of = [&](const Simulation& simulation) {
+      return simulation.ledger().clients().at(client).segments.at(0).accesses.at(0).event;
+    };
+    EXPECT_THAT(std::get<SampledGaussian>(event_of(of_records)).noise_multipliers, ElementsAre(noise));
+    EXPECT_EQ(std::get<Gaussian>(event_of(of_messages)).noise_multiplier, noise);
+  }
+}
+
+}  // namespace
+}  // namespace fedarena

@@ -1,0 +1,202 @@
+// What is charged for rounds as they were planned: when data end a run, and when clients ask for less.
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "tests/harness/simulation/small_runs.hpp"
+#include "tests/matchers.hpp"
+
+namespace fedarena {
+namespace {
+
+using EarlyEnds = PrivateRuns;
+
+// Whoever stops when the numbers look good has looked at them: the plan is what was fixed before.
+TEST_F(EarlyEnds, ChargeThePlan) {
+  for (const PrivacyPolicy& policy : private_policies()) {
+    Simulation whole(setup(policy));
+    while (!whole.finished()) whole.next_round();
+    Simulation stopped(setup(policy));
+    stopped.next_round();
+    const Ledger made = stopped.ledger();
+    ASSERT_TRUE(std::ranges::any_of(made.clients(), [](const auto& entry) {
+      return entry.second.segments.empty();
+    })) << "no client is left whose accesses have to be found out";
+    stopped.charge_rest();
+    EXPECT_EQ(stopped.rounds_done(), 1);
+    EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
+    EXPECT_EQ(stopped.ledger().made(), made);
+
+    const Ledger charged = stopped.ledger();
+    Simulation resumed(setup(policy));
+    resumed.restore(stopped.save());
+    resumed.charge_rest();
+    EXPECT_EQ(resumed.ledger(), charged);
+  }
+}
+
+// In a round of three clients send something, not in the first, which costs nothing.
+TEST_F(EarlyEnds, ChargeThePlanWhereRoundsDifferInCost) {
+  const auto is_silent = [](std::int64_t round) { return round % 3 != 0; };
+  algorithm.entries = [=](std::int64_t round) {
+    return is_silent(round) ? std::vector<UplinkEntry>() : std::vector<UplinkEntry>{kUpdate};
+  };
+  algorithm.on_send = [=](Client& client, Message& uplink) {
+    Message all = std::exchange(uplink, {});
+    if (!is_silent(client.round)) uplink.put(kUpdate, all[kUpdate]);
+  };
+  algorithm.on_aggregate = [=](Server& server, const Uplink& uplink) {
+    if (!is_silent(server.round)) server.params += uplink.mean(kUpdate);
+  };
+  ClientPolicy as_if = clients_hidden();
+  as_if.as_if_cohort = 20;
+  as_if.as_if_population = 100;
+  const std::vector<PrivacyPolicy> policies{clients_hidden(), as_if, messages_hidden()};
+  for (const PrivacyPolicy& policy : policies) {
+    const auto epsilons_of = [](const Ledger& ledger) {
+      return std::pair(*odometer_reading(ledger), *odometer_reading(ledger.charged_as_if()));
+    };
+    const SimulationSetup everyone = setup_on(pool, 6, 4, policy);
+    Simulation whole(everyone);
+    while (!whole.finished()) whole.next_round();
+    const auto [all, all_as_if] = epsilons_of(whole.ledger());
+    for (const int made : {1, 3, 5}) {
+      Simulation stopped(everyone);
+      for (int round = 0; round < made; ++round) stopped.next_round();
+      stopped.charge_rest();
+      const auto [charged, charged_as_if] = epsilons_of(stopped.ledger());
+      EXPECT_GE(charged, all * (1 - 1e-12)) << made;
+      EXPECT_GE(charged_as_if, all_as_if * (1 - 1e-12)) << made;
+    }
+  }
+}
+
+// Four batches and a gradient of the whole shard are planned; data take fewer batches, and no gradient of the
+// whole shard in most rounds, which costs far more than any batch.
+class PlannedRounds : public PrivateRuns {
+ protected:
+  PlannedRounds() {
+    algorithm.plan = [](const Client&) { return AccessPlan{.gradients = {{5, 4}, {0, 1}}}; };
+  }
+  void ask_for(std::int64_t batches, bool whole) {
+    algorithm.steps_in = [batches](std::int64_t) { return batches; };
+    algorithm.on_train = [whole](Client& client) { take_gradients(client, 0, whole ? 1 : 0); };
+  }
+};
+
+TEST_F(PlannedRounds, ChargeWhatWasPlannedByItsKind) {
+  RecordPolicy filtered = records_hidden();
+  filtered.budget = 1e6;
+  Simulation whole(setup(records_hidden())), less(setup(records_hidden())), with_budget(setup(filtered));
+  for (int round = 0; round < 6; ++round) {
+    ask_for(4, true);
+    const results::RoundRecord all = whole.next_round();
+    ask_for(1 + round % 4, round == 0);
+    const results::RoundRecord record = less.next_round();
+    EXPECT_NEAR(*record.epsilon, *all.epsilon, 1e-9) << "round " << record.round;
+    with_budget.next_round();
+  }
+  EXPECT_GT(*odometer_reading(less.ledger()), *odometer_reading(less.ledger().made()));
+  // A budget is no plan: it does not know either what would have been asked for.
+  EXPECT_EQ(with_budget.ledger(), less.ledger());
+  EXPECT_FALSE(less.ledger().varies());
+}
+
+// Whoever asked for nothing at all is charged as well.
+TEST_F(PlannedRounds, ChargeClientsThatWereNeverAsked) {
+  ask_for(4, true);
+  Simulation whole(setup(records_hidden()));
+  whole.next_round();
+  ask_for(0, false);
+  Simulation nothing(setup(records_hidden()));
+  EXPECT_NEAR(*nothing.next_round().epsilon, *odometer_reading(whole.ledger()), 1e-9);
+}
+
+TEST_F(PlannedRounds, ChargeThePlanOfRoundsThatDataLeaveOut) {
+  for (const PerClient& budget : {PerClient(0), PerClient(1e6), PerClient(std::vector<double>{1e6})}) {
+    RecordPolicy policy = records_hidden();
+    policy.budget = budget;
+    ask_for(4, true);
+    Simulation whole(setup(policy));
+    while (!whole.finished()) whole.next_round();
+    ask_for(1, false);
+    Simulation stopped(setup(policy));
+    stopped.next_round();
+    const Ledger made = stopped.ledger().made();
+    stopped.charge_rest();
+    EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
+    EXPECT_EQ(stopped.ledger().ended_after(), 1);
+    EXPECT_EQ(odometer_reading(stopped.ledger().made()), odometer_reading(made));
+  }
+}
+
+// A crash lost the round, or, after the end, the charge for rounds that were left out.
+TEST_F(PlannedRounds, ChargeThePlanOfARoundThatWasLost) {
+  const RecordPolicy policy = records_hidden(kSystemNoise);
+  ask_for(1, false);
+  Simulation killed(setup(policy)), resumed(setup(policy)), ended(setup(policy));
+  killed.next_round();
+  resumed.charge_lost(killed.ledger());
+  EXPECT_NEAR(*odometer_reading(resumed.ledger()), *odometer_reading(killed.ledger()), 1e-9);
+  ended.restore(killed.save());
+  const Ledger made = killed.ledger();
+  killed.charge_rest();
+  ended.charge_lost(killed.ledger());
+  EXPECT_EQ(ended.ledger(), made);
+}
+
+// A plan may differ from round to round, as long as it is public: a client that has made something once needs
+// it no more.
+TEST_F(PlannedRounds, MayDifferFromRoundToRound) {
+  const auto has_begun = [](const Client& client) { return client.state.contains(kVisits.name); };
+  algorithm.plan = [=](const Client& client) {
+    return AccessPlan{.gradients = {{5, has_begun(client) ? 0 : 4}}};
+  };
+  algorithm.steps = 0;
+  algorithm.on_train = [=](Client& client) { take_gradients(client, 5, has_begun(client) ? 0 : 4); };
+  Simulation whole(setup(records_hidden())), stopped(setup(records_hidden()));
+  while (!whole.finished()) whole.next_round();
+  EXPECT_FALSE(whole.ledger().varies());
+  stopped.next_round();
+  stopped.charge_rest();
+  EXPECT_NEAR(*odometer_reading(stopped.ledger()), *odometer_reading(whole.ledger()), 1e-9);
+}
+
+TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
+  const auto refusal = [&](const std::function<void(Client&)>& ask) {
+    algorithm.steps = 0;
+    algorithm.on_train = [&](Client& client) {
+      if (client.id == 2) ask(client);
+    };
+    SimulationSetup everyone = setup_on(pool, 6, 4, records_hidden());
+    everyone.algorithm_name = "algorithm \"scripted\"";
+    Simulation simulation(everyone);
+    return refused_round(simulation);
+  };
+  EXPECT_THAT(
+      refusal([&](Client& client) {
+        take_gradients(client, 5, 5);
+        take_gradients(client, 0, 1);
+      }),
+      StartsWith("algorithm \"scripted\" asked client 2 in round 1 for 1 gradient of the whole shard, 5 "
+                 "gradients of batches of 5; allowed: what its plan has, which is what epsilon charges: 1 "
+                 "gradient of the whole shard, 4 gradients of batches of 5"));
+  // Not a batch of another size, nor a vote, in the place of what is planned.
+  EXPECT_THAT(refusal([&](Client& client) { take_gradients(client, 6, 1); }),
+              HasSubstr("1 gradient of batches of 6;"));
+  EXPECT_THAT(refusal([&](Client& client) { take_gradients(client, 0, 2); }),
+              HasSubstr("2 gradients of the whole shard;"));
+  EXPECT_THAT(refusal([](Client& client) {
+                (void)client.oracle.noisy_sum(
+                    [](const Voters& voters) { return voters.examples.inputs.sum(1).unsqueeze(1); },
+                    {.parts = 2, .numbers = 3});
+              }),
+              HasSubstr("for 1 vote of parts;"));
+  // Where nothing is charged, nobody is held to anything.
+  algorithm.on_train = [&](Client& client) { take_gradients(client, 6, 9); };
+  EXPECT_NO_THROW(Simulation(setup(NoPolicy{})).next_round());
+}
+
+}  // namespace
+}  // namespace fedarena
