@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/oracle/noise_source.hpp"
+#include "harness/oracle/random_source.hpp"
 #include "harness/simulation/simulation.hpp"
 #include "tests/message_of.hpp"
 
