@@ -159,7 +159,7 @@ class Arena {
     use_one_torch_thread();
     while (const auto index = queue.take()) {
       try {
-        if (!run(cells_[*index])) end(queue);
+        if (!run_one(cells_[*index])) end(queue);
       } catch (const AlgorithmFailed& failed) {
         leave_out(*index, failed.complaint);
       } catch (...) {  // whatever it is, the thread that began the run throws it again
@@ -208,7 +208,7 @@ class Arena {
   }
 
   // False when the user stopped it, or another cell failed.
-  bool run(const PlannedCell& cell) {
+  bool run_one(const PlannedCell& cell) {
     const Experiment& experiment = cell.point->experiment;
     const auto dealt = inputs_.dealt(experiment, cell.seed);
     say_once(
