@@ -1,5 +1,4 @@
 // What an experiment looks at outside of every mechanism, whatever comes of its training.
-#include <algorithm>
 #include <array>
 
 #include "results/audit/expected_ledger.hpp"
@@ -16,10 +15,6 @@ constexpr std::array<std::string_view, 3> kExampleReaders = {"dsc", "fedgm", "fe
 
 // Whose examples say whose they are, so that clients may be tested on those of their users.
 constexpr std::array<std::string_view, 3> kDataWithUsers = {"femnist", "fed-emnist", "linear-mixture"};
-
-bool is_among(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 }  // namespace
 

@@ -34,10 +34,6 @@ std::int64_t times(std::int64_t left, std::int64_t right) {
   return __builtin_mul_overflow(left, right, &product) ? kMost : std::min(product, kMost);
 }
 
-bool is_one_of(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 }  // namespace
 
 ExpectedLedger::ExpectedLedger(std::string_view toml, const std::string& file)
@@ -170,7 +166,7 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
   if (algorithm_ == "fedmeta") return exactly(times(own("inner_steps"), 1) + 1);
   if (algorithm_ == "per-fedavg")
     return exactly(times(own("local_steps"), is("hessian", "hessian-free") ? 4 : 2));
-  if (is_one_of(kLocalTraining, algorithm_)) {
+  if (is_among(kLocalTraining, algorithm_)) {
     // A control variate that is a gradient of its own, or the steps of a model of the client's own.
     const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1
                                : algorithm_ == "ditto" ? sgd("personal_steps", "personal_epochs")
@@ -190,7 +186,7 @@ bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
     const bool trains = !settings_.has(kRate) || settings_.number<double>(kRate, 0) > 0;
     return round == 1 || !trains;
   }
-  return !is_one_of(kLocalTraining, algorithm_) && !is_one_of(kReadMessages, algorithm_);
+  return !is_among(kLocalTraining, algorithm_) && !is_among(kReadMessages, algorithm_);
 }
 
 bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients) const {
