@@ -53,7 +53,7 @@ std::set<std::pair<std::string, std::string>> common_settings(const Table& table
 class PivotHeadings {
  public:
   PivotHeadings(const Table& table, std::string key) : key_(std::move(key)) {
-    if (key_ == "dataset" || key_ == "partition" || key_ == "model") common_ = common_settings(table, key_);
+    if (is_choice(key_)) common_ = common_settings(table, key_);
   }
 
   std::string of(const Row& row) const {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
-#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 
 #include "results/record/claim_text.hpp"
@@ -19,18 +18,6 @@
 
 namespace fedarena::results {
 namespace {
-
-// The parts of a setting that are choices: their key, and the path of their name in an experiment file.
-struct ChoicePart {
-  std::string_view key;
-  std::string Setting::*member;
-  std::string_view section;
-  std::string_view name;
-};
-constexpr std::array<ChoicePart, 3> kChoices = {
-    {{"dataset", &Setting::dataset, "data", "data.name"},
-     {"partition", &Setting::partition, "partition", "partition.kind"},
-     {"model", &Setting::model, "model", "model.name"}}};
 
 // Other spellings of keys: of headings, of experiment files, of CSV.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSpellings = {
@@ -66,17 +53,15 @@ void add_privacy(const Row& row, Values& values) {
   values.add("adjacency", row.privacy->adjacency);
 }
 
-bool is_choice(const std::string& key) { return find_named(kChoices, key, &ChoicePart::key) != nullptr; }
-
 }  // namespace
 
 Sweep row_values(const Row& row) {
   Values values;
-  values.add("experiment", row.setting.experiment);
-  for (const ChoicePart& part : kChoices) {
+  for (const SettingPart& part : kSettingParts) {
     const std::string& choice = row.setting.*part.member;
     values.add(std::string(part.key), choice);
-    values.add(std::string(part.name), name_of_choice(choice));
+    if (part.chosen.empty()) continue;
+    values.add(std::string(part.chosen), name_of_choice(choice));
     for (const auto& [name, value] : settings_of_choice(choice))
       values.add(fmt::format("{}.{}", part.section, name), value);
   }
@@ -151,7 +136,7 @@ std::vector<std::string> keys_that_differ(const Row& left, const Row& right) {
       for (const auto& [key, value] : row->own_sweep) keys.erase(key);
     }
   }
-  for (const ChoicePart& part : kChoices) {
+  for (const SettingPart& part : kSettingParts) {
     const bool exact = std::ranges::any_of(
         keys, [&](const std::string& key) { return key.starts_with(std::string(part.section) + "."); });
     if (exact) keys.erase(std::string(part.key));

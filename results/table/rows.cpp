@@ -144,6 +144,11 @@ constexpr std::array<std::string_view, 5> kConditions = {"audit.", "cohort.", "s
 
 }  // namespace
 
+bool is_choice(std::string_view key) {
+  const auto* part = find_named(kSettingParts, key, &SettingPart::key);
+  return part != nullptr && !part->chosen.empty();
+}
+
 Sweep RowKey::whole_sweep() const {
   Sweep whole = setting.sweep;
   whole.insert(whole.end(), own_sweep.begin(), own_sweep.end());

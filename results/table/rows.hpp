@@ -26,18 +26,22 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-/// One part of a setting: its name in captions and headings, where it is found, and the section of the
-/// experiment file that it comes from.
+/// One part of a setting: its name in captions and headings, its key for programs, where it is found, the
+/// section of the experiment file that it comes from, and the path that a choice has its name from; empty
+/// where the part is no choice.
 struct SettingPart {
-  std::string_view name;
+  std::string_view name, key;
   std::string Setting::*member;
-  std::string_view section;
+  std::string_view section, chosen;
 };
 inline constexpr std::array<SettingPart, 4> kSettingParts = {
-    {{"experiment", &Setting::experiment, "experiment.name"},
-     {"data set", &Setting::dataset, "data"},
-     {"partition", &Setting::partition, "partition"},
-     {"model", &Setting::model, "model"}}};
+    {{"experiment", "experiment", &Setting::experiment, "experiment.name", ""},
+     {"data set", "dataset", &Setting::dataset, "data", "data.name"},
+     {"partition", "partition", &Setting::partition, "partition", "partition.kind"},
+     {"model", "model", &Setting::model, "model", "model.name"}}};
+
+/// Whether that is the key of a part that is a choice, "dirichlet (alpha = 0.1)".
+bool is_choice(std::string_view key);
 
 /// The identity of a row: one algorithm entry at one point of a grid.
 struct RowKey {

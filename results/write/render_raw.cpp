@@ -33,10 +33,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Table& table, c
   const auto add_number = [&](std::string name, std::optional<double> number) {
     add(std::move(name), csv_number(number));
   };
-  add("experiment", row.setting.experiment);
-  add("dataset", row.setting.dataset);
-  add("partition", row.setting.partition);
-  add("model", row.setting.model);
+  for (const SettingPart& part : kSettingParts) add(std::string(part.key), row.setting.*part.member);
   add("label", row.label);
   add("algorithm", row.summary().algorithm);
   add("rounds", std::to_string(row.summary().rounds));
@@ -176,10 +173,7 @@ Json published_json(const Table& table, const Row& row) {
 Json json_of(const Row& row, const Table& table) {
   const Summary& summary = row.summary();
   Json json;
-  json["experiment"] = row.setting.experiment;
-  json["dataset"] = row.setting.dataset;
-  json["partition"] = row.setting.partition;
-  json["model"] = row.setting.model;
+  for (const SettingPart& part : kSettingParts) json[std::string(part.key)] = row.setting.*part.member;
   json["sweep"] = Json::object();
   for (const auto& [key, value] : row.whole_sweep()) json["sweep"][key] = value;
   json["label"] = row.label;
