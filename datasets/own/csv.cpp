@@ -10,7 +10,6 @@
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_cell.hpp"
-#include "datasets/own/csv_join.hpp"
 #include "datasets/own/csv_parts.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"

@@ -31,14 +31,13 @@ PartitionInput input_of(const Indices& users) {
 // User 3 has no example.
 const Indices kUsers = {2, 0, 2, 1, 2, 0, 4};
 
-TEST(ByUser, MakesEveryUserAClient) {
+TEST(ByUser, MakesEveryUserWithEnoughExamplesAClient) {
   EXPECT_THAT(make_partition("by-user", {}, input_of(kUsers), 1),
               ElementsAre(Indices{1, 5}, Indices{3}, Indices{0, 2, 4}, Indices{6}));
-}
-
-TEST(ByUser, LeavesOutUsersWithTooFewExamples) {
   EXPECT_THAT(make_partition("by-user", {{"min_examples", 2}}, input_of(kUsers), 1),
               ElementsAre(Indices{1, 5}, Indices{0, 2, 4}));
+  EXPECT_THAT(make_partition("by-user", {{"train_fraction", 0.5}}, input_of(kUsers), 1),
+              ElementsAre(testing::SizeIs(1), Indices{3}, testing::SizeIs(2), Indices{6}));
 }
 
 // Two of the three users with examples enough: each pair in a third of the seeds.
@@ -80,11 +79,6 @@ TEST(ByUser, KeepsItsPromisesOnRandomUsers) {
       for (const std::int64_t index : share) EXPECT_EQ(users[static_cast<std::size_t>(index)], user);
     }
   }
-}
-
-TEST(ByUser, KeepsAShareOfEachUser) {
-  const Partition part = make_partition("by-user", {{"train_fraction", 0.5}}, input_of(kUsers), 1);
-  EXPECT_THAT(part, ElementsAre(testing::SizeIs(1), Indices{3}, testing::SizeIs(2), Indices{6}));
 }
 
 TEST(ByUser, RefusesWhatCannotBe) {

@@ -56,15 +56,11 @@ TEST(Classes, TakesClassesInAscendingOrder) {
               ElementsAre(Indices{2, 3}, Indices{0, 1, 4, 5}));
 }
 
-TEST(Classes, TakesClassesInTheGivenOrder) {
+TEST(Classes, TakesClassesInTheGivenOrderAndLeavesOutOthers) {
   const Labelled data = Labelled::balanced(10, 1);  // the index of an example is its class
   const Indices order = {5, 6, 1, 2, 0, 8, 9, 3, 4, 7};
   EXPECT_THAT(make_partition("classes", {{"class_order", order}}, data, 1),
               ElementsAre(Indices{5, 6}, Indices{1, 2}, Indices{0, 8}, Indices{3, 9}, Indices{4, 7}));
-}
-
-TEST(Classes, LeavesOutWhatTheOrderLeavesOut) {
-  const Labelled data = Labelled::balanced(5, 1);
   EXPECT_THAT(
       make_partition("classes",
                      {{"clients", 3}, {"classes_per_client", 1}, {"class_order", Indices{4, 0, 2}}}, data, 1),
