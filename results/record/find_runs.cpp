@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "results/record/run_setup.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/run_setup.hpp"
 #include "results/record/seal.hpp"
 #include "results/text/natural_order.hpp"
 #include "results/text/text.hpp"

@@ -1,5 +1,6 @@
 #include "harness/gradients/engine/per_example.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -74,16 +75,12 @@ void require_per_example_gradients(const Architecture& architecture) {
 }
 
 std::string per_example_warning(const Model& model) {
-  std::string names;
-  for (const Layer& layer : model.architecture().layers) {
-    const auto* custom = std::get_if<Custom>(&layer);
-    if (custom == nullptr || names.find("\"" + custom->name + "\"") != std::string::npos) continue;
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", custom->name);
-  }
-  if (names.empty()) return {};
-  return fmt::format(
-      "No rule for per-example gradients of {}: they are taken one example at a time, several times slower",
-      names);
+  const bool has_custom = std::ranges::any_of(model.architecture().layers, [](const Layer& layer) {
+    return std::holds_alternative<Custom>(layer);
+  });
+  if (!has_custom) return {};
+  return "The model has layers without a rule for per-example gradients: they are taken one example at a "
+         "time, several times slower";
 }
 
 ClippedSum clipped_one_by_one(const Model& model, const Params& at, double clip_norm, const Batch& batch) {

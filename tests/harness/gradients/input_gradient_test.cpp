@@ -237,8 +237,7 @@ TEST_F(InputGradient, AsksOnceForTheSlopeAtTheMeanGradient) {
   const Architecture gated{
       .input_shape = {6},
       .outputs = 2,
-      .layers = {Custom{"scale",
-                        {{6}},
+      .layers = {Custom{{{6}},
                         [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
                           return inputs * parameters[0];
                         },

@@ -82,8 +82,7 @@ inline bool has_custom_layers(const Architecture& architecture) {
 
 /// A layer without a rule, from four features to three.
 inline Custom gate() {
-  return {"gate",
-          {{4}, {4, 3}},
+  return {{{4}, {4, 3}},
           [](const std::vector<torch::Tensor>& parameters, const torch::Tensor& inputs) {
             return torch::tanh(inputs * parameters[0]).matmul(parameters[1]);
           },

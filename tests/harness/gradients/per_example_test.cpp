@@ -150,7 +150,7 @@ TEST_F(PerExample, FallsBackToOneAtATimeForLayersWithoutARule) {
 
 TEST_F(PerExample, WarnsOnlyOfLayersWithoutARule) {
   EXPECT_THAT(per_example_warning(Model(with_custom_layers(), torch::kFloat64)),
-              AllOf(HasSubstr("\"gate\""), HasSubstr("one example at a time")));
+              HasSubstr("one example at a time"));
   for (const ModelInfo& info : model_zoo()) {
     const Model model(build_model(info.name, {}, {.shape = {1, 28, 28}, .outputs = 10}), torch::kFloat32);
     EXPECT_EQ(per_example_warning(model).empty(), !has_custom_layers(model.architecture())) << info.name;

@@ -18,7 +18,7 @@ inline std::vector<double> numbers_of(const Params& params) { return numbers_of(
 /// A vector of parameters, in double precision.
 inline Params vector_of(const std::vector<double>& values) {
   Layout layout;
-  layout.add("tensor", {static_cast<std::int64_t>(values.size())});
+  layout.add({static_cast<std::int64_t>(values.size())});
   return {std::make_shared<const Layout>(layout), torch::tensor(values, torch::kFloat64)};
 }
 
