@@ -96,8 +96,19 @@ SeenExamples dealt_examples(const FinishedRun& run) {
   return dealt;
 }
 
+SeenExamples trained_examples(const FinishedRun& run) {
+  const SeenExamples dealt = dealt_examples(run);
+  SeenExamples trained{.part = dealt.part};
+  for (std::size_t i = 0; i < dealt.positions.size(); ++i) {
+    if (!run.took_part(dealt.clients[i])) continue;
+    trained.positions.push_back(dealt.positions[i]);
+    trained.clients.push_back(dealt.clients[i]);
+  }
+  return trained;
+}
+
 AttackedExamples draw_attacked_examples(const FinishedRun& run, std::int64_t most, const Eligible& eligible) {
-  SeenExamples members = dealt_examples(run), non_members = left_out_examples(run);
+  SeenExamples members = trained_examples(run), non_members = left_out_examples(run);
   const bool tests = non_members.size() < 2 * kLeastOfHalf;
   if (tests) non_members = test_examples(run);
   if (eligible) {

@@ -51,7 +51,7 @@ struct Reference {
 
 Reference reference_of(const FinishedRun& run) {
   Reference reference{&run, std::vector<bool>(static_cast<std::size_t>(run.dataset().train.size()))};
-  for (const std::int64_t position : dealt_examples(run).positions)
+  for (const std::int64_t position : trained_examples(run).positions)
     reference.trained_on[static_cast<std::size_t>(position)] = true;
   return reference;
 }
@@ -119,7 +119,7 @@ class Attacker {
           "Run the experiment with more seeds, and with [partition] train_fraction = 0.5, so that each seed "
           "leaves other examples out.");
     }
-    const SeenExamples members = dealt_examples(run_);
+    const SeenExamples members = trained_examples(run_);
     if (std::ranges::none_of(members.positions,
                              [&](std::int64_t position) { return left_out_somewhere(position); })) {
       refuse(fmt::format("{} asks models that did not train on an example, and every seed trained on all of "

@@ -16,6 +16,13 @@ const char* const kNoiseDoc =
     "noise multiplier: the standard deviation of the noise on a sum is this times the clip norm";
 const char* const kListDoc = "; of a list, client c has element c modulo the length";
 
+void check_clip_norm(double clip_norm) {
+  if (clip_norm >= kLeastClipNorm) return;
+  throw Error(Complaint{.found = fmt::format("clip_norm is {}", clip_norm),
+                        .allowed = fmt::format("a number from {} on", kLeastClipNorm),
+                        .remedy = "In single precision nothing can be clipped to so little"});
+}
+
 template <typename Policy>
 PolicyInfo info(std::string name, std::string summary) {
   return {std::move(name), std::move(summary), Policy::schema().fields(),
@@ -74,6 +81,11 @@ Schema<RecordPolicy> RecordPolicy::schema() {
       .extends(Accounting::schema());
 }
 
+void RecordPolicy::validate() const {
+  Accounting::validate();
+  check_clip_norm(clip_norm);
+}
+
 Schema<ClientPolicy> ClientPolicy::schema() {
   return Schema<ClientPolicy>{
       {"clip_norm", &ClientPolicy::clip_norm, kClipDoc, Constraint::positive()},
@@ -105,6 +117,7 @@ Schema<ClientPolicy> ClientPolicy::schema() {
 
 void ClientPolicy::validate() const {
   Accounting::validate();
+  check_clip_norm(clip_norm);
   for (const auto& [key, value] : {std::pair("noise_multiplier", &noise_multiplier), {"budget", &budget}}) {
     if (!value->is_list()) continue;
     throw Error(Complaint{
@@ -143,6 +156,7 @@ Schema<LocalPolicy> LocalPolicy::schema() {
 
 void LocalPolicy::validate() const {
   Accounting::validate();
+  if (clip_norm > 0) check_clip_norm(clip_norm);
   if (mechanism != kLocalGaussian || clip_norm > 0) return;
   throw Error(Complaint{
       .found = "clip_norm is 0 with the mechanism \"gaussian\"",

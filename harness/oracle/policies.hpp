@@ -16,6 +16,10 @@ namespace fedarena {
 inline constexpr const char* kPoisson = "poisson";
 inline constexpr const char* kWithoutReplacement = "without-replacement";
 
+/// The least clip norm: in single precision, what is clipped to a norm near 1e-38 loses so many digits that
+/// it may be twice as long.
+inline constexpr double kLeastClipNorm = 1e-30;
+
 /// What every private policy has: how its epsilon is computed, and what it may become.
 struct Accounting : AccountSettings {
   PerClient budget = 0;
@@ -38,6 +42,7 @@ struct RecordPolicy : Accounting {
   bool public_classes = false;
 
   static Schema<RecordPolicy> schema();
+  void validate() const;
 };
 
 /// Clients are protected: the server sees clipped, noised sums of whole messages (central, user-level

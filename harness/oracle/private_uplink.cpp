@@ -108,8 +108,9 @@ void PrivateUplink::adapt_clip_norm() const {
   const auto source = make_noise_source(setting_.policy.noise_source, setting_.streams, kCountStream);
   release_->noise(below, *source, kCountQuery);
   const double part = below / static_cast<double>(setting_.expected_cohort) + 0.5;
-  next_clip_norm_ =
+  const double next =
       setting_.clip_norm * std::exp(-setting_.policy.clip_rate * (part - setting_.policy.target_quantile));
+  next_clip_norm_ = std::max(next, kLeastClipNorm);
 }
 
 Params PrivateUplink::mean(Key<Params> key) const {

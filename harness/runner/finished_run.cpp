@@ -1,5 +1,6 @@
 #include "harness/runner/finished_run.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "harness/config/syntax/document.hpp"
 #include "harness/simulation/checkpoint.hpp"
 #include "harness/simulation/simulation.hpp"
+#include "results/audit/ledger_findings.hpp"
 #include "results/record/run_directory.hpp"
 
 namespace fedarena {
@@ -43,6 +45,19 @@ Params final_params(const results::RunDirectory& run, const Model& model) {
   }
 }
 
+// Rounds that data left out are charged, and nobody took part in them.
+std::set<std::int64_t> participants(const Ledger& ledger) {
+  std::set<std::int64_t> clients;
+  for (const auto& [client, record] : ledger.clients()) {
+    const bool took_part = std::ranges::any_of(record.segments, [&](const Ledger::Segment& segment) {
+      return segment.participations > 0 &&
+             (ledger.ended_after() == 0 || segment.first_round <= ledger.ended_after());
+    });
+    if (took_part) clients.insert(client);
+  }
+  return clients;
+}
+
 }  // namespace
 
 FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& inputs)
@@ -63,6 +78,7 @@ FinishedRun::FinishedRun(fs::path path, const Catalog& catalog, SharedInputs& in
   model_ = &inputs.model(experiment());
   features_ = feature_skew(experiment().partition.name, experiment().partition.settings);
   params_ = final_params(run, *model_);
+  took_part_ = participants(results::read_ledger(path_));
 }
 
 InputSkew FinishedRun::skew_of(std::int64_t client, std::int64_t first) const {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "fedarena/params.hpp"
@@ -18,8 +20,8 @@ namespace fedarena {
 /// run than it recorded. `inputs` must outlive it.
 class FinishedRun {
  public:
-  /// Throws Error where the folder holds no finished run with a checkpoint, or where data or partition are
-  /// others than the run recorded.
+  /// Throws Error where the folder holds no finished run with a checkpoint and a ledger, or where data or
+  /// partition are others than the run recorded.
   FinishedRun(std::filesystem::path path, const Catalog& catalog, SharedInputs& inputs);
 
   const std::filesystem::path& path() const { return path_; }
@@ -32,6 +34,8 @@ class FinishedRun {
   const PartitionedData& dealt() const { return *dealt_; }
   /// The global model after the last round.
   const Params& params() const { return params_; }
+  /// Whether the client took part in a round, by the ledger: small cohorts never draw some.
+  bool took_part(std::int64_t client) const { return took_part_.contains(client); }
   /// Whether clients see their examples changed at all, and what one of them sees them changed by: training
   /// examples, where `first` is 0.
   bool skewed() const { return features_.any(); }
@@ -47,6 +51,7 @@ class FinishedRun {
   std::shared_ptr<const PartitionedData> dealt_;
   FeatureSkew features_;
   Params params_;
+  std::set<std::int64_t> took_part_;
 };
 
 }  // namespace fedarena

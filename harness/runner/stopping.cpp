@@ -1,11 +1,9 @@
 #include "harness/runner/stopping.hpp"
 
-#include <cmath>
-
 namespace fedarena {
 
 bool StoppingRule::improves(const results::ValidationScore& score) const {
-  if (!best_ || std::isnan(best_->value)) return !best_ || !std::isnan(score.value);
+  if (!best_ || best_->diverged || score.diverged) return !best_ || score.better_than(*best_);
   if (score.criterion == results::kByValidationAccuracy)
     return score.value > best_->value + rule_.improvement;
   return score.value < best_->value * (1 - rule_.improvement);

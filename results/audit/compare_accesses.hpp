@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fedarena/accounting/ledger.hpp"
+#include "fedarena/accounting/odometer.hpp"
 
 #include "results/audit/comparison.hpp"
 #include "results/audit/expected_ledger.hpp"
@@ -84,6 +85,11 @@ void compare_labels(const Ledger& ledger, const ExpectedLedger& expected, std::i
 /// mechanisms. `ended_after`: the ledger's.
 void compare_exact_accesses(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
                             const ExpectedLedger& expected, Kinds& kinds);
+
+/// Under the policy "record": whether a client's rounds hold as many noised answers as the making of its
+/// synthetic examples takes. `ended_after`: the ledger's.
+void compare_generation(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
+                        const ExpectedLedger& expected, const Odometer& odometer, Kinds& kinds);
 
 /// Under the policy "client": whether the messages that the server reads one by one are in the ledger.
 void compare_reading(const Ledger& ledger, const ExpectedLedger& expected, Kinds& kinds);

@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+#include "fedarena/base/text.hpp"
+
 #include "results/audit/ledger_findings.hpp"
 
 namespace fedarena::results {
@@ -58,6 +61,14 @@ std::int64_t units_of(const Ledger& ledger) {
   std::int64_t examples = 0;
   for (const auto& [client, record] : ledger.clients()) examples += record.examples;
   return examples;
+}
+
+// Of the population that rescaled noise simulates, which no ledger counts.
+std::int64_t as_if_units_of(const Summary& summary, const Ledger& ledger) {
+  if (ledger.as_if().empty()) return 0;
+  const auto* population =
+      find_named(summary.policy_settings, "as_if_population", &std::pair<std::string, std::string>::first);
+  return population == nullptr ? 0 : parse_number<std::int64_t>(population->second).value_or(0);
 }
 
 // Of the client whose epsilon is the run's.
@@ -144,6 +155,7 @@ void compute_claim(Summary& summary, const Ledger& ledger) {
   const Account account = charged_account(claim, ledger, budget);
   claim.adjacency = account.adjacency ? std::string(name(*account.adjacency)) : "";
   claim.units = units_of(ledger);
+  claim.as_if_units = as_if_units_of(summary, ledger);
   claim.assumed = claim.settings.assume != "nothing" && any_counts(ledger, has_fixed_size);
   claim.rdp = account.rdp;
   claim.order = order_of(account);

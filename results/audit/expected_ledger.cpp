@@ -153,14 +153,44 @@ std::int64_t ExpectedLedger::own(const std::string& name) const {
   return std::max<std::int64_t>(0, settings_.number<std::int64_t>("algorithms." + name, 0));
 }
 
-std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
-  // Steps of local SGD, where 0 of them count epochs instead.
-  const auto sgd = [&](const char* steps, const char* epochs) {
-    if (own(steps) > 0) return times(own(steps), 1);
-    const std::int64_t batch = own("batch_size");
-    const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
-    return times(own(epochs), batch == 0 ? 1 : examples / batch + rest);
+std::int64_t ExpectedLedger::sgd_steps(std::int64_t examples, const char* steps, const char* epochs) const {
+  if (own(steps) > 0) return times(own(steps), 1);
+  const std::int64_t batch = own("batch_size");
+  const std::int64_t rest = batch > 0 && examples % batch != 0 ? 1 : 0;
+  return times(own(epochs), batch == 0 ? 1 : examples / batch + rest);
+}
+
+std::optional<ExpectedLedger::Generation> ExpectedLedger::generation(std::int64_t client,
+                                                                     std::int64_t examples) const {
+  const bool sends_pool = algorithm_ == "sda-fl";
+  SampledGaussian gradient = of_records(client);
+  const auto condensed = [&](const char* models, const char* points, const char* batches, const char* batch) {
+    const std::int64_t size = own(batch);
+    if (size > 0 && size < examples)
+      gradient.rate = static_cast<double>(size) / static_cast<double>(examples);
+    return Generation{.answer = gradient, .answers = times(times(own(models), own(points)), own(batches))};
   };
+  if (algorithm_ == "psg" && has("initialisations"))
+    return condensed("initialisations", "outer_steps", "real_batches", "batch_size");
+  if (!(algorithm_ == kPppfl || sends_pool) || !has("generator_steps") || !has("psg_models"))
+    return std::nullopt;
+  const double noise = gradient.noise_multipliers.front();
+  Generation generation{.answer = Gaussian{noise, gradient.adjacency}};  // noise, real: none
+  if (is("generator", "psg"))
+    generation = condensed("psg_models", "psg_points", "psg_gradients", "psg_batch_size");
+  if (is("generator", "dp-merf")) generation.answers = 1;
+  if (is("generator", "datalens")) {
+    // Without a number of steps, as many as the budget pays for.
+    const std::int64_t steps = own("generator_steps");
+    generation.answer = Gaussian{noise, Adjacency::kReplaceOne};
+    generation.answers = times(steps > 0 ? steps : std::int64_t{1} << 60, own("generator_batch_size"));
+  }
+  if (sends_pool) generation.steps = sgd_steps(examples, "local_steps", "local_epochs");
+  return generation;
+}
+
+std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examples) const {
+  const auto sgd = [&](const char* steps, const char* epochs) { return sgd_steps(examples, steps, epochs); };
   const auto exactly = [](std::int64_t count) { return Count{count, count}; };
   if (algorithm_ == "fedsgd") return exactly(1);
   if (algorithm_ == "fedmeta") return exactly(times(own("inner_steps"), 1) + 1);

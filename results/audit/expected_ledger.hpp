@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "fedarena/accounting/event.hpp"
 #include "fedarena/base/stream.hpp"
 
@@ -41,7 +43,10 @@ class ExpectedLedger {
   std::int64_t rounds() const { return settings_.number<std::int64_t>("experiment.rounds", 0); }
   /// Whether each client has a budget of its own, and which.
   bool has_own_budgets() const { return setting("budget", "0.0").starts_with('['); }
-  double budget(std::int64_t client) const { return number("budget", client); }
+  /// 0 without any.
+  double budget(std::int64_t client) const {
+    return setting("budget", "").empty() ? 0 : number("budget", client);
+  }
   /// Of the partition; none where the data decide it.
   std::optional<std::int64_t> clients() const;
   /// Who never trains, of so many clients, ascending.
@@ -66,6 +71,15 @@ class ExpectedLedger {
     std::int64_t sampled = 0, whole = 0;
   };
   std::optional<Plan> plan(std::int64_t examples) const;
+
+  /// The noised answers that the making of such a client's synthetic examples takes in its first round.
+  struct Generation {
+    Event answer;              ///< what each of them is
+    std::int64_t answers = 0;  ///< at most so many: a budget may pay for fewer
+    std::int64_t steps = 0;    ///< answers for other purposes beside them, in each of its rounds
+  };
+  /// None for an algorithm without any, or that this program does not bring along.
+  std::optional<Generation> generation(std::int64_t client, std::int64_t examples) const;
 
   /// Whether clients may send nothing in a round that has noise under the policy "local". Any algorithm may
   /// that this program does not bring along.
@@ -119,9 +133,12 @@ class ExpectedLedger {
   Event access_to(const std::string& what) const;
   // Of the algorithm: a count, and whether a choice is that.
   std::int64_t own(const std::string& name) const;
+  bool has(const std::string& name) const { return settings_.has("algorithms." + name); }
   bool is(const std::string& name, std::string_view value) const {
     return settings_.of("algorithms." + name) == value;
   }
+  // Of local SGD, where 0 steps count epochs instead.
+  std::int64_t sgd_steps(std::int64_t examples, const char* steps, const char* epochs) const;
   std::int64_t as_if_cohort() const { return settings_.number<std::int64_t>(section_ + "as_if_cohort", 0); }
   std::int64_t cohort_size(std::int64_t trained) const;
   std::int64_t trained(std::int64_t clients) const { return clients - std::ssize(held_out(clients)); }

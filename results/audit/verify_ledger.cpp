@@ -273,6 +273,8 @@ Verification verify_ledger(const std::filesystem::path& path) {
   // Another plugin's clients may send different numbers of vectors.
   const bool alike = expected.is_repeatable() && expected.may_have_centres() && expected.accesses(0);
   ChargedRounds charged;
+  std::optional<Odometer> odometer;
+  if (summary.privacy) odometer.emplace(summary.privacy->settings);
   std::optional<OwnBudgets> budgets;
   if (expected.has_own_budgets() && summary.privacy) budgets.emplace(expected, *summary.privacy);
   std::vector<Draws> draws(static_cast<std::size_t>(last));
@@ -305,6 +307,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
     if (ledger.unit() != Unit::kRecord) continue;
     compare_records(client, record, expected, kinds);
     compare_exact_accesses(client, record, ledger.ended_after(), expected, kinds);
+    if (odometer) compare_generation(client, record, ledger.ended_after(), expected, *odometer, kinds);
     add_draws(record, own, draws);
   }
   compare_everybody(run, ledger, expected, kinds);

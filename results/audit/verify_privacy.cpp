@@ -148,6 +148,8 @@ void verify_claim(const Ledger& ledger, const Summary& summary, Comparison& comp
   compare.text("adjacency", recorded.adjacency, claim.adjacency);
   compare.boolean("assumed", recorded.assumed, claim.assumed);
   if (recorded.units > 0) compare.integer("units", recorded.units, claim.units);
+  if (recorded.as_if_units > 0 || claim.as_if_units > 0)
+    compare.integer("as_if_units", recorded.as_if_units, claim.as_if_units);
   compare.claim("epsilon_rdp", recorded.rdp, claim.rdp);
   compare.close("order", recorded.order, claim.order);
   compare.claim("epsilon_pld", recorded.pld, claim.pld);

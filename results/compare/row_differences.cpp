@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/record/claim_text.hpp"
+#include "results/record/sweep.hpp"
 #include "results/table/notes.hpp"
 #include "results/text/number_format.hpp"
 
@@ -96,6 +99,23 @@ void compare_settings(const Summary& left, const Summary& right, Differences& di
   add(differences, kAcrossTuning, "tuning", trials_text(left.tuning), trials_text(right.tuning));
 }
 
+// What `--across` allows a condition to differ in: canaries are in the data, and a cohort trains in a round.
+const char* across_of(const std::string& condition) {
+  if (condition.starts_with("audit.")) return kAcrossData;
+  return condition == "experiment.dtype" ? kAcrossModel : kAcrossRounds;
+}
+
+// But for what tells the points of a grid apart.
+void compare_conditions(const FoundRun& left, const FoundRun& right, Differences& differences) {
+  const auto is_swept = [](const Summary& summary, const std::string& key) {
+    return find_named(summary.sweep, key, &Sweep::value_type::first) != nullptr;
+  };
+  for (const ConditionDifference& found : condition_differences(left.path, right.path)) {
+    if (is_swept(*left.summary, found.key) || is_swept(*right.summary, found.key)) continue;
+    add(differences, across_of(found.key), found.key, found.left, found.right);
+  }
+}
+
 // The first of each kind: the others mostly follow from it.
 Differences first_of_each_kind(const Differences& all) {
   Differences first;
@@ -116,6 +136,7 @@ std::vector<std::string> across_names() {
 std::vector<RowDifference> row_differences(const RowRuns& left, const RowRuns& right) {
   Differences differences;
   compare_settings(left.summary(), right.summary(), differences);
+  compare_conditions(*left.runs.front(), *right.runs.front(), differences);
   for (const FoundRun* run : left.runs) {
     const FoundRun* other = right.of_seed(run->summary->seed);
     if (other == nullptr) continue;

@@ -56,7 +56,17 @@ std::string budget_text(const PerClient& budget) {
 }
 
 std::string delta_warning(const PrivacyClaim& claim) {
-  if (claim.units == 0 || claim.settings.delta * static_cast<double>(claim.units) < 1) return {};
+  const auto promises_nothing = [&](std::int64_t units) {
+    return units > 0 && claim.settings.delta * static_cast<double>(units) >= 1;
+  };
+  if (!promises_nothing(claim.units)) {
+    if (!promises_nothing(claim.as_if_units)) return {};
+    return fmt::format(
+        "delta {} is not below 1/{}, one over the clients of the as-if population: there it allows to "
+        "publish "
+        "one as it is",
+        short_number(claim.settings.delta), claim.as_if_units);
+  }
   const char* unit = claim.unit == "record" ? "example" : claim.unit == "label" ? "label" : "client";
   return fmt::format(
       "delta {} is not below 1/{}, one over the number of {}s: it allows to publish one as it is",

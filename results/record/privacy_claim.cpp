@@ -68,6 +68,7 @@ void form_privacy(Form& form, Privacy& claim) {
   form.text("exact_access", claim.exact_access);
   form.list_of_texts("public_data", claim.public_data);
   if (form.has("units", claim.units)) form.integer("units", claim.units, 1);
+  if (form.has("as_if_units", claim.as_if_units)) form.integer("as_if_units", claim.as_if_units, 1);
   form.per_client("budget", claim.budget);
   form.text("stopped", claim.stopped);
 }
@@ -152,6 +153,8 @@ PrivacyClaim joint(const PrivacyClaim& left, const PrivacyClaim& right) {
   claim.pld = worse_of(left.pld, right.pld);
   claim.as_if_rdp = worse_of(left.as_if_rdp, right.as_if_rdp);
   claim.as_if_pld = worse_of(left.as_if_pld, right.as_if_pld);
+  claim.units = std::max(left.units, right.units);
+  claim.as_if_units = std::max(left.as_if_units, right.as_if_units);
   if (claim.exact_access.empty()) claim.exact_access = right.exact_access;
   std::set<std::string> all(left.public_data.begin(), left.public_data.end());
   all.insert(right.public_data.begin(), right.public_data.end());

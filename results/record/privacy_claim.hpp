@@ -52,9 +52,10 @@ struct PrivacyClaim {
   /// What the claim takes as public beside sizes, in words, in alphabetical order: what the ledger declares
   /// for the run, and what accesses in it are declared to be.
   std::vector<std::string> public_data = {};
-  std::int64_t units = 0;    ///< examples, or clients, that there are; 0 before the run is finished
-  PerClient budget = 0;      ///< the epsilon that the run, or each client, must not exceed; 0 for none
-  std::string stopped = {};  ///< kStoppedByBudget or empty
+  std::int64_t units = 0;        ///< examples, or clients, that there are; 0 before the run is finished
+  std::int64_t as_if_units = 0;  ///< clients of the population of `as_if_rdp`; 0 where there is none
+  PerClient budget = 0;          ///< the epsilon that the run, or each client, must not exceed; 0 for none
+  std::string stopped = {};      ///< kStoppedByBudget or empty
 
   bool operator==(const PrivacyClaim&) const = default;
 };

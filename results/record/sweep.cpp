@@ -147,13 +147,15 @@ std::optional<Tuning> read_tuning(JsonFields& fields) {
 }
 
 bool ValidationScore::better_than(const ValidationScore& other) const {
-  if (std::isnan(value) || std::isnan(other.value)) return !std::isnan(value) && std::isnan(other.value);
+  if (diverged || other.diverged) return !diverged && other.diverged;
   return criterion == kByValidationAccuracy ? value > other.value : value < other.value;
 }
 
 std::optional<ValidationScore> validation_score(const RoundRecord& round) {
-  if (round.validation_accuracy) return ValidationScore{kByValidationAccuracy, *round.validation_accuracy};
-  if (round.validation_loss) return ValidationScore{kByValidationLoss, *round.validation_loss};
+  const bool diverged = round.validation_loss && !std::isfinite(*round.validation_loss);
+  if (round.validation_accuracy)
+    return ValidationScore{kByValidationAccuracy, *round.validation_accuracy, diverged};
+  if (round.validation_loss) return ValidationScore{kByValidationLoss, *round.validation_loss, diverged};
   return std::nullopt;
 }
 

@@ -74,6 +74,7 @@ std::optional<Tuning> read_tuning(JsonFields& fields);
 struct ValidationScore {
   std::string_view criterion;  ///< kByValidationAccuracy or kByValidationLoss
   double value = 0;
+  bool diverged = false;  ///< its validation loss is nan or infinite; such a model still has an accuracy
 
   /// What diverged is never better, and equal ones are not.
   bool better_than(const ValidationScore& other) const;

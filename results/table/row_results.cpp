@@ -61,6 +61,18 @@ bool better(const Row& left, const Row& right) {
   return first < second || (std::isnan(second) && !std::isnan(first));
 }
 
+// "cohort.size (fedavg 1, fedprox 10)": the first condition in which some row differs from the first one.
+std::string different_condition(std::span<const Row> rows) {
+  for (const Row& row : rows) {
+    const auto found = condition_differences(rows.front().seeds.front().path, row.seeds.front().path);
+    if (found.empty()) continue;
+    const ConditionDifference& first = found.front();
+    return fmt::format("{} ({} {}, {} {})", first.key, row_name(rows.front()), first.left, row_name(row),
+                       first.right);
+  }
+  return {};
+}
+
 // Of one setting: marks its best, or returns the note that says why its rows cannot be compared.
 std::string compare(std::span<Row> rows, const std::string& where) {
   // Of what algorithms observe, nobody knows whether more or less is better.
@@ -79,6 +91,8 @@ std::string compare(std::span<Row> rows, const std::string& where) {
     return fmt::format("{}rows rest on different numbers of seeds ({}), so none is marked as the best", where,
                        counts);
   }
+  if (const std::string condition = different_condition(rows); !condition.empty())
+    return fmt::format("{}rows differ in {}, so none is marked as the best", where, condition);
   const bool all =
       std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.result.has_value(); });
   if (!all || differs([](const Row& row) { return row.result->share; })) return {};

@@ -259,6 +259,22 @@ std::map<std::string, std::string> row_conditions(const std::filesystem::path& r
   return conditions;
 }
 
+std::vector<ConditionDifference> condition_differences(const std::filesystem::path& left,
+                                                       const std::filesystem::path& right) {
+  auto first = row_conditions(left), second = row_conditions(right);
+  for (auto* conditions : {&first, &second}) {
+    if (!conditions->empty()) conditions->try_emplace("audit.kind", "none");  // as it is written: not at all
+  }
+  std::vector<ConditionDifference> differences;
+  for (const auto& [key, value] : first) {
+    const auto found = second.find(key);
+    const bool own = key.starts_with("algorithms.");
+    if (!own && found != second.end() && found->second != value)
+      differences.push_back({key, value, found->second});
+  }
+  return differences;
+}
+
 std::string short_hash(const std::string& hash) {
   constexpr std::size_t kShownDigits = 12;
   return hash.substr(0, kShownDigits);

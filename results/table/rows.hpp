@@ -107,6 +107,16 @@ void check_row(const RowRuns& row);
 /// "section.key". Empty where the file cannot be read, which `verify` reports.
 std::map<std::string, std::string> row_conditions(const std::filesystem::path& run);
 
+/// A condition in which two runs differ, and its values.
+struct ConditionDifference {
+  std::string key, left, right;
+};
+
+/// In what conditions two runs differ that are no algorithm's own: cohorts, rules that end a run, the type of
+/// the weights and canaries, of those that both files have.
+std::vector<ConditionDifference> condition_differences(const std::filesystem::path& left,
+                                                       const std::filesystem::path& right);
+
 /// The setting under which `separate_by_settings` tells data of one name apart.
 inline constexpr const char* kDataHashPath = "data.sha256";
 

@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,18 @@ Ledger read_ledger(const std::filesystem::path& file) {
   }
 }
 
+// What one number about all clients would hide.
+void check_neighbours(const std::vector<std::vector<Access>>& units, const EpsilonArguments& arguments) {
+  std::set<Adjacency> found;
+  for (const std::vector<Access>& accesses : units)
+    found.merge(adjacencies(as_assumed(accesses, arguments.options.settings)));
+  if (found.contains(Adjacency::kZeroOut)) found.erase(Adjacency::kAddRemove);
+  if (found.size() < 2) return;
+  throw Error(Complaint{.place = {arguments.ledger.string()},
+                        .found = fmt::format("the clients mix {} neighbours", describe(found)),
+                        .remedy = "Ask for one of them: --client N"});
+}
+
 // What is charged to each client of a ledger, or to the one that is asked for; equal ones once.
 std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& arguments) {
   const Ledger ledger = read_ledger(arguments.ledger);
@@ -66,6 +79,12 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
     for (const auto& [client, record] : ledger.clients()) add(client);
   }
   if (result.empty()) result.emplace_back();
+  check_neighbours(result, arguments);
+  if (arguments.client ? ledger.varies(*arguments.client) : ledger.varies())
+    print(
+        stderr,
+        "note: accesses changed from round to round, and no plan says so before: this is proven only if data "
+        "had no say in that; `fedarena privacy RUN` knows the run's budget, and what it claims\n");
   if (!ledger.public_data().empty())
     print(stderr, "note: this ledger takes as public, beside sizes: {}\n",
           fmt::format("{}", fmt::join(ledger.public_data(), ", ")));

@@ -27,6 +27,7 @@ std::string delta_note(const AlgorithmEntry& entry, const Partition& partition) 
     const bool of_examples = claim.unit == "record" || claim.unit == "label";
     claim.units += of_examples ? std::ssize(shard) : 1;
   }
+  if (const auto* client = std::get_if<ClientPolicy>(&policy)) claim.as_if_units = client->as_if_population;
   const std::string warning = results::delta_warning(claim);
   return warning.empty() ? "" : fmt::format("note: {}: {}", entry.label, warning);
 }

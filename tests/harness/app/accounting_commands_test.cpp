@@ -164,5 +164,33 @@ TEST_F(PrivacyCommand, SaysWhatALedgerTakesAsPublic) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("public")));
 }
 
+// Under a budget such a run claims the budget, of which its ledger knows nothing.
+TEST_F(PrivacyCommand, SaysThatALedgerWithoutAPlanVaries) {
+  Ledger ledger(Unit::kRecord);
+  for (const std::int64_t client : {0, 1}) ledger.add_client(client, 100);
+  ledger.record(1, 0, results::private_steps(10));
+  ledger.record(1, 1, results::private_steps(10));
+  ledger.record(2, 0, results::private_steps(4));
+  scratch.write("ledger.json", ledger.to_json());
+  const std::string note = "note: accesses changed from round to round, and no plan says so before";
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5").err, testing::HasSubstr(note));
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 0").err, testing::HasSubstr(note));
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err,
+              testing::Not(testing::HasSubstr(note)));
+}
+
+// One epsilon would be about neighbours that hide some of them only.
+TEST_F(PrivacyCommand, RefusesALedgerWhoseClientsHaveOtherNeighbours) {
+  Ledger ledger(Unit::kRecord);
+  for (const std::int64_t client : {0, 1}) ledger.add_client(client, 100);
+  ledger.record(1, 0, RoundAccesses({{Gaussian{1, Adjacency::kReplaceOne}, 1}}));
+  ledger.record(1, 1, RoundAccesses({{Gaussian{1, Adjacency::kZeroOut}, 1}}));
+  scratch.write("ledger.json", ledger.to_json());
+  EXPECT_THAT(refused("epsilon --ledger ledger.json --delta 1e-5"),
+              testing::HasSubstr("the clients mix replace-one and zero-out neighbours"));
+  EXPECT_THAT(succeed("epsilon --ledger ledger.json --delta 1e-5 --client 1").err,
+              testing::HasSubstr("adjacency zero-out"));
+}
+
 }  // namespace
 }  // namespace fedarena::test

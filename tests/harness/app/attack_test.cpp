@@ -97,6 +97,22 @@ TEST_F(AttackCommand, TakesNoCanaryWithAWrongLabelForAMember) {
   EXPECT_EQ(attacks_of(scratch / "out/fedavg-seed-1").member_examples.size(), 20U);
 }
 
+// One client of eight, once: the others hold 210 of the 240 examples, and no model ever saw them.
+TEST_F(AttackCommand, TakesNoExampleOfAClientThatNeverTookPartForAMember) {
+  SmallExperiment small = memorising();
+  small.seeds = "[1]";
+  small.rounds = 1;
+  small.partition = "kind = \"iid\"\nclients = 8\ntrain_fraction = 0.02";
+  small.cohort = "size = 1";
+  run_small(scratch, small);
+  succeed("attack out/fedavg-seed-1 --score loss");
+  const results::MembershipAttacks attacks = attacks_of(scratch / "out/fedavg-seed-1");
+  EXPECT_EQ(attacks.member_examples.size(), 15U);
+  for (const results::ScoredExample& example : attacks.member_examples)
+    EXPECT_EQ(example.client, attacks.member_examples.front().client);
+  EXPECT_GT(attacks.member_accuracy, 0.9);
+}
+
 TEST_F(AttackCommand, LeavesOutRunsThatItCannotAttack) {
   run_small(scratch, memorising());
   const fs::path out = scratch.path() / "out";

@@ -1,4 +1,5 @@
 // [tuning] from the file to the table: trials, the choice by validation examples, the runs with it.
+#include <cmath>
 #include <csignal>
 #include <string>
 
@@ -70,10 +71,11 @@ TEST_F(TuningRun, ChoosesByValidationExamplesNotByTests) {
   const fs::path trials = scratch / "runs/small-tuning";
   const fs::path still = trials / "algorithms.fedavg.rate=1e-09/fedavg-seed-0";
   const fs::path learning = trials / "algorithms.fedavg.rate=0.05/fedavg-seed-0";
-  const auto replace_last = [](const fs::path& run, double validation, double test) {
+  const auto replace_last = [](const fs::path& run, double validation, double test, double loss = 1) {
     auto directory = results::RunDirectory::open(run);
     results::RoundRecord last = directory.rounds().back();
     last.validation_accuracy = validation;
+    last.validation_loss = loss;
     last.test_accuracy = test;
     directory.replace_last(last);
   };
@@ -91,6 +93,13 @@ TEST_F(TuningRun, ChoosesByValidationExamplesNotByTests) {
   succeed("run small.toml --resume");
   EXPECT_THAT(tuning_of(scratch / "runs/small/fedavg-seed-1").chosen,
               ElementsAre(Pair("algorithms.fedavg.rate", "1e-09")));
+
+  // A model that diverged has an accuracy, too.
+  replace_last(still, 1.0, 0.0, std::nan(""));
+  fs::remove_all(scratch / "runs/small");
+  succeed("run small.toml --resume");
+  EXPECT_THAT(tuning_of(scratch / "runs/small/fedavg-seed-1").chosen,
+              ElementsAre(Pair("algorithms.fedavg.rate", "0.05")));
 }
 
 // fedprox gives its own rate, which the table of values does not change; it is not said to be chosen.

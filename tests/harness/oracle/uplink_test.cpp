@@ -225,6 +225,28 @@ TEST(AdaptiveClipping, FollowsTheGeometricUpdate) {
   }
 }
 
+// Where all messages are short, the norm falls for ever.
+TEST(AdaptiveClipping, StaysWithinWhatSinglePrecisionCanClipTo) {
+  std::vector<Message> messages;
+  for (int i = 0; i < 10; ++i) messages.push_back({{kFirst, vector_of({0})}});
+  EXPECT_EQ(next_norm(quiet_server(1.01 * kLeastClipNorm, 0.1, 1), std::move(messages)), kLeastClipNorm);
+}
+
+TEST(Policies, RefuseClipNormsBeyondSinglePrecision) {
+  int clipping = 0;
+  for (const PolicyInfo& policy : policies()) {
+    if (find_field(policy.fields, "clip_norm") == nullptr) continue;
+    ++clipping;
+    const auto make = [&](double clip_norm) {
+      policy.make(complete(policy.fields, {{"clip_norm", clip_norm}}));
+    };
+    make(kLeastClipNorm);
+    EXPECT_THAT(test::message_of([&] { make(1e-44); }),
+                HasSubstr("clip_norm is 1e-44; allowed: a number from"));
+  }
+  EXPECT_EQ(clipping, 3);
+}
+
 TEST(AdaptiveClipping, CountsANormEqualToTheClipNormAsBelow) {
   EXPECT_NEAR(next_norm(quiet_server(3), 0, 10), 3 * std::exp(-0.2 * 0.5), 1e-10);
 }

@@ -1,6 +1,7 @@
 // Which cells run at once, and how much memory they are taken to need.
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -157,6 +158,21 @@ TEST(StoppingRule, LooksAtLossesWhereThereAreNoAccuracies) {
   EXPECT_EQ(stop_by_losses(0.1, {10, 8.9, 8.8, 8.0, 7.9}), 0);
   const double nan = std::nan("");
   EXPECT_EQ(stop_by_losses(0, {nan, 5, nan, 4, nan, nan}), 6) << "what diverged is never better";
+}
+
+// A model that answers nothing has an accuracy, too: a tenth of ten classes.
+TEST(StoppingRule, TakesNoAccuracyOfWhatDivergedForABetterOne) {
+  StoppingRule rule({.patience = 2});
+  const auto see = [&](std::int64_t number, double accuracy, double loss) {
+    results::RoundRecord round = round_of(number, accuracy);
+    round.validation_loss = loss;
+    rule.see(round);
+    return rule.stopped();
+  };
+  EXPECT_EQ(see(1, 0.3, std::nan("")), "");
+  EXPECT_EQ(see(2, 0.1, 2.3), "") << "better than what diverged before";
+  EXPECT_EQ(see(3, 0.2, std::nan("")), "");
+  EXPECT_EQ(see(4, 0.2, std::numeric_limits<double>::infinity()), "patience");
 }
 
 TEST(StoppingRule, PrefersTheTargetWhereBothHold) {

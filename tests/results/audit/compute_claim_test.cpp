@@ -251,6 +251,21 @@ TEST(ComputeClaim, StatesTheSimulatedAndTheAsIfEpsilon) {
   EXPECT_LT(*claim.as_if_pld->epsilon, *claim.pld->epsilon);
 }
 
+// Which stands in no ledger.
+TEST(ComputeClaim, CountsTheAsIfPopulation) {
+  Ledger ledger(Unit::kClient);
+  ledger.record_population(1, accesses({sampled(0.5, 1)}));
+  Summary summary = finished("fedavg", 1, 0.5);
+  plan_privacy(summary, "client", kSettings, 0);
+  summary.policy_settings = {{"as_if_cohort", "100"}, {"as_if_population", "100000"}};
+  compute_claim(summary, ledger);
+  EXPECT_EQ(summary.privacy->as_if_units, 0) << "of a run that was not rescaled";
+  ledger.record_as_if(1, accesses({sampled(0.001, 1)}));
+  compute_claim(summary, ledger);
+  EXPECT_EQ(summary.privacy->as_if_units, 100'000);
+  EXPECT_EQ(parse_summary(to_json_text(summary), ""), summary);
+}
+
 TEST(ComputeClaim, ARunThatLookedAtNothingCostsNothing) {
   const PrivacyClaim claim = stated(record_ledger());
   EXPECT_EQ(claim.rdp->epsilon, 0);

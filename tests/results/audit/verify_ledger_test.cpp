@@ -208,6 +208,39 @@ TEST_F(ForgedRun, WhoseGeneratorHasItsOwnBatches) {
               ElementsAre("ledger.json: sampling rate of client 0 and 2 more is 0.1; recomputed: 0.2 or 1"));
 }
 
+// Votes stand in no round, so that only settings and budgets say how many there must be.
+TEST_F(ForgedRun, WithFewerVotesForItsSyntheticExamplesIsNoticed) {
+  const auto file = [](const std::string& budget) {
+    Settings settings = {
+        {"name", "\"pppfl\""},
+        {"local_epochs",
+         "2\ngenerator = \"datalens\"\ngenerator_steps = 2\ngenerator_batch_size = 20\npsg_models = 1"}};
+    if (!budget.empty()) settings["budget"] = budget;
+    return toml("record", settings);
+  };
+  const auto ledger_of_votes = [](std::int64_t votes) {
+    Ledger ledger(Unit::kRecord);
+    for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
+    for (std::int64_t round = 1; round <= kRounds; ++round) {
+      std::vector<Access> made;
+      if (round == 1) made.push_back({Gaussian{2, Adjacency::kReplaceOne}, votes});
+      for (std::int64_t client = 0; client < 3; ++client)
+        ledger.record(round, client, RoundAccesses(made, std::vector<Access>()));
+    }
+    return ledger;
+  };
+  const auto found = [&](const std::string& budget, std::int64_t votes) {
+    const PrivacyClaim claim{.unit = "record", .settings = {.delta = 1e-5}};
+    return differences(file(budget), ledger_of_votes(votes), 0, 0, claim);
+  };
+  const std::string fewer = "ledger.json: answers for synthetic examples of client 0 and 2 more is ";
+  EXPECT_THAT(found("", 40), IsEmpty());
+  EXPECT_THAT(found("", 4), ElementsAre(fewer + "4; recomputed: 40"));
+  // Two votes cost 7.08, three 9.01.
+  EXPECT_THAT(found("8.0", 2), IsEmpty());
+  EXPECT_THAT(found("8.0", 1), ElementsAre(fewer + "1; recomputed: 40, or as many as the budget pays for"));
+}
+
 // Where no setting says how often examples are looked at, the rounds do: 480 of them a round.
 TEST_F(ForgedRun, OfAnAlgorithmThatNobodyKnowsIsNoticedByItsRounds) {
   const std::string file = toml("record", {{"name", "\"theirs\""}});

@@ -52,6 +52,40 @@ TEST(RowDifferences, NameDataModelAndRounds) {
               ElementsAre("rounds | planned rounds: \"20\" and \"40\""));
 }
 
+// What no summary states, of experiment files of one name.
+TEST(RowDifferences, NameConditionsThatExperimentFilesState) {
+  const Scratch folder;
+  const auto difference = [&](const std::string& left, const std::string& right, const Sweep& sweep = {}) {
+    const auto run_of = [&](const std::string& label, const std::string& settings) {
+      FoundRun run = row_of(label, {0.5}, [&](Summary& summary) { summary.sweep = sweep; }).front();
+      run.path = folder / label;
+      folder.write(label + "/experiment.toml", settings);
+      return run;
+    };
+    const std::vector<FoundRun> runs = {run_of("fedavg", left), run_of("fedprox", right)};
+    const Rows rows = gather_rows(runs);
+    std::vector<std::string> found;
+    for (const RowDifference& each : row_differences(rows.rows.front(), rows.rows.back()))
+      found.push_back(each.across + " | " + each.text);
+    return found;
+  };
+  const std::string one = "[cohort]\nsize = 1\n", ten = "[cohort]\nsize = 10\n";
+  EXPECT_THAT(difference(one, ten), ElementsAre("rounds | cohort.size: \"1\" and \"10\""));
+  EXPECT_THAT(difference(one, one), IsEmpty());
+  EXPECT_THAT(difference(one, ""), IsEmpty()) << "an older record lacks it";
+  EXPECT_THAT(difference(one, ten, {{"cohort.size", "1"}}), IsEmpty()) << "the grid says it";
+  EXPECT_THAT(difference("[stopping]\npatience = 3\n", "[stopping]\npatience = 0\n"),
+              ElementsAre("rounds | stopping.patience: \"3\" and \"0\""));
+  EXPECT_THAT(difference("[experiment]\ndtype = \"float32\"\n", "[experiment]\ndtype = \"float64\"\n"),
+              ElementsAre("model | experiment.dtype: \"float32\" and \"float64\""));
+  EXPECT_THAT(difference(one, one + "[audit]\nkind = \"gradient\"\n"),
+              ElementsAre("data | audit.kind: \"none\" and \"gradient\""));
+  EXPECT_THAT(
+      difference("[algorithms.privacy]\nclip_norm = 1.0\n", "[algorithms.privacy]\nclip_norm = 2.0\n"),
+      IsEmpty())
+      << "an algorithm's own";
+}
+
 TEST(RowDifferences, LookAtTheNumberOfTrials) {
   const auto by = [](std::int64_t trials) -> Change {
     return [trials](Summary& summary) { summary.tuning = tuned_by(trials); };

@@ -141,6 +141,9 @@ TEST(RoundMetric, AtTheBestValidationLooksAtNoTest) {
   EXPECT_EQ(read("accuracy@best-validation", rounds).round, 4) << "the first of equal ones";
   EXPECT_EQ(read("accuracy@best-validation", rounds).value, 0.625);
   EXPECT_EQ(read("worst-client@best-validation", rounds).round, 4);
+  rounds[3].validation_loss = std::nan("");
+  EXPECT_EQ(read("accuracy@best-validation", rounds).round, 8) << "what diverged has an accuracy, too";
+  rounds[3].validation_loss = 3;
   for (RoundRecord& round : rounds) round.validation_accuracy.reset();
   EXPECT_EQ(read("accuracy@best-validation", rounds).round, 2) << "the smallest loss";
   rounds[1].validation_loss = std::nan("");

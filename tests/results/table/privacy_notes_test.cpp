@@ -135,5 +135,35 @@ TEST(PrivacyNotes, WarnsOfADeltaThatAllowsToPublishAUnit) {
   EXPECT_THAT(notes(0.5, 0, "record"), IsEmpty()) << "nobody knows how many there are";
 }
 
+// At so large a delta, a small epsilon of a large population is nothing.
+TEST(PrivacyNotes, WarnsOfADeltaThatIsTooLargeForTheAsIfPopulation) {
+  const auto notes = [](std::int64_t population) {
+    Summary summary = changed(finished_privately("fedavg", 1, 0.5), [&](PrivacyClaim& claim) {
+      claim.units = 10;
+      claim.unit = "client";
+      claim.adjacency = "replace-one";
+      claim.as_if_units = population;
+      claim.as_if_rdp = claim.as_if_pld = Claim{.epsilon = 0.1};
+    });
+    summary.policy = "client";
+    return table_of({summary}).notes;
+  };
+  EXPECT_THAT(notes(99'999), ::testing::SizeIs(1));
+  EXPECT_THAT(notes(100'000),
+              ::testing::Contains("fedavg: delta 1e-5 is not below 1/100000, one over the clients of the "
+                                  "as-if population: there it allows to publish one as it is"));
+}
+
+TEST(PrivacyNotes, WarnsByTheSeedWithTheMostUnits) {
+  const auto of_seed = [](std::int64_t seed, std::int64_t units) {
+    return changed(finished_privately("fedavg", seed, 0.5), [&](PrivacyClaim& claim) {
+      claim.settings.delta = 0.01;
+      claim.units = units;
+      claim.adjacency = "replace-one";
+    });
+  };
+  EXPECT_THAT(table_of({of_seed(1, 99), of_seed(2, 101)}).notes, ElementsAre(HasSubstr("not below 1/101")));
+}
+
 }  // namespace
 }  // namespace fedarena::results

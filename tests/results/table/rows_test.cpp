@@ -133,6 +133,26 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
   EXPECT_THAT(rows_of({run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "")}), ElementsAre("dp-fedavg: 2"));
 }
 
+// Two experiment files of one name.
+TEST(Rows, OfOtherConditionsHaveNoBest) {
+  const Scratch folder;
+  const auto run_of = [&](const std::string& label, double accuracy, const std::string& settings) {
+    FoundRun run = found(finished(label, 1, accuracy));
+    run.path = folder / label;
+    folder.write(label + "/experiment.toml", settings);
+    return run;
+  };
+  const std::vector<FoundRun> alike = {run_of("fedavg", 0.5, "[cohort]\nsize = 1\n"),
+                                       run_of("fedprox", 0.6, "[cohort]\nsize = 1\n")};
+  EXPECT_TRUE(make_table(alike).rows.back().best);
+  const std::vector<FoundRun> unlike = {run_of("fedavg", 0.5, "[cohort]\nsize = 1\n"),
+                                        run_of("fedprox", 0.6, "[cohort]\nsize = 10\n")};
+  const Table table = make_table(unlike);
+  EXPECT_FALSE(table.rows.back().best);
+  EXPECT_THAT(render_markdown(table), HasSubstr("rows differ in cohort.size (fedavg 1, fedprox 10), so none "
+                                                "is marked as the best"));
+}
+
 FoundRun on_data(const std::string& label, std::int64_t seed, char digit) {
   FoundRun run = with_parameters(label, seed, {});
   if (digit != ' ') run.summary->data_hash = std::string(64, digit);

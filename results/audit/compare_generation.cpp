@@ -1,0 +1,57 @@
+// How many noised answers the making of synthetic examples takes: by the settings, or as many as a budget
+// pays for. A ledger with fewer of them claims an epsilon that is not true.
+#include <algorithm>
+#include <limits>
+
+#include "results/audit/compare_accesses.hpp"
+#include "results/text/text.hpp"
+
+namespace fedarena::results {
+namespace {
+
+std::int64_t answers_in(const std::vector<Access>& accesses) {
+  std::int64_t count = 0;
+  for (const Access& access : accesses) {
+    const bool noised = std::holds_alternative<Gaussian>(access.event) ||
+                        std::holds_alternative<SampledGaussian>(access.event);
+    if (noised) count += access.count;
+  }
+  return count;
+}
+
+// Whether a budget pays for another answer in the last round of the segments up to this one.
+bool pays_for_another(const std::vector<Ledger::Segment>& segments, std::size_t last, const Event& answer,
+                      double budget, const Odometer& odometer) {
+  std::vector<Access> charged =
+      Ledger::charged_of({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(last) + 1});
+  charged.push_back({answer, 1});
+  return odometer.epsilon(charged).epsilon.value_or(std::numeric_limits<double>::infinity()) <= budget;
+}
+
+}  // namespace
+
+void compare_generation(std::int64_t client, const Ledger::ClientRecord& record, std::int64_t ended_after,
+                        const ExpectedLedger& expected, const Odometer& odometer, Kinds& kinds) {
+  const auto due = expected.generation(client, record.examples);
+  if (!due || record.examples == 0) return;
+  const double budget = expected.budget(client);
+  const std::vector<Ledger::Segment>& segments = record.segments;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Ledger::Segment& segment = segments[i];
+    // What data left out is charged as the dearest round.
+    if (ended_after > 0 && segment.first_round > ended_after) return;
+    const std::int64_t count = answers_in(segment.accesses) +
+                               answers_in(segment.unmade.value_or(std::vector<Access>())) - due->steps;
+    const std::int64_t most = i == 0 ? due->answers : 0;
+    // A budget that is spent pays for nothing in further rounds.
+    const bool one_round = segment.participations <= 1 || count == 0;
+    const bool all_paid = budget > 0 && 0 <= count && count < most && one_round &&
+                          !pays_for_another(segments, i, due->answer, budget, odometer);
+    const bool fits = count == most || all_paid || (count > most && !expected.is_repeatable());
+    kinds.result(
+        fits, "answers for synthetic examples", client_text(client), std::to_string(count),
+        budget > 0 ? fmt::format("{}, or as many as the budget pays for", most) : std::to_string(most));
+  }
+}
+
+}  // namespace fedarena::results
