@@ -199,7 +199,7 @@ Reading read_metric(const RoundMetric& metric, const std::optional<PrivacyClaim>
 }
 
 std::string heading(const RoundMetric& metric) {
-  const std::string what = heading(metric.quantity);
+  std::string what = heading(metric.quantity);
   if (metric.moment == Moment::kLast) return what;
   const std::string limit =
       metric.moment == Moment::kBytes ? human_bytes(metric.limit) : exact_number(metric.limit);
