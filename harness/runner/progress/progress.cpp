@@ -115,7 +115,10 @@ std::vector<std::string> Progress::parts() const {
   part(true, time_left());
   part(train_seconds_ > 0, speed);
   part(!cell.score.empty(), cell.score);
-  part(cell.clients_done > 0, fmt::format("client {}/{}", cell.clients_done, cell.clients));
+  const bool all_done =
+      cell.clients_done == cell.clients;  // aggregation and tests may take longer than they did
+  part(cell.clients_done > 0,
+       all_done ? "server at work" : fmt::format("client {}/{}", cell.clients_done, cell.clients));
   return texts;
 }
 

@@ -117,7 +117,7 @@ TEST_F(UplinkInversions, AreTheSameForAnyNumberOfWorkers) {
 
 TEST(SharedGradients, AreUpdatesOverMinusTheRate) {
   auto layout = std::make_shared<Layout>();
-  layout->add("w", {1});
+  layout->add({1});
   const Params update(layout, torch::tensor({3.0}, torch::kFloat64));
   for (const char* name : {"update", "model_update"}) {
     EXPECT_EQ(gradient_in({{Key<Params>{name}, update}}, 0.5).flat().item<double>(), -6);

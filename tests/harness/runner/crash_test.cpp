@@ -191,7 +191,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   void look() {
     if (!fs::exists(folder / results::kSummaryFile)) return;
     std::int64_t last = look_at_states();
-    for (const results::RoundRecord& record : results::rounds_of(folder)) {
+    for (const results::RoundRecord& record : results::RunDirectory::open(folder).rounds()) {
       see(record.round, *record.test_loss);
       published[record.round].insert(*record.test_loss);
       last = std::max(last, record.round);

@@ -36,7 +36,7 @@ TEST(Adam, StepsAreThoseOfTheAlgorithm) {
 
 TEST(Adam, MovesParametersInPlaceAndAlone) {
   auto layout = std::make_shared<Layout>();
-  layout->add("weight", {2});
+  layout->add({2});
   Params params(layout, numbers({1, 2}));
   const Params copy = params, gradient(layout, numbers({5, -5}));
   Adam().step(params, gradient, 0.25);

@@ -116,7 +116,7 @@ class Thrower final : public Algorithm {
     }
     if (config_.what == "layout") {
       auto layout = std::make_shared<Layout>();
-      layout->add("weight", {7});
+      layout->add({7});
       server.params = Params::zeros(layout, server.params.flat().options());
     }
   }
