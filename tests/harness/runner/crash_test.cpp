@@ -21,6 +21,7 @@
 #include "results/audit/ledger_findings.hpp"
 #include "results/audit/verify.hpp"
 #include "results/record/durable_file.hpp"
+#include "results/record/run_directory.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
 #include "tests/paths.hpp"
 #include "tests/scratch.hpp"
