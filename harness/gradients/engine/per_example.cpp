@@ -75,9 +75,8 @@ void require_per_example_gradients(const Architecture& architecture) {
 }
 
 std::string per_example_warning(const Model& model) {
-  const bool has_custom = std::ranges::any_of(model.architecture().layers, [](const Layer& layer) {
-    return std::holds_alternative<Custom>(layer);
-  });
+  const bool has_custom = std::ranges::any_of(
+      model.architecture().layers, [](const Layer& layer) { return std::holds_alternative<Custom>(layer); });
   if (!has_custom) return {};
   return "The model has layers without a rule for per-example gradients: they are taken one example at a "
          "time, several times slower";

@@ -101,7 +101,7 @@ TEST_F(Progress, IsOneLineOnATerminal) {
     if (rewritten && !line.empty()) progress.push_back(line);
   }
   const std::regex shape(
-      R"(\[[12]/2\] fed(avg|prox), seed 1: round \d+/400(, (\d+ s left|time left unknown|\d+ examples/s|accuracy [\d.]+ %|client \d/4))+)");
+      R"(\[[12]/2\] fed(avg|prox), seed 1: round \d+/400(, (\d+ s left|time left unknown|\d+ examples/s|accuracy [\d.]+ %|client [1-3]/4|server at work))+)");
   for (const std::string& line : progress) {
     EXPECT_LT(line.size(), kColumns) << line;
     EXPECT_TRUE(std::regex_match(line, shape)) << line;
