@@ -93,7 +93,7 @@ Target within_own(Target target, const SectionSpec& spec, const OverrideSource& 
         {.place = source.place, .value = {}, .kind = "a table", .table = Table{source.place, {}}});
   }
   // Something else than a table is a mistake of its own, and reported as such: the target is nothing.
-  std::optional<Table>& own = target.table->find(name)->written.table;
+  NestedTable& own = target.table->find(name)->written.table;
   return {own ? &*own : nullptr, target.key.substr(dot + 1)};
 }
 

@@ -100,7 +100,7 @@ Value draw(const Range& range, Stream& stream) {
 
 // Whether the entry is a range such as {from = 0.001, to = 1.0, scale = "log"}.
 bool is_range(const Setting& entry) {
-  const std::optional<Table>& table = entry.written.table;
+  const NestedTable& table = entry.written.table;
   return table && (table->find("from") != nullptr || table->find("to") != nullptr);
 }
 

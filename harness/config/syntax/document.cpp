@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include <toml++/toml.h>
@@ -203,6 +204,17 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+NestedTable::NestedTable() = default;
+NestedTable::NestedTable(Table table) : table_(std::make_unique<Table>(std::move(table))) {}
+NestedTable::NestedTable(const NestedTable& other)
+    : table_(other.table_ ? std::make_unique<Table>(*other.table_) : nullptr) {}
+NestedTable::NestedTable(NestedTable&& other) noexcept = default;
+NestedTable& NestedTable::operator=(NestedTable other) noexcept {
+  table_ = std::move(other.table_);
+  return *this;
+}
+NestedTable::~NestedTable() = default;
 
 const Setting* Table::find(std::string_view key) const { return find_named(settings, key, &Setting::key); }
 

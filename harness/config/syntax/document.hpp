@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,15 +14,26 @@
 
 namespace fedarena::config {
 
-struct Setting;
+struct Table;
 
-/// The settings below one [header], in the order of the file.
-struct Table {
-  Place place;
-  std::vector<Setting> settings;
+/// A table inside a value, or none: copied with it, behind a pointer because tables hold values.
+class NestedTable {
+ public:
+  NestedTable();
+  NestedTable(Table table);  // NOLINT(google-explicit-constructor): as std::optional
+  NestedTable(const NestedTable& other);
+  NestedTable(NestedTable&& other) noexcept;
+  NestedTable& operator=(NestedTable other) noexcept;
+  ~NestedTable();
 
-  Setting* find(std::string_view key);
-  const Setting* find(std::string_view key) const;
+  explicit operator bool() const { return table_ != nullptr; }
+  Table& operator*() { return *table_; }
+  const Table& operator*() const { return *table_; }
+  Table* operator->() { return table_.get(); }
+  const Table* operator->() const { return table_.get(); }
+
+ private:
+  std::unique_ptr<Table> table_;
 };
 
 /// What stands right of an equals sign, and where.
@@ -30,7 +42,7 @@ struct ParsedValue {
   std::optional<Value> value;                      ///< nothing when no setting can hold it
   std::string kind;                                ///< then: what it is, "a date"
   std::vector<std::pair<int, int>> elements = {};  ///< of a list: line and column of each
-  std::optional<Table> table = {};                 ///< where a section holds a table of its own
+  NestedTable table = {};                          ///< where a section holds a table of its own
   std::vector<ParsedValue> items = {};  ///< of a list: its elements, as far as a sweep can use them
 
   /// The value, where it has that type, or nullptr.
@@ -49,6 +61,15 @@ struct Setting {
   ParsedValue written;
   bool overridden = false;  ///< given by --set, by a profile, or by a list of values
   bool listed = false;      ///< given by a list of values: of [sweep] or [tuning]
+};
+
+/// The settings below one [header], in the order of the file.
+struct Table {
+  Place place;
+  std::vector<Setting> settings;
+
+  Setting* find(std::string_view key);
+  const Setting* find(std::string_view key) const;
 };
 
 /// What a document holds under one name at its top.
