@@ -66,7 +66,7 @@ json to_json(const Access& access) {
 
 std::vector<Access> accesses_within(const json& list, int depth);
 
-Event event_from(Fields& fields, int depth) {
+Event event_from(AccessFields& fields, int depth) {
   const std::string kind = fields.text("event");
   if (kind == "exact access") return ExactAccess{fields.text("what")};
   if (kind == "declared public") return DeclaredPublic{fields.text("what")};
@@ -110,7 +110,7 @@ Event event_from(Fields& fields, int depth) {
 std::vector<Access> accesses_within(const json& list, int depth) {
   std::vector<Access> accesses;
   for (const json& object : list) {
-    Fields fields(object, "an access");
+    AccessFields fields(object, "an access");
     Access access{event_from(fields, depth), fields.integer("count", 1)};
     fields.finish();
     validate(access.event);
@@ -133,36 +133,36 @@ bool is_integer(const json& value, std::int64_t lowest, std::int64_t highest) {
   return value.get<std::int64_t>() >= lowest && value.get<std::int64_t>() <= highest;
 }
 
-Fields::Fields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
+AccessFields::AccessFields(const json& object, std::string what) : object_(object), what_(std::move(what)) {
   if (!object.is_object()) throw Error::of("{} is {}; allowed: an object", what_, shown(object));
 }
 
-const json& Fields::at(const std::string& key) {
+const json& AccessFields::at(const std::string& key) {
   known_.push_back(key);
   const auto found = object_.find(key);
   if (found == object_.end()) throw Error::of("{} has no \"{}\"", what_, key);
   return *found;
 }
 
-std::string Fields::text(const std::string& key) {
+std::string AccessFields::text(const std::string& key) {
   const json& field = at(key);
   if (!field.is_string()) throw Error::of("\"{}\" is {}; allowed: a text", key, shown(field));
   return field.get<std::string>();
 }
 
-const json& Fields::list(const std::string& key) {
+const json& AccessFields::list(const std::string& key) {
   const json& field = at(key);
   if (!field.is_array()) throw Error::of("\"{}\" is {}; allowed: a list", key, shown(field));
   return field;
 }
 
-double Fields::number(const std::string& key) {
+double AccessFields::number(const std::string& key) {
   const json& field = at(key);
   if (!field.is_number()) throw Error::of("\"{}\" is {}; allowed: a number", key, shown(field));
   return field.get<double>();
 }
 
-std::int64_t Fields::integer(const std::string& key, std::int64_t lowest, std::int64_t highest) {
+std::int64_t AccessFields::integer(const std::string& key, std::int64_t lowest, std::int64_t highest) {
   const json& field = at(key);
   if (!is_integer(field, lowest, highest)) {
     throw Error::of("\"{}\" is {}; allowed: an integer from {} to {}", key, shown(field), lowest, highest);
@@ -170,7 +170,7 @@ std::int64_t Fields::integer(const std::string& key, std::int64_t lowest, std::i
   return field.get<std::int64_t>();
 }
 
-void Fields::finish() const {
+void AccessFields::finish() const {
   for (const auto& [key, field] : object_.items()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     throw unknown_name(fmt::format("{} has an unknown \"{}\"", what_, key), key, known_);

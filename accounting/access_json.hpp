@@ -19,15 +19,15 @@ inline constexpr std::int64_t kMostAccesses = 1'000'000'000'000;
 /// A field in a message; lists and objects may be of any size and depth.
 std::string shown(const nlohmann::json& field);
 
-/// Whether it is a whole number of that range.
+/// Whether it is written as an integer, from `lowest` to `highest`, which is not negative.
 bool is_integer(const nlohmann::json& value, std::int64_t lowest, std::int64_t highest = kMostAccesses);
 
 /// Reads the fields of one object, which must live as long. Throws Error that names the field where one is
 /// missing, or of another type or range than is asked for.
-class Fields {
+class AccessFields {
  public:
   /// `what` the object is, in messages: "a segment".
-  Fields(const nlohmann::json& object, std::string what);
+  AccessFields(const nlohmann::json& object, std::string what);
 
   bool has(const std::string& key) const { return object_.contains(key); }
   const nlohmann::json& at(const std::string& key);

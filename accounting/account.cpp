@@ -76,7 +76,8 @@ double badness(const Claim& claim) { return claim.epsilon.value_or(std::numeric_
 
 }  // namespace
 
-// Reads ledgers under fixed settings; keeps the curves of the events it has met.
+// Reads ledgers under fixed settings; keeps the curves of the events it has met. Not in the unnamed
+// namespace, for Odometer declares it.
 class RdpReader {
  public:
   // Throws Error for settings that no accountant knows.

@@ -38,7 +38,7 @@ json to_json(const std::vector<Ledger::Segment>& segments) {
 }
 
 Ledger::Segment segment_from(const json& object) {
-  Fields fields(object, "a segment");
+  AccessFields fields(object, "a segment");
   Ledger::Segment segment;
   segment.first_round = fields.integer("first_round", 1, kMostRounds);
   segment.last_round = fields.integer("last_round", segment.first_round, kMostRounds);
@@ -79,7 +79,7 @@ constexpr std::int64_t kMostIdle = 5'000'000;
 constexpr const char* kPublicData = "public_data";
 
 std::pair<std::int64_t, Ledger::ClientRecord> client_from(const json& object) {
-  Fields client(object, "a client");
+  AccessFields client(object, "a client");
   const std::int64_t number = client.integer("client", 0);
   Ledger::ClientRecord record{.examples = client.integer("examples", 0),
                               .segments = segments_from(client.list("segments"))};
@@ -210,7 +210,7 @@ Ledger Ledger::from_json(std::string_view text) {
       return true;
     };
     const json document = parse_json<json>(text, {}, take);
-    Fields fields(document, "the ledger");
+    AccessFields fields(document, "the ledger");
     // First, because another version may lay out everything else differently.
     if (const std::int64_t schema = fields.integer("schema", 1); schema != kSchema) {
       throw Error::of("a ledger of schema {}; this program reads schema {}", schema, kSchema);

@@ -118,7 +118,7 @@ Partition deal_classes(const Settings& given, const PartitionInput& input, std::
           .found = fmt::format("client {} would hold no example: the data has none of its classes", client),
           .remedy = "leave classes without examples out of class_order"});
     }
-    std::sort(partition[client].begin(), partition[client].end());
+    std::ranges::sort(partition[client]);  // which examples a cut keeps depends on their order
   }
   if (settings.equal_sizes) cut_to_smallest(partition, seed);
   return partition;

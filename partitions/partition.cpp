@@ -164,6 +164,7 @@ Partition make_partition(const std::string& kind, const Settings& settings, cons
   const Dealing common = dealing_of(kind, settings);
   check_enough_examples(common, input);
   Partition partition = found.deal(settings, input, seed);
+  // Before shares are cut: which examples stay depends on their order.
   for (auto& share : partition) std::ranges::sort(share);
   if (common.train_fraction < 1) keep_share(partition, common.train_fraction, seed);
   return partition;

@@ -42,10 +42,10 @@ CLI::Option* add_count(CLI::App& command, const std::string& option, Number& cou
 CLI::Option* add_name(CLI::App& command, const std::string& option, std::string& name,
                       const std::vector<std::string>& names, const std::string& doc);
 
-/// The names that a table has.
+/// The keys of a map, in its order.
 template <typename Map>
-std::vector<std::string> keys_of(const Map& table) {
-  return names_of(table, &Map::value_type::first);
+std::vector<std::string> keys_of(const Map& map) {
+  return names_of(map, &Map::value_type::first);
 }
 
 /// Adds an option that takes names with commas between them.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/find.hpp"
+
 #include "datasets/registry.hpp"
 #include "partitions/feature_skew.hpp"
 #include "results/audit/compute_claim.hpp"
@@ -104,8 +106,7 @@ results::Summary planned_summary(const PlannedCell& cell, const PartitionedData&
     constexpr std::array<std::string_view, 5> kClaimed = {"delta", "budget", "orders", "conversion",
                                                           "assume"};
     for (const auto& [name, value] : entry.privacy.settings) {
-      if (std::ranges::find(kClaimed, name) == kClaimed.end())
-        summary.policy_settings.emplace_back(name, to_text(value));
+      if (!contains(kClaimed, name)) summary.policy_settings.emplace_back(name, to_text(value));
     }
   }
   for (const auto& [name, value] : entry.settings)

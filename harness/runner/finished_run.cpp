@@ -45,7 +45,7 @@ Params final_params(const results::RunDirectory& run, const Model& model) {
   }
 }
 
-// Rounds that data left out are charged, and nobody took part in them.
+// A run that its data ended is charged for its rounds to come as well; nobody took part in those.
 std::set<std::int64_t> participants(const Ledger& ledger) {
   std::set<std::int64_t> clients;
   for (const auto& [client, record] : ledger.clients()) {

@@ -9,6 +9,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/overload.hpp"
 
@@ -70,8 +71,8 @@ std::vector<std::string> parse(const std::string& strategy) {
   for (std::size_t begin = 0; begin <= strategy.size();) {
     const std::size_t end = std::min(strategy.find('_', begin), strategy.size());
     const std::string name = strategy.substr(begin, end - begin);
-    if (std::ranges::find(names(), name) == names().end()) refuse(name, strategy);
-    if (std::ranges::find(found, name) != found.end()) {
+    if (!contains(names(), name)) refuse(name, strategy);
+    if (contains(found, name)) {
       throw Error(Complaint{.found = fmt::format("\"{}\" is in \"{}\" twice", name, strategy),
                             .remedy = "Name it once; all operations are drawn alike."});
     }

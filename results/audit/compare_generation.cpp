@@ -1,20 +1,23 @@
 // How many noised answers the making of synthetic examples takes: by the settings, or as many as a budget
 // pays for. A ledger with fewer of them claims an epsilon that is not true.
-#include <algorithm>
-#include <limits>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "results/audit/compare_accesses.hpp"
-#include "results/text/text.hpp"
 
 namespace fedarena::results {
 namespace {
 
-std::int64_t answers_in(const std::vector<Access>& accesses) {
+// Noised answers in a round. `of_all`: they look at all examples, and samples, which cost less, do not count.
+std::int64_t answers_in(const std::vector<Access>& round, bool of_all) {
   std::int64_t count = 0;
-  for (const Access& access : accesses) {
-    const bool noised = std::holds_alternative<Gaussian>(access.event) ||
-                        std::holds_alternative<SampledGaussian>(access.event);
-    if (noised) count += access.count;
+  for (const Access& access : round) {
+    const auto* sampled = std::get_if<SampledGaussian>(&access.event);
+    const bool counts =
+        sampled == nullptr ? std::holds_alternative<Gaussian>(access.event) : !of_all || sampled->rate == 1;
+    if (counts) count += access.count;
   }
   return count;
 }
@@ -25,7 +28,8 @@ bool pays_for_another(const std::vector<Ledger::Segment>& segments, std::size_t 
   std::vector<Access> charged =
       Ledger::charged_of({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(last) + 1});
   charged.push_back({answer, 1});
-  return odometer.epsilon(charged).epsilon.value_or(std::numeric_limits<double>::infinity()) <= budget;
+  const std::optional<double> epsilon = odometer.epsilon(charged).epsilon;
+  return epsilon && *epsilon <= budget;  // unproven is too much
 }
 
 }  // namespace
@@ -35,18 +39,19 @@ void compare_generation(std::int64_t client, const Ledger::ClientRecord& record,
   const auto due = expected.generation(client, record.examples);
   if (!due || record.examples == 0) return;
   const double budget = expected.budget(client);
+  const bool of_all = due->steps == 0 && std::holds_alternative<Gaussian>(due->answer);
   const std::vector<Ledger::Segment>& segments = record.segments;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Ledger::Segment& segment = segments[i];
     // What data left out is charged as the dearest round.
     if (ended_after > 0 && segment.first_round > ended_after) return;
-    const std::int64_t count = answers_in(segment.accesses) +
-                               answers_in(segment.unmade.value_or(std::vector<Access>())) - due->steps;
-    const std::int64_t most = i == 0 ? due->answers : 0;
-    // A budget that is spent pays for nothing in further rounds.
+    const std::int64_t count = answers_in(segment.round().charged(), of_all) - due->steps;
+    const std::int64_t most = i == 0 ? due->answers : 0;  // examples are made once
+    // A segment of several rounds had its answers in each, which no budget explains unless there are none.
     const bool one_round = segment.participations <= 1 || count == 0;
     const bool all_paid = budget > 0 && 0 <= count && count < most && one_round &&
                           !pays_for_another(segments, i, due->answer, budget, odometer);
+    // An attempt that a crash lost is charged beside the next one.
     const bool fits = count == most || all_paid || (count > most && !expected.is_repeatable());
     kinds.result(
         fits, "answers for synthetic examples", client_text(client), std::to_string(count),

@@ -1,6 +1,8 @@
 // What an experiment looks at outside of every mechanism, whatever comes of its training.
 #include <array>
 
+#include "fedarena/base/find.hpp"
+
 #include "results/audit/expected_ledger.hpp"
 
 namespace fedarena::results {
@@ -26,7 +28,7 @@ Event ExpectedLedger::access_to(const std::string& what) const {
 std::optional<Event> ExpectedLedger::label_counts_of_tests() const {
   if (policy_ == "none" || settings_.of("evaluation.per_client") != "true") return std::nullopt;
   const bool has_users =
-      is_among(kDataWithUsers, settings_.of("data.name")) || !settings_.of("data.user").empty();
+      contains(kDataWithUsers, settings_.of("data.name")) || !settings_.of("data.user").empty();
   if (has_users) return std::nullopt;
   return access_to("label counts");
 }
@@ -34,7 +36,7 @@ std::optional<Event> ExpectedLedger::label_counts_of_tests() const {
 std::vector<Event> ExpectedLedger::exact_accesses(std::int64_t examples, bool first) const {
   std::vector<Event> due;
   const bool in_halves = algorithm_ == "fedgm" && settings_.number<double>("algorithms.label_epsilon", 0) > 0;
-  const bool makes_sets = is_among(kSetMakers, algorithm_) && !in_halves;
+  const bool makes_sets = contains(kSetMakers, algorithm_) && !in_halves;
   if (makes_sets && is("classes", "held")) {
     const bool counts_are_public = !declares_public("classes") && declares_public("label counts");
     due.push_back(access_to(counts_are_public ? "label counts" : "classes"));
@@ -42,7 +44,7 @@ std::vector<Event> ExpectedLedger::exact_accesses(std::int64_t examples, bool fi
   if (examples == 0 || has_empty_places()) return due;
   const bool starts_from_real =
       makes_sets && is("image_init", "real") && (first || !is("carry_images", "true"));
-  const bool compares = (makes_sets && is_among(kExampleReaders, algorithm_)) ||
+  const bool compares = (makes_sets && contains(kExampleReaders, algorithm_)) ||
                         (algorithm_ == "feddm" && is("class_means", "examples"));
   const bool draws = algorithm_ == "pppfl" && is("generator", "real") && first;
   if (starts_from_real || compares || draws) due.emplace_back(ExactAccess{"examples"});
@@ -54,7 +56,7 @@ std::vector<Event> ExpectedLedger::exact_accesses(std::int64_t examples, bool fi
 }
 
 bool ExpectedLedger::reads_each_message() const {
-  return is_among(kSetMakers, algorithm_) || algorithm_ == "ifca";
+  return contains(kSetMakers, algorithm_) || algorithm_ == "ifca";
 }
 
 }  // namespace fedarena::results

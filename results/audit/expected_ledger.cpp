@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/stream.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -163,12 +164,12 @@ std::int64_t ExpectedLedger::sgd_steps(std::int64_t examples, const char* steps,
 std::optional<ExpectedLedger::Generation> ExpectedLedger::generation(std::int64_t client,
                                                                      std::int64_t examples) const {
   const bool sends_pool = algorithm_ == "sda-fl";
-  SampledGaussian gradient = of_records(client);
+  const SampledGaussian gradient = of_records(client);
   const auto condensed = [&](const char* models, const char* points, const char* batches, const char* batch) {
+    SampledGaussian answer = gradient;
     const std::int64_t size = own(batch);
-    if (size > 0 && size < examples)
-      gradient.rate = static_cast<double>(size) / static_cast<double>(examples);
-    return Generation{.answer = gradient, .answers = times(times(own(models), own(points)), own(batches))};
+    if (size > 0 && size < examples) answer.rate = static_cast<double>(size) / static_cast<double>(examples);
+    return Generation{.answer = answer, .answers = times(times(own(models), own(points)), own(batches))};
   };
   if (algorithm_ == "psg" && has("initialisations"))
     return condensed("initialisations", "outer_steps", "real_batches", "batch_size");
@@ -196,7 +197,7 @@ std::optional<ExpectedLedger::Count> ExpectedLedger::accesses(std::int64_t examp
   if (algorithm_ == "fedmeta") return exactly(times(own("inner_steps"), 1) + 1);
   if (algorithm_ == "per-fedavg")
     return exactly(times(own("local_steps"), is("hessian", "hessian-free") ? 4 : 2));
-  if (is_among(kLocalTraining, algorithm_)) {
+  if (contains(kLocalTraining, algorithm_)) {
     // A control variate that is a gradient of its own, or the steps of a model of the client's own.
     const std::int64_t extra = algorithm_ == "scaffold" && is("option", "I") ? 1
                                : algorithm_ == "ditto" ? sgd("personal_steps", "personal_epochs")
@@ -216,7 +217,7 @@ bool ExpectedLedger::may_send_nothing(std::int64_t round) const {
     const bool trains = !settings_.has(kRate) || settings_.number<double>(kRate, 0) > 0;
     return round == 1 || !trains;
   }
-  return !is_among(kLocalTraining, algorithm_) && !is_among(kReadMessages, algorithm_);
+  return !contains(kLocalTraining, algorithm_) && !contains(kReadMessages, algorithm_);
 }
 
 bool ExpectedLedger::may_answer_nothing(std::int64_t round, std::int64_t clients) const {

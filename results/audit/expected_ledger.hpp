@@ -1,16 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "fedarena/accounting/event.hpp"
 #include "fedarena/base/stream.hpp"
@@ -126,9 +122,6 @@ class ExpectedLedger {
     return settings_.of(section_ + name, fallback);
   }
   double number(const std::string& name, std::int64_t client = 0) const;
-  static bool is_among(std::span<const std::string_view> names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
-  }
   // Exact, unless the experiment declares it public.
   Event access_to(const std::string& what) const;
   // Of the algorithm: a count, and whether a choice is that.

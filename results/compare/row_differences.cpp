@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "fedarena/base/find.hpp"
-
 #include "results/record/claim_text.hpp"
 #include "results/record/sweep.hpp"
 #include "results/table/notes.hpp"
@@ -99,7 +97,8 @@ void compare_settings(const Summary& left, const Summary& right, Differences& di
   add(differences, kAcrossTuning, "tuning", trials_text(left.tuning), trials_text(right.tuning));
 }
 
-// What `--across` allows a condition to differ in: canaries are in the data, and a cohort trains in a round.
+// What --across must name for rows to differ in a condition: canaries are in the data, cohorts and rules that
+// end a run are about rounds.
 const char* across_of(const std::string& condition) {
   if (condition.starts_with("audit.")) return kAcrossData;
   return condition == "experiment.dtype" ? kAcrossModel : kAcrossRounds;
@@ -107,11 +106,8 @@ const char* across_of(const std::string& condition) {
 
 // But for what tells the points of a grid apart.
 void compare_conditions(const FoundRun& left, const FoundRun& right, Differences& differences) {
-  const auto is_swept = [](const Summary& summary, const std::string& key) {
-    return find_named(summary.sweep, key, &Sweep::value_type::first) != nullptr;
-  };
   for (const ConditionDifference& found : condition_differences(left.path, right.path)) {
-    if (is_swept(*left.summary, found.key) || is_swept(*right.summary, found.key)) continue;
+    if (swept_value(left.summary->sweep, found.key) || swept_value(right.summary->sweep, found.key)) continue;
     add(differences, across_of(found.key), found.key, found.left, found.right);
   }
 }

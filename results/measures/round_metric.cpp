@@ -42,11 +42,8 @@ constexpr std::array<MomentWords, 4> kMoments = {
 }
 
 Moment parse_moment(const std::string& whole, const std::string& text) {
-  std::vector<std::string> keys;
-  for (const MomentWords& words : kMoments) {
-    if (text == words.key) return words.moment;
-    keys.emplace_back(words.key);
-  }
+  if (const auto* words = find_named(kMoments, text, &MomentWords::key)) return words->moment;
+  const std::vector<std::string> keys = names_of(kMoments, &MomentWords::key);
   reject(fmt::format("--metric {}: \"{}\" is unknown", whole, text), join_names(keys),
          nearest_name(text, keys));
 }

@@ -63,8 +63,7 @@ std::string delta_warning(const PrivacyClaim& claim) {
     if (!promises_nothing(claim.as_if_units)) return {};
     return fmt::format(
         "delta {} is not below 1/{}, one over the clients of the as-if population: there it allows to "
-        "publish "
-        "one as it is",
+        "publish one as it is",
         short_number(claim.settings.delta), claim.as_if_units);
   }
   const char* unit = claim.unit == "record" ? "example" : claim.unit == "label" ? "label" : "client";

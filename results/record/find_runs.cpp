@@ -31,7 +31,7 @@ FoundRun read_run(const fs::path& folder) {
   }
   try {
     Summary summary = parse_summary(read_whole_file(folder / kSummaryFile), (folder / kSummaryFile).string());
-    is_control(summary, folder);  // what shows runs asks it of each
+    is_control(summary, folder);  // throws where list, watch and export would
     run.summary = std::move(summary);
   } catch (const Error& error) {
     run.problem = problem_line(error);

@@ -23,7 +23,7 @@ struct ResolvedSettings {
     const auto found = texts.find(key);
     return found == texts.end() ? fallback : found->second;
   }
-  /// The same of a number, also where the text is not one.
+  /// A setting that is a number; `fallback` where the file lacks it or its text is not a number.
   template <typename Number>
   Number number(const std::string& key, Number fallback) const {
     return parse_number<Number>(of(key)).value_or(fallback);
@@ -34,7 +34,8 @@ struct ResolvedSettings {
 ResolvedSettings resolved_settings(std::string_view toml);
 
 /// Whether a run is the control of an audit, which adds no noise: as its summary says once it is finished,
-/// before that as the experiment file in its directory does. Throws Error where that cannot be read.
+/// before that as the experiment file in its directory does; false without such a file. Throws Error where
+/// the file cannot be read.
 bool is_control(const Summary& summary, const std::filesystem::path& run);
 
 /// What a run directory's `environment.json` says: an object, whose fields differ from version to version. An

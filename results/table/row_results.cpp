@@ -63,7 +63,7 @@ bool better(const Row& left, const Row& right) {
 
 // "cohort.size (fedavg 1, fedprox 10)": the first condition in which some row differs from the first one.
 std::string different_condition(std::span<const Row> rows) {
-  for (const Row& row : rows) {
+  for (const Row& row : rows.subspan(1)) {
     const auto found = condition_differences(rows.front().seeds.front().path, row.seeds.front().path);
     if (found.empty()) continue;
     const ConditionDifference& first = found.front();

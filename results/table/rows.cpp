@@ -75,6 +75,17 @@ std::map<std::string, std::array<std::string, 2>> parameters_of_both(const Summa
                         .remedy = "name only one of them, or give their algorithm entries different labels"});
 }
 
+// In conditions that both have: records from before there was a setting lack it.
+std::vector<ConditionDifference> differing(const std::map<std::string, std::string>& left,
+                                           const std::map<std::string, std::string>& right) {
+  std::vector<ConditionDifference> differences;
+  for (const auto& [key, value] : left) {
+    const auto found = right.find(key);
+    if (found != right.end() && found->second != value) differences.push_back({key, value, found->second});
+  }
+  return differences;
+}
+
 // Of the same row.
 void check_pair(const FoundRun& first, const FoundRun& second) {
   const auto check = [&](const std::string& what, const std::string& left, const std::string& right) {
@@ -93,11 +104,8 @@ void check_pair(const FoundRun& first, const FoundRun& second) {
   for (std::size_t i = 0; i < left.size(); ++i) check(left[i].first, left[i].second, right[i].second);
   for (const auto& [name, values] : parameters_of_both(*first.summary, *second.summary))
     check(name, values[0], values[1]);
-  // Records from before there was a setting lack it.
-  const auto others = row_conditions(second.path);
-  for (const auto& [key, value] : row_conditions(first.path)) {
-    if (const auto found = others.find(key); found != others.end()) check(key, value, found->second);
-  }
+  for (const auto& [key, one, other] : differing(row_conditions(first.path), row_conditions(second.path)))
+    check(key, one, other);
   if (first.summary->seed == second.summary->seed) {
     reject_pair(first, second,
                 fmt::format("both hold seed {} of \"{}\"", first.summary->seed, first.summary->label));
@@ -265,13 +273,9 @@ std::vector<ConditionDifference> condition_differences(const std::filesystem::pa
   for (auto* conditions : {&first, &second}) {
     if (!conditions->empty()) conditions->try_emplace("audit.kind", "none");  // as it is written: not at all
   }
-  std::vector<ConditionDifference> differences;
-  for (const auto& [key, value] : first) {
-    const auto found = second.find(key);
-    const bool own = key.starts_with("algorithms.");
-    if (!own && found != second.end() && found->second != value)
-      differences.push_back({key, value, found->second});
-  }
+  auto differences = differing(first, second);
+  std::erase_if(differences,
+                [](const ConditionDifference& found) { return found.key.starts_with("algorithms."); });
   return differences;
 }
 
@@ -294,7 +298,7 @@ std::string SettingNames::of(const Setting& setting) const {
   for (const SettingPart& part : parts_)
     texts.push_back(fmt::format("{} {}", part.name, setting.*part.member));
   for (const auto& [key, value] : setting.sweep) {
-    if (std::ranges::find(keys_, key) != keys_.end()) texts.push_back(fmt::format("{}={}", key, value));
+    if (contains(keys_, key)) texts.push_back(fmt::format("{}={}", key, value));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -112,8 +112,8 @@ endfunction()
 function(fedarena_test_settings target)
   fedarena_compile_settings(${target})
   fedarena_compile_fast(${target})
-  # What the product does is checked in the product. Checks of undefined behaviour in the tests' own code, mostly macros,
-  # double the time that they take to compile.
+  # What the product does is checked in the product, but for templates that tests alone instantiate. Checks of undefined
+  # behaviour in the tests' own code, mostly macros, double the time that they take to compile.
   if(FEDARENA_SANITIZE MATCHES "undefined")
     target_compile_options(${target} PRIVATE -fno-sanitize=undefined)
   endif()

@@ -78,8 +78,8 @@ inline Bytes bytes_of(const std::filesystem::path& path) {
 /// What lies in a folder and below, by the paths there; nothing where there is no such folder.
 inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored))
+  if (!std::filesystem::exists(folder)) return names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     names.push_back(std::filesystem::relative(entry.path(), folder).string());
   return names;
 }

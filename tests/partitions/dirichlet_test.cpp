@@ -35,7 +35,7 @@ struct Sizes {
 // For one share: mean 1/K and variance (K-1) / (K^2 (K alpha + 1)); for two: covariance -1 / (K^2 (K alpha +
 // 1)). Rounding to whole examples shifts a share by less than one in kExamples, a ninth of the standard error
 // of a mean. At alpha = 2 a client is empty, and the draw repeated, about three times in 10^5 draws. A single
-// class meets no cap. PFLlib's least number, half an equal share at most, is set to 1.
+// class meets no cap. 66 comparisons. PFLlib's least number, half an equal share at most, is set to 1.
 TEST(DirichletShares, HaveTheMomentsOfTheirConcentration) {
   constexpr double kAlpha = 2;
   constexpr double kUnit = 1 / (kClients * kClients * (kClients * kAlpha + 1)),

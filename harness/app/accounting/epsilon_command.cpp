@@ -44,12 +44,12 @@ Ledger read_ledger(const std::filesystem::path& file) {
   }
 }
 
-// What one number about all clients would hide.
+// One epsilon of all clients would not say whose neighbours it is about.
 void check_neighbours(const std::vector<std::vector<Access>>& units, const EpsilonArguments& arguments) {
-  std::set<Adjacency> found;
-  for (const std::vector<Access>& accesses : units)
-    found.merge(adjacencies(as_assumed(accesses, arguments.options.settings)));
-  if (found.contains(Adjacency::kZeroOut)) found.erase(Adjacency::kAddRemove);
+  if (units.size() < 2) return;  // what one client mixes, the accountant says
+  std::vector<Access> all;
+  for (const std::vector<Access>& accesses : units) all.insert(all.end(), accesses.begin(), accesses.end());
+  const std::set<Adjacency> found = adjacencies(as_assumed(std::move(all), arguments.options.settings));
   if (found.size() < 2) return;
   throw Error(Complaint{.place = {arguments.ledger.string()},
                         .found = fmt::format("the clients mix {} neighbours", describe(found)),
@@ -81,10 +81,9 @@ std::vector<std::vector<Access>> accesses_of_ledger(const EpsilonArguments& argu
   if (result.empty()) result.emplace_back();
   check_neighbours(result, arguments);
   if (arguments.client ? ledger.varies(*arguments.client) : ledger.varies())
-    print(
-        stderr,
-        "note: accesses changed from round to round, and no plan says so before: this is proven only if data "
-        "had no say in that; `fedarena privacy RUN` knows the run's budget, and what it claims\n");
+    print(stderr,
+          "note: accesses changed from round to round, and no plan announced it: this is proven only if data "
+          "had no say in that; `fedarena privacy RUN` knows the run's budget, and what it claims\n");
   if (!ledger.public_data().empty())
     print(stderr, "note: this ledger takes as public, beside sizes: {}\n",
           fmt::format("{}", fmt::join(ledger.public_data(), ", ")));

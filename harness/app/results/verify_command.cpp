@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -154,8 +153,9 @@ int run(const std::vector<fs::path>& paths, const VerifyData& verify_data) {
   std::vector<results::FoundRun> runs;
   if (!folders.empty()) runs = results::find_runs(folders);
   std::vector<results::FoundRun> readable;
-  std::ranges::copy_if(runs, std::back_inserter(readable),
-                       [&](const results::FoundRun& run) { return verify(run, verify_data, findings); });
+  for (const results::FoundRun& run : runs) {
+    if (verify(run, verify_data, findings)) readable.push_back(run);
+  }
   findings.add(results::verify_common_data(readable));
   try {
     findings.add(results::verify_table(readable));

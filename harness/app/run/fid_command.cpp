@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fedarena/base/error.hpp"
+#include "fedarena/base/find.hpp"
 #include "fedarena/base/print.hpp"
 #include "fedarena/base/text.hpp"
 
@@ -82,7 +83,7 @@ std::string text_of(const std::vector<Distances>& all) {
     lines.push_back({one.run.string(), fmt::format("{}", one.round), fmt::format("{}", one.images),
                      fmt::format("{:.4g}", one.set), fmt::format("{:.4g}", one.training),
                      fmt::format("{:.4g}", one.noise)});
-    if (std::ranges::find(notes, one.features) == notes.end()) notes.push_back(one.features);
+    if (!contains(notes, one.features)) notes.push_back(one.features);
   }
   std::string text = results::aligned_lines(lines, {false, true, true, true, true, true});
   for (const std::string& note : notes)

@@ -6,8 +6,8 @@
 
 namespace fedarena::config {
 
-/// Throws Error, at the algorithm's name, where the experiment lacks what it requires: another policy than
-/// the one that it runs under, proxy data, or a single round.
+/// Throws Error, at the algorithm's name, where the experiment does not give what the algorithm requires: a
+/// privacy policy, proxy data, or a single round.
 void check_requirements(const Experiment& experiment, const AlgorithmEntry& entry, const Table& table,
                         const SectionSpec& algorithms);
 

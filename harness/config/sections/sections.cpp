@@ -132,7 +132,7 @@ std::vector<Key> audit_keys() {
   return keys;
 }
 
-// The key that chooses an entry; required where nothing is chosen otherwise.
+// The key that chooses an entry; without a fallback it is required.
 std::vector<Key> choice_keys(const std::string& key, const std::string& doc,
                              const std::vector<CatalogEntry>& entries, const std::string& fallback = {}) {
   auto keys = keys_of(

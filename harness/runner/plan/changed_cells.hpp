@@ -21,8 +21,10 @@ void check_folders(const std::vector<PlannedCell>& cells, const std::filesystem:
 void check_same_experiment(const std::filesystem::path& run, const std::string& recorded,
                            const std::string& toml);
 
-/// What a cell's folder says of its run; nothing where no run is there.
+/// The summary in a cell's folder; nothing where no run has begun there. Throws Error where it cannot be
+/// read.
 std::optional<results::Summary> recorded_summary(const std::filesystem::path& run);
+/// Whether it is that of a finished run.
 bool is_finished(const std::optional<results::Summary>& recorded);
 
 /// Throws Error where runs at or below `out` were made from other data than there are now, so that no folder

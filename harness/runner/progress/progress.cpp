@@ -115,8 +115,8 @@ std::vector<std::string> Progress::parts() const {
   part(true, time_left());
   part(train_seconds_ > 0, speed);
   part(!cell.score.empty(), cell.score);
-  const bool all_done =
-      cell.clients_done == cell.clients;  // aggregation and tests may take longer than they did
+  // The server may take longer than the clients did, and the line must not seem stuck at the last of them.
+  const bool all_done = cell.clients_done == cell.clients;
   part(cell.clients_done > 0,
        all_done ? "server at work" : fmt::format("client {}/{}", cell.clients_done, cell.clients));
   return texts;

@@ -218,24 +218,27 @@ TEST_F(ForgedRun, WithFewerVotesForItsSyntheticExamplesIsNoticed) {
     if (!budget.empty()) settings["budget"] = budget;
     return toml("record", settings);
   };
-  const auto ledger_of_votes = [](std::int64_t votes) {
+  const auto ledger_of_votes = [](std::int64_t votes, const Event& vote) {
     Ledger ledger(Unit::kRecord);
     for (std::int64_t client = 0; client < 3; ++client) ledger.add_client(client, 100);
     for (std::int64_t round = 1; round <= kRounds; ++round) {
       std::vector<Access> made;
-      if (round == 1) made.push_back({Gaussian{2, Adjacency::kReplaceOne}, votes});
+      if (round == 1) made.push_back({vote, votes});
       for (std::int64_t client = 0; client < 3; ++client)
         ledger.record(round, client, RoundAccesses(made, std::vector<Access>()));
     }
     return ledger;
   };
-  const auto found = [&](const std::string& budget, std::int64_t votes) {
+  const auto found = [&](const std::string& budget, std::int64_t votes,
+                         const Event& vote = Gaussian{2, Adjacency::kReplaceOne}) {
     const PrivacyClaim claim{.unit = "record", .settings = {.delta = 1e-5}};
-    return differences(file(budget), ledger_of_votes(votes), 0, 0, claim);
+    return differences(file(budget), ledger_of_votes(votes, vote), 0, 0, claim);
   };
   const std::string fewer = "ledger.json: answers for synthetic examples of client 0 and 2 more is ";
   EXPECT_THAT(found("", 40), IsEmpty());
   EXPECT_THAT(found("", 4), ElementsAre(fewer + "4; recomputed: 40"));
+  // Samples, which amplification makes cheaper, are no votes.
+  EXPECT_THAT(found("", 40, gaussian(0.2)), Contains(fewer + "0; recomputed: 40"));
   // Two votes cost 7.08, three 9.01.
   EXPECT_THAT(found("8.0", 2), IsEmpty());
   EXPECT_THAT(found("8.0", 1), ElementsAre(fewer + "1; recomputed: 40, or as many as the budget pays for"));

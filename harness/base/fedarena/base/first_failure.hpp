@@ -10,7 +10,8 @@
 namespace fedarena {
 
 /// Of several pieces of work, keeps the exception of the first one that failed, in whatever order they were
-/// done: so what users read does not depend on who did them. Safe to call from several threads.
+/// done: so what users read does not depend on who did them. `record` and `precedes` are safe to call from
+/// several threads, `seen` and `rethrow` are for when they are done.
 class FirstFailure {
  public:
   void record(std::size_t index, std::exception_ptr failure) {
