@@ -37,6 +37,8 @@ class SlurmCluster {
   void begin_in(int seconds, const std::string& job) const;
   /// Kills a daemon, "slurmctld", "n1" or "n2"; or begins it again, with what it knew.
   void kill(const std::string& daemon) { daemons_.erase(daemon); }
+  /// What the controller would know again if it were killed now: its file of jobs.
+  std::string saved_jobs() const { return content_of(scratch_ / "state/job_state"); }
   void begin(const std::string& daemon);
 
  private:

@@ -238,6 +238,10 @@ TEST_F(SlurmFaults, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
 
 TEST_F(SlurmFaults, DoesNotNeedTheControllerMeanwhile) {
   begin_long_cell();
+  // It saves every few seconds, and ends jobs that it does not know to run.
+  ask("scontrol update jobid=" + job + " comment=is-running");
+  ASSERT_TRUE(
+      cluster->wait_until([&] { return cluster->saved_jobs().find("is-running") != std::string::npos; }));
   cluster->kill("slurmctld");
   EXPECT_THAT(call("list out", cluster->start()).err, HasSubstr("note: Slurm does not answer"));
   go_on();
