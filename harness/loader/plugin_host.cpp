@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <link.h>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -74,14 +75,34 @@ Registry install(const fs::path& library) {
   return registry;
 }
 
-// Dies of a plugin that nobody can go on with; what it merely refuses is told when it is loaded in earnest.
-void try_to_install(const fs::path& library) {
+// Tries plugins in a copy of the process: what loading them ends it with, or an empty text. What they merely
+// refuse is told when they are loaded in earnest.
+std::string died_of_installing(std::span<const fs::path> libraries) {
+  return died_of([&] {
+    for (const fs::path& library : libraries) {
+      try {
+        install(library);
+      } catch (const LoadingThrew&) {
+        throw;
+      } catch (...) {
+      }
+    }
+  });
+}
+
+PluginReport read_report(const fs::path& library) {
+  PluginReport report{.library = library};
   try {
-    install(library);
-  } catch (const LoadingThrew&) {
-    throw;
-  } catch (...) {
+    const Plugin plugin = read_handshake(library);
+    report.name = field_text(plugin.name).value_or("");
+    report.version = field_text(plugin.version).value_or("");
+    if (const std::vector<std::string> problems = mismatches(plugin); !problems.empty()) {
+      report.problem = fmt::format("it was built for another program: {}", fmt::join(problems, "; "));
+    }
+  } catch (const std::exception& thrown) {
+    report.problem = thrown.what();
   }
+  return report;
 }
 
 }  // namespace
@@ -100,21 +121,24 @@ void PluginHost::load_folder(const fs::path& folder) {
     libraries.push_back(dangling ? entry.path() : library);
   }
   std::sort(libraries.begin(), libraries.end());
+  const std::size_t known = reports_.size();
+  std::vector<fs::path> fitting;
   for (const fs::path& library : libraries) {
-    if (std::ranges::find(reports_, library, &PluginReport::library) == reports_.end()) load_file(library);
+    if (std::ranges::find(reports_, library, &PluginReport::library) != reports_.end()) continue;
+    if (reports_.emplace_back(read_report(library)).problem.empty()) fitting.push_back(library);
+  }
+  // A copy of the process takes longer than what it tries, so that one tries all; each has its own only where
+  // it has to be found out who ends it.
+  const bool one_ends_it = !fitting.empty() && !died_of_installing(fitting).empty();
+  for (PluginReport& report : std::span(reports_).subspan(known)) {
+    if (report.problem.empty()) load(report, one_ends_it);
   }
 }
 
-void PluginHost::load_file(const fs::path& library) {
-  PluginReport& report = reports_.emplace_back(PluginReport{.library = library});
+void PluginHost::load(PluginReport& report, bool try_first) {
+  const fs::path& library = report.library;
   try {
-    const Plugin plugin = read_handshake(library);
-    report.name = field_text(plugin.name).value_or("");
-    report.version = field_text(plugin.version).value_or("");
-    if (const std::vector<std::string> problems = mismatches(plugin); !problems.empty()) {
-      throw Error::of("it was built for another program: {}", fmt::join(problems, "; "));
-    }
-    if (const std::string reason = died_of([&] { try_to_install(library); }); !reason.empty()) {
+    if (const std::string reason = try_first ? died_of_installing({&library, 1}) : ""; !reason.empty()) {
       throw Error::of("loading it ends the program: {}; mend its static initialisers or what it registers",
                       reason);
     }

@@ -35,7 +35,8 @@ class PluginHost {
   const AlgorithmInfo& info(const std::string& algorithm) const;
 
  private:
-  void load_file(const std::filesystem::path& library);
+  // Loads a plugin that fits; `try_first`: in a copy of the process.
+  void load(PluginReport& report, bool try_first);
 
   Registry registry_;
   std::vector<PluginReport> reports_;
