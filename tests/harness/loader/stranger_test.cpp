@@ -19,6 +19,7 @@
 #include "harness/loader/plugin_host.hpp"
 #include "tests/harness/loader/bad_plugins.hpp"
 #include "tests/matchers.hpp"
+#include "tests/paths.hpp"
 #include "tests/scratch.hpp"
 
 namespace fedarena {
@@ -171,11 +172,17 @@ TEST(Stranger, EndsNobodyWhenItFailsWhileItIsLoaded) {
         std::pair("FEDARENA_TEST_LOADING_CRASHES", "it crashed (Segmentation fault)"),
         std::pair("FEDARENA_TEST_LOADING_EXITS", "with exit code 0"),
         std::pair("FEDARENA_TEST_INSTALLING_CRASHES", "it crashed (Aborted)")}) {
+    const test::Scratch folder;
+    folder.write("ends.so", good());
+    folder.write("fedavg.so", test::content_of(test::build_folder() / "plugins/fedavg.so"));
+    PluginHost host;
     ::setenv(variable, "1", 1);
-    const PluginReport report = load(good());
+    host.load_folder(folder.path());
     ::unsetenv(variable);
-    EXPECT_THAT(report.problem, StartsWith("loading it ends the program: ")) << variable;
-    EXPECT_THAT(report.problem, HasSubstr(reason)) << variable;
+    EXPECT_THAT(host.reports()[0].problem, StartsWith("loading it ends the program: ")) << variable;
+    EXPECT_THAT(host.reports()[0].problem, HasSubstr(reason)) << variable;
+    EXPECT_EQ(host.reports()[1].problem, "") << variable;
+    EXPECT_NE(host.registry().find("fedavg"), nullptr) << variable;
   }
   EXPECT_EQ(load(good()).problem, "");
 }
