@@ -75,8 +75,7 @@ Registry install(const fs::path& library) {
   return registry;
 }
 
-// Tries plugins in a copy of the process: what loading them ends it with, or an empty text. What they merely
-// refuse is told when they are loaded in earnest.
+// Tries plugins in a copy of the process: what loading them ends it with, or an empty text.
 std::string died_of_installing(std::span<const fs::path> libraries) {
   return died_of([&] {
     for (const fs::path& library : libraries) {
@@ -85,6 +84,7 @@ std::string died_of_installing(std::span<const fs::path> libraries) {
       } catch (const LoadingThrew&) {
         throw;
       } catch (...) {
+        // Ends nobody; load() meets it again and reports it.
       }
     }
   });
@@ -127,8 +127,8 @@ void PluginHost::load_folder(const fs::path& folder) {
     if (std::ranges::find(reports_, library, &PluginReport::library) != reports_.end()) continue;
     if (reports_.emplace_back(read_report(library)).problem.empty()) fitting.push_back(library);
   }
-  // A copy of the process takes longer than what it tries, so that one tries all; each has its own only where
-  // it has to be found out who ends it.
+  // One copy for all, since copies are a fifth of what a start costs; each plugin has its own only where it
+  // has to be found out which one ends it.
   const bool one_ends_it = !fitting.empty() && !died_of_installing(fitting).empty();
   for (PluginReport& report : std::span(reports_).subspan(known)) {
     if (report.problem.empty()) load(report, one_ends_it);

@@ -238,7 +238,7 @@ TEST_F(SlurmFaults, CancelsAtACheckpointAndTakesWhatAKilledJobLeft) {
 
 TEST_F(SlurmFaults, DoesNotNeedTheControllerMeanwhile) {
   begin_long_cell();
-  // It saves every few seconds, and ends jobs that it does not know to run.
+  // A controller that is killed before it saved a job does not know it again, and it saves every few seconds.
   ask("scontrol update jobid=" + job + " comment=is-running");
   ASSERT_TRUE(
       cluster->wait_until([&] { return cluster->saved_jobs().find("is-running") != std::string::npos; }));
