@@ -1,5 +1,6 @@
 #include "tests/harness/app/program.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "harness/app/command_line.hpp"
+#include "tests/harness/app/loaded_program/loaded_program.hpp"
 #include "tests/paths.hpp"
 
 namespace fedarena::test {
@@ -72,6 +75,31 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// Those that need LibTorch, where nothing differs that libraries read while they are loaded.
+bool may_be_loaded(const CommandLine& command, const Start& start) {
+  const auto is_ours = [](const auto& variable) { return variable.first.starts_with("FEDARENA_"); };
+  std::vector<const char*> words;
+  for (const std::string& word : command.words()) words.push_back(word.c_str());
+  return start.program.empty() && getenv("LD_PRELOAD") == nullptr &&
+         std::ranges::all_of(start.environment, is_ours) && !is_light_command(words);
+}
+
+pid_t start_anew(const Scratch& scratch, std::vector<std::string>& words, std::vector<std::string>& variables,
+                 int out, int err) {
+  const std::vector<char*> argv = pointers_to(words);
+  const std::vector<char*> envp = pointers_to(variables);
+  const pid_t child = checked(fork(), "fork");
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int nothing = open("/dev/null", O_RDONLY);
+    const bool ready = dup2(nothing, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+                       dup2(err, STDERR_FILENO) >= 0 && chdir(scratch.path().c_str()) == 0;
+    if (ready) execve(argv.front(), argv.data(), envp.data());
+    _exit(127);
+  }
+  return child;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(std::string_view text) {
@@ -95,22 +123,15 @@ Program::Program(const Scratch& scratch, const CommandLine& command, const Start
                                                        : start.program};
   words.insert(words.end(), command.words().begin(), command.words().end());
   std::vector<std::string> variables = environment_of(scratch, start);
-  const std::vector<char*> argv = pointers_to(words);
-  const std::vector<char*> envp = pointers_to(variables);
   Ends out = open_pipe();
   if (!start.out.empty()) {
     close(std::exchange(out.theirs, checked(open(start.out.c_str(), O_WRONLY | O_CLOEXEC), "open")));
   }
   const Ends err = start.terminal ? open_terminal(start.columns) : open_pipe();
-  child_ = checked(fork(), "fork");
-  if (child_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int nothing = open("/dev/null", O_RDONLY);
-    const bool ready = dup2(nothing, STDIN_FILENO) >= 0 && dup2(out.theirs, STDOUT_FILENO) >= 0 &&
-                       dup2(err.theirs, STDERR_FILENO) >= 0 && chdir(scratch.path().c_str()) == 0;
-    if (ready) execve(argv.front(), argv.data(), envp.data());
-    _exit(127);
-  }
+  of_loaded_program_ = may_be_loaded(command, start);
+  child_ = of_loaded_program_
+               ? LoadedProgram::instance().start(scratch.path(), words, variables, out.theirs, err.theirs)
+               : start_anew(scratch, words, variables, out.theirs, err.theirs);
   close(out.theirs);
   close(err.theirs);
   out_ = out.mine;
@@ -120,7 +141,7 @@ Program::Program(const Scratch& scratch, const CommandLine& command, const Start
 Program::~Program() {
   if (child_ > 0) {
     kill(child_, SIGKILL);
-    waitpid(child_, nullptr, 0);
+    wait_for_child();
   }
   for (const int end : {out_, err_}) {
     if (end >= 0) close(end);
@@ -157,13 +178,20 @@ bool Program::wait_until(const std::function<bool()>& condition) {
 
 void Program::send(int signal) const { checked(kill(child_, signal), "kill"); }
 
+int Program::wait_for_child() {
+  const pid_t child = std::exchange(child_, -1);
+  if (of_loaded_program_) return LoadedProgram::instance().wait_for(child);
+  int status = 0;
+  checked(waitpid(child, &status, 0), "waitpid");
+  return status;
+}
+
 Outcome Program::finish() {
   const auto deadline = Clock::now() + 2 * kPatience;
   while (collect(100)) {
     if (Clock::now() > deadline) kill(child_, SIGKILL);
   }
-  int status = 0;
-  checked(waitpid(std::exchange(child_, -1), &status, 0), "waitpid");
+  const int status = wait_for_child();
   if (WIFEXITED(status)) outcome_.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome_.signal = WTERMSIG(status);
   // A machine with a slow BLAS is told so; that is not what any test is about.

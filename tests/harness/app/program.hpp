@@ -72,7 +72,11 @@ class Program {
   // Waits for output at most so long; false when both ends are closed.
   bool collect(int milliseconds);
 
+  // Waits for the end of the child: what waitpid() says of it.
+  int wait_for_child();
+
   pid_t child_ = -1;
+  bool of_loaded_program_ = false;  // then it is no child of this process
   int out_ = -1;
   int err_ = -1;
   Outcome outcome_;
