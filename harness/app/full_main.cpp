@@ -16,7 +16,8 @@ int main(int count, char** arguments) {
   commands.insert(commands.end(),
                   {add_replay_command, add_data_command, add_plugins_command, add_help_command});
   const int code = run_command_line(count, arguments, commands, FEDARENA_VERSION);
-  // At exit LibTorch takes its operators apart one by one, which costs a tenth of a second and changes nothing.
+  // At exit LibTorch takes its operators apart one by one, which costs a tenth of a second and changes
+  // nothing.
   std::fflush(nullptr);
   std::_Exit(code);
 }
