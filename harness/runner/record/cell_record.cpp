@@ -115,8 +115,14 @@ void CellRecord::restore(Simulation& simulation) {
                             .remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
-  if (!simulation.repeatable() && directory_->has(results::kLedgerFile))
+  if (!simulation.repeatable() && directory_->has(results::kLedgerFile)) {
     simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy));
+  } else if (!simulation.repeatable() && simulation.rounds_done() > 0) {
+    throw Error(Complaint{
+        .place = {(directory_->path() / results::kLedgerFile).string()},
+        .found = "is gone, and nothing else knows what was charged for rounds that a crash lost",
+        .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+  }
   if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
     publish(round_from(unpublished), simulation);
   }

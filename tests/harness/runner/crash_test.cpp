@@ -23,6 +23,7 @@
 #include "results/record/durable_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "tests/harness/simulation/small_runs.hpp"
+#include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/scratch.hpp"
 
@@ -299,6 +300,25 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
     EXPECT_EQ(results::read_whole_file(folder / results::kLedgerFile), ledger) << "step " << steps;
   }
   EXPECT_GT(sealed, 0);
+}
+
+TEST_P(Crashes, AreNotForgottenWithTheLedger) {
+  const auto is_published = [&] {
+    std::error_code missing;
+    const std::uintmax_t bytes = fs::file_size(folder / results::kRoundsFile, missing);
+    return !missing && bytes > 0;
+  };
+  for (int steps = 4; folder.empty() || !is_published(); steps += 4) {
+    folder = scratch / std::to_string(steps);
+    ASSERT_FALSE(run(steps));
+  }
+  fs::remove(folder / results::kLedgerFile);
+  if (accounting(GetParam())->noise_source == kSystemNoise) {
+    EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("ledger.json: is gone"));
+    EXPECT_FALSE(fs::exists(folder / results::kLedgerFile));
+  } else {
+    EXPECT_TRUE(run(kNever)) << "noise that comes again is charged once, whatever was lost";
+  }
 }
 
 std::vector<PrivacyPolicy> crashing_policies() {
