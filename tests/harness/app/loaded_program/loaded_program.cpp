@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <stdexcept>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -48,6 +49,8 @@ LoadedProgram::LoadedProgram() {
 }
 
 int LoadedProgram::ask(std::string request, std::vector<int> descriptors) const {
+  if (request.size() > kLargestRequest)
+    throw std::length_error("the command is too long for the loaded program");
   iovec bytes{request.data(), request.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
   msghdr message{};

@@ -7,8 +7,8 @@
 
 namespace fedarena::test {
 
-/// fedarena-full, loaded once for all commands of this process. Loading it takes a second, nearly all of it
-/// LibTorch's; a copy of what is loaded, twenty milliseconds.
+/// fedarena-full, loaded once for all commands of this process, each of which runs in a copy of it. Loading
+/// LibTorch is most of the second that a start takes.
 class LoadedProgram {
  public:
   /// Loads it at the first call. It ends with this process.
