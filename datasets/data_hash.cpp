@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <c10/core/ScalarType.h>
 #include <fmt/format.h>
@@ -38,6 +39,8 @@ std::string data_hash(const Dataset& dataset, const torch::Tensor& proxy) {
                 part->users.size() * sizeof(std::int64_t)});
   }
   for (const std::string& user : dataset.users) add(digest, user);
+  if (const std::vector<double>& scales = dataset.column_scales; !scales.empty())
+    add(digest, torch::tensor(scales, torch::kFloat64));
   if (proxy.defined()) add(digest, proxy);
   return digest.text();
 }

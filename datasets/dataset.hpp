@@ -43,6 +43,9 @@ struct Dataset {
   /// What of the scaling was computed from the training examples, as "means and deviations of the features":
   /// what every epsilon takes as public. Empty where it is the same for any examples.
   std::string fitted = {};
+  /// Mean and deviation of every column that was scaled by them before it became an input or a target: what
+  /// the values no longer tell of it.
+  std::vector<double> column_scales = {};
   /// One sentence that a table of results should carry, such as that the data is synthetic; may be empty.
   std::string note;
   /// Of the user's own files: what was taken from them and what was not, in lines for a terminal; else empty.

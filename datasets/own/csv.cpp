@@ -160,6 +160,16 @@ void CsvConfig::validate() const {
   unit_list();
 }
 
+// Of the features, then of the target.
+std::vector<double> fitted_numbers(const CsvScales& scales) {
+  std::vector<ColumnScale> all = scales.features;
+  all.push_back(scales.target);
+  std::vector<double> numbers;
+  for (const ColumnScale& scale : all)
+    if (scale.fitted()) numbers.insert(numbers.end(), {scale.mean(), scale.deviation()});
+  return numbers;
+}
+
 // The features of a table: scaled numbers, then a 0 or 1 for every category.
 class Encoder {
  public:
@@ -248,6 +258,7 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   if (config.standardise != "none")
     dataset.fitted = config.standardise == "all" ? "means and deviations of the features and the target"
                                                  : "means and deviations of the features";
+  dataset.column_scales = fitted_numbers(scales);
   dataset.taken = in_words(table, parts, scales);
   const Encoder encoder(table, scales);
   // Those who have training examples come first.

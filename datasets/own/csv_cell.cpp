@@ -1,24 +1,60 @@
 #include "datasets/own/csv_cell.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <regex>
 
 #include <fmt/format.h>
 
+#include "fedarena/base/text.hpp"
+
+#include "datasets/own/lookalikes.hpp"
+
 namespace fedarena {
 namespace {
 
-// A double tells all numbers of so many digits apart.
-constexpr std::size_t kExactDigits = 15;
-constexpr std::string_view kUnbrokenBlank = "\xc2\xa0";
+// Nobody writes names with longer exponents.
+constexpr std::size_t kLongestExponent = 6;
 
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return result;
+}
+
+bool is_digit(char letter) { return '0' <= letter && letter <= '9'; }
+
+// A decimal number in one form, whatever its zeros and exponent and however many digits it has: "15e-1" for
+// "01.50". None for anything else.
+std::optional<std::string> one_form(std::string_view text, char decimal) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+  std::int64_t exponent = 0;
+  if (end < text.size()) {
+    std::string_view power = text.substr(end + 1);
+    if (power.starts_with('+')) power.remove_prefix(1);
+    const std::optional<std::int64_t> known = parse_number<std::int64_t>(power);
+    if (!known || power.size() > kLongestExponent) return std::nullopt;
+    exponent = *known;
+  }
+  std::string digits(text.substr(0, end));
+  const auto is_point = [&](char letter) { return letter == '.' || letter == decimal; };
+  if (const auto point = std::ranges::find_if(digits, is_point); point != digits.end()) {
+    exponent -= digits.end() - point - 1;
+    digits.erase(point);
+  }
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
+  const std::size_t begin = digits.find_first_not_of('0');
+  if (begin == std::string::npos) return "0";
+  const std::size_t behind = digits.find_last_not_of('0') + 1;
+  exponent += static_cast<std::int64_t>(digits.size() - behind);
+  return fmt::format("{}{}{}", negative ? "-" : "", digits.substr(begin, behind - begin),
+                     exponent == 0 ? "" : fmt::format("e{}", exponent));
 }
 
 }  // namespace
@@ -52,10 +88,11 @@ bool resembles_number(std::string_view text) {
   static const std::regex kForm(
       "[+-]?(\\$|€|£|¥)? ?[+-]?(\\d{1,3}([,.' _]\\d{3})+|\\d*)([.,]?\\d*)?(e[+-]?\\d+)? ?(%|\\$|€|£|¥)?",
       std::regex::icase | std::regex::optimize);
-  text = trimmed(text);
   // Longer ones are none, and would keep the search busy.
-  if (text.size() > 40 || text.find_first_of("0123456789") == std::string_view::npos) return false;
-  return std::regex_match(text.begin(), text.end(), kForm);
+  if (text.find_first_of("0123456789") == std::string_view::npos || trimmed(text).size() > 80) return false;
+  const std::string typed = as_typed(text);
+  const std::string_view form = trimmed(typed);
+  return form.size() <= 40 && std::regex_match(form.begin(), form.end(), kForm);
 }
 
 std::optional<bool> truth_of(std::string_view text) {
@@ -67,16 +104,13 @@ std::optional<bool> truth_of(std::string_view text) {
   return std::nullopt;
 }
 
-std::string essence_of(std::string_view name, bool any_case) {
-  if (name.size() <= kExactDigits) {
-    if (const std::optional<double> number = number_of(name)) return fmt::format("{}", *number + 0.0);
-  }
-  std::string essence(name);
-  for (std::size_t at = 0; (at = essence.find(kUnbrokenBlank, at)) != std::string::npos;)
-    essence.erase(at, kUnbrokenBlank.size());
-  std::erase_if(essence, [](char letter) { return letter == ' ' || letter == '\t'; });
+std::string essence_of(std::string_view name, bool any_case, char decimal) {
+  std::string essence = as_seen(name);
+  if (std::optional<std::string> number = one_form(as_typed(essence), decimal)) return *number;
   if (essence.size() > 1 && essence.ends_with('.')) essence.pop_back();
-  return any_case && essence.size() > 1 ? lower(essence) : essence;
+  if (!any_case || seen_letters(essence) < 2) return essence;
+  if (const std::optional<bool> truth = truth_of(essence)) return *truth ? "1" : "0";
+  return lower(essence);
 }
 
 }  // namespace fedarena

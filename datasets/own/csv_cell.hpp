@@ -15,14 +15,16 @@ std::string_view trimmed(std::string_view text);
 std::optional<double> number_of(std::string_view text, char decimal = '.');
 
 /// Whether people would read the text as a number, though `number_of` may not: "1,234.5", "6,3", "$5", "45
-/// %".
+/// %", also with Unicode's blanks and minus signs.
 bool resembles_number(std::string_view text);
 
 /// Of "True" and "False" in any case; none for anything else.
 std::optional<bool> truth_of(std::string_view text);
 
-/// What is left of a name without what people write differently by accident: blanks, a full stop at the end,
-/// and how a number is written ("1.0" and "1"); with `any_case` also capitals in names of several letters.
-std::string essence_of(std::string_view name, bool any_case);
+/// What is left of a name without what people write differently by accident: blanks and what is not seen, a
+/// full stop at the end, how an accent is stored, and how a number is written ("1.0" and "1"); with
+/// `any_case` also capitals in names of several letters, and "True" for 1 and "False" for 0. `decimal`: what
+/// separates decimals beside '.'.
+std::string essence_of(std::string_view name, bool any_case, char decimal = '.');
 
 }  // namespace fedarena

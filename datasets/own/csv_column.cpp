@@ -9,6 +9,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_cell.hpp"
+#include "datasets/own/lookalikes.hpp"
 
 namespace fedarena {
 namespace {
@@ -35,7 +36,7 @@ void keep_first(std::optional<CsvCell>& first, const CsvFile& file, const CsvFie
 void reject_cell(const CsvCell& cell, const std::string& column, const std::string& allowed,
                  const std::string& remedy) {
   const std::string found =
-      trimmed(cell.text).empty() ? "is empty" : "is " + fedarena::quoted(beginning_of(cell.text));
+      trimmed(cell.text).empty() ? "is empty" : "is " + quoted_exactly(beginning_of(cell.text));
   throw Error(Complaint{.place = cell.place,
                         .found = fmt::format("the field of column {} {}", fedarena::quoted(column), found),
                         .allowed = allowed,
@@ -50,7 +51,7 @@ void NumberColumn::append(const CsvFile& file, const CsvField& field) {
     ++truths_;
     values_.push_back(*truth ? 1 : 0);
     keep_first(first_truth_, file, field);
-  } else if (trimmed(field.text).empty()) {
+  } else if (looks_empty(field.text)) {
     ++empties_;
     keep_first(first_empty_, file, field);
   } else {
@@ -77,15 +78,16 @@ void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const 
   if (resembles_number(cell.text)) {
     const bool comma = decimal_ == ',';
     reject_cell(cell, name_, "a finite number",
-                fmt::format("Write it like 1234{}5, without signs for thousands, currencies or percent, or "
+                fmt::format("Write it like 1234{}5{}, without signs for thousands, currencies or percent, or "
                             "set decimal = \"{}\" where decimals stand behind a {}",
-                            decimal_, comma ? "point" : "comma", comma ? "point" : "comma"));
+                            decimal_, as_typed(cell.text) == cell.text ? "" : " in ASCII, with - for minus",
+                            comma ? "point" : "comma", comma ? "point" : "comma"));
   }
   if (truth_of(cell.text))
     reject_cell(cell, name_, "a finite number, as elsewhere in the column", "Write 1 or 0 instead");
   reject_cell(cell, name_, "a finite number",
               !remedy.empty() ? remedy
-              : trimmed(cell.text).empty()
+              : looks_empty(cell.text)
                   ? "Fill it in, leave the row out, or name the columns to learn from in features"
                   : "Mend it, leave the row out, or name the columns to learn from in features (texts: in "
                     "categorical)");
@@ -99,18 +101,19 @@ void TextColumn::append(const CsvFile& file, const CsvField& field) {
   places_.push_back(place_of(file, field));
 }
 
-void TextColumn::check_names(bool any_case) const {
+void TextColumn::check_names(bool any_case, char decimal) const {
   std::unordered_map<std::string, std::size_t> known;
   for (std::size_t i = 0; i < names_.size(); ++i) {
-    const auto [entry, fresh] = known.emplace(essence_of(names_[i], any_case), i);
+    const auto [entry, fresh] = known.emplace(essence_of(names_[i], any_case, decimal), i);
     if (fresh) continue;
     throw Error(Complaint{
         .place = places_[i],
         .found = fmt::format("the column {} holds {} here and {} elsewhere", fedarena::quoted(name_),
-                             fedarena::quoted(names_[i]), fedarena::quoted(names_[entry->second])),
+                             quoted_exactly(names_[i]), quoted_exactly(names_[entry->second])),
         .allowed = fmt::format(
-            "names that differ in more than blanks, {}a full stop at the end or how a number is written",
-            any_case ? "capitals, " : ""),
+            "names that differ in more than blanks, what cannot be seen, {}a full stop at the end, or how "
+            "{} and accents are written",
+            any_case ? "capitals, " : "", any_case ? "numbers, True, False" : "numbers"),
         .remedy = "Write both alike if they mean the same, else rename one"});
   }
 }

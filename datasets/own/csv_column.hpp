@@ -63,7 +63,7 @@ class TextColumn {
 
   void append(const CsvFile& file, const CsvField& field);
   /// Throws Error where two names differ only in what people write differently by accident (essence_of).
-  void check_names(bool any_case) const;
+  void check_names(bool any_case, char decimal = '.') const;
   /// Makes the names ascend: as numbers where all of them are, else as bytes.
   void sort();
 

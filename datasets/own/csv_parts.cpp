@@ -79,9 +79,9 @@ ColumnScale scale_of(const CsvTable& table, const CsvParts& parts, const Scaled&
   if (hides_differences(scale, column.values(), parts.train))
     reject(table, column, farthest(column, scale, parts.train),
            "beside which most others can hardly be told apart in single precision",
-           standardised
-               ? remedy
-               : fmt::format("Set standardise = \"{}\", or subtract a constant from the column", setting));
+           standardised ? remedy
+           : unit       ? "Choose another unit, subtract a constant from the column, or leave it out of units"
+                  : fmt::format("Set standardise = \"{}\", or subtract a constant from the column", setting));
   for (const Rows* rows : {&parts.train, &parts.test}) {
     const std::int64_t row = farthest(column, scale, *rows);
     const double size = std::abs(scale(column.values()[static_cast<std::size_t>(row)]));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "fedarena/base/text.hpp"
 
 #include "datasets/own/csv_cell.hpp"
+#include "datasets/own/lookalikes.hpp"
 
 namespace fedarena {
 namespace {
@@ -20,8 +22,8 @@ constexpr std::size_t kFewClasses = 20, kRowsOfClass = 10;
 constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 
 void append_name(const CsvFile& file, const CsvField& field, TextColumn& column) {
-  if (trimmed(field.text).empty())
-    reject_cell({{file.path().string(), field.line, field.column}, {}}, column.name(), "a text",
+  if (looks_empty(field.text))
+    reject_cell({{file.path().string(), field.line, field.column}, field.text}, column.name(), "a text",
                 "Fill it in or leave the row out");
   column.append(file, field);
 }
@@ -37,17 +39,42 @@ void check_categories(const TextColumn& column, std::size_t least, const std::st
                         .remedy = remedy});
 }
 
-// Whether these names of classes may be numbers to be predicted as such.
-bool may_be_continuous(const TextColumn& column) {
-  const std::vector<std::string>& names = column.names();
-  const auto is_number = [](const std::string& name) { return number_of(name) || resembles_number(name); };
-  if (!std::ranges::all_of(names, is_number)) return false;
+bool is_number(const std::string& name) { return number_of(name) || resembles_number(name); }
+
+// How many names of classes are numbers, where these may be meant to be predicted as such; else 0.
+std::size_t count_continuous(const TextColumn& column) {
+  std::vector<std::string> numbers;
+  std::ranges::copy_if(column.names(), std::back_inserter(numbers), is_number);
+  // A few others are what stands for a missing number: "NA", "inf".
+  if (2 * numbers.size() <= column.names().size()) return 0;
   const auto is_whole = [](const std::string& name) {
     const std::optional<double> number = number_of(name);
     return number && std::trunc(*number) == *number;
   };
-  return !std::ranges::all_of(names, is_whole) ||
-         (names.size() > kFewClasses && column.values().size() < kRowsOfClass * names.size());
+  const bool few = numbers.size() <= kFewClasses || column.values().size() >= kRowsOfClass * numbers.size();
+  if (few && std::ranges::all_of(numbers, is_whole)) return 0;
+  return numbers.size();
+}
+
+// Throws Error where the target of classes may be one of numbers, all of them or all but a few.
+void check_classes_are_meant(const TextColumn& column, const std::string& file) {
+  const std::size_t numbers = count_continuous(column);
+  if (numbers == 0) return;
+  const auto other = std::ranges::find_if_not(column.names(), is_number);
+  const std::string rows = counted(column.values().size(), "row");
+  if (other == column.names().end())
+    throw Error(Complaint{
+        .place = {file},
+        .found = fmt::format("the target {} holds {} different numbers in {}, which may be classes or not",
+                             fedarena::quoted(column.name()), numbers, rows),
+        .remedy = "Set task = \"regression\", or task = \"classification\" to make each number a class"});
+  throw Error(Complaint{
+      .place = column.places()[static_cast<std::size_t>(other - column.names().begin())],
+      .found = fmt::format("the target {} holds {} here and {} different numbers in {}, which may be "
+                           "classes or not",
+                           fedarena::quoted(column.name()), quoted_exactly(*other), numbers, rows),
+      .remedy = "Mend it or leave the row out and set task = \"regression\", or set task = "
+                "\"classification\" to make each text a class"});
 }
 
 }  // namespace
@@ -157,11 +184,11 @@ void CsvTable::finish() {
   finish_features();
   for (TextColumn& column : categorical_) {
     check_categories(column, 1, parts_.front().file, "Leave it out of categorical");
-    column.check_names(true);
+    column.check_names(true, roles_.decimal);
     column.sort();
   }
   // Names that people or programs gave themselves may differ in capitals.
-  users_.check_names(false);
+  users_.check_names(false, roles_.decimal);
   finish_target();
 }
 
@@ -196,16 +223,10 @@ void CsvTable::finish_features() {
 void CsvTable::finish_target() {
   if (regression())
     return numeric_target_.require_numbers("Mend it, leave the row out, or set task = \"classification\"");
-  if (roles_.task == CsvTask::kUnstated && may_be_continuous(class_target_))
-    throw Error(Complaint{
-        .place = {parts_.front().file},
-        .found = fmt::format("the target {} holds {} different numbers in {}, which may be classes or not",
-                             fedarena::quoted(roles_.target), class_target_.names().size(),
-                             counted(rows(), "row")),
-        .remedy = "Set task = \"regression\", or task = \"classification\" to make each number a class"});
+  if (roles_.task == CsvTask::kUnstated) check_classes_are_meant(class_target_, parts_.front().file);
   check_categories(class_target_, 2, parts_.front().file,
                    "Set task = \"regression\", or choose another target");
-  class_target_.check_names(true);
+  class_target_.check_names(true, roles_.decimal);
   class_target_.sort();
 }
 

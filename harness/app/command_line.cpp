@@ -5,9 +5,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <map>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/print.hpp"
 
+#include "harness/config/syntax/document.hpp"
 #include "results/text/text.hpp"
 
 namespace fedarena {
@@ -25,6 +29,38 @@ namespace {
 
 std::vector<std::string> commands_of(const CLI::App& app) {
   return names_of(app.get_subcommands({}), &CLI::App::get_name);
+}
+
+// Of an option that other programs have and an experiment file says: its "section.key", or empty.
+std::string key_of_experiment(std::string option) {
+  static const std::map<std::string_view, std::string_view> kKeys{
+      {"rounds", "experiment.rounds"},
+      {"seeds", "experiment.seeds"},
+      {"data", "data.name"},
+      {"partition", "partition.kind"},
+      {"kind", "partition.kind"},
+      {"alpha", "partition.alpha"},
+      {"clients", "partition.clients"},
+      {"model", "model.name"},
+      {"cohort", "cohort.size"},
+      {"size", "cohort.size"},
+      {"fraction", "cohort.fraction"},
+      {"rate", "training.rate"},
+      {"local_epochs", "training.local_epochs"},
+      {"local_steps", "training.local_steps"},
+      {"batch_size", "training.batch_size"},
+      {"momentum", "training.momentum"},
+      {"weight_decay", "training.weight_decay"},
+      {"policy", "privacy.policy"},
+      {"noise_multiplier", "privacy.noise_multiplier"},
+      {"clip_norm", "privacy.clip_norm"},
+      {"delta", "privacy.delta"},
+  };
+  option.erase(0, option.find_first_not_of('-'));
+  std::ranges::replace(option, '-', '_');
+  const std::string ours = config::our_name(option);
+  const auto key = kKeys.find(ours.empty() ? option : ours);
+  return key == kKeys.end() ? std::string() : std::string(key->second);
 }
 
 // What is wrong with the command line. CLI11 neither tells an unknown command from a missing one nor knows
@@ -43,7 +79,15 @@ Complaint complaint_about(const CLI::App& app, const std::vector<std::string>& w
       }
       const std::string option = word.substr(0, word.find('='));
       if (contains(options, option)) continue;
-      return unknown_name(fmt::format("unknown option \"{}\"", option), option, options).complaint();
+      Complaint complaint =
+          unknown_name(fmt::format("unknown option \"{}\"", option), option, options).complaint();
+      const std::string key = key_of_experiment(option);
+      if (!key.empty() && contains(options, std::string("--set"))) {
+        complaint.nearest.clear();
+        complaint.remedy =
+            fmt::format("the experiment file says it; --set {}=VALUE replaces what it says", key);
+      }
+      return complaint;
     }
     if (commands.empty() || word.rfind('-', 0) == 0) continue;
     if (!contains(commands, word)) {
@@ -94,7 +138,7 @@ std::string message(const Error& error) {
   return Error(std::move(complaint)).what();
 }
 
-// Of memory, threads or other things of the machine. LibTorch has words of its own for it.
+// Of memory, threads or other things of the machine. LibTorch and oneTBB have words of their own for it.
 bool is_shortage(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   if (const auto* failure = dynamic_cast<const std::system_error*>(&error)) {
@@ -104,7 +148,8 @@ bool is_shortage(const std::exception& error) {
   }
   const std::string_view what = error.what();
   return what.find("can't allocate memory") != std::string_view::npos ||
-         what.find("CUDA out of memory") != std::string_view::npos;
+         what.find("CUDA out of memory") != std::string_view::npos ||
+         what.find("pthread_create has failed") != std::string_view::npos;
 }
 
 std::string shortage_text(const std::string& what) {
@@ -115,12 +160,30 @@ std::string shortage_text(const std::string& what) {
       what.substr(0, what.find('\n')));
 }
 
+std::terminate_handler usual_end = nullptr;
+
+// oneTBB's threads start one another, where nobody can catch what is thrown.
+[[noreturn]] void end_by_shortage_or_bug() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::exception& thrown) {
+    if (is_shortage(thrown)) {
+      print(stderr, "fedarena: {}\n", shortage_text(thrown.what()));
+      std::_Exit(kUserError);
+    }
+  } catch (...) {  // not of ours
+  }
+  if (usual_end != nullptr) usual_end();
+  std::abort();
+}
+
 }  // namespace
 
 int run_command_line(int count, const char* const* arguments, std::span<const AddCommand> commands,
                      const char* version) {
   // A file that reaches the limit of `ulimit -f` is then a write that fails, with a message that names it.
   std::signal(SIGXFSZ, SIG_IGN);
+  usual_end = std::set_terminate(end_by_shortage_or_bug);
   try {
     return parse_and_run(count, arguments, commands, version);
   } catch (const Error& error) {

@@ -38,10 +38,11 @@ int become_full_program(char** arguments) {
 
 int main(int count, char** arguments) {
   using namespace fedarena;
-  if (is_light_command(std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0))) {
+  const auto words = std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0);
+  if (is_light_command(words)) {
     return run_command_line(count, arguments, light_commands(), FEDARENA_VERSION);
   }
-  if (const std::string problem = start_problem(start_needs()); !problem.empty()) {
+  if (const std::string problem = start_problem(start_needs(words)); !problem.empty()) {
     print(stderr, "fedarena: {}\n", problem);
     return kUserError;
   }

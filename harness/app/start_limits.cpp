@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <system_error>
@@ -19,18 +20,36 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 // Estimates on the large side, with LibTorch 1.13 and OpenBLAS 0.3.21: code and data of the program and its
-// libraries; what OpenBLAS maps for each of its threads; the stack and heap of a thread.
+// libraries; what OpenBLAS maps for each of its threads and for each thread that calls it; the stack and heap
+// of a thread.
 constexpr std::size_t kProgram = 1200 * kMiB;
 constexpr std::size_t kBlasThread = 64 * kMiB;
 constexpr std::size_t kThread = 80 * kMiB;
 // Below 128 KiB, LibTorch overflows it.
 constexpr std::size_t kStack = kMiB / 2;
 
+constexpr const char* kUseFewer =
+    "use fewer --workers and --jobs, or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset)";
+
 bool may_map(std::size_t bytes) {
   void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return false;
   ::munmap(address, bytes);
   return true;
+}
+
+// What the option says, as --option N or --option=N; what is no number is refused when the words are parsed.
+int count_in(std::span<const char* const> words, std::string_view option, int otherwise) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (!word.starts_with(option)) continue;
+    word.remove_prefix(option.size());
+    const bool apart = word.empty() && i + 1 < words.size();
+    if (!apart && !word.starts_with('=')) continue;
+    const auto count = parse_number<int>(apart ? std::string_view(words[i + 1]) : word.substr(1));
+    if (count && *count >= 1 && *count <= 1024) otherwise = *count;
+  }
+  return otherwise;
 }
 
 // How many of so many threads can be at work at once.
@@ -59,7 +78,7 @@ int startable(int threads) {
 
 }  // namespace
 
-StartNeeds start_needs() {
+StartNeeds start_needs(std::span<const char* const> words) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   int blas = cores;
   for (const char* name : {"OMP_NUM_THREADS", "GOTO_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
@@ -67,20 +86,24 @@ StartNeeds start_needs() {
     const auto number = parse_number<int>(text == nullptr ? "" : text);
     if (number && *number > 0) blas = std::min(*number, cores);
   }
-  const int threads = blas - 1 + cores - 1;  // beside the first: OpenBLAS's, and the work pool's
-  return {.bytes = kProgram + static_cast<std::size_t>(blas) * kBlasThread +
-                   static_cast<std::size_t>(threads) * kThread,
-          .threads = threads,
+  // A job is a thread beside the pool.
+  const int callers = std::max(cores, count_in(words, "--workers", cores)) + count_in(words, "--jobs", 1) - 1;
+  const int threads = blas - 1 + callers - 1;  // beside the first
+  const auto buffers = static_cast<std::size_t>(blas + callers - cores);
+  return {.bytes = kProgram + buffers * kBlasThread + static_cast<std::size_t>(threads) * kThread,
+          .threads = std::max(threads, 1),  // for a copy of the process tries the plugins
           .stack = kStack};
 }
 
 std::string start_problem(const StartNeeds& needs) {
-  if (!may_map(needs.bytes)) {
+  rlimit space{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+  // What this process has mapped is gone when it becomes the full program.
+  if (limited ? space.rlim_cur < needs.bytes : !may_map(needs.bytes)) {
     return fmt::format(
-        "{} MiB of address space are needed to start, and a limit allows less\n  Raise it (`ulimit -v`, or "
-        "the "
-        "job's), or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset).",
-        needs.bytes / kMiB);
+        "{} MiB of address space are needed to start, and a limit allows {}\n  Raise it (`ulimit -v`, or the "
+        "job's), or {}.",
+        needs.bytes / kMiB, limited ? fmt::format("{}", space.rlim_cur / kMiB) : "less", kUseFewer);
   }
   rlimit stack{};
   if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < needs.stack) {
@@ -92,8 +115,8 @@ std::string start_problem(const StartNeeds& needs) {
   if (const int found = startable(needs.threads); found < needs.threads) {
     return fmt::format(
         "{} are needed to start beside the first, and a limit allows {}\n  Raise it (`ulimit -u`, or the "
-        "container's limit of processes), or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset).",
-        counted(needs.threads, "thread"), found);
+        "container's limit of processes), or {}.",
+        counted(needs.threads, "thread"), found, kUseFewer);
   }
   return {};
 }

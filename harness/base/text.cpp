@@ -24,6 +24,14 @@ std::size_t character_length(std::string_view text, std::size_t offset) {
   return length;
 }
 
+// Whether it ends a line or changes the direction of what follows: U+061C, U+200E, U+200F, U+2028 to U+202E,
+// U+2066 to U+2069. A name that holds one can show itself, and the text around it, as another.
+bool moves_text(std::string_view character) {
+  return character == "\xd8\x9c" || character == "\xe2\x80\x8e" || character == "\xe2\x80\x8f" ||
+         (character >= "\xe2\x80\xa8" && character <= "\xe2\x80\xae") ||
+         (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
 // `kept`: the control characters that stay.
 std::string without_controls(std::string_view text, std::string_view kept) {
   std::string result;
@@ -37,7 +45,7 @@ std::string without_controls(std::string_view text, std::string_view kept) {
     const bool second_controls = length == 2 && character < "\xc2\xa0";
     if (length == 0) {
       result += "\xef\xbf\xbd";
-    } else if (first_controls || second_controls) {
+    } else if (first_controls || second_controls || moves_text(character)) {
       result += ' ';
     } else {
       result += character;

@@ -66,7 +66,7 @@ class Arena {
       if (stop_.load(std::memory_order_relaxed)) return false;
       needs.push_back(prepare(cell));
     }
-    check_data(options_.out, data_hashes());
+    check_data(cells_, options_.out, inputs_);
     const std::int64_t budget = memory_budget();
     const auto above = std::ranges::count_if(needs, [&](std::int64_t need) { return need > budget; });
     if (options_.jobs > 1 && above > 0) {
@@ -87,16 +87,6 @@ class Arena {
   std::int64_t memory_budget() const {
     if (options_.memory == 0) return free_memory() / 10 * 8;  // others need some, too
     return std::max<std::int64_t>(0, options_.memory - inputs_.data_bytes());
-  }
-
-  // By the names that summaries have for data sets.
-  std::map<std::string, std::string> data_hashes() {
-    std::map<std::string, std::string> hashes;
-    for (const PlannedCell& cell : cells_) {
-      const Experiment& experiment = cell.point->experiment;
-      hashes[describe_data(experiment)] = inputs_.data_hash(experiment);
-    }
-    return hashes;
   }
 
   // With a thread for each job. Where there are not enough of them nothing begins, because memory may be as

@@ -52,8 +52,8 @@ void Simulation::check_label_counts() const {
           "Set public_label_counts = true if everybody knows them, or leave out per_client or the budget"});
 }
 
-// Saves the work of a round that is bound to be withheld: when all rounds so far, two or more, made the same
-// accesses, so will the next one.
+// Saves the work of a round that is bound to be withheld: a plan is charged in full; without one, when all
+// rounds so far, two or more, made the same accesses, so will the next one.
 void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const {
   if (!has_budget(setup_.policy) || has_own_budgets(setup_.policy)) return;
   const auto same_again = [](const std::vector<Ledger::Segment>& segments) {
@@ -62,8 +62,10 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
   };
   Ledger forecast = ledger_;
   for (const std::int64_t client : cohort) {
-    if (const auto* segment = same_again(ledger_.clients().at(client).segments))
-      forecast.record(round, client, segment->round());
+    const auto* segment = same_again(ledger_.clients().at(client).segments);
+    const RoundAccesses accesses = planned_accesses(client, round, client_states_.get(client),
+                                                    segment != nullptr ? segment->round() : RoundAccesses());
+    if (!accesses.charged().empty()) forecast.record(round, client, accesses);
   }
   if (const auto* segment = same_again(ledger_.population()))
     forecast.record_population(round, segment->round());
@@ -215,9 +217,9 @@ std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
   return results;
 }
 
-RoundAccesses Simulation::accesses_left_out(std::int64_t client, std::int64_t round,
-                                            const ClientStates::State& state,
-                                            const RoundAccesses& unplanned) const {
+RoundAccesses Simulation::planned_accesses(std::int64_t client, std::int64_t round,
+                                           const ClientStates::State& state,
+                                           const RoundAccesses& unplanned) const {
   if (unit(setup_.policy) == Unit::kRecord) {
     Message known = state ? message_from(*state) : Message();
     Observations unseen;
@@ -270,8 +272,8 @@ void Simulation::charge_rest() {
       const RoundAccesses accesses =
           segments.empty()
               ? known->second
-              : accesses_left_out(client, round, is_new ? newcomer->second.state : client_states_.get(client),
-                                  known->second);
+              : planned_accesses(client, round, is_new ? newcomer->second.state : client_states_.get(client),
+                                 known->second);
       if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
         spent_.insert(client);
         continue;

@@ -11,7 +11,7 @@ namespace fedarena {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50434146;  // "FACP"
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 constexpr Key<Params> kParams{"params"};
 constexpr Key<double> kClipNorm{"clip_norm"};
 constexpr Key<torch::Tensor> kCanaryScores{"canary_scores"};

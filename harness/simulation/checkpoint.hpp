@@ -29,7 +29,7 @@ struct Checkpoint {
 /// 64-bit FNV-1a (Fowler, Noll, Vo), byte by byte: tells damage, and is no protection against malice.
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
-/// As bytes: "FACP", version 4, length and checksum of the rest, then each part with its
+/// As bytes: "FACP", version 5, length and checksum of the rest, then each part with its
 /// length.
 Bytes pack_checkpoint(const Checkpoint& checkpoint);
 

@@ -221,9 +221,10 @@ class Simulation {
   std::int64_t fullest_round_left() const;
   // Trains once, for nothing, whom the rounds that are left out would ask for the first time.
   std::map<std::int64_t, LocalResult> train_newcomers();
-  // Of a client who took part before, in a round that is left out; `unplanned`: where there is no plan.
-  RoundAccesses accesses_left_out(std::int64_t client, std::int64_t round, const ClientStates::State& state,
-                                  const RoundAccesses& unplanned) const;
+  // What a plan says beforehand that a client will be charged for in a round; `unplanned`: where there is
+  // none.
+  RoundAccesses planned_accesses(std::int64_t client, std::int64_t round, const ClientStates::State& state,
+                                 const RoundAccesses& unplanned) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
   // In the order of `clients`; `done` is called after each, from any thread.

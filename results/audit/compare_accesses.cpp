@@ -56,6 +56,13 @@ void compare_others(const Access& access, const ExpectedLedger& expected, const 
   }
 }
 
+// Of the vector that got noise; 0 where the event does not tell.
+std::int64_t dimension_of(const Event& event) {
+  if (const auto* laplace = std::get_if<Laplace>(&event)) return laplace->dimension;
+  const auto* metric = std::get_if<MetricLaplace>(&event);
+  return metric != nullptr ? metric->dimension : 0;
+}
+
 // An event of any dimension in R^1, for the comparison with one whose dimension the experiment does not tell.
 Event on_the_line(Event event) {
   if (auto* laplace = std::get_if<Laplace>(&event)) laplace->dimension = 1;
@@ -192,24 +199,36 @@ void compare_records(std::int64_t client, const Ledger::ClientRecord& record, co
 }
 
 void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
-                      Kinds& kinds) {
+                      std::int64_t parameters, Kinds& kinds) {
   const std::string whose = client_text(client);
   const Event due = expected.of_messages(client);
   const bool centred = expected.may_have_centres();
   const auto* exact = std::get_if<ExactAccess>(&due);
+  const ExpectedLedger::Count releases = expected.releases();
+  const std::optional<std::int64_t> numbers = expected.numbers_released(parameters);
   for (const Ledger::Segment& segment : record.segments) {
     std::int64_t count = 0;
+    std::uint64_t dimensions = 0;  // those of an edited ledger wrap
     for (const Access& access : segment.accesses) {
       if (exact != nullptr && std::holds_alternative<Nominal>(access.event)) continue;
       count += access.count;
+      dimensions +=
+          static_cast<std::uint64_t>(dimension_of(access.event)) * static_cast<std::uint64_t>(access.count);
       kinds.result(same_mechanism(access.event, due, centred), "message", whose,
                    describe(on_the_line(access.event)), describe(due));
     }
     const bool silent = count == 0 && expected.may_send_nothing(segment.first_round) &&
                         expected.may_send_nothing(segment.last_round);
+    // Attempts that a crash lost are charged beside the next one.
     const bool fits =
-        count == 1 || silent || (count > 1 && (expected.by_tensor() || !expected.is_repeatable()));
-    kinds.result(fits, "messages in a round", whose, std::to_string(count), "1");
+        silent || (count >= releases.least && (count <= releases.most || !expected.is_repeatable()));
+    const std::string allowed = releases.most < ExpectedLedger::kAnyCount
+                                    ? range_text(releases.least, releases.most)
+                                    : fmt::format("at least {}", releases.least);
+    kinds.result(fits, "messages in a round", whose, std::to_string(count), allowed);
+    if (dimensions == 0 || !numbers || !expected.is_repeatable()) continue;
+    kinds.result(dimensions == static_cast<std::uint64_t>(*numbers), "numbers of a message", whose,
+                 std::to_string(dimensions), std::to_string(*numbers));
   }
 }
 

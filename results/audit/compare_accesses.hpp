@@ -57,11 +57,12 @@ std::string client_text(std::int64_t client);
 void compare_records(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
                      Kinds& kinds);
 
-/// Under the policy "local": each of a client's rounds is one message, or one for each tensor. The spread of
-/// centres is of models that no file holds, so of what is clipped around several there is only known that it
-/// may not be charged less than around one, and that a round charges all clients the same.
+/// Under the policy "local": each of a client's rounds is one message, or one for each tensor, and noises all
+/// numbers of a model with so many `parameters`. The spread of centres is of models that no file holds, so of
+/// what is clipped around several there is only known that it may not be charged less than around one, and
+/// that a round charges all clients the same.
 void compare_messages(std::int64_t client, const Ledger::ClientRecord& record, const ExpectedLedger& expected,
-                      Kinds& kinds);
+                      std::int64_t parameters, Kinds& kinds);
 
 /// What was charged for a message of each round, and to whom.
 using ChargedRounds = std::map<std::int64_t, std::pair<const std::vector<Access>*, std::int64_t>>;

@@ -54,6 +54,11 @@ void verify_attacks(const class RunDirectory& run, Verification& verification);
 /// scores and the claim.
 void verify_audit(const class RunDirectory& run, const Summary& summary, Verification& verification);
 
+/// Of a run: what summary, card and rounds say of data, partition, model, tests, early ends and the device,
+/// against the settings of its experiment. `rounds`: as above.
+void verify_settings(const class RunDirectory& run, const Summary& summary,
+                     std::span<const RoundRecord> rounds, Verification& verification);
+
 /// Of a run with the card of its partition: the card against the summary, its counts and the ledger.
 void verify_partition(const class RunDirectory& run, const Summary& summary, Verification& verification);
 

@@ -258,6 +258,27 @@ Event ExpectedLedger::of_messages(std::int64_t client) const {
   return MetricLaplace{1, noise};
 }
 
+std::optional<std::int64_t> ExpectedLedger::vectors() const {
+  const bool known = contains(kLocalTraining, algorithm_) || contains(kReadMessages, algorithm_);
+  if (!known && algorithm_ != kPppfl) return std::nullopt;
+  return algorithm_ == "scaffold" ? 2 : 1;  // beside the model's change, that of the control variate
+}
+
+ExpectedLedger::Count ExpectedLedger::releases() const {
+  if (!by_tensor()) return {1, 1};
+  const std::optional<std::int64_t> tensors = expected_tensors(settings_), vectors = this->vectors();
+  if (!tensors) return {1, kAnyCount};
+  if (!vectors) return {std::min<std::int64_t>(*tensors, 2), kAnyCount};
+  return {times(*tensors, *vectors), times(*tensors, *vectors)};
+}
+
+bool ExpectedLedger::may_have_any_releases() const { return by_tensor() && !expected_tensors(settings_); }
+
+std::optional<std::int64_t> ExpectedLedger::numbers_released(std::int64_t parameters) const {
+  const std::optional<std::int64_t> vectors = this->vectors();
+  return vectors ? std::optional(times(parameters, *vectors)) : std::nullopt;
+}
+
 bool ExpectedLedger::may_have_centres() const {
   if (algorithm_ != "ifca") return !accesses(0);
   return is("assign", "k-means") && settings_.number<std::int64_t>("algorithms.hypotheses", 2) > 1;

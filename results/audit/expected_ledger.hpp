@@ -11,6 +11,7 @@
 #include "fedarena/accounting/event.hpp"
 #include "fedarena/base/stream.hpp"
 
+#include "results/audit/expected_inputs.hpp"
 #include "results/record/run_setup.hpp"
 
 namespace fedarena::results {
@@ -59,6 +60,8 @@ class ExpectedLedger {
   struct Count {
     std::int64_t least = 0, most = 0;
   };
+  /// As the most of a count: there may be any number.
+  static constexpr std::int64_t kAnyCount = std::int64_t{1} << 60;
   /// None for an algorithm that this program does not bring along.
   std::optional<Count> accesses(std::int64_t examples) const;
   /// What such a client is charged for in each of its rounds, made or not: over samples, and of the whole
@@ -90,14 +93,22 @@ class ExpectedLedger {
   std::optional<SampledGaussian> as_if() const;
 
   /// What a client's message goes through under the policy "local", the dimension of Laplace noise left at 1:
-  /// what is charged for it, and what is nominal beside it. More than one such message is in a round where
-  /// each tensor is noised by itself.
+  /// what is charged for it, and what is nominal beside it.
   Event of_messages(std::int64_t client) const;
-  bool by_tensor() const { return setting("by_tensor", "false") == "true"; }
+  /// How many such releases one message is: one, or one for each tensor where each is noised by itself. Of an
+  /// algorithm or a model that this program does not bring along, at least and at most.
+  Count releases() const;
+  /// Whether nobody here knows how many tensors the messages have.
+  bool may_have_any_releases() const;
+  /// How many numbers the releases of one message have together, for a model of so many parameters; none of
+  /// such an algorithm.
+  std::optional<std::int64_t> numbers_released(std::int64_t parameters) const;
   /// Whether messages may be clipped around several centres. Their spread, which is of the run's models, then
   /// takes from what of_messages() says.
   bool may_have_centres() const;
 
+  /// How many classes the data have; 0 where nobody knows, and on regression data.
+  std::int64_t classes() const { return expected_classes(settings_).value_or(0); }
   /// What all labels went through at once under the policy "label"; `classes`: 0 where nobody knows how many,
   /// which the event's categories then are not compared with.
   RandomizedResponse of_labels(std::int64_t classes) const;
@@ -130,6 +141,9 @@ class ExpectedLedger {
   bool is(const std::string& name, std::string_view value) const {
     return settings_.of("algorithms." + name) == value;
   }
+  bool by_tensor() const { return setting("by_tensor", "false") == "true"; }
+  // How many vectors of the model's layout a message holds; none of an algorithm that is not known.
+  std::optional<std::int64_t> vectors() const;
   // Of local SGD, where 0 steps count epochs instead.
   std::int64_t sgd_steps(std::int64_t examples, const char* steps, const char* epochs) const;
   std::int64_t as_if_cohort() const { return settings_.number<std::int64_t>(section_ + "as_if_cohort", 0); }

@@ -136,8 +136,6 @@ void verify_experiment(const Summary& summary, Settings& experiment) {
   experiment.text("experiment.name", summary.experiment);
   experiment.text("experiment.seeds", fmt::format("[{}]", summary.seed));
   experiment.number("experiment.rounds", static_cast<double>(summary.rounds));
-  // The settings that are not defaults follow the name.
-  experiment.text("data.name", summary.dataset.substr(0, summary.dataset.find(" (")));
   experiment.text("algorithms.name", summary.algorithm);
   experiment.text("algorithms.label", summary.label);
   for (const auto& [name, value] : summary.algorithm_parameters) {
@@ -194,6 +192,7 @@ Verification verify_run(const fs::path& path) {
   }
   verify_clients(run, summary, rounds, verification);
   verify_partition(run, summary, verification);
+  verify_settings(run, summary, rounds, verification);
   verify_attacks(run, verification);
   Settings experiment(run, verification);
   verify_experiment(summary, experiment);

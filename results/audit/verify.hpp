@@ -28,8 +28,9 @@ struct Verification {
 };
 
 /// Recomputes what a run's summary and rounds state from the records below them: totals, means and final
-/// values from the rounds, every epsilon from the ledger, names and numbers from the experiment; and whether
-/// ledger and rounds speak of the same rounds and clients. Epsilons may differ by 1e-9 relative, because
+/// values from the rounds, every epsilon from the ledger, names, numbers, data, partition and model from the
+/// experiment, sizes of clients from data that it knows by name; and whether ledger and rounds speak of the
+/// same rounds and clients. Epsilons may differ by 1e-9 relative, because
 /// another processor rounds differently; nothing else may differ. Throws Error for a record that cannot be
 /// read.
 Verification verify_run(const std::filesystem::path& path);

@@ -221,7 +221,8 @@ void compare_everybody(const RunDirectory& run, const Ledger& ledger, const Expe
   } else if (ledger.unit() == Unit::kLabel) {
     const std::optional<RecordedPartition> card = read_partition(run);
     const bool counted = card && !card->class_counts.empty();
-    compare_labels(ledger, expected, counted ? std::ssize(card->class_counts.front()) : 0, kinds);
+    compare_labels(ledger, expected, counted ? std::ssize(card->class_counts.front()) : expected.classes(),
+                   kinds);
   } else {
     compare_unprotected(ledger, expected, kinds);
   }
@@ -298,7 +299,7 @@ Verification verify_ledger(const std::filesystem::path& path) {
       compare_kept(client, record.kept, personal, is_held_out ? kUnknown : tested, kinds);
     }
     if (ledger.unit() == Unit::kLocal) {
-      compare_messages(client, record, expected, kinds);
+      compare_messages(client, record, expected, summary.parameters, kinds);
       const auto made = std::ranges::upper_bound(own, ledger.ended_after() > 0 ? ledger.ended_after() : last);
       for (const Segment& segment : record.segments) {
         if (alike) compare_centred(client, segment, {own.begin(), made}, charged, kinds);
@@ -315,6 +316,10 @@ Verification verify_ledger(const std::filesystem::path& path) {
       std::ranges::any_of(rounds, [](const RoundRecord& round) { return round.per_client.has_value(); });
   if (tells_accuracies) compare_label_counts(ledger, expected, kinds);
   kinds.conclude();
+  if (ledger.unit() == Unit::kLocal && expected.may_have_any_releases())
+    verification.notes.emplace_back(
+        "has a model that this program does not bring along, so that the tensors of a message are not "
+        "counted");
   if (budgets && summary.state == kFinished) {
     Comparison(verification, path / kSummaryFile)
         .integer("spent_clients", summary.privacy->spent_clients, budgets->spent());

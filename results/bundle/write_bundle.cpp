@@ -100,7 +100,9 @@ std::map<std::string, std::string> sealed_contents(const fs::path& run) {
       "cell again.";
   const auto require = [&](const char* name) {
     std::error_code ignored;
-    if (!fs::is_regular_file(run / name, ignored)) refuse(run / name, "is not there", remedy);
+    const fs::file_status status = fs::status(run / name, ignored);
+    if (fs::is_regular_file(status)) return;
+    refuse(run / name, fs::exists(status) ? "is not a regular file" : "is not there", remedy);
   };
   require(kSealFile);
   std::ranges::for_each(kNeeded, require);

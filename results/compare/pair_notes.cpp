@@ -2,12 +2,15 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "results/compare/pairs.hpp"
 #include "results/compare/row_differences.hpp"
 #include "results/record/claim_text.hpp"
+#include "results/record/run_directory.hpp"
 #include "results/statistics/paired_tests.hpp"
 #include "results/table/notes.hpp"
 #include "results/table/table.hpp"
@@ -73,6 +76,38 @@ std::vector<std::string> few_seeds(const Pairs& pairs) {
   return notes;
 }
 
+// Whether the last evaluation found a larger loss than the first one and, where there is an accuracy, no
+// better one: a model that rounds made worse, though its loss may be a number.
+bool got_worse(const FoundRun& run) {
+  std::vector<RoundRecord> rounds;
+  try {
+    rounds = recorded_rounds(run.path, *run.summary);
+  } catch (const Error&) {  // what reads the metric of a round tells of it
+    return false;
+  }
+  const auto first =
+      std::ranges::find_if(rounds, [](const RoundRecord& round) { return round.test_loss.has_value(); });
+  const std::optional<double> loss = run.summary->final_test_loss;
+  if (first == rounds.end() || !loss || diverged(*run.summary) || !(*loss > *first->test_loss)) return false;
+  return !first->test_accuracy || run.summary->final_test_accuracy <= first->test_accuracy;
+}
+
+std::vector<std::string> decline(std::span<const RowRuns> rows) {
+  const std::vector<std::string> names = distinct_names(rows);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::int64_t> seeds;
+    for (const FoundRun* run : rows[i].runs) {
+      if (got_worse(*run)) seeds.push_back(run->summary->seed);
+    }
+    if (!seeds.empty()) texts.push_back(fmt::format("{}, {}", names[i], seeds_text(seeds)));
+  }
+  if (texts.empty()) return {};
+  return {
+      fmt::format("ended with a larger loss than at the first evaluation, and with no better accuracy: {}",
+                  fmt::join(texts, "; "))};
+}
+
 }  // namespace
 
 std::string pairs_caption(std::span<const RowRuns> rows) {
@@ -93,6 +128,7 @@ std::vector<std::string> pair_notes(const Pairs& pairs, std::span<const RowRuns>
   std::vector<std::string> notes;
   append_notes(notes, notes_of_pairs(pairs));
   append_notes(notes, few_seeds(pairs));
+  append_notes(notes, decline(rows));
   append_notes(notes, row_notes(rows, distinct_names(rows)));
   append_notes(notes, privacy_notes(rows, plain_names(rows)));
   return notes;

@@ -1,5 +1,6 @@
 #include "results/export/exported_runs.hpp"
 
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "fedarena/base/error.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "results/record/claim_text.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/text/text.hpp"
@@ -40,6 +42,7 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
   ExportedRuns exported;
   std::vector<std::string> problems;
   std::size_t unfinished = 0, secret = 0;
+  std::map<std::string, std::size_t> warned;  // how many runs, by what is wrong with their delta
   for (std::size_t i = 0; i < found.size(); ++i) {
     FoundRun& run = found[i];
     const auto leave_out = [&](const std::string& why) {
@@ -57,6 +60,8 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
       }
       unfinished += run.summary->state == kFinished ? 0 : 1;
       secret += is_secret(DrawnSizes::kBatches, run.summary->privacy) ? 1 : 0;
+      const std::string warning = run.summary->privacy ? delta_warning(*run.summary->privacy) : "";
+      if (!warning.empty()) ++warned[warning];
       exported.runs.push_back({.name = names[i],
                                .folder = run.path,
                                .summary = std::move(*run.summary),
@@ -74,6 +79,9 @@ ExportedRuns read_exported_runs(std::span<const fs::path> folders) {
   if (exported.runs.empty()) refuse(problems);
   if (unfinished > 0) exported.notes.push_back(unfinished_note(unfinished, exported.runs.size()));
   if (secret > 0) exported.notes.push_back(secret_note(secret));
+  for (const auto& [warning, runs] : warned) {
+    exported.notes.push_back(fmt::format("{}: {}", counted(runs, "run"), warning));
+  }
   for (const std::string& problem : problems) exported.notes.push_back(problem + "; not exported");
   return exported;
 }

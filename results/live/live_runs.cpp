@@ -98,7 +98,8 @@ LiveCell live_cell(const std::filesystem::path& path, const Summary& summary,
                 .is_private = summary.privacy.has_value(),
                 .assumed = !assumption(summary).empty(),
                 .control = control,
-                .public_data = summary.privacy ? public_text(*summary.privacy) : ""};
+                .public_data = summary.privacy ? public_text(*summary.privacy) : "",
+                .delta_warning = summary.privacy ? delta_warning(*summary.privacy) : ""};
   const bool regression =
       std::ranges::none_of(rounds, [](const RoundRecord& round) { return round.test_accuracy.has_value(); });
   double seconds = 0;

@@ -43,6 +43,7 @@ struct LiveCell {
   bool assumed = false;            ///< whether it rests, or may rest, on an assumption nobody has proven
   bool control = false;            ///< of an audit: it adds no noise
   std::string public_data = {};    ///< what a finished run's epsilon takes as public beside sizes; or empty
+  std::string delta_warning = {};  ///< where its delta says little; or empty
   std::vector<double> curve = {};  ///< accuracy by evaluated round; loss on regression data
   std::optional<double> round_seconds{};  ///< mean over the rounds on disk
   std::optional<double> since_written{};  ///< seconds since the last round; none before it and once finished

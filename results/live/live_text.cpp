@@ -249,12 +249,17 @@ std::vector<std::string> explanations(std::span<const LiveCell* const> cells, Le
   if (std::ranges::any_of(cells, &LiveCell::control))
     notes.emplace_back("(control): of an audit, without noise; its epsilon is infinite");
   std::map<std::string, std::size_t> declared;  // how many cells, by what they take as public
+  std::map<std::string, std::size_t> warned;    // how many cells, by what is wrong with their delta
   for (const LiveCell* cell : cells) {
     if (!cell->public_data.empty()) ++declared[cell->public_data];
+    if (!cell->delta_warning.empty()) ++warned[cell->delta_warning];
   }
   for (const auto& [what, count] : declared) {
     notes.push_back(one_line(
         fmt::format("the epsilon of {} takes as public, beside sizes: {}", counted(count, "cell"), what)));
+  }
+  for (const auto& [warning, count] : warned) {
+    notes.push_back(fmt::format("{}: {}", counted(count, "cell"), warning));
   }
   if (std::ranges::any_of(cells, [](const LiveCell* cell) { return cell->work == Work::kLeft; })) {
     notes.emplace_back("no process: recorded as running, but killed, or at work on another machine");

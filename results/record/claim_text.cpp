@@ -55,21 +55,22 @@ std::string budget_text(const PerClient& budget) {
   return budget.is_list() ? fmt::format("[{}]", fmt::join(texts, ", ")) : texts.front();
 }
 
-std::string delta_warning(const PrivacyClaim& claim) {
-  const auto promises_nothing = [&](std::int64_t units) {
-    return units > 0 && claim.settings.delta * static_cast<double>(units) >= 1;
-  };
-  if (!promises_nothing(claim.units)) {
-    if (!promises_nothing(claim.as_if_units)) return {};
-    return fmt::format(
-        "delta {} is not below 1/{}, one over the clients of the as-if population: there it allows to "
-        "publish one as it is",
-        short_number(claim.settings.delta), claim.as_if_units);
-  }
-  const char* unit = claim.unit == "record" ? "example" : claim.unit == "label" ? "label" : "client";
+std::string delta_warning(double delta, std::int64_t units, const char* unit) {
+  // Compared as a product: a quotient may round to the other side.
+  if (units <= 0 || delta * static_cast<double>(units) < 1) return {};
   return fmt::format(
       "delta {} is not below 1/{}, one over the number of {}s: it allows to publish one as it is",
-      short_number(claim.settings.delta), claim.units, unit);
+      short_number(delta), units, unit);
+}
+
+std::string delta_warning(const PrivacyClaim& claim) {
+  const char* unit = claim.unit == "record" ? "example" : claim.unit == "label" ? "label" : "client";
+  std::string warning = delta_warning(claim.settings.delta, claim.units, unit);
+  if (!warning.empty() || claim.settings.delta * static_cast<double>(claim.as_if_units) < 1) return warning;
+  return fmt::format(
+      "delta {} is not below 1/{}, one over the clients of the as-if population: there it allows to "
+      "publish one as it is",
+      short_number(claim.settings.delta), claim.as_if_units);
 }
 
 std::string public_text(const PrivacyClaim& claim) {

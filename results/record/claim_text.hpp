@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ std::string budget_text(const PerClient& budget);
 /// A warning where delta is not below one over the units, since then it allows to publish one of them as it
 /// is; or empty.
 std::string delta_warning(const PrivacyClaim& claim);
+/// The same of so many units of one kind ("example").
+std::string delta_warning(double delta, std::int64_t units, const char* unit);
 
 /// What the claim takes as public beside sizes: "each client's classes, the server's proxy data"; or empty.
 std::string public_text(const PrivacyClaim& claim);

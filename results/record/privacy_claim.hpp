@@ -41,7 +41,8 @@ struct PrivacyClaim {
   std::optional<Claim> least_rdp =
       {};  ///< then of the client with the least, of those who took part; present together with `rdp`
   std::optional<Claim> least_pld = {};  ///< of the same client
-  std::int64_t spent_clients = 0;       ///< who took no further part because their own budget was spent
+  /// Those whose own budgets are spent by what is charged, which is the plan's where a run ended early.
+  std::int64_t spent_clients = 0;
   /// What distance 1 between messages costs, where that is all a mechanism claims; of the client that it
   /// costs most.
   std::optional<double> per_distance = {};

@@ -20,11 +20,10 @@ std::string_view section_of(std::string_view line) {
   return line;
 }
 
-}  // namespace
-
-ResolvedSettings resolved_settings(std::string_view toml) {
-  ResolvedSettings settings;
-  std::string section;
+// Calls `take` with the section, the key and the text of every setting, in their order.
+template <typename Take>
+void for_each_setting(std::string_view toml, const Take& take) {
+  std::string_view section;
   while (!toml.empty()) {
     const std::size_t end = toml.find('\n');
     const std::string_view line = toml.substr(0, end);
@@ -35,8 +34,26 @@ ResolvedSettings resolved_settings(std::string_view toml) {
     }
     const std::size_t equals = line.find(" = ");
     if (line.starts_with('#') || equals == std::string_view::npos) continue;
-    settings.texts[section + "." + std::string(line.substr(0, equals))] = unquoted(line.substr(equals + 3));
+    take(section, std::string(line.substr(0, equals)), line.substr(equals + 3));
   }
+}
+
+}  // namespace
+
+ResolvedSettings resolved_settings(std::string_view toml) {
+  ResolvedSettings settings;
+  for_each_setting(toml, [&](std::string_view section, const std::string& key, std::string_view text) {
+    settings.texts[std::string(section) + "." + key] = unquoted(text);
+  });
+  return settings;
+}
+
+std::vector<std::pair<std::string, std::string>> settings_of_section(std::string_view toml,
+                                                                     std::string_view section) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for_each_setting(toml, [&](std::string_view of, const std::string& key, std::string_view text) {
+    if (of == section) settings.emplace_back(key, text);
+  });
   return settings;
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "fedarena/base/text.hpp"
 
@@ -32,6 +34,10 @@ struct ResolvedSettings {
 
 /// Reads what the program wrote, one setting a line, not TOML in general.
 ResolvedSettings resolved_settings(std::string_view toml);
+
+/// The settings of one section of such a file in their order: names, and values as they are written.
+std::vector<std::pair<std::string, std::string>> settings_of_section(std::string_view toml,
+                                                                     std::string_view section);
 
 /// Whether a run is the control of an audit, which adds no noise: as its summary says once it is finished,
 /// before that as the experiment file in its directory does; false without such a file. Throws Error where

@@ -47,8 +47,8 @@ std::string name_of(const fs::path& file, const fs::path& run) {
 bool is_sealed(const std::string& name) {
   // A crash may leave the beginning of a file; the next write of that file takes it away.
   const bool unfinished = name.ends_with(".partial");
-  return !unfinished && name != kSealFile && name != kClientStatesFile && name != kAttackFile &&
-         name != kClaimFile;
+  return !unfinished && name != kSealFile && name != kClientStatesFile && name != kChargedFile &&
+         name != kAttackFile && name != kClaimFile;
 }
 
 }  // namespace

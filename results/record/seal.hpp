@@ -8,6 +8,8 @@
 namespace fedarena::results {
 
 inline constexpr const char* kSealFile = "seal.json";
+/// How much an unfinished run has charged; goes with its end, like `client-states.bin`.
+inline constexpr const char* kChargedFile = "charged.json";
 
 /// The SHA-256 of files of a run directory, by their paths below it, such as
 /// "synthetic/round-0001/images.npy". A finished run has one of all its files but those that attacks on it
@@ -19,7 +21,7 @@ using Seal = std::map<std::string, std::string>;
 inline constexpr const char* kNotRegular = "not a regular file";
 
 /// The digests of all files at and below a run directory as they are now, but for the seal itself, what
-/// attacks wrote and `client-states.bin`, which goes with the end of a run. An Error names what cannot be
+/// attacks wrote and what goes with the end of a run. An Error names what cannot be
 /// read.
 Seal current_seal(const std::filesystem::path& run);
 

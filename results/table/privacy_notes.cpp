@@ -114,7 +114,7 @@ void note_clients(const std::string& row, const PrivacyClaim& claim, std::vector
       "{}: each client's epsilon is its own; this is the largest, the least is {} (RDP), {} (PLD)", row,
       claim_text(claim.least_rdp, epsilon_number), claim_text(claim.least_pld, epsilon_number));
   if (claim.budget.is_list())
-    note += fmt::format("; of the budgets {}, {} clients spent theirs and took no further part",
+    note += fmt::format("; of the budgets {}, those of {} clients are spent by what is charged",
                         budget_text(claim.budget), claim.spent_clients);
   notes.push_back(note);
 }

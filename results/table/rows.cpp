@@ -147,8 +147,8 @@ std::vector<std::string> keys_where_different(const Rows& rows) {
 }
 
 // Not [privacy], which is that of algorithms without a policy of their own; each has its own in full.
-constexpr std::array<std::string_view, 5> kConditions = {"audit.", "cohort.", "stopping.", "experiment.dtype",
-                                                         "algorithms.privacy."};
+constexpr std::array<std::string_view, 6> kConditions = {
+    "audit.", "cohort.", "evaluation.", "stopping.", "experiment.dtype", "algorithms.privacy."};
 
 }  // namespace
 
@@ -264,6 +264,9 @@ std::map<std::string, std::string> row_conditions(const std::filesystem::path& r
     return std::ranges::none_of(kConditions,
                                 [&](std::string_view begin) { return setting.first.starts_with(begin); });
   });
+  // The last round is evaluated anyway; of tests of clients a table has the best round, too.
+  const auto by_client = conditions.find("evaluation.per_client");
+  if (by_client == conditions.end() || by_client->second != "true") conditions.erase("evaluation.every");
   return conditions;
 }
 

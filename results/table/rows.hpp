@@ -103,8 +103,8 @@ Rows gather_rows(std::span<const FoundRun> runs);
 void check_row(const RowRuns& row);
 
 /// What the experiment file of a run says that its summary does not, and that runs of one row must share: the
-/// cohort, the rules that end a run, the type of the weights, and the whole policy of privacy, by
-/// "section.key". Empty where the file cannot be read, which `verify` reports.
+/// cohort, what is tested and when, the rules that end a run, the type of the weights, and the whole policy
+/// of privacy, by "section.key". Empty where the file cannot be read, which `verify` reports.
 std::map<std::string, std::string> row_conditions(const std::filesystem::path& run);
 
 /// A condition in which two runs differ, and its values.

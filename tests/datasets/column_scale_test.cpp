@@ -86,5 +86,51 @@ TEST(ColumnScale, HidesDifferencesBesideAHugeValueOnly) {
   EXPECT_FALSE(hides({1e-300, 2e-300, 3e-300, 4e-300}));
 }
 
+// 1,000 rows of `usual`, and those of `others`.
+std::vector<double> mostly(double usual, std::vector<double> others) {
+  others.insert(others.end(), 1000, usual);
+  return others;
+}
+
+TEST(ColumnScale, HidesDifferencesHoweverManyRowsAreEqual) {
+  for (const double huge : {1e200, -1e200, 9.96921e36, 1e12}) {
+    EXPECT_TRUE(hides(mostly(0, {1, 2, 3, 4, 5, huge}))) << huge;
+    EXPECT_TRUE(hides(mostly(7, {8, huge}))) << huge;
+    EXPECT_TRUE(hides(mostly(huge, {1, 2, 3, 4, 5}))) << "a mark for what is missing";
+  }
+  EXPECT_TRUE(hides(mostly(0, {1, 2, 3, 1e200, -1e200}))) << "whose mean is about 0";
+  std::vector<double> flags = mostly(0, std::vector<double>(400, 1));
+  flags.insert(flags.end(), 600, 9.96921e36);
+  EXPECT_TRUE(hides(flags));
+}
+
+TEST(ColumnScale, HidesNothingOfFlagsCountsAndHeavyTails) {
+  EXPECT_FALSE(hides(mostly(0, {1})));
+  EXPECT_FALSE(hides(mostly(0, {1e200}))) << "a flag in another unit";
+  EXPECT_FALSE(hides(mostly(0, {1, 1, 2, 3, 5, 40, 1000000})));
+  EXPECT_FALSE(hides(mostly(0, {5.551115123125783e-17, 1, 1}))) << "what rounding leaves of 0";
+  EXPECT_FALSE(hides(mostly(0.1, {0.10000000149011612, 0.2}))) << "once written in single precision";
+  std::vector<double> heavy_tail, small_probabilities, powers;
+  for (int i = 1; i < 1000; ++i) {
+    const double part = i / 1000.0;
+    heavy_tail.push_back(std::pow(part / (1 - part), 2));
+    small_probabilities.push_back(i < 300 ? std::pow(10, -i) : part);
+  }
+  for (int i = 0; i < 16; ++i) powers.push_back(std::pow(10, i));
+  EXPECT_FALSE(hides(mostly(0, heavy_tail)));
+  EXPECT_FALSE(hides(small_probabilities));
+  EXPECT_FALSE(hides(powers));
+}
+
+TEST(ColumnScale, HidesWhatSinglePrecisionHasNoNumberFor) {
+  const std::vector<double> values = {1e-300, 2e-300, 3e-300};
+  EXPECT_TRUE(hides_differences(ColumnScale(), values, all_rows(values)));
+  const std::vector<double> ordinary = {1, 2, 3};
+  EXPECT_FALSE(hides_differences(ColumnScale(), ordinary, all_rows(ordinary)));
+  const std::vector<double> far = mostly(0, {1, 2, 3, 1e12});
+  EXPECT_FALSE(hides_differences(ColumnScale(), far, all_rows(far))) << "each has its number";
+  EXPECT_TRUE(hides_differences(ColumnScale(1e300), ordinary, all_rows(ordinary)));
+}
+
 }  // namespace
 }  // namespace fedarena

@@ -20,20 +20,43 @@ TEST(CsvCells, AreNumbersInOneFormOnly) {
 }
 
 TEST(CsvCells, ResembleNumbersWhenPeopleWouldReadThemAsSuch) {
-  for (const char* text : {"1,234", "1,234,567.8", "1.234,5", "6,3", "$5", "-$1,000", "45%", "45 %", "1 234",
-                           "12€", "1'000", "1e5"})
+  for (const char* text :
+       {"1,234", "1,234,567.8", "1.234,5", "6,3", "$5", "-$1,000", "45%", "45 %", "1 234", "12€", "1'000",
+        "1e5", "1\u00a0234", "1\u202f234,5", "\u00a012", "\u22121.5", "\u20135", "12\u200b", "1\u2019000"})
     EXPECT_TRUE(resembles_number(text)) << text;
-  for (const char* text : {"n/a", "2011-01-05", "10.0.0.1", "A12", "12a", "555-1234", "", ",", "%"})
+  for (const char* text :
+       {"n/a", "2011-01-05", "10.0.0.1", "A12", "12a", "555-1234", "", ",", "%", "\u2212", "12\u00a034"})
     EXPECT_FALSE(resembles_number(text)) << text;
 }
 
 TEST(CsvCells, HaveAnEssenceThatAccidentsOfWritingDoNotChange) {
   for (const char* name : {"<= 50k", "<=50K.", " <=50K", "<=50K\xc2\xa0"})
     EXPECT_EQ(essence_of(name, true), essence_of("<=50K", true)) << name;
-  for (const char* name : {"1.0", "1.", "01", "1e0", "+1"}) EXPECT_EQ(essence_of(name, true), "1") << name;
+  for (const char* name : {"1.0", "1.", "01", "1e0", "+1", "1.00000000000000000000", "0.1e1", "True", "TRUE"})
+    EXPECT_EQ(essence_of(name, true), "1") << name;
+  EXPECT_EQ(essence_of("\u22121", true), essence_of("-1.0", true));
+  EXPECT_EQ(essence_of("1,50", true, ','), essence_of("1.5", true, ','));
+  EXPECT_NE(essence_of("1,5", true), essence_of("1.5", true));
+  EXPECT_EQ(essence_of("false", true), essence_of("0", true));
+  EXPECT_EQ(essence_of("true", false), "true") << "a name that somebody has";
+  EXPECT_EQ(essence_of("12345678901234567891.0", true), essence_of("12345678901234567891", true));
   EXPECT_NE(essence_of("a", true), essence_of("A", true)) << "letters of an alphabet";
+  EXPECT_NE(essence_of("\u00e9", true), essence_of("\u00c9", true)) << "letters, too";
   EXPECT_NE(essence_of("aBc", false), essence_of("abc", false));
   EXPECT_NE(essence_of("12345678901234567890", true), essence_of("12345678901234567891", true));
+}
+
+TEST(CsvCells, HaveAnEssenceWithoutWhatNobodySees) {
+  for (const char* unseen : {"\u00a0", "\u00ad", "\u1680", "\u180e", "\u2000", "\u200b", "\u200f",
+                             "\u2028", "\u2029", "\u202a", "\u202e", "\u202f", "\u205f", "\u2060",
+                             "\u2064", "\u2800", "\u3000", "\u3164", "\ufe0f", "\ufeff", "\U0001f600"}) {
+    const bool seen = std::string_view(unseen) == "\U0001f600";
+    EXPECT_EQ(essence_of(fmt::format("c{}at", unseen), true) == "cat", !seen) << unseen;
+  }
+  EXPECT_EQ(essence_of("caf\u00e9", false), essence_of("cafe\u0301", false));
+  EXPECT_EQ(essence_of("\u015ar\u00f3da", true), essence_of("s\u0301RO\u0301DA", true));
+  for (const char* other : {"cafe", "caf\u00e8", "cafe\u0300"})
+    EXPECT_NE(essence_of("caf\u00e9", true), essence_of(other, true)) << other;
 }
 
 class CsvColumns : public ScratchFolder {
@@ -96,6 +119,12 @@ TEST_F(CsvColumns, OfWhatOnlyLooksLikeNumbersAreRefusedWithTheForm) {
   EXPECT_THAT(refusal({"6,3", "7,1"}), HasSubstr("a.csv:2:2: the field of column \"x\" is \"6,3\""));
   EXPECT_THAT(refusal({"$5"}), HasSubstr("is \"$5\""));
   EXPECT_THAT(refusal({"6.3"}, ','), HasSubstr("Write it like 1234,5"));
+  EXPECT_THAT(refusal({"\u22121", "\u22122"}),
+              AllOf(HasSubstr("is \"\\u22121\""),
+                    HasSubstr("Write it like 1234.5 in ASCII, with - for minus, without")));
+  EXPECT_THAT(refusal({"1\u00a0234", "999"}),
+              AllOf(HasSubstr("is \"1\\u00a0234\""), HasSubstr("Write it like 1234.5")));
+  EXPECT_THAT(refusal({"1", "\u00a0"}), HasSubstr("is \"\\u00a0\"; allowed: a finite number\n  Fill it in"));
 }
 
 TEST_F(CsvColumns, OfNamesAscendWithTheirPlacesAndForgetBlanks) {
@@ -113,12 +142,17 @@ TEST_F(CsvColumns, OfNamesThatHardlyDifferAreRefused) {
   const auto refused = [&](const std::vector<std::string>& names) {
     return refusal_of([&] { texts(names).check_names(true); });
   };
-  EXPECT_EQ(refused({">50K", "<=50K", ">50K."}),
-            "a.csv:4:2: the column \"x\" holds \">50K.\" here and \">50K\" elsewhere; allowed: names that "
-            "differ in more than blanks, capitals, a full stop at the end or how a number is written\n"
-            "  Write both alike if they mean the same, else rename one");
+  EXPECT_EQ(
+      refused({">50K", "<=50K", ">50K."}),
+      "a.csv:4:2: the column \"x\" holds \">50K.\" here and \">50K\" elsewhere; allowed: names that "
+      "differ in more than blanks, what cannot be seen, capitals, a full stop at the end, or how numbers, "
+      "True, False and accents are written\n"
+      "  Write both alike if they mean the same, else rename one");
   EXPECT_THAT(refused({"1", "1.0"}), HasSubstr("\"1.0\" here and \"1\""));
   EXPECT_THAT(refused({"yes", "Yes"}), HasSubstr("\"Yes\" here"));
+  EXPECT_THAT(refused({"True", "1"}), HasSubstr("\"1\" here and \"True\""));
+  EXPECT_THAT(refused({"cat", "c\u200bat"}), HasSubstr("\"c\\u200bat\" here and \"cat\""));
+  EXPECT_THAT(refused({"caf\u00e9", "cafe\u0301"}), HasSubstr("\"cafe\\u0301\" here and \"caf\u00e9\""));
   texts({"yes", "Yes", "a", "A"}).check_names(false);
   texts({"a", "A", "1.5", "15"}).check_names(true);
 }

@@ -69,6 +69,18 @@ TEST_F(CsvTables, AskWhetherATargetOfNumbersIsARegression) {
   EXPECT_THAT(refusal(prices, "x,y\n1,100\n", {.target = "y"}), HasSubstr("30 different numbers in 61 rows"));
   EXPECT_THAT(refusal("x;y\n1;6,3\n2;7,1\n", "x;y\n1;6,3\n", {.target = "y"}),
               HasSubstr("Set task = \"regression\""));
+  for (const char* missing : {"NA", "nan", "-inf", "n/a"})
+    EXPECT_EQ(
+        refusal(fmt::format("x,y\n1,0.5\n2,0.7\n3,{}\n", missing), "x,y\n3,0.5\n", {.target = "y"}),
+        fmt::format("train.csv:4:3: the target \"y\" holds \"{}\" here and 2 different numbers in 4 rows, "
+                    "which may be classes or not\n  Mend it or leave the row out and set task = "
+                    "\"regression\", or set task = \"classification\" to make each text a class",
+                    missing));
+  for (const char* empty : {"", " ", "\u00a0", "\u200b"})
+    EXPECT_THAT(refusal(fmt::format("x,y\n1,0.5\n2,{}\n", empty), "x,y\n3,0.5\n", {.target = "y"}),
+                AllOf(HasSubstr("train.csv:3:3: "), HasSubstr("\n  Fill it in or leave the row out")));
+  EXPECT_THAT(words("x,y\n1,1\n2,NA\n3,2\n", "x,y\n1,1\n", {.target = "y"}), HasSubstr("3 classes"));
+  EXPECT_THAT(words("x,y\n1,1.5\n2,low\n3,high\n", "x,y\n1,low\n", {.target = "y"}), HasSubstr("3 classes"));
   const CsvRoles stars{.target = "y", .task = CsvTask::kClassification};
   EXPECT_THAT(words("x,y\n1,0.5\n2,1.5\n", "x,y\n1,0.5\n", stars), HasSubstr("\"0.5\" 1 + 1, \"1.5\" 1 + 0"));
   EXPECT_THAT(words("x,y\n1,0.0\n2,1.0\n", "x,y\n1,0.0\n", {.target = "y"}), HasSubstr("2 classes"));
@@ -79,6 +91,9 @@ TEST_F(CsvTables, RefuseValuesThatLeaveNothingToLearnFrom) {
   EXPECT_EQ(refusal(rows + "1e200,a\n", "x,y\n3,a\n", {.target = "y"}),
             "train.csv:8: the field of column \"x\" is 1e+200, beside which most others can hardly be told "
             "apart in single precision\n  Mend it, leave the row out, or leave the column out of features");
+  EXPECT_THAT(refusal("x,y\n0,a\n0,b\n0,a\n0,b\n0,a\n0,b\n0,a\n0,b\n1,a\n2,b\n1e200,a\n", "x,y\n3,a\n",
+                      {.target = "y"}),
+              HasSubstr("train.csv:12: the field of column \"x\" is 1e+200, beside which"));
   EXPECT_THAT(refusal(rows, "x,y\n3,a\n-1e300,b\n", {.target = "y"}),
               AllOf(HasSubstr("test.csv:3: the field of column \"x\" is -1e+300, "),
                     HasSubstr("deviations away from the mean of the training rows")));

@@ -145,6 +145,9 @@ TEST_F(Csv, RefusesAnIndexOrUnitsThatFitNothing) {
         refusal(kSmall, with(kRegression, {{"units", unit}})),
         fmt::format("units holds \"{}\"; allowed: names of columns and numbers > 0, as in \"x: 100, y: 0.5\"",
                     unit));
+  EXPECT_THAT(refusal(kSmall, with(kRegression, {{"units", "size: 1e300"}})),
+              AllOf(HasSubstr("can hardly be told apart in single precision"),
+                    HasSubstr("Choose another unit, subtract a constant from the column")));
   EXPECT_EQ(refusal(kSmall, with(kRegression, {{"units", "size: 1, size: 2"}})),
             "units names the column \"size\" twice");
   EXPECT_EQ(

@@ -9,6 +9,7 @@
 #include <torch/torch.h>
 
 #include "datasets/hold_out.hpp"
+#include "results/audit/expected_inputs.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
@@ -33,6 +34,30 @@ class WithVariable {
   const char* name_;
   std::optional<std::string> before_;
 };
+
+// What tells a run's data without reading any: a new setting needs its line there.
+TEST(Registry, HasTheDefaultsThatTheAuditOfResultsTakesAsUsual) {
+  for (const std::string& name : dataset_names()) {
+    for (const Field& field : dataset_fields(name))
+      EXPECT_EQ(results::usual_of_data(name, field.name), to_text(field.fallback))
+          << name << "." << field.name;
+  }
+}
+
+TEST(Registry, HasAsManyExamplesAndClassesAsTheAuditOfResultsTakesItToHave) {
+  for (const std::string name : {"glyphs", "linear-mixture"}) {
+    results::ResolvedSettings written{
+        .texts = {{"data.name", name}, {"evaluation.validation_fraction", "0.15"}}};
+    for (const Field& field : dataset_fields(name))
+      written.texts["data." + field.name] = to_text(field.fallback);
+    if (name == "glyphs") written.texts["data.train"] = "110";
+    const Settings settings = name == "glyphs" ? Settings{{"train", std::int64_t{110}}} : Settings();
+    Dataset data = load_dataset(name, settings, {});
+    EXPECT_EQ(results::expected_classes(written), data.classes) << name;
+    hold_out(data, 0.15);
+    EXPECT_EQ(results::expected_examples(written), data.train.size()) << name;
+  }
+}
 
 TEST(Registry, KnowsEveryDataSetOnceAndHasASentenceOnIt) {
   EXPECT_THAT(dataset_names(),

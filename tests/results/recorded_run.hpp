@@ -56,6 +56,8 @@ class RecordedRun {
     summary.state = std::string(kRunning);
     summary.final_test_accuracy = summary.final_test_loss = std::nullopt;
     summary.algorithm_parameters = {{"rate", "0.1"}};
+    if (plan.noise_source != "stream")
+      summary.policy_settings = {{"noise_source", fmt::format("\"{}\"", plan.noise_source)}};
     plan_privacy(summary, plan.policy, {.delta = 1e-5, .orders = "opacus"}, 0);
     RunDirectory run = RunDirectory::create(
         path, toml(summary, plan.noise_source),
@@ -122,6 +124,21 @@ class RecordedRun {
   void edit(const std::string& file, const std::string& before, const std::string& after) const {
     put(path_ / file, replaced(open().read_file(file), before, after));
   }
+  /// Has its rounds say something else, each as `change` makes it.
+  void change_rounds(const std::function<void(RoundRecord&)>& change) const {
+    RunDirectory directory = open();
+    std::vector<RoundRecord> rounds = directory.rounds();
+    directory.truncate_rounds(0);
+    for (RoundRecord& round : rounds) {
+      change(round);
+      directory.append(round);
+    }
+  }
+  /// Has its clients tested after each round, as `test` writes it.
+  void test_clients(const std::function<void(RoundRecord&)>& test) const {
+    edit(kExperimentFile, "every = 1\n", "every = 1\nper_client = true\n");
+    change_rounds(test);
+  }
 
  private:
   static constexpr std::int64_t kRounds = 4;
@@ -136,12 +153,14 @@ class RecordedRun {
   static std::string toml(const Summary& summary, const std::string& noise_source) {
     return fmt::format(
         "[experiment]\nname = \"{}\"\nseeds = [{}]\nrounds = {}\n\n[data]\nname = "
-        "\"{}\"\n\n[evaluation]\nevery = 1\n\n"
+        "\"{}\"\n\n[partition]\nkind = \"iid\"\n\n[model]\nname = \"{}\"\n\n"
+        "[evaluation]\nevery = 1\n\n"
         "[privacy]\npolicy = \"none\"\n\n[[algorithms]]\nname = \"{}\"\nlabel = \"{}\"\nrate = 0.1\n\n"
         "[algorithms.privacy]\npolicy = \"{}\"\ndelta = 1e-05\norders = \"opacus\"\nconversion = \"balle\"\n"
         "assume = \"nothing\"\nbudget = 0.0\n{}",
-        summary.experiment, summary.seed, summary.rounds, summary.dataset, summary.algorithm, summary.label,
-        summary.policy, noise_source == "stream" ? "" : "noise_source = \"" + noise_source + "\"\n");
+        summary.experiment, summary.seed, summary.rounds, summary.dataset, summary.model, summary.algorithm,
+        summary.label, summary.policy,
+        noise_source == "stream" ? "" : "noise_source = \"" + noise_source + "\"\n");
   }
 
   std::filesystem::path path_;

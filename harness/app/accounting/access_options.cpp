@@ -67,7 +67,8 @@ const std::vector<Key>& keys() {
              "instead of --steps: an epoch is 1 / sampling rate steps, rounded up"),
       choice("sampling", &AccessSpec::sampling, kSamplings, "poisson (the default) or without-replacement"),
       choice("adjacency", &AccessSpec::adjacency, kAdjacencies,
-             "add-remove (the default), zero-out, or replace-one (the default without replacement)"),
+             "add-remove (the default), zero-out (the default with --examples, which takes sizes as public), "
+             "or replace-one (the default without replacement)"),
       number("mechanism-epsilon", &AccessSpec::mechanism_epsilon, Constraint::positive(),
              "laplace, randomized-response: epsilon of one access"),
       count("dimension", &AccessSpec::dimension, 1, "laplace: of the space; default 1"),
@@ -135,7 +136,8 @@ bool AccessSpec::empty() const {
 bool AccessSpec::fixed_size() const { return sampling == "without-replacement"; }
 
 Adjacency AccessSpec::neighbours() const {
-  if (!adjacency) return fixed_size() ? Adjacency::kReplaceOne : Adjacency::kAddRemove;
+  if (!adjacency && fixed_size()) return Adjacency::kReplaceOne;
+  if (!adjacency) return examples || sizes_are_public ? Adjacency::kZeroOut : Adjacency::kAddRemove;
   return *adjacency == "replace-one" ? Adjacency::kReplaceOne
          : *adjacency == "zero-out"  ? Adjacency::kZeroOut
                                      : Adjacency::kAddRemove;

@@ -16,11 +16,13 @@ struct AccessSpec {
   std::optional<std::string> mechanism, sampling, adjacency;
   std::optional<double> noise_multiplier, sampling_rate, epochs, mechanism_epsilon;
   std::optional<std::int64_t> steps, batch_size, examples, dimension, categories;
+  bool sizes_are_public = false;  ///< as they are where `examples` are given, too
 
   bool empty() const;
   /// Whether samples have a fixed size.
   bool fixed_size() const;
-  /// The adjacency that is given, or the one under which the sampling has a proof.
+  /// The adjacency that is given, or the one under which the sampling has a proof: where a number of examples
+  /// is given and everybody may know it, one example does not add or remove itself but contributes or not.
   Adjacency neighbours() const;
   /// The sampling rate that is given, or that batch size and examples give; 1 without either. Throws Error
   /// when both are.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "harness/app/accounting/answers.hpp"
 #include "harness/app/accounting/checks.hpp"
 #include "harness/app/options.hpp"
+#include "results/record/claim_text.hpp"
 #include "results/record/durable_file.hpp"
 #include "results/text/number_format.hpp"
 
@@ -99,13 +101,18 @@ std::vector<std::vector<Access>> units(const EpsilonArguments& arguments) {
     return accesses_of_ledger(arguments);
   }
   if (arguments.client) throw Error::of("--client is given without --ledger");
+  std::vector<AccessSpec> specs;
+  if (!arguments.first.empty() || arguments.more.empty()) specs.push_back(arguments.first);
+  for (const std::string& text : arguments.more) specs.push_back(read_access_spec(text));
+  const bool sizes_are_public =
+      std::ranges::any_of(specs, [](const AccessSpec& spec) { return spec.examples.has_value(); });
   std::vector<Access> accesses;
-  const auto add = [&](const AccessSpec& spec) {
+  for (AccessSpec& spec : specs) {
+    // One number of examples that everybody knows holds for all of them.
+    spec.sizes_are_public = sizes_are_public;
     Access access = spec.access();
     if (access.count > 0) accesses.push_back(std::move(access));
-  };
-  if (!arguments.first.empty() || arguments.more.empty()) add(arguments.first);
-  for (const std::string& text : arguments.more) add(read_access_spec(text));
+  }
   return {std::move(accesses)};
 }
 
@@ -155,6 +162,9 @@ int run_epsilon(const EpsilonArguments& arguments) {
     print_text(findings, accesses, options.settings, fmt::format("{} by {} at {} {}", wanted, by, known, at),
                ":");
   }
+  const std::string warning =
+      options.has_delta ? results::delta_warning(at, arguments.first.examples.value_or(0), "example") : "";
+  if (!warning.empty()) print(stderr, "note: {}\n", warning);
   return kSuccess;
 }
 

@@ -96,6 +96,7 @@ Finding ask_about(const std::string& accountant, const NoiseArguments& arguments
 
 std::vector<Access> accesses_of(const NoiseArguments& arguments, const Solution& solution) {
   AccessSpec spec = arguments.spec;
+  spec.sizes_are_public = spec.examples.has_value();
   spec.batch_size = spec.examples = std::nullopt;
   spec.epochs = std::nullopt;
   spec.noise_multiplier = solution.setting.noise_multiplier;

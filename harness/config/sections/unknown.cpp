@@ -56,9 +56,29 @@ std::vector<std::string> homes_of(const std::string& key, const SectionSpec* sec
 
 std::string home_remedy(const std::string& key, const SectionSpec* section,
                         const std::vector<SectionSpec>& specs) {
-  if (names_epsilon(key)) return "the ledger computes epsilon; no file can state it";
+  if (names_epsilon(key)) {
+    std::string remedy = "the ledger computes epsilon; no file can state it";
+    // Who names an aim wants noise or rounds for it.
+    if (key.starts_with("target_") || key.starts_with("max_")) {
+      remedy +=
+          "; \"budget\" in [privacy] ends a run before one, and `fedarena noise` finds the noise for one";
+    }
+    return remedy;
+  }
   const std::vector<std::string> homes = homes_of(key, section, specs);
-  return homes.empty() ? "" : fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
+  if (!homes.empty()) return fmt::format("{} belongs in {}", in_quotes(key), fmt::join(homes, ", or in "));
+  return {};
+}
+
+// Of a key that other programs call so, where it could stand.
+std::string home_of_ours(const std::string& key, const SectionSpec* section,
+                         const std::vector<SectionSpec>& specs) {
+  const std::string ours = our_name(key);
+  const std::vector<std::string> homes =
+      ours.empty() ? std::vector<std::string>() : homes_of(ours, section, specs);
+  if (homes.empty()) return {};
+  return fmt::format("it is called {} here, which belongs in {}", in_quotes(ours),
+                     fmt::join(homes, ", or in "));
 }
 
 std::string headers(const std::vector<SectionSpec>& specs) {
@@ -69,7 +89,8 @@ std::string headers(const std::vector<SectionSpec>& specs) {
 
 void complain_unknown_key(const std::string& key, const Place& place, const SectionSpec& section,
                           const std::vector<std::string>& known, const std::vector<SectionSpec>& specs) {
-  const std::string remedy = home_remedy(key, &section, specs);
+  std::string remedy = home_remedy(key, &section, specs);
+  if (remedy.empty() && !contains(known, our_name(key))) remedy = home_of_ours(key, &section, specs);
   complain({.place = place,
             .found = fmt::format("unknown key {} in {}", in_quotes(key), section.header()),
             .allowed = known.empty() ? "no keys" : join_names(known),

@@ -271,28 +271,57 @@ void complain(Complaint complaint) {
   throw Error(std::move(complaint));
 }
 
-std::string nearest_to(std::string_view found, const std::vector<std::string>& names) {
-  // What papers and other programs call our keys.
+std::string our_name(std::string_view found) {
+  // What papers and other programs call our keys: Flower, FedML, LEAF, Opacus.
   static const std::map<std::string_view, std::string> kOurs{
       {"lr", "rate"},
       {"learning_rate", "rate"},
       {"eta", "rate"},
+      {"client_lr", "rate"},
       {"epochs", "local_epochs"},
+      {"n_epochs", "local_epochs"},
+      {"num_epochs", "local_epochs"},
+      {"epochs_per_round", "local_epochs"},
       {"bs", "batch_size"},
+      {"batch", "batch_size"},
+      {"batchsize", "batch_size"},
+      {"sample_rate", "batch_size"},
+      {"wd", "weight_decay"},
       {"num_rounds", "rounds"},
+      {"n_rounds", "rounds"},
       {"global_rounds", "rounds"},
+      {"comm_round", "rounds"},
+      {"num_server_rounds", "rounds"},
+      {"seed", "seeds"},
+      {"random_seed", "seeds"},
       {"num_clients", "clients"},
       {"n_clients", "clients"},
+      {"client_num_in_total", "clients"},
+      {"num_supernodes", "clients"},
+      {"num_partitions", "clients"},
+      {"clients_per_round", "size"},
+      {"client_num_per_round", "size"},
       {"client_fraction", "fraction"},
+      {"fraction_fit", "fraction"},
+      {"fraction_train", "fraction"},
       {"participation", "fraction"},
+      {"partition_method", "kind"},
+      {"partition_alpha", "alpha"},
+      {"eval_every", "every"},
       {"dataset", "data"},
       {"max_grad_norm", "clip_norm"},
+      {"l2_norm_clip", "clip_norm"},
+      {"clipping_norm", "clip_norm"},
       {"clip", "clip_norm"},
       {"sigma", "noise_multiplier"},
-      {"epsilon", "budget"},
+      {"target_delta", "delta"},
   };
   const auto ours = kOurs.find(found);
-  if (ours != kOurs.end() && contains(names, ours->second)) return ours->second;
+  return ours == kOurs.end() ? std::string() : ours->second;
+}
+
+std::string nearest_to(std::string_view found, const std::vector<std::string>& names) {
+  if (std::string ours = our_name(found); contains(names, ours)) return ours;
   return found.size() > kLongestSlip ? std::string() : nearest_name(found, names);
 }
 

@@ -114,7 +114,11 @@ ParsedValue parse_value(std::string_view text, const Place& place);
 /// library's.)
 inline std::string in_quotes(std::string_view name) { return fedarena::quoted(name); }
 
-/// The name most like `found`, or ""; found names too long to be a slip have none.
+/// The key of ours that another program or a paper calls so, or "".
+std::string our_name(std::string_view found);
+
+/// Among the names our_name() or the one most like `found`, or ""; found names too long to be a slip have
+/// none.
 std::string nearest_to(std::string_view found, const std::vector<std::string>& names);
 
 }  // namespace fedarena::config

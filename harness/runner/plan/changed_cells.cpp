@@ -7,6 +7,7 @@
 
 #include "fedarena/base/error.hpp"
 
+#include "harness/runner/plan/experiment_data.hpp"
 #include "results/record/find_runs.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/record/run_setup.hpp"
@@ -133,9 +134,16 @@ bool is_finished(const std::optional<results::Summary>& recorded) {
   return recorded && recorded->state == results::kFinished;
 }
 
-void check_data(const fs::path& out, const std::map<std::string, std::string>& hashes) {
+void check_data(const std::vector<PlannedCell>& cells, const fs::path& out, SharedInputs& inputs) {
+  const std::vector<results::FoundRun> runs = runs_in(out);
+  if (runs.empty()) return;
+  std::map<std::string, std::string> hashes;  // by the names that summaries have for data sets
+  for (const PlannedCell& cell : cells) {
+    const Experiment& experiment = cell.point->experiment;
+    hashes[describe_data(experiment)] = inputs.data_hash(experiment);
+  }
   Changes changes;
-  for (const results::FoundRun& run : runs_in(out)) {
+  for (const results::FoundRun& run : runs) {
     if (!run.summary || run.summary->data_hash.empty()) continue;
     const auto now = hashes.find(run.summary->dataset);
     if (now == hashes.end() || now->second == run.summary->data_hash) continue;

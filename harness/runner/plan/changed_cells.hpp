@@ -1,12 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/runner/plan/planned_cell.hpp"
+#include "harness/runner/plan/shared_inputs.hpp"
 #include "results/record/partition_file.hpp"
 #include "results/record/record.hpp"
 
@@ -27,9 +27,10 @@ std::optional<results::Summary> recorded_summary(const std::filesystem::path& ru
 /// Whether it is that of a finished run.
 bool is_finished(const std::optional<results::Summary>& recorded);
 
-/// Throws Error where runs at or below `out` were made from other data than there are now, so that no folder
-/// mixes the two. `hashes`: those of the data sets that are to be used, by `describe_data`.
-void check_data(const std::filesystem::path& out, const std::map<std::string, std::string>& hashes);
+/// Throws Error where runs at or below `out` were made from other data than the cells would be now, so that
+/// no folder mixes the two.
+void check_data(const std::vector<PlannedCell>& cells, const std::filesystem::path& out,
+                SharedInputs& inputs);
 
 /// Throws Error where an unfinished run has lost the card of its partition, or has another than `partition`,
 /// which its experiment deals.

@@ -70,6 +70,7 @@ class DryRun {
 
   std::string text() {
     find_kin();
+    check_data(cells_, options_.out, inputs_);
     std::vector<Line> lines = {{"cell", "clients", "examples", "parameters", "rounds", "downlink", "uplink",
                                 "memory", "seconds", "state"}};
     for (std::size_t index = 0; index < cells_.size(); ++index) {

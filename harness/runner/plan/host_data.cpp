@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kParts = {&Dataset::train, &Dataset::test, &Dataset::validation};
 constexpr std::array kTexts = {&Dataset::name, &Dataset::note, &Dataset::fitted, &Dataset::taken};
-constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation};
+constexpr std::array kScales = {&Dataset::mean, &Dataset::deviation, &Dataset::column_scales};
 
 template <typename Number>
 void put_numbers(Bytes& bytes, const std::vector<Number>& numbers) {
@@ -33,8 +33,8 @@ std::vector<Number> take_numbers(Parts& parts) {
 
 std::optional<HostMemory> hold(const Dataset& dataset) {
   // Does not compile when a data set gets a part that is not written below.
-  [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, fitted, note,
-                                taken] = dataset;
+  [[maybe_unused]] const auto& [name, train, test, validation, classes, users, mean, deviation, fitted,
+                                column_scales, note, taken] = dataset;
   Bytes head;
   std::vector<torch::Tensor> tensors;
   for (const auto text : kTexts) put_text(head, dataset.*text);

@@ -1,5 +1,6 @@
 #include "harness/runner/record/builds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <system_error>
 #include <utility>
@@ -72,6 +73,20 @@ void check_plugin_version(const fs::path& run, const std::string& environment_js
       .remedy =
           "Finish it with the version that began it, or remove the run directory to run this cell again "
           "from the start."});
+}
+
+std::string recorded_builds(const fs::path& run, const std::string& algorithm) {
+  const Json environment = results::read_environment(run);
+  Json list = Json::array({build_of(environment, algorithm)});
+  const auto later = environment.find(kBuilds);
+  if (later != environment.end() && later->is_array()) list.insert(list.end(), later->begin(), later->end());
+  return results::json_text(list, -1);
+}
+
+bool builds_go_on(const std::string& before, const std::string& now) {
+  const auto then = parse_json<Json>(before), list = parse_json<Json>(now);
+  return then.is_array() && list.is_array() && then.size() <= list.size() &&
+         std::equal(then.begin(), then.end(), list.begin());
 }
 
 std::optional<std::string> environment_with_build(const fs::path& run, const std::string& environment_json,

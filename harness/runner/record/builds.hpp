@@ -12,6 +12,13 @@ namespace fedarena {
 /// files is another, so that a round that is computed again would be answered twice and charged once.
 void check_plugin_version(const std::filesystem::path& run, const std::string& environment_json);
 
+/// The builds that took part in a run so far, by its `environment.json`, as a JSON list of the fields that
+/// tell builds apart.
+std::string recorded_builds(const std::filesystem::path& run, const std::string& algorithm);
+
+/// Whether the list of `before` is how that of `now` begins. Throws Error for a text that is no such list.
+bool builds_go_on(const std::string& before, const std::string& now);
+
 /// The `environment.json` of a run that goes on with `round`, with one more entry in its list `builds` where
 /// program, LibTorch or the algorithm's plugin are another build than the last that took part; nothing where
 /// they are not. An entry has `from_round` and the fields that tell builds apart; those at the top are of the

@@ -5,6 +5,8 @@
 
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
+#include "harness/runner/record/charged_mark.hpp"
+#include "harness/runner/record/published.hpp"
 #include "harness/simulation/round_notes.hpp"
 #include "results/audit/compute_claim.hpp"
 #include "results/audit/ledger_findings.hpp"
@@ -99,15 +101,17 @@ results::RunDirectory& CellRecord::own() {
 
 void CellRecord::open(const fs::path& path, const std::string& toml) {
   directory_ = open_same_run(path, toml);
-  summary_ = directory_->summary();
+  // Of an unfinished run the plan says all that is known, whatever was edited.
+  results::Summary written = directory_->summary();
+  if (written.state == results::kFinished) summary_ = std::move(written);
 }
 
 void CellRecord::restore(Simulation& simulation) {
-  std::string unpublished;
+  std::optional<Published> published;
   if (directory_->has(results::kCheckpointFile)) {
     const std::string bytes = directory_->read_file(results::kCheckpointFile, kAnyNumberOfBytes);
     try {
-      unpublished = simulation.restore(std::as_bytes(std::span(bytes)));
+      published = parse_published(simulation.restore(std::as_bytes(std::span(bytes))));
     } catch (const Error& error) {
       if (!error.complaint().place.file.empty()) throw;  // of another file that the checkpoint needs
       throw Error(Complaint{.place = {(directory_->path() / results::kCheckpointFile).string()},
@@ -115,27 +119,40 @@ void CellRecord::restore(Simulation& simulation) {
                             .remedy = "Remove the run directory to run this cell again from the start."});
     }
   }
-  if (!simulation.repeatable() && directory_->has(results::kLedgerFile)) {
-    simulation.charge_lost(results::read_ledger(directory_->path(), summary_.policy));
-  } else if (!simulation.repeatable() && simulation.rounds_done() > 0) {
+  if (!simulation.repeatable()) charge_lost(simulation);
+  if (published) {
+    chain_ = chain_of(directory_->rounds());
+    check_published(*directory_, *published, chain_, summary_.algorithm);
+  } else {  // of a run that begins again, this process is the first
+    own().write_file_atomically(results::kEnvironmentFile, environment_);
+  }
+  const bool lacks_last = published && !published->unpublished.empty() &&
+                          directory_->rounds_recorded() < simulation.rounds_done();
+  own().truncate_rounds(simulation.rounds_done() - (lacks_last ? 1 : 0));
+  if (published && !published->unpublished.empty()) publish(round_from(published->unpublished), simulation);
+  if (const auto with_build = environment_with_build(directory_->path(), environment_, summary_.algorithm,
+                                                     simulation.rounds_done() + 1))
+    own().write_file_atomically(results::kEnvironmentFile, *with_build);
+  write_summary(results::kRunning);
+}
+
+void CellRecord::charge_lost(Simulation& simulation) const {
+  const std::int64_t marked = read_charged_mark(directory_->path());
+  if (!directory_->has(results::kLedgerFile)) {
+    if (simulation.rounds_done() == 0 && marked == 0) return;
     throw Error(Complaint{
         .place = {(directory_->path() / results::kLedgerFile).string()},
         .found = "is gone, and nothing else knows what was charged for rounds that a crash lost",
         .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
   }
-  if (!unpublished.empty() && directory_->rounds_recorded() + 1 == simulation.rounds_done()) {
-    publish(round_from(unpublished), simulation);
-  }
-  if (const auto environment = environment_with_build(directory_->path(), environment_, summary_.algorithm,
-                                                      simulation.rounds_done() + 1))
-    own().write_file_atomically(results::kEnvironmentFile, *environment);
-  own().truncate_rounds(simulation.rounds_done());
-  write_summary(results::kRunning);
+  const Ledger ledger = results::read_ledger(directory_->path(), summary_.policy);
+  check_charged_mark(directory_->path(), ledger, marked);
+  simulation.charge_lost(ledger);
 }
 
 void CellRecord::append(const results::RoundRecord& record, Simulation& simulation) {
   if (!simulation.repeatable()) {
-    checkpoint(simulation, text_of(record));
+    checkpoint(simulation, &record);
     publish(record, simulation);
     return;
   }
@@ -149,12 +166,19 @@ void CellRecord::publish(const results::RoundRecord& record, const Simulation& s
     own().synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
   }
   write_scores(record);
-  own().append(record);
+  if (directory_->rounds_recorded() < record.round) {
+    own().append(record);
+  } else {
+    own().replace_last(record);
+  }
+  chain_.resize(static_cast<std::size_t>(record.round));
+  chain_.push_back(chained(chain_.back(), record));
   summary_.rounds_done = record.round;
 }
 
 void CellRecord::write_ledger(const Simulation& simulation) {
   own().write_file_atomically(results::kLedgerFile, simulation.ledger().to_json());
+  if (!simulation.repeatable()) write_charged_mark(own().path(), simulation.ledger());
 }
 
 void CellRecord::write_scores(const results::RoundRecord& record) {
@@ -173,15 +197,19 @@ void CellRecord::write_audit(const Canaries& canaries, std::vector<double> score
   summary_.audit = results::audit_of(audit, *summary_.privacy);
 }
 
-void CellRecord::checkpoint(Simulation& simulation, std::string_view unpublished) {
+void CellRecord::checkpoint(Simulation& simulation, const results::RoundRecord* unpublished) {
   const auto start = Clock::now();
   write_ledger(simulation);
+  const std::int64_t rounds = unpublished != nullptr ? unpublished->round - 1 : simulation.rounds_done();
+  Published published =
+      published_so_far(*directory_, rounds, chain_.at(static_cast<std::size_t>(rounds)), summary_.algorithm);
+  if (unpublished != nullptr) published.unpublished = text_of(*unpublished);
   simulation.checkpoint(
       [&](const Bytes& bytes) {
         own().write_file_atomically(results::kCheckpointFile,
                                     {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       },
-      unpublished);
+      to_json_text(published));
   write_summary(summary_.state);
   const auto end = Clock::now();
   due_ = end + std::max<Clock::duration>(kCheckpointInterval, kCheckpointShare * (end - start));
@@ -201,9 +229,9 @@ void CellRecord::evaluate_last_round(Simulation& simulation) {
   results::RoundRecord last = directory_->rounds().back();
   if (last.test_loss) return;
   simulation.evaluate(last);
-  checkpoint(simulation);  // whose ledger now lists what personal models took
-  write_scores(last);
-  own().replace_last(last);
+  checkpoint(simulation, &last);  // whose ledger now lists what personal models took
+  publish(last, simulation);
+  checkpoint(simulation);  // the same of any run with these bits: without the round, which holds times
 }
 
 void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
@@ -248,6 +276,7 @@ void CellRecord::finish(Simulation& simulation, const std::string& stopped) {
   write_summary(results::kFinished);
   std::error_code ignored;  // mostly there is none; it may take gigabytes, and a finished run is only read
   fs::remove(directory_->path() / results::kClientStatesFile, ignored);
+  fs::remove(directory_->path() / results::kChargedFile, ignored);
 }
 
 void CellRecord::write_summary(std::string_view state) {

@@ -32,6 +32,7 @@ class CellRecord {
   bool finished() const { return summary_.state == results::kFinished; }
   /// Brings a new simulation to the last checkpoint and drops the rounds recorded after it. A round that the
   /// checkpoint holds and nothing else does is written down, and so is another build that goes on from here.
+  /// Throws Error where what was published before, or charged, is not what the directory holds now.
   void restore(Simulation& simulation);
   /// Writes the ledger, then the round, its synthetic set and its clients' scores before it, and a checkpoint
   /// when the last one is some time ago. When the simulation could not repeat the round, the checkpoint comes
@@ -51,8 +52,10 @@ class CellRecord {
   // The directory, to write to it.
   results::RunDirectory& own();
   void open(const std::filesystem::path& path, const std::string& toml);
-  void checkpoint(Simulation& simulation, std::string_view unpublished = {});
+  // `unpublished`: the last round, which the directory does not have yet, or not as it is to stay.
+  void checkpoint(Simulation& simulation, const results::RoundRecord* unpublished = nullptr);
   void publish(const results::RoundRecord& record, const Simulation& simulation);
+  void charge_lost(Simulation& simulation) const;
   void write_ledger(const Simulation& simulation);
   void write_scores(const results::RoundRecord& record);
   void write_audit(const Canaries& canaries, std::vector<double> scores);
@@ -66,7 +69,8 @@ class CellRecord {
   std::optional<slurm::Claim> claim_;
   std::optional<FolderLock> lock_;
   std::optional<results::RunDirectory> directory_;
-  std::chrono::steady_clock::time_point due_;  // the next checkpoint
+  std::vector<std::string> chain_ = std::vector<std::string>(1);  // digests after 0, 1, ... rounds
+  std::chrono::steady_clock::time_point due_;                     // the next checkpoint
 };
 
 }  // namespace fedarena

@@ -185,7 +185,9 @@ void read_run(std::string_view bytes) {
   const results::Scratch scratch;
   static const std::string kSound = [] {
     const results::Scratch folder;
-    return packed(results::RecordedRun(folder / "sound", {.label = "sound"}).path());
+    const results::RecordedRun run(folder / "sound", {.label = "sound"});
+    results::record_partition(run.open(), results::three_clients());
+    return packed(run.path());
   }();
   unpack(kSound, scratch / "runs/sound");
   unpack(bytes, scratch / "runs/other");

@@ -51,6 +51,27 @@ TEST_F(EpsilonCommand, TakesBatchesAndEpochsAsWell) {
   EXPECT_EQ(call(words).out, "2.7867\n");
 }
 
+TEST_F(EpsilonCommand, TakesAGivenNumberOfExamplesAsPublic) {
+  const std::string rest = " --steps 5 --delta 1e-5";
+  const std::string rate = "--noise-multiplier 1 --sampling-rate 0.1" + rest;
+  const std::string sizes = "--noise-multiplier 1 --batch-size 20 --examples 200" + rest;
+  const std::string more = " --and noise-multiplier=2,sampling-rate=0.1,steps=5";
+  EXPECT_THAT(call("epsilon " + rate).err, HasSubstr("adjacency add-remove"));
+  EXPECT_THAT(call("epsilon " + sizes).err, HasSubstr("adjacency zero-out"));
+  EXPECT_THAT(call("epsilon " + sizes + more).err, HasSubstr("adjacency zero-out"));
+  EXPECT_THAT(call("noise --epsilon 3 --batch-size 20 --examples 200" + rest).err,
+              HasSubstr("adjacency zero-out"));
+  EXPECT_EQ(call("epsilon " + sizes).out, call("epsilon " + rate).out);
+}
+
+TEST_F(EpsilonCommand, WarnsOfADeltaThatProtectsNobody) {
+  const std::string command =
+      "epsilon --noise-multiplier 1 --batch-size 20 --examples 200 --steps 5 --delta ";
+  EXPECT_THAT(call(command + "0.005").err,
+              HasSubstr("note: delta 0.005 is not below 1/200, one over the number of examples"));
+  EXPECT_THAT(call(command + "0.0049").err, Not(HasSubstr("note:")));
+}
+
 TEST_F(EpsilonCommand, ComposesWhatIsUnlike) {
   const json answer =
       json_of(scratch,

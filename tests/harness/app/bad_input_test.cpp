@@ -82,6 +82,38 @@ TEST_F(BadInput, NamesOfOtherProgramsAreUnderstood) {
   experiment.training = "local_epochs = 1\nbatch_size = 16\nlearning_rate = 0.05";
   experiment.write_to(scratch);
   EXPECT_THAT(refused("run small.toml"), HasSubstr("; did you mean \"rate\"?\n"));
+  for (const auto& [theirs, ours] :
+       {std::pair("n_epochs", "local_epochs"), {"batch", "batch_size"}, {"sample_rate", "batch_size"}}) {
+    experiment.training = fmt::format("local_steps = 1\nrate = 0.05\n{} = 1", theirs);
+    experiment.write_to(scratch);
+    EXPECT_THAT(refused("run small.toml"), HasSubstr(fmt::format("; did you mean \"{}\"?\n", ours)));
+  }
+  // A name that is ours in another section.
+  experiment.training = "local_epochs = 1\nbatch_size = 16\nrate = 0.05\nnum_clients = 10";
+  experiment.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"),
+              HasSubstr("\n  it is called \"clients\" here, which belongs in [partition]"));
+  experiment.training = "local_epochs = 1\nbatch_size = 16\nrate = 0.05\nmax_grad_norm = 1";
+  experiment.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"), HasSubstr("\n  it is called \"clip_norm\" here, which belongs in "));
+  experiment.training = "local_epochs = 1\nbatch_size = 16\nrate = 0.05\ntarget_epsilon = 3";
+  experiment.write_to(scratch);
+  EXPECT_THAT(refused("run small.toml"),
+              HasSubstr("no file can state it; \"budget\" in [privacy] ends a run "));
+}
+
+TEST_F(BadInput, OptionsOfOtherProgramsAreKeysOfTheFile) {
+  SmallExperiment{}.write_to(scratch);
+  for (const auto& [option, key] : {std::pair("--lr 0.1", "training.rate"),
+                                    {"--batch_size=16", "training.batch_size"},
+                                    {"--seed 1", "experiment.seeds"},
+                                    {"--noise-multiplier 1", "privacy.noise_multiplier"}}) {
+    const std::string message = refused(fmt::format("run small.toml {}", option));
+    EXPECT_THAT(message, HasSubstr(fmt::format(
+                             "\n  the experiment file says it; --set {}=VALUE replaces what it says", key)));
+    EXPECT_THAT(message, Not(HasSubstr("did you mean")));
+  }
+  EXPECT_THAT(refused("table . --lr 0.1"), Not(HasSubstr("--set"))) << "it reads no experiment file";
 }
 
 // The words are those of the TOML library.

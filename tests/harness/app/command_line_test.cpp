@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "tests/matchers.hpp"
 
@@ -46,12 +47,23 @@ TEST(CommandLine, CallsAShortageOfTheMachineByItsName) {
         ending_by(
             std::runtime_error("[enforce fail at alloc_cpu.cpp:75] . DefaultCPUAllocator: can't allocate "
                                "memory: you tried to allocate 4 bytes\nframe #0")),
-        ending_by(std::runtime_error("CUDA out of memory. Tried to allocate 4 GiB"))}) {
+        ending_by(std::runtime_error("CUDA out of memory. Tried to allocate 4 GiB")),
+        ending_by(std::runtime_error("pthread_create has failed: Resource temporarily unavailable"))}) {
     EXPECT_EQ(ending.code, kUserError);
     EXPECT_THAT(ending.err, StartsWith("fedarena: the machine has no more memory or threads for this ("));
     EXPECT_THAT(ending.err, HasSubstr("\n  What was complete is kept. Use fewer --jobs and --workers, "));
     EXPECT_THAT(ending.err, Not(HasSubstr("frame #0")));
   }
+}
+
+TEST(CommandLine, CallsAShortageByItsNameWhereNobodyCatchesIt) {
+  const auto shortage_of_a_thread = [] {
+    constexpr std::array<const char*, 2> kWords = {"fedarena", "--version"};
+    run_command_line(static_cast<int>(kWords.size()), kWords.data(), {}, "0");
+    std::thread([] { throw std::runtime_error("pthread_create has failed: no more"); }).join();
+  };
+  EXPECT_EXIT(shortage_of_a_thread(), testing::ExitedWithCode(kUserError),
+              "fedarena: the machine has no more memory or threads for this \\(pthread_create");
 }
 
 TEST(CommandLine, CallsWhatNobodyThoughtOfABug) {

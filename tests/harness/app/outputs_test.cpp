@@ -36,7 +36,7 @@ using EscapeSequences = ScratchTest;
 TEST_F(EscapeSequences, OfARecordAreNotPrinted) {
   const std::string name =
       "a\x1b[2J\x1b]0;b\x07\xc2\x9b"
-      "2J\x9b\r";
+      "2J\x9b\r\u202eb\u2028c\u200f";
   for (const std::int64_t seed : {1, 2}) {
     results::Summary summary = results::finished(name, seed, 0.75);
     summary.experiment = summary.dataset = summary.partition = summary.model = name;
@@ -65,6 +65,7 @@ TEST_F(EscapeSequences, OfARecordAreNotPrinted) {
     const std::string printed = outcome.out + outcome.err;
     EXPECT_FALSE(printed.empty());
     EXPECT_EQ(printed, printable(printed)) << command.words().front();
+    for (const char* mark : {"\u202e", "\u2028", "\u200f"}) EXPECT_THAT(printed, Not(HasSubstr(mark)));
   }
 }
 

@@ -224,7 +224,8 @@ TEST_F(Regression, ADataSettingThatIsWrongIsRefusedWithItsPlace) {
             "features, "
             "categorical, index, index_values, join_path, join, user, test_path, test_fraction, standardise, "
             "units, "
-            "separator, decimal\n");
+            "separator, decimal\n"
+            "  it is called \"seeds\" here, which belongs in [experiment]\n");
   EXPECT_THAT(refusal("data.user=colour"), HasSubstr("is named twice"));
   EXPECT_THAT(
       refusal("experiment.rounds=1"),

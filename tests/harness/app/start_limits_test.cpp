@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <vector>
 
 #include "tests/matchers.hpp"
 
@@ -17,6 +18,37 @@ TEST(StartLimits, NameTheAddressSpaceThatIsMissing) {
   constexpr std::size_t kMoreThanAnyMachineHas = std::size_t{1} << 60;
   EXPECT_THAT(start_problem({.bytes = kMoreThanAnyMachineHas, .threads = 1}),
               HasSubstr("1099511627776 MiB of address space are needed to start, and a limit allows less"));
+}
+
+TEST(StartLimits, NameTheAddressSpaceThatIsAllowed) {
+  const auto problem_within_a_limit = [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = rlim_t{std::size_t{1} << 50};
+    const bool ready = setrlimit(RLIMIT_AS, &limit) == 0;
+    std::fputs(ready ? start_problem({.bytes = std::size_t{1} << 51, .threads = 1}).c_str() : "not ready",
+               stderr);
+    ::_exit(0);
+  };
+  EXPECT_EXIT(
+      problem_within_a_limit(), ExitedWithCode(0),
+      "2147483648 MiB of address space are needed to start, and a limit allows 1073741824\n  Raise it");
+}
+
+TEST(StartLimits, CountTheWorkersAndJobsThatAreAskedFor) {
+  const auto needs = [](std::vector<const char*> words) { return start_needs(words); };
+  const StartNeeds least = needs({"run", "small.toml"});
+  const StartNeeds workers = needs({"run", "small.toml", "--workers", "500"});
+  // OpenBLAS hangs without the buffers of those that call it.
+  EXPECT_GE(workers.bytes, std::size_t{500} * (144 << 20));
+  EXPECT_GE(workers.threads, 499);
+  EXPECT_EQ(needs({"run", "--workers=500", "small.toml"}).threads, workers.threads);
+  EXPECT_EQ(needs({"run", "--jobs", "4", "small.toml"}).threads, least.threads + 3);
+  EXPECT_EQ(needs({"run", "small.toml", "--workers", "1"}).threads, least.threads);
+  for (const char* wrong : {"0", "-1", "1e3", "1000000", ""}) {
+    EXPECT_EQ(needs({"run", "small.toml", "--workers", wrong}).threads, least.threads) << wrong;
+  }
+  EXPECT_EQ(needs({"run", "small.toml", "--workers"}).threads, least.threads);
 }
 
 TEST(StartLimits, NameTheStackThatIsMissing) {

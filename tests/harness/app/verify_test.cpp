@@ -88,10 +88,12 @@ TEST_F(VerifyCommand, FindsNothingInRunsUnderAnyPolicy) {
                  "name = \"pppfl\"\nteachers = 5\nteacher_width = 4\nteacher_warm_up = 1\n"
                  "generator_width = 8\ngenerator_batch_size = 4\ngenerator_steps = 2\nmost_examples = 20",
                  "policy = \"record\"\nnoise_multiplier = 30.0\nbudget = 2.0\n") +
-           entry("messages", fedavg, local) +
+           entry("messages", fedavg, local) + entry("tensors", fedavg, local + "by_tensor = true") +
+           entry("tensors-of-two-vectors", "name = \"scaffold\"",
+                 local + "mechanism = \"laplace\"\nby_tensor = true") +
            entry("around-models", "name = \"ifca\"\nassign = \"k-means\"", local) +
            entry("none", fedavg, "policy = \"none\"")});
-  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 21 runs, "));
+  EXPECT_THAT(succeed("verify out").out, HasSubstr("verified: 23 runs, "));
 }
 
 TEST_F(VerifyCommand, RecomputesWhatEpsilonTakesAsPublic) {
@@ -257,10 +259,12 @@ TEST_F(ChangedData, IsRefusedByRunInOneMessage) {
       refused("run small.toml --out out --resume"),
       AllOf(HasSubstr("fedarena: out: " + refusal), HasSubstr("their SHA-256 was "),
             HasSubstr("(2 cells: fedavg-seed-1, fedavg-seed-2)"), HasSubstr("Put the old data back")));
+  EXPECT_THAT(refused("run small.toml --out out --resume --dry-run"), HasSubstr(refusal));
   on_table({"fedavg", "fedprox"}).write_to(scratch);
   EXPECT_THAT(refused("run small.toml --out out --resume"), HasSubstr(refusal));
   on_table({"fedprox"}).write_to(scratch);
   EXPECT_THAT(refused("run small.toml --out out"), HasSubstr(refusal));
+  EXPECT_THAT(refused("run small.toml --out out --dry-run"), HasSubstr(refusal));
   EXPECT_EQ(snapshot_of(scratch / "out"), before);
   // The same data again, in whatever file of that name.
   scratch.write("t.csv", table(0));

@@ -147,6 +147,16 @@ TEST(ShellWord, IsOneWordWhateverItHolds) {
   EXPECT_EQ(shell_word("~"), "'~'");
 }
 
+TEST(OneLine, HoldsNothingThatTurnsTextRound) {
+  for (const char* mark : {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b", "\u202c",
+                           "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}) {
+    EXPECT_EQ(one_line(fmt::format("a{}b", mark)), "a b");
+    EXPECT_EQ(printable(fmt::format("a\n{}b", mark)), "a\n b");
+  }
+  constexpr const char* kNeighbours = "\u061b\u061d\u200b\u200d\u2010\u2027\u202f\u2065\u206a שלום";
+  EXPECT_EQ(one_line(kNeighbours), kNeighbours);
+}
+
 TEST(OneLine, HoldsNothingThatMovesACursor) {
   EXPECT_EQ(one_line("a\nb\tc\x1b]0;title\x07\x7f"), "a b c ]0;title  ");
   EXPECT_EQ(printable("a\nb\tc\r\x1b[2J"), "a\nb\tc  [2J");

@@ -107,6 +107,8 @@ TEST(Stranger, IsNoRegularFile) {
   EXPECT_EQ(host.reports().size(), 3U);
   for (const PluginReport& report : host.reports()) {
     EXPECT_THAT(report.problem, HasSubstr("it is not a regular file")) << report.library;
+    EXPECT_EQ(report.library.parent_path(), std::filesystem::canonical(folder.path()))
+        << "not a link's target";
   }
 }
 

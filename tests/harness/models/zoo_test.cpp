@@ -7,6 +7,7 @@
 #include "fedarena/model.hpp"
 
 #include "harness/models/operations.hpp"
+#include "results/audit/expected_inputs.hpp"
 #include "tests/harness/sdk/finite_differences.hpp"
 #include "tests/matchers.hpp"
 #include "tests/message_of.hpp"
@@ -43,6 +44,31 @@ TEST(Zoo, HasTheParameterCountsOfThePapers) {
   EXPECT_EQ(parameters("mlp", {.shape = {3}, .outputs = 1, .regression = true},
                        {{"hidden", std::vector<std::int64_t>{2}}}),
             11);  // of hospital charges, Galli et al. 2022
+}
+
+// What counts the releases of a message without any model; a new one needs its line there.
+TEST(Zoo, HasAsManyTensorsAsTheAuditOfResultsTakesThemToHave) {
+  using Hidden = std::vector<std::int64_t>;
+  const std::vector<Settings> variants = {{},
+                                          {{"bias", false}},
+                                          {{"hidden", Hidden{}}},
+                                          {{"hidden", Hidden{7}}},
+                                          {{"depth", std::int64_t{2}}},
+                                          {{"norm", std::string("none")}},
+                                          {{"norm", std::string("layer")}}};
+  for (const ModelInfo& info : model_zoo()) {
+    for (const Settings& settings : variants) {
+      if (!settings.empty() && find_field(info.fields, settings.front().first) == nullptr) continue;
+      results::ResolvedSettings written{.texts = {{"model.name", info.name}}};
+      for (const auto& [name, value] : complete(info.fields, settings)) {
+        const auto* text = std::get_if<std::string>(&value);
+        written.texts["model." + name] = text != nullptr ? *text : to_text(value);
+      }
+      const Model model(build_model(info.name, settings, kGrey), torch::kFloat32);
+      EXPECT_EQ(results::expected_tensors(written), static_cast<std::int64_t>(model.layout()->size()))
+          << info.name;
+    }
+  }
 }
 
 TEST(Zoo, DescribesItsModels) {

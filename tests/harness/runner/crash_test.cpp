@@ -142,7 +142,10 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     if (record.finished()) return;
     Simulation simulation(crashing());
     record.restore(simulation);
-    while (simulation.rounds_done() < kRounds) record.append(simulation.next_round(), simulation);
+    while (simulation.rounds_done() < kRounds) {
+      record.append(simulation.next_round(), simulation);
+      if (simulation.rounds_done() == interrupted_after) return record.interrupt(simulation);
+    }
     steps_left = std::max(steps_left, steps_at_the_end);
     steps_are_small = steps_at_the_end != kNever;
     if (ends_early()) simulation.charge_rest();
@@ -235,6 +238,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   const test::Scratch scratch;
   fs::path folder;
   std::int64_t planned = kRounds;
+  std::int64_t interrupted_after = 0;  // this round; 0: never
   int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
   std::map<std::int64_t, std::set<std::int64_t>> remembered;  // by client 0
@@ -319,6 +323,64 @@ TEST_P(Crashes, AreNotForgottenWithTheLedger) {
   } else {
     EXPECT_TRUE(run(kNever)) << "noise that comes again is charged once, whatever was lost";
   }
+}
+
+// With the ledger of before a crash, what the crash lost would come for nothing.
+TEST_P(Crashes, AreNotForgottenWithAnOlderLedger) {
+  interrupted_after = 1;
+  const fs::path begun = folder = scratch / "begun";
+  ASSERT_TRUE(run(kNever));
+  interrupted_after = 0;
+  const auto content = [&](const char* name) { return results::read_whole_file(folder / name); };
+  const std::string ledger = content(results::kLedgerFile), checkpoint = content(results::kCheckpointFile);
+  // What labels cost is charged in the first round.
+  const bool is_charged_again =
+      accounting(GetParam())->noise_source == kSystemNoise && unit(GetParam()) != Unit::kLabel;
+  int refused = 0;
+  bool died = true;
+  for (int steps = 0; died; steps += test::long_tests() ? 1 : 2) {
+    folder = scratch / std::to_string(steps);
+    fs::copy(begun, folder, fs::copy_options::recursive);
+    died = !run(steps);
+    const bool is_readable = fs::exists(folder / "checkpoint.bin.partial");
+    if (!is_readable || content(results::kCheckpointFile) != checkpoint) continue;
+    results::replace_file(folder / results::kLedgerFile, ledger);
+    if (is_charged_again) {
+      EXPECT_THAT(test::message_of([&] { run_here(); }), testing::HasSubstr("ledger.json: charges "))
+          << "step " << steps;
+      ++refused;
+    } else {
+      EXPECT_TRUE(run(kNever)) << "noise that comes again is charged once, whatever was lost";
+    }
+  }
+  EXPECT_EQ(refused > 0, is_charged_again);
+}
+
+// A run that goes on would seal it.
+TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
+  interrupted_after = 1;
+  const fs::path begun = folder = scratch / "begun";
+  ASSERT_TRUE(run(kNever));
+  interrupted_after = 0;
+  const auto flip = [&](const std::string& name) {
+    std::string bytes = results::read_whole_file(folder / name);
+    // The last digit, so that the file can be read all the same.
+    const std::size_t digit = bytes.find_last_of("0123456789");
+    bytes.at(digit) = bytes[digit] == '1' ? '2' : '1';
+    results::replace_file(folder / name, bytes);
+  };
+  for (const std::string name : {"rounds.jsonl", "synthetic/round-0001/images.npy"}) {
+    folder = scratch / fs::path(name).filename();
+    fs::copy(begun, folder, fs::copy_options::recursive);
+    flip(name);
+    EXPECT_THAT(test::message_of([&] { run_here(); }),
+                testing::HasSubstr((folder / name).string() + ": is not as it was when the checkpoint was"));
+  }
+  folder = scratch / "builds";
+  fs::copy(begun, folder, fs::copy_options::recursive);
+  results::replace_file(folder / results::kEnvironmentFile, R"({"commit": "another"})");
+  EXPECT_THAT(test::message_of([&] { run_here(); }),
+              testing::HasSubstr("environment.json: is not as it was"));
 }
 
 std::vector<PrivacyPolicy> crashing_policies() {

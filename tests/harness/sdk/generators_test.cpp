@@ -85,6 +85,20 @@ TEST_F(GeneratorsOfAClient, RealIsNothingWhereThereIsNothing) {
   EXPECT_EQ(generate({.generator = "real"}, poor.client, 3).size(), 0);
 }
 
+// Also of a model with the squared error on classes, of which no regression is to blame.
+TEST_F(GeneratorsOfAClient, AreRefusedByTheModelsLoss) {
+  const Model linear{{.input_shape = {1, 1, 1},
+                      .outputs = 4,
+                      .layers = {Flatten{}, Linear{1, 4}},
+                      .loss = Loss::kSquaredError},
+                     torch::kFloat64};
+  LoneClient with_linear(
+      linear, {torch::zeros({2, 1, 1, 1}, torch::kFloat64), torch::zeros({2}, torch::kInt64)}, compute);
+  EXPECT_THAT(test::message_of([&] { generate({.generator = "noise"}, with_linear.client, 1); }),
+              HasSubstr("the loss of this model is the squared error; allowed: a model whose loss is the "
+                        "cross-entropy of classes\n"));
+}
+
 TEST_F(GeneratorsOfAClient, PrivateSetsAreDrawnFromWithRepetition) {
   const Generators config{.generator = "psg",
                           .psg_images_per_class = 2,

@@ -113,7 +113,7 @@ TEST(Checkpoint, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(damaged, model), "the checkpoint is damaged: its checksum does not match");
   Bytes later = bytes;
   later[4] = std::byte{9};
-  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 4");
+  EXPECT_EQ(refusal(later, model), "the checkpoint has version 9, this program reads 5");
   bytes[0] = std::byte{'Z'};
   EXPECT_EQ(refusal(bytes, model), "this is not a checkpoint of fedarena");
 }

@@ -28,7 +28,7 @@ TEST_F(ForgedRun, IsNotWhatTheExperimentGives) {
 
 // Every message costs the same, so that a budget is worth a number of rounds.
 TEST_F(ForgedRun, IsNoticedByTheBudgetOfEachClient) {
-  const RoundAccesses message = accesses(Laplace{11, 1}, 1);  // epsilon 1 a round
+  const RoundAccesses message = accesses(Laplace{1000, 1}, 1);  // epsilon 1 a round
   const auto with = [&](const std::string& budgets, const std::vector<std::int64_t>& rounds) {
     const Ledger ledger = ledger_of(Unit::kLocal, [&](std::int64_t round, std::int64_t client) {
       const bool pays = round <= rounds[static_cast<std::size_t>(client)];

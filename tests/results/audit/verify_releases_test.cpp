@@ -18,10 +18,9 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
     return ElementsAre("ledger.json: message of client 0 and 2 more is " + what);
   };
   const Settings laplace = {{"mechanism", "\"laplace\""}, {"clip_norm", "3.0"}};
-  Settings metric = laplace, relative = laplace, by_tensor = laplace;
+  Settings metric = laplace, relative = laplace;
   metric["clip_norm"] = "0.0";
   relative["mechanism"] = "\"laplace-relative\"";
-  by_tensor["by_tensor"] = "true";
   EXPECT_THAT(with({}, accesses(Gaussian{2, Adjacency::kReplaceOne}, 1)), IsEmpty());
   EXPECT_THAT(with({}, accesses(Gaussian{3, Adjacency::kReplaceOne}, 1)),
               differ("Gaussian (noise multiplier 3, replace-one); recomputed: Gaussian (noise multiplier 2, "
@@ -30,21 +29,71 @@ TEST_F(ForgedRun, IsNoticedByTheMessagesOfItsClients) {
       with({}, accesses(Gaussian{2}, 1)),
       differ("Gaussian (noise multiplier 2); recomputed: Gaussian (noise multiplier 2, replace-one)"));
   EXPECT_THAT(with({}, {}), ElementsAre(HasSubstr("messages in a round of client 0 and 2 more is 0")));
-  EXPECT_THAT(with(laplace, accesses(Laplace{11, 1}, 1)), IsEmpty());
-  EXPECT_THAT(with(laplace, accesses(Laplace{11, 1}, 2)),
+  EXPECT_THAT(with(laplace, accesses(Laplace{1000, 1}, 1)), IsEmpty());
+  EXPECT_THAT(with(laplace, accesses(Laplace{500, 1}, 2)),
               ElementsAre(HasSubstr("messages in a round of client 0 and 2 more is 2")));
-  EXPECT_THAT(with(by_tensor, accesses(Laplace{11, 1}, 2)), IsEmpty());
-  EXPECT_THAT(with(laplace, accesses(Laplace{11, 0.5}, 1)),
+  EXPECT_THAT(with(laplace, accesses(Laplace{1, 1}, 1)),
+              ElementsAre("ledger.json: numbers of a message of client 0 and 2 more is 1; recomputed: 1000"));
+  EXPECT_THAT(with(laplace, accesses(Laplace{1000, 0.5}, 1)),
               differ("Laplace in R^1 (epsilon 0.5); recomputed: Laplace in R^1 (epsilon 1)"));
-  EXPECT_THAT(with(metric, accesses(MetricLaplace{11, 2}, 1)), IsEmpty());
-  EXPECT_THAT(with(metric, accesses(MetricLaplace{11, 20}, 1)),
+  EXPECT_THAT(with(metric, accesses(MetricLaplace{1000, 2}, 1)), IsEmpty());
+  EXPECT_THAT(with(metric, accesses(MetricLaplace{1000, 20}, 1)),
               differ("metric Laplace in R^1 (scale 20); recomputed: metric Laplace in R^1 (scale 2)"));
   const Event exact = ExactAccess{"messages, under noise scaled by their own norm"};
   EXPECT_THAT(with(relative, RoundAccesses({{exact, 1}, {Nominal{"n/nu", 5.5}, 1}})), IsEmpty());
   EXPECT_THAT(
-      with(relative, accesses(MetricLaplace{11, 2}, 1)),
+      with(relative, accesses(MetricLaplace{1000, 2}, 1)),
       differ("metric Laplace in R^1 (scale 2); recomputed: exact access (messages, under noise scaled by "
              "their own norm)"));
+}
+
+// A message that is noised tensor by tensor is as many releases as the model has tensors: who counts one
+// claims an epsilon that is too small.
+TEST_F(ForgedRun, IsNoticedByTheTensorsOfItsMessages) {
+  const auto of = [&](const std::string& algorithm, const std::string& model, const RoundAccesses& sent) {
+    const Settings settings = {{"name", "\"" + algorithm + "\""},
+                               {"mechanism", "\"laplace\""},
+                               {"clip_norm", "3.0"},
+                               {"by_tensor", "true"}};
+    return differences(toml("local", settings) + "\n[model]\n" + model,
+                       ledger_of(Unit::kLocal, [&](auto, auto) { return sent; }));
+  };
+  const auto releases = [](std::int64_t count, std::int64_t vectors = 1) {
+    const Event first = Laplace{1000 * vectors - (count - 1), 1};
+    return count == 1 ? accesses(first, 1) : RoundAccesses({{first, 1}, {Laplace{1, 1}, count - 1}});
+  };
+  const auto differ = [](std::int64_t count, const std::string& due) {
+    return ElementsAre(fmt::format(
+        "ledger.json: messages in a round of client 0 and 2 more is {}; recomputed: {}", count, due));
+  };
+  struct Known {
+    std::string model;
+    std::int64_t tensors = 0;
+  };
+  for (const Known& known : {Known{"name = \"linear\"\nbias = true\n", 2},
+                             {"name = \"logistic\"\n", 2},
+                             {"name = \"mlp\"\nhidden = [200, 200]\n", 6},
+                             {"name = \"mlp\"\nhidden = []\n", 2},
+                             {"name = \"convnet\"\ndepth = 3\nnorm = \"instance\"\n", 14},
+                             {"name = \"convnet\"\ndepth = 3\nnorm = \"none\"\n", 8},
+                             {"name = \"dlg-lenet\"\n", 5},
+                             {"name = \"niid-cnn\"\n", 10}}) {
+    const std::string due = std::to_string(known.tensors);
+    EXPECT_THAT(of("fedavg", known.model, releases(known.tensors)), IsEmpty()) << known.model;
+    for (const std::int64_t count : {known.tensors - 1, known.tensors + 1}) {
+      EXPECT_THAT(of("fedavg", known.model, releases(count)), differ(count, due)) << known.model;
+    }
+    EXPECT_THAT(of("fedavg", known.model, releases(1)), differ(1, due)) << known.model;
+  }
+  const std::string linear = "name = \"linear\"\nbias = true\n";
+  EXPECT_THAT(of("fedavg", "name = \"linear\"\nbias = false\n", releases(1)), IsEmpty());
+  // Two vectors.
+  EXPECT_THAT(of("scaffold", linear, releases(4, 2)), IsEmpty());
+  EXPECT_THAT(of("scaffold", linear, releases(2, 2)), differ(2, "4"));
+  // Nobody here knows how many vectors another algorithm sends, or which tensors another model has.
+  EXPECT_THAT(of("theirs", linear, releases(6)), IsEmpty());
+  EXPECT_THAT(of("theirs", linear, releases(1)), differ(1, "at least 2"));
+  EXPECT_THAT(of("fedavg", "name = \"theirs\"\n", releases(1)), IsEmpty());
 }
 
 // Clients of pppfl make synthetic examples first, and send nothing.

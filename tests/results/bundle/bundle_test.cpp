@@ -168,6 +168,13 @@ TEST_F(BundleTest, RefusesARunThatIsNotAsItWasSealed) {
   record("runs/dp-fedavg-seed-1");
   for (const char* name : {kRoundsFile, kLedgerFile, kExperimentFile, kEnvironmentFile, kSealFile})
     EXPECT_THAT(refusal_without(name), HasSubstr(std::string("dp-fedavg-seed-1/") + name + ": is not there"));
+  const std::string experiment = content_of(run / kExperimentFile);
+  fs::remove(run / kExperimentFile);
+  fs::create_symlink("/dev/null", run / kExperimentFile);
+  EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),
+              HasSubstr("experiment.toml: is not a regular file\n  It was lost or edited after the run"));
+  fs::remove(run / kExperimentFile);
+  put(run / kExperimentFile, experiment);
   const std::string ledger = content_of(run / kLedgerFile);
   put(run / kLedgerFile, ledger + " ");
   EXPECT_THAT(message_of([&] { bundle(scratch_ / "a.tar.gz"); }),

@@ -260,6 +260,32 @@ TEST(Pairs, SayNothingOfARunThatDivergedThoughItHasAnAccuracy) {
   EXPECT_FALSE(pairs.pairs.front().mean);
 }
 
+// A loss may be absurd and still a number.
+TEST(Pairs, NoteRunsThatRoundsMadeWorse) {
+  const Scratch scratch;
+  FolderRuns folder{.folder = scratch.path(), .runs = {}};
+  const auto add = [&](const std::string& label, std::int64_t seed, double last_loss, double last_accuracy) {
+    Summary summary = finished(label, seed, last_accuracy);
+    summary.rounds = summary.rounds_done = 2;
+    summary.final_test_loss = last_loss;
+    RoundRecord last = round_record(2);
+    last.test_loss = last_loss;
+    last.test_accuracy = last_accuracy;
+    const std::string name = fmt::format("{}-{}", label, seed);
+    scratch.write(name + "/summary.json", to_json_text(summary));
+    scratch.write(name + "/rounds.jsonl", to_json_line(round_record(1)) + "\n" + to_json_line(last) + "\n");
+    folder.runs.push_back({.path = scratch / name, .summary = summary, .problem = {}});
+  };
+  for (std::int64_t seed = 1; seed <= 3; ++seed) {
+    add("absurd", seed, seed == 1 ? 0.2 : 1e27, 0.1);
+    add("overfitted", seed, 3, 0.8);  // more confident, also where it errs, and right more often
+    add("learned", seed, 0.2, 0.8);
+  }
+  const Pairs pairs = compare_rows(std::vector{folder}, {});
+  EXPECT_THAT(pairs.notes, Contains("ended with a larger loss than at the first evaluation, and with no "
+                                    "better accuracy: absurd, seeds 2, 3"));
+}
+
 TEST(Pairs, ReadAnotherMetricFromTheRounds) {
   const Scratch scratch;
   FolderRuns folder{.folder = scratch.path(), .runs = {}};

@@ -52,6 +52,17 @@ TEST_F(ExportedRunsTest, HaveAllRoundsAlsoOfUnfinishedRuns) {
   EXPECT_THAT(exported.notes, ElementsAre("1 of 2 runs is not finished: exported as far as they are"));
 }
 
+TEST_F(ExportedRunsTest, AreNotedWhereTheirDeltaSaysLittle) {
+  for (const std::int64_t units : {10'000, 100'000}) {
+    Summary summary = finished_privately("dp-fedavg", 1, 0.75);
+    summary.rounds = summary.rounds_done = 1;
+    summary.privacy->units = units;
+    RunDirectory::create(folder_ / std::to_string(units), "", "{}", summary).append(round_record(1));
+  }
+  EXPECT_THAT(read_exported_runs(std::vector{folder_.path()}).notes,
+              Contains(HasSubstr("1 run: delta 1e-5 is not below 1/100000")));
+}
+
 TEST_F(ExportedRunsTest, HaveTheirAttacksAndAreKeptWhereThoseAreDamaged) {
   make_run(folder_ / "good");
   make_run(folder_ / "bad");

@@ -125,6 +125,10 @@ TEST(LiveCell, TellsTheClaimOfAFinishedRunAndWhatItRestsOn) {
   EXPECT_TRUE(cell.control);
   EXPECT_EQ(cell.public_data, "a, b");
   EXPECT_EQ(cell.name, "dp-fedavg, seed 1 (control)");
+  EXPECT_EQ(cell.delta_warning, "");
+  summary.privacy->units = 100'000;
+  EXPECT_THAT(live_cell("a", summary, records, true, 0).delta_warning,
+              HasSubstr("delta 1e-5 is not below 1/100000"));
 }
 
 }  // namespace

@@ -128,6 +128,9 @@ TEST(LiveText, SaysWhatEpsilonsRestOn) {
               AllOf(HasSubstr("  2.79+  "), HasSubstr("\n+ rests on assume"), Not(HasSubstr("†"))));
   cell.epsilon = INFINITY;
   EXPECT_THAT(live_text(std::vector{cell}, {}), Not(HasSubstr("†"))) << "which assumes nothing";
+  cell.delta_warning = "delta 0.1 is not below 1/10";
+  EXPECT_THAT(live_text(std::vector{cell, cell, running_cell()}, {}),
+              EndsWith("\n2 cells: delta 0.1 is not below 1/10\n"));
 }
 
 TEST(LiveText, NamesTheExperimentWhereThereAreSeveral) {

@@ -17,12 +17,19 @@ inline RecordedPartition three_clients() {
   return partition;
 }
 
-/// Gives a run this card, in its summary too.
+/// Gives a run this card, in its summary and its experiment too.
 inline void record_partition(const RunDirectory& run, const RecordedPartition& partition) {
   run.write_file_atomically(kPartitionFile, to_json_text(partition));
   Summary summary = run.summary();
   summary.partition_id = partition.id;
   summary.partition_hash = partition.index_hash;
+  std::string toml = run.read_file(kExperimentFile);
+  const std::string dealt = "kind = \"iid\"\n";
+  if (const std::size_t at = toml.find(dealt); at != std::string::npos && partition.kind == "classes") {
+    run.write_file_atomically(kExperimentFile,
+                              toml.replace(at, dealt.size(), "kind = \"classes\"\nclients = 3\n"));
+    summary.partition = "classes (clients = 3)";
+  }
   run.write_summary(summary);
 }
 

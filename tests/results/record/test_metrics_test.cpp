@@ -132,17 +132,16 @@ TEST_F(ClientScoresTest, OfRegressionDataAreErrors) {
               HasSubstr("field \"rmse\" is missing"));
 }
 
-// A finished run of three clients of which two were tested after the last round.
+// A finished run of three clients of which two were tested after every round.
 class TestedRun : public WithFolder {
  protected:
   TestedRun() {
-    RunDirectory directory = run_.open();
-    RoundRecord last = directory.rounds().back();
-    last.per_client = client_metrics(kScores.clients);
-    directory.replace_last(last);
+    const ClientMetrics metrics = client_metrics(kScores.clients);
+    run_.test_clients([&](RoundRecord& round) { round.per_client = metrics; });
+    const RunDirectory directory = run_.open();
     Summary summary = directory.summary();
-    summary.per_client = last.per_client;
-    summary.best_round = best_over_rounds(std::vector{EvaluatedRound{4, *last.per_client}});
+    summary.per_client = metrics;
+    summary.best_round = best_over_rounds(std::vector{EvaluatedRound{1, metrics}});
     directory.write_summary(summary);
     directory.write_client_scores(kScores);
   }
@@ -162,13 +161,12 @@ TEST_F(TestedRun, HasTheMeansThatItsScoresGive) {
 
 TEST_F(ClientScoresTest, GiveTheErrorsOfTheirRound) {
   const RecordedRun run(folder_ / "run", {.policy = "none"});
-  RunDirectory directory = run.open();
-  RoundRecord last = directory.rounds().back();
-  last.client_errors = client_errors(with_errors(2.5).clients);
-  directory.replace_last(last);
+  const ClientErrors errors = client_errors(with_errors(2.5).clients);
+  run.test_clients([&](RoundRecord& round) { round.client_errors = errors; });
   EXPECT_THAT(run.differences(), Contains(HasSubstr("clients_tested is absent; recomputed: errors")));
+  const RunDirectory directory = run.open();
   Summary summary = directory.summary();
-  summary.client_errors = last.client_errors;
+  summary.client_errors = errors;
   directory.write_summary(summary);
   directory.write_client_scores(with_errors(2.5));
   EXPECT_THAT(run.differences(), IsEmpty());

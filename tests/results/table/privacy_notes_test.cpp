@@ -55,7 +55,7 @@ TEST(PrivacyNotes, TellsTheLeastEpsilonWhereClientsHaveTheirOwn) {
   const std::string text = render_markdown(table_of(summaries));
   EXPECT_THAT(text,
               HasSubstr("own: each client's epsilon is its own; this is the largest, the least is 0.5000 "
-                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], 4 clients spent theirs"));
+                        "(RDP), 0.4500 (PLD); of the budgets [1, 3], those of 4 clients are spent"));
   EXPECT_THAT(
       text, HasSubstr("own: stopped after 15 of 20 rounds, because no client's budget pays for another one"));
   std::string lines;

@@ -12,7 +12,7 @@ namespace {
 
 const std::string kFile =
     "[experiment]\nname = \"e\"\nseeds = [1]\ndtype = \"float32\"\n\n[cohort]\nsize = "
-    "5\n\n[evaluation]\nevery = 1\n\n"
+    "5\n\n[evaluation]\nevery = 1\nvalidation_fraction = 0.1\nper_client = false\n\n"
     "[stopping]\npatience = 3\n\n[privacy]\npolicy = \"none\"\n\n[[algorithms]]\nname = \"fedavg\"\n\n"
     "[algorithms.privacy]\npolicy = \"record\"\nnoise_multiplier = 1.0\n";
 
@@ -29,6 +29,8 @@ TEST(RowConditions, AreThoseThatNoSummaryStates) {
       row_conditions(scratch / "run"),
       ElementsAre(testing::Pair("algorithms.privacy.noise_multiplier", "1.0"),
                   testing::Pair("algorithms.privacy.policy", "record"), testing::Pair("cohort.size", "5"),
+                  testing::Pair("evaluation.per_client", "false"),
+                  testing::Pair("evaluation.validation_fraction", "0.1"),
                   testing::Pair("experiment.dtype", "float32"), testing::Pair("stopping.patience", "3")));
   EXPECT_THAT(row_conditions(scratch / "none"), IsEmpty());
 }
@@ -60,6 +62,10 @@ TEST_F(SameRow, RefusesOtherConditions) {
               HasSubstr("belong to one row, \"fedavg\", but differ in cohort.size: \"5\" and \"50\""));
   EXPECT_THAT(wrong_with(with("patience = 3", "patience = 0")),
               HasSubstr("differ in stopping.patience: \"3\" and \"0\""));
+  EXPECT_THAT(wrong_with(with("validation_fraction = 0.1", "validation_fraction = 0.2")),
+              HasSubstr("differ in evaluation.validation_fraction: \"0.1\" and \"0.2\""));
+  EXPECT_THAT(wrong_with(with("per_client = false", "per_client = true")),
+              HasSubstr("differ in evaluation.per_client"));
   EXPECT_THAT(wrong_with(with("float32", "float64")), HasSubstr("differ in experiment.dtype"));
   EXPECT_THAT(wrong_with(with("noise_multiplier = 1.0", "noise_multiplier = 2.0")),
               HasSubstr("differ in algorithms.privacy.noise_multiplier: \"1.0\" and \"2.0\""));
@@ -131,6 +137,14 @@ TEST(SeparateRows, AreToldApartByConditionsThatBothHave) {
   separate_by_settings(cohorts);
   EXPECT_THAT(render_markdown(make_table(cohorts)), HasSubstr("| cohort.size | algorithm |"));
   EXPECT_THAT(rows_of({run_of(1, "[cohort]\nsize = 5\n"), run_of(2, "")}), ElementsAre("dp-fedavg: 2"));
+}
+
+TEST(RowConditions, HaveTheRoundsOfEvaluationsWhereTheBestOneCounts) {
+  const Scratch scratch;
+  scratch.write("global/experiment.toml", "[evaluation]\nevery = 2\nper_client = false\n");
+  scratch.write("personal/experiment.toml", "[evaluation]\nevery = 2\nper_client = true\n");
+  EXPECT_FALSE(row_conditions(scratch / "global").contains("evaluation.every"));
+  EXPECT_EQ(row_conditions(scratch / "personal").at("evaluation.every"), "2");
 }
 
 // Two experiment files of one name.

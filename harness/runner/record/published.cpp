@@ -1,0 +1,111 @@
+#include "harness/runner/record/published.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fedarena/base/error.hpp"
+
+#include "accounting/json_text.hpp"
+#include "harness/digest/sha256.hpp"
+#include "harness/runner/record/builds.hpp"
+#include "results/record/durable_file.hpp"
+#include "results/record/json_fields.hpp"
+
+namespace fedarena {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Json;
+
+constexpr std::int64_t kPublishedSchema = 1;
+
+// Of the synthetic sets of those rounds, by their paths in the run directory.
+results::Seal synthetic_files(const results::RunDirectory& run, std::int64_t rounds) {
+  results::Seal files;
+  for (const std::int64_t round : run.synthetic().rounds()) {
+    if (round > rounds) continue;
+    for (const auto& entry : fs::directory_iterator(run.synthetic().folder_of(round))) {
+      const std::string name = entry.path().lexically_relative(run.path()).generic_string();
+      files[name] = sha256_of(results::read_whole_file(entry.path(), kAnyNumberOfBytes));
+    }
+  }
+  return files;
+}
+
+[[noreturn]] void refuse_edited(const results::RunDirectory& run, const std::string& name) {
+  throw Error(Complaint{
+      .place = {(run.path() / name).string()},
+      .found = "is not as it was when the checkpoint was written",
+      .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+}
+
+}  // namespace
+
+std::string chained(const std::string& before, results::RoundRecord round) {
+  round.train_seconds = round.evaluation_seconds = 0;
+  return sha256_of(before + to_json_line(round));
+}
+
+std::vector<std::string> chain_of(const std::vector<results::RoundRecord>& rounds) {
+  std::vector<std::string> chain(1);
+  for (const results::RoundRecord& round : rounds) chain.push_back(chained(chain.back(), round));
+  return chain;
+}
+
+Published published_so_far(const results::RunDirectory& run, std::int64_t rounds, std::string chain,
+                           const std::string& algorithm) {
+  Published published{.rounds = rounds,
+                      .chain = std::move(chain),
+                      .files = synthetic_files(run, rounds),
+                      .builds = recorded_builds(run.path(), algorithm)};
+  if (run.has(results::kClientsFile))
+    published.files[results::kClientsFile] = sha256_of(run.read_file(results::kClientsFile));
+  return published;
+}
+
+std::string to_json_text(const Published& published) {
+  Json files = Json::object();
+  for (const auto& [name, digest] : published.files) files[name] = digest;
+  return results::json_text({{"schema", kPublishedSchema},
+                             {"rounds", published.rounds},
+                             {"chain", published.chain},
+                             {"files", std::move(files)},
+                             {"builds", published.builds},
+                             {"unpublished", published.unpublished}},
+                            -1);
+}
+
+Published parse_published(std::string_view text) {
+  results::JsonFields fields(text, Place{.file = results::kCheckpointFile});
+  fields.schema(kPublishedSchema);
+  Published published{.rounds = fields.integer("rounds", 0),
+                      .chain = fields.text("chain"),
+                      .builds = fields.text("builds"),
+                      .unpublished = fields.text("unpublished")};
+  for (auto& [name, digest] : fields.texts("files"))
+    published.files.emplace(std::move(name), std::move(digest));
+  fields.finish();
+  return published;
+}
+
+void check_published(const results::RunDirectory& run, const Published& published,
+                     const std::vector<std::string>& chain, const std::string& algorithm) {
+  if (!builds_go_on(published.builds, recorded_builds(run.path(), algorithm)))
+    refuse_edited(run, results::kEnvironmentFile);
+  // Fewer rounds have a message of their own.
+  const auto rounds = static_cast<std::size_t>(published.rounds);
+  if (rounds < chain.size() && chain[rounds] != published.chain) refuse_edited(run, results::kRoundsFile);
+  for (const auto& [name, digest] : synthetic_files(run, published.rounds)) {
+    const auto found = published.files.find(name);
+    if (found == published.files.end() || found->second != digest) refuse_edited(run, name);
+  }
+  const auto scores = run.client_scores();
+  if (!scores || scores->round > published.rounds) return;  // to be replaced
+  const auto found = published.files.find(results::kClientsFile);
+  if (found == published.files.end() || found->second != sha256_of(run.read_file(results::kClientsFile)))
+    refuse_edited(run, results::kClientsFile);
+}
+
+}  // namespace fedarena

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/record/record.hpp"
+#include "results/record/run_directory.hpp"
+#include "results/record/seal.hpp"
+
+namespace fedarena {
+
+/// What a run directory had published when its checkpoint was written, which the checkpoint holds: an
+/// unfinished run has no seal, and whoever edits a number of it must not get it sealed by a resumed run.
+struct Published {
+  std::int64_t rounds = 0;   ///< so many of `rounds.jsonl`
+  std::string chain = {};    ///< chained() over them
+  results::Seal files = {};  ///< of `clients.json` and of synthetic sets, as far as there are any
+  std::string builds = {};   ///< that took part (recorded_builds)
+  /// A round that the checkpoint holds and that the directory may not have yet, or not as it is to stay; its
+  /// text is the writer's own. Empty: none.
+  std::string unpublished = {};
+};
+
+/// A digest of a round and of `before`, that of the rounds before it: of all that comes out alike when a run
+/// is run again, which times do not. Of no rounds it is empty.
+std::string chained(const std::string& before, results::RoundRecord round);
+/// The digests after 0, 1, ... rounds.
+std::vector<std::string> chain_of(const std::vector<results::RoundRecord>& rounds);
+
+/// What the directory has published of its first `rounds` rounds, whose digest is `chain`.
+Published published_so_far(const results::RunDirectory& run, std::int64_t rounds, std::string chain,
+                           const std::string& algorithm);
+
+/// As JSON, and back. Any other text is an Error.
+std::string to_json_text(const Published& published);
+Published parse_published(std::string_view text);
+
+/// Throws Error that names the file where the directory does not hold what was published. Rounds after those
+/// may be there, and their files, and builds that went on; of synthetic sets, older ones may be gone.
+/// `chain`: the digests of the rounds that are there.
+void check_published(const results::RunDirectory& run, const Published& published,
+                     const std::vector<std::string>& chain, const std::string& algorithm);
+
+}  // namespace fedarena
