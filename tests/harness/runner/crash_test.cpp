@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/oracle/random_source.hpp"
 #include "harness/runner/record/cell_record.hpp"
@@ -138,7 +139,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     results::plan_privacy(plan, std::string(name(unit(GetParam()))), *accounting(GetParam()), 0);
     Experiment experiment;
     if (ends_early()) experiment.evaluation.every = planned;
-    CellRecord record(folder, experiment, "{}", plan, true);
+    CellRecord record(folder, experiment, environment, plan, true);
     if (record.finished()) return;
     Simulation simulation(crashing());
     record.restore(simulation);
@@ -239,6 +240,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   fs::path folder;
   std::int64_t planned = kRounds;
   std::int64_t interrupted_after = 0;  // this round; 0: never
+  std::string environment = "{}";
   int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
   std::map<std::int64_t, std::set<std::int64_t>> remembered;  // by client 0
@@ -381,6 +383,32 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
   results::replace_file(folder / results::kEnvironmentFile, R"({"commit": "another"})");
   EXPECT_THAT(test::message_of([&] { run_here(); }),
               testing::HasSubstr("environment.json: is not as it was"));
+}
+
+TEST_P(Crashes, ListTheBuildsThatGoOn) {
+  const auto with = [](const char* commit, const char* digest) {
+    return fmt::format(
+        R"({{"commit": "{}", "plugins": [{{"name": "sgd", "sha256": "{}", "algorithms": ["sgd"]}}]}})",
+        commit, digest);
+  };
+  folder = scratch / "run";
+  interrupted_after = 1;
+  const std::string begun = environment = with("one", "a");
+  ASSERT_TRUE(run(kNever));
+  const auto recorded = [&] {
+    return nlohmann::json::parse(results::read_whole_file(folder / results::kEnvironmentFile));
+  };
+  EXPECT_EQ(recorded(), nlohmann::json::parse(begun)) << "the build that began is listed at the top";
+  environment = with("one", "b");  // its plugin was built anew
+  interrupted_after = 0;
+  ASSERT_FALSE(run(3)) << "it dies when its build is listed and its checkpoint does not know of it";
+  ASSERT_TRUE(run(kNever));
+  nlohmann::json both = recorded();
+  ASSERT_EQ(both["builds"].size(), 1U);
+  EXPECT_EQ(both["builds"][0]["from_round"], 2);
+  EXPECT_EQ(both["builds"][0]["plugins"][0]["sha256"], "b");
+  both.erase("builds");
+  EXPECT_EQ(both, nlohmann::json::parse(begun));
 }
 
 std::vector<PrivacyPolicy> crashing_policies() {
