@@ -160,6 +160,16 @@ void CsvConfig::validate() const {
   unit_list();
 }
 
+// A model is not tested on what it was trained on.
+void check_other_file(const CsvFile& trained, const CsvFile& tested) {
+  if (!tested.same_content(trained)) return;
+  throw Error(
+      Complaint{.place = {tested.path().string()},
+                .found = "test_path is the file of path, or holds the same bytes",
+                .allowed = "a file of other rows",
+                .remedy = "Give such a file, or leave test_path out and have test_fraction set rows aside"});
+}
+
 // Of the features, then of the target.
 std::vector<double> fitted_numbers(const CsvScales& scales) {
   std::vector<ColumnScale> all = scales.features;
@@ -221,12 +231,18 @@ class Encoder {
 
 Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
   const CsvConfig config = CsvConfig::schema().read(settings);
+  const auto file_of = [&](const std::string& key, const std::string& path) {
+    return CsvFile(find_own(key, path, search_path), config.separator == "auto" ? "" : config.separator);
+  };
+  CsvFile first_file = file_of("path", config.path);
+  std::optional<CsvFile> second_file;
+  if (!config.test_path.empty()) second_file = file_of("test_path", config.test_path);
+  if (second_file) check_other_file(first_file, *second_file);
   CsvTable table(config.roles());
   std::optional<CsvJoin> join;
   if (!config.join.empty())
     join.emplace(CsvFile(find_own("join_path", config.join_path, search_path)), config.join);
-  const auto append = [&](const std::string& key, const std::string& path, std::int64_t least) {
-    CsvFile file(find_own(key, path, search_path), config.separator == "auto" ? "" : config.separator);
+  const auto append = [&](CsvFile& file, std::int64_t least) {
     if (join) file.join(*join);
     const std::int64_t before = table.rows();
     table.append(file);
@@ -237,9 +253,9 @@ Dataset load_csv(const Settings& settings, const SearchPath& search_path) {
                             .allowed = fmt::format("at least {}", least)});
     return table.rows();
   };
-  const bool second = !config.test_path.empty();
-  const std::int64_t first_rows = append("path", config.path, second ? 1 : 2);
-  if (second) append("test_path", config.test_path, 1);
+  const bool second = second_file.has_value();
+  const std::int64_t first_rows = append(first_file, second ? 1 : 2);
+  if (second) append(*second_file, 1);
   table.finish();
 
   const CsvParts parts =

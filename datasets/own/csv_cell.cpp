@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <regex>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -111,6 +112,23 @@ std::string essence_of(std::string_view name, bool any_case, char decimal) {
   if (!any_case || seen_letters(essence) < 2) return essence;
   if (const std::optional<bool> truth = truth_of(essence)) return *truth ? "1" : "0";
   return lower(essence);
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> alike_names(const std::vector<std::string>& names,
+                                                               bool any_case, char decimal) {
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto [entry, fresh] = known.emplace(essence_of(names[i], any_case, decimal), i);
+    if (!fresh) return std::pair(i, entry->second);
+  }
+  return std::nullopt;
+}
+
+std::string names_told_apart(bool any_case) {
+  return fmt::format(
+      "names that differ in more than blanks, what cannot be seen, {}a full stop at the end, or how {} and "
+      "accents are written",
+      any_case ? "capitals, " : "", any_case ? "numbers, True, False" : "numbers");
 }
 
 }  // namespace fedarena

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fedarena {
 
@@ -26,5 +28,12 @@ std::optional<bool> truth_of(std::string_view text);
 /// `any_case` also capitals in names of several letters, and "True" for 1 and "False" for 0. `decimal`: what
 /// separates decimals beside '.'.
 std::string essence_of(std::string_view name, bool any_case, char decimal = '.');
+
+/// Positions of two names of the same essence, the later one first; none where all differ in more.
+std::optional<std::pair<std::size_t, std::size_t>> alike_names(const std::vector<std::string>& names,
+                                                               bool any_case, char decimal = '.');
+
+/// What is allowed instead, for messages: names that differ in more than `essence_of` leaves out.
+std::string names_told_apart(bool any_case);
 
 }  // namespace fedarena

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -15,6 +14,10 @@ namespace fedarena {
 namespace {
 
 constexpr std::size_t kShownText = 60;
+// So many digits stand between signs for thousands.
+constexpr std::size_t kGroup = 3;
+// Fewer numbers with three decimals are taken for chance.
+constexpr std::int64_t kFewestGrouped = 3;
 
 Place place_of(const CsvFile& file, const CsvField& field) {
   return {file.path().string(), field.line, field.column};
@@ -25,6 +28,11 @@ std::string beginning_of(const std::string& text) {
   std::size_t size = std::min(text.size(), kShownText);
   while (size < text.size() && size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
   return text.substr(0, size);
+}
+
+bool are_digits(std::string_view text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char letter) { return '0' <= letter && letter <= '9'; });
 }
 
 void keep_first(std::optional<CsvCell>& first, const CsvFile& file, const CsvField& field) {
@@ -46,6 +54,7 @@ void reject_cell(const CsvCell& cell, const std::string& column, const std::stri
 void NumberColumn::append(const CsvFile& file, const CsvField& field) {
   if (const std::optional<double> number = number_of(field.text, decimal_)) {
     ++numbers_;
+    note_form(file, field);
     values_.push_back(*number);
   } else if (const std::optional<bool> truth = truth_of(field.text)) {
     ++truths_;
@@ -72,6 +81,39 @@ void NumberColumn::require_numbers(const std::string& remedy) const {
   if (first_text_) reject(*first_text_, remedy);
   if (first_empty_) reject(*first_empty_, remedy);
   if (numbers_ > 0 && first_truth_) reject(*first_truth_, remedy);
+  require_decimals();
+}
+
+// Programs write 1250 as 1.250 and 999 as it is where the sign is one for thousands; where it is one for
+// decimals, other numbers of them turn up, or a 0 in front, or 999.000.
+void NumberColumn::note_form(const CsvFile& file, const CsvField& field) {
+  if (!may_be_grouped_) return;
+  std::string_view text = trimmed(field.text);
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t sign = std::min(text.find(decimal_), text.size());
+  const std::string_view before = text.substr(0, sign), behind = text.substr(std::min(sign + 1, text.size()));
+  const bool grouped = sign < text.size();
+  may_be_grouped_ = are_digits(before) && before.size() <= kGroup &&
+                    (!grouped || (are_digits(behind) && behind.size() == kGroup && before.front() != '0'));
+  if (!may_be_grouped_) return;
+  ++(grouped ? grouped_ : ungrouped_);
+  if (grouped) keep_first(first_grouped_, file, field);
+}
+
+void NumberColumn::require_decimals() const {
+  if (!may_be_grouped_ || grouped_ < kFewestGrouped || ungrouped_ == 0) return;
+  const std::string text(trimmed(first_grouped_->text));
+  std::string whole = text;
+  std::erase(whole, decimal_);
+  throw Error(Complaint{
+      .place = first_grouped_->place,
+      .found =
+          fmt::format("the field of column {} is {}, which may be {} with a sign for thousands, or {}",
+                      fedarena::quoted(name_), fedarena::quoted(text), whole, *number_of(text, decimal_)),
+      .remedy =
+          fmt::format("Write thousands without a sign, or every number of the column with its decimals "
+                      "(999{}000), or name the columns to learn from in features (texts: in categorical)",
+                      decimal_)});
 }
 
 void NumberColumn::reject(const CsvCell& cell, const std::string& remedy) const {
@@ -102,20 +144,15 @@ void TextColumn::append(const CsvFile& file, const CsvField& field) {
 }
 
 void TextColumn::check_names(bool any_case, char decimal) const {
-  std::unordered_map<std::string, std::size_t> known;
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    const auto [entry, fresh] = known.emplace(essence_of(names_[i], any_case, decimal), i);
-    if (fresh) continue;
-    throw Error(Complaint{
-        .place = places_[i],
-        .found = fmt::format("the column {} holds {} here and {} elsewhere", fedarena::quoted(name_),
-                             quoted_exactly(names_[i]), quoted_exactly(names_[entry->second])),
-        .allowed = fmt::format(
-            "names that differ in more than blanks, what cannot be seen, {}a full stop at the end, or how "
-            "{} and accents are written",
-            any_case ? "capitals, " : "", any_case ? "numbers, True, False" : "numbers"),
-        .remedy = "Write both alike if they mean the same, else rename one"});
-  }
+  const auto alike = alike_names(names_, any_case, decimal);
+  if (!alike) return;
+  const auto [here, elsewhere] = *alike;
+  throw Error(
+      Complaint{.place = places_[here],
+                .found = fmt::format("the column {} holds {} here and {} elsewhere", fedarena::quoted(name_),
+                                     quoted_exactly(names_[here]), quoted_exactly(names_[elsewhere])),
+                .allowed = names_told_apart(any_case),
+                .remedy = "Write both alike if they mean the same, else rename one"});
 }
 
 void TextColumn::sort() {

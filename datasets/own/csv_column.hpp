@@ -35,9 +35,11 @@ class NumberColumn {
   /// False once the cells can only be texts.
   bool may_be_numbers() const { return numbers_ > 0 || all_texts_resemble_numbers_; }
   /// What the cells are. Throws Error, with the place of the first cell that does not fit, where some of
-  /// them are numbers and others are not, and where all look like numbers that nobody can read for sure.
+  /// them are numbers and others are not, and where all look like numbers that nobody can read for sure, as
+  /// `require_numbers` does.
   ColumnKind kind() const;
-  /// Throws Error unless all cells are numbers, or all are True or False.
+  /// Throws Error unless all cells are numbers, or all are True or False, and where the sign for decimals may
+  /// be one for thousands: with 1.250, 2.000 and 3.500 beside 999 and nothing else.
   void require_numbers(const std::string& remedy) const;
 
   const std::string& name() const { return name_; }
@@ -46,6 +48,8 @@ class NumberColumn {
 
  private:
   [[noreturn]] void reject(const CsvCell& cell, const std::string& remedy) const;
+  void note_form(const CsvFile& file, const CsvField& field);
+  void require_decimals() const;
 
   std::string name_;
   char decimal_;
@@ -53,6 +57,10 @@ class NumberColumn {
   std::int64_t numbers_ = 0, truths_ = 0, empties_ = 0, texts_ = 0;
   bool all_texts_resemble_numbers_ = true;
   std::optional<CsvCell> first_truth_, first_empty_, first_text_;
+  // Numbers such as 1.250 and such as 999, as long as there are no others.
+  std::int64_t grouped_ = 0, ungrouped_ = 0;
+  bool may_be_grouped_ = true;
+  std::optional<CsvCell> first_grouped_;
 };
 
 /// A column of names: of classes, categories or users. Blanks around a name do not count.

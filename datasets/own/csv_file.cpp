@@ -60,7 +60,7 @@ std::vector<std::string> separator_names() {
 CsvFile::CsvFile(const std::filesystem::path& file, const std::string& separator)
     : file_(file), content_(read_content(file, kLargestTable)) {
   check_text();
-  if (text_in(content_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  skip_mark();
   take_separator_line();
   choose_separator(separator);
   read_header();
@@ -158,15 +158,35 @@ bool CsvFile::next(std::vector<CsvField>& fields) {
            fmt::format("the record has {} and the header {}, with a {} between them",
                        counted(fields.size(), "field"), own, separator_name_),
            fmt::format("Put fields that hold a {} in quotes, or set another separator", separator_name_));
+  if (repeats_header(fields))
+    reject(fields.front().line, 0, "the record repeats the header",
+           "Remove the line: tables that are put together need one header");
   if (joined_ == nullptr) return true;
   const CsvField key = fields[key_];
   for (const std::string& text : joined_->row_of(*this, key)) fields.push_back({text, key.line, key.column});
   return true;
 }
 
+// Where all names are numbers, a row may well hold the same ones.
+bool CsvFile::repeats_header(const std::vector<CsvField>& fields) const {
+  bool has_word = false;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string_view text = trimmed(fields[i].text);
+    if (text != header_[i]) return false;
+    has_word = has_word || !(text.empty() || number_of(text));
+  }
+  return has_word;
+}
+
+// Tables that were put together may have one in front of each.
+void CsvFile::skip_mark() {
+  if (text_in(content_).substr(at_).starts_with(kByteOrderMark)) at_ += kByteOrderMark.size();
+}
+
 // Fields keep their memory from one record to the next.
 bool CsvFile::read_record(std::vector<CsvField>& fields) {
   while (!at_end() && at_line_end()) step();
+  skip_mark();
   if (at_end()) return false;
   std::size_t count = 0;
   while (true) {

@@ -44,8 +44,11 @@ class CsvFile {
   /// of the row found by its key, with the place of the key here. `other` must outlive this. Throws Error
   /// where the key is missing or another column has the same name in both.
   void join(const CsvJoin& other);
+  /// Whether both files hold the same bytes, decompressed.
+  bool same_content(const CsvFile& other) const { return content_ == other.content_; }
   /// Reads the next record into `fields`; false at the end. Throws Error, with line and column, when it has
-  /// another number of fields than the header, quotes that do not close, or a key that the other table lacks.
+  /// another number of fields than the header, quotes that do not close, or a key that the other table lacks,
+  /// and when it is the header once more.
   bool next(std::vector<CsvField>& fields);
 
  private:
@@ -54,6 +57,8 @@ class CsvFile {
   void choose_separator(const std::string& name);
   void read_header();
   bool read_record(std::vector<CsvField>& fields);
+  bool repeats_header(const std::vector<CsvField>& fields) const;
+  void skip_mark();
   void read_field(CsvField& field);
   void read_quoted(CsvField& field);
   void skip_blanks();

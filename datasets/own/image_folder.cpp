@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,8 @@
 #include "fedarena/base/nearest.hpp"
 #include "fedarena/base/text.hpp"
 
+#include "datasets/own/csv_cell.hpp"
+#include "datasets/own/lookalikes.hpp"
 #include "datasets/own/picture_file.hpp"
 #include "datasets/published/published_files.hpp"
 #include "datasets/source.hpp"
@@ -22,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostListed = 20;
+constexpr std::size_t kFewestClasses = 2, kMostClasses = 1000;
 
 struct ImageFolderConfig {
   std::string path;
@@ -68,10 +72,31 @@ Entries entries(const fs::path& folder, bool (*wanted)(const fs::directory_entry
   return found;
 }
 
-bool is_folder(const fs::directory_entry& entry) { return entry.is_directory(); }
+[[noreturn]] void reject_entry(const fs::directory_entry& entry, const std::string& found,
+                               const std::string& remedy) {
+  throw Error(Complaint{.place = {entry.path().string()}, .found = found, .remedy = remedy});
+}
 
+// Of what a link leads to. Throws Error where nobody can tell.
+fs::file_type type_of(const fs::directory_entry& entry) {
+  std::error_code failure;
+  const fs::file_type type = entry.status(failure).type();
+  if (type == fs::file_type::not_found)
+    reject_entry(entry, "is a link to what is not there", "Mend or remove it");
+  if (type == fs::file_type::none)
+    reject_entry(entry, fmt::format("cannot be read ({})", failure.message()), "Mend or remove it");
+  return type;
+}
+
+bool is_folder(const fs::directory_entry& entry) { return type_of(entry) == fs::file_type::directory; }
+
+// Throws Error for what is called a picture and holds none, so that no picture is missed in silence.
 bool is_picture(const fs::directory_entry& entry) {
-  return entry.is_regular_file() && is_picture_name(entry.path());
+  if (!is_picture_name(entry.path())) return false;
+  const fs::file_type type = type_of(entry);
+  if (type != fs::file_type::regular && type != fs::file_type::directory)
+    reject_entry(entry, "is not a regular file", "Put a PNG or JPEG file there, or remove it");
+  return type == fs::file_type::regular;
 }
 
 // What was passed over, counted by its ending.
@@ -219,12 +244,31 @@ void standardise(Dataset& dataset) {
   dataset.fitted = "means and deviations of the features";
 }
 
+// The classes of the folders of train/; none where there are no folders.
+std::vector<std::string> classes_of(const fs::path& folder) {
+  const std::vector<fs::path> folders = entries(folder, is_folder).wanted;
+  std::vector<std::string> classes;
+  for (const fs::path& path : folders) classes.push_back(path.filename().string());
+  if (const auto alike = alike_names(classes, true))
+    throw Error(Complaint{
+        .place = {folders[alike->first].string()},
+        .found = fmt::format("the classes {} and {} hardly differ", quoted_exactly(classes[alike->first]),
+                             quoted_exactly(classes[alike->second])),
+        .allowed = names_told_apart(true),
+        .remedy = "Put their pictures into one folder if they mean the same, else rename one"});
+  if (!classes.empty() && (classes.size() < kFewestClasses || classes.size() > kMostClasses))
+    throw Error(
+        Complaint{.place = {folder.string()},
+                  .found = fmt::format("the folder holds {}", counted(classes.size(), "class", "classes")),
+                  .allowed = fmt::format("{} to {}", kFewestClasses, kMostClasses),
+                  .remedy = "Sort pictures into folders, one for each class"});
+  return classes;
+}
+
 Dataset load_image_folder(const Settings& settings, const SearchPath& search_path) {
   const ImageFolderConfig config = ImageFolderConfig::schema().read(settings);
   const fs::path folder = find_own("path", config.path, search_path);
-  std::vector<std::string> classes;
-  for (const fs::path& path : entries(folder / "train", is_folder).wanted)
-    classes.push_back(path.filename().string());
+  std::vector<std::string> classes = classes_of(folder / "train");
   Dataset dataset;
   dataset.name = "image-folder";
   dataset.classes = std::ssize(classes);

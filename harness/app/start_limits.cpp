@@ -28,8 +28,11 @@ constexpr std::size_t kThread = 80 * kMiB;
 // Below 128 KiB, LibTorch overflows it.
 constexpr std::size_t kStack = kMiB / 2;
 
-constexpr const char* kUseFewer =
-    "use fewer --workers and --jobs, or set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset)";
+// Below the number of cores, the work pool has a thread for each of them all the same.
+std::string use_fewer(const StartNeeds& needs) {
+  return fmt::format("{}set OPENBLAS_NUM_THREADS=1 and use fewer cores (taskset)",
+                     needs.beyond_cores ? "use fewer --workers and --jobs, or " : "");
+}
 
 bool may_map(std::size_t bytes) {
   void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -92,7 +95,8 @@ StartNeeds start_needs(std::span<const char* const> words) {
   const auto buffers = static_cast<std::size_t>(blas + callers - cores);
   return {.bytes = kProgram + buffers * kBlasThread + static_cast<std::size_t>(threads) * kThread,
           .threads = std::max(threads, 1),  // for a copy of the process tries the plugins
-          .stack = kStack};
+          .stack = kStack,
+          .beyond_cores = callers > cores};
 }
 
 std::string start_problem(const StartNeeds& needs) {
@@ -103,7 +107,7 @@ std::string start_problem(const StartNeeds& needs) {
     return fmt::format(
         "{} MiB of address space are needed to start, and a limit allows {}\n  Raise it (`ulimit -v`, or the "
         "job's), or {}.",
-        needs.bytes / kMiB, limited ? fmt::format("{}", space.rlim_cur / kMiB) : "less", kUseFewer);
+        needs.bytes / kMiB, limited ? fmt::format("{}", space.rlim_cur / kMiB) : "less", use_fewer(needs));
   }
   rlimit stack{};
   if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < needs.stack) {
@@ -116,7 +120,7 @@ std::string start_problem(const StartNeeds& needs) {
     return fmt::format(
         "{} are needed to start beside the first, and a limit allows {}\n  Raise it (`ulimit -u`, or the "
         "container's limit of processes), or {}.",
-        counted(needs.threads, "thread"), found, kUseFewer);
+        counted(needs.threads, "thread"), found, use_fewer(needs));
   }
   return {};
 }

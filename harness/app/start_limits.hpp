@@ -11,7 +11,8 @@ namespace fedarena {
 struct StartNeeds {
   std::size_t bytes = 0;  ///< of address space
   int threads = 0;
-  std::size_t stack = 0;  ///< bytes for each thread
+  std::size_t stack = 0;      ///< bytes for each thread
+  bool beyond_cores = false;  ///< whether --workers and --jobs ask for more threads than there are cores
 };
 
 /// On this machine, as far as its cores, OPENBLAS_NUM_THREADS and the --workers and --jobs among these words

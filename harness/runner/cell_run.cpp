@@ -123,7 +123,7 @@ class CellRun {
     record_.restore(simulation);
     shared_.progress.begin_cell(name_, simulation.rounds_done(), experiment_.rounds);
     StoppingRule rule(experiment_.stopping);
-    for (const results::RoundRecord& round : record_.rounds()) rule.see(round);
+    for (const results::RoundRecord& round : record_.rounds()) show(round, rule);
     try {
       play_rounds(simulation, rule);
       of_algorithm([&] {
@@ -148,7 +148,7 @@ class CellRun {
         record_.append(round, simulation);
         shared_.progress.round_done(name_, round);
         say_spent(simulation, spent);
-        rule.see(round);
+        show(round, rule);
       }
     } catch (const BudgetSpent&) {
       say(fmt::format("stopped after round {}: {}", simulation.rounds_done(),
@@ -156,6 +156,11 @@ class CellRun {
                           ? "no client's budget pays for another one"
                           : "the next one would overspend the budget"));
     }
+  }
+
+  // A round that was evaluated because it turned out to be the last says nothing of when to stop.
+  void show(const results::RoundRecord& round, StoppingRule& rule) const {
+    if (round.round % experiment_.evaluation.every == 0) rule.see(round);
   }
 
   // Names the clients that have spent their own budgets since `told`.

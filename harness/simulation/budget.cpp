@@ -19,6 +19,19 @@
 namespace fedarena {
 namespace {
 
+// Whether the last round, of which no plan told before, was asked for something else than the one before it.
+bool is_unlike(const std::vector<Ledger::Segment>& segments) {
+  const auto priced = [](std::vector<Access> accesses) {
+    std::erase_if(accesses, [](const Access& access) {
+      return std::holds_alternative<DeclaredPublic>(access.event) ||
+             std::holds_alternative<Nominal>(access.event);
+    });
+    return accesses;
+  };
+  if (segments.size() < 2 || segments.back().unmade) return false;
+  return priced(segments.back().accesses) != priced(segments[segments.size() - 2].accesses);
+}
+
 bool charges_nothing(const std::vector<Ledger::Segment>& segments) {
   return std::ranges::all_of(
       segments, [](const Ledger::Segment& segment) { return segment.round().charged().empty(); });
@@ -61,11 +74,14 @@ void Simulation::check_forecast(std::int64_t round, const std::vector<std::int64
     return alike ? &segments.front() : nullptr;
   };
   Ledger forecast = ledger_;
+  bool has_plans = true;
   for (const std::int64_t client : cohort) {
+    std::optional<RoundAccesses> accesses;
+    if (has_plans) accesses = planned_accesses(client, round, client_states_.get(client));
+    has_plans = accesses.has_value();  // an algorithm makes them for all clients or for none
     const auto* segment = same_again(ledger_.clients().at(client).segments);
-    const RoundAccesses accesses = planned_accesses(client, round, client_states_.get(client),
-                                                    segment != nullptr ? segment->round() : RoundAccesses());
-    if (!accesses.charged().empty()) forecast.record(round, client, accesses);
+    if (!accesses && segment != nullptr) accesses = segment->round();
+    if (accesses && !accesses->charged().empty()) forecast.record(round, client, *accesses);
   }
   if (const auto* segment = same_again(ledger_.population()))
     forecast.record_population(round, segment->round());
@@ -85,6 +101,12 @@ void Simulation::check_budget(const Ledger& ledger) const {
                            budget, epsilon ? fmt::format("{}", *epsilon) : "what nobody can prove"),
       .remedy = "Raise noise_multiplier (`fedarena noise` says how far), train less in a round, or raise the "
                 "budget"});
+}
+
+void Simulation::withhold_round(const Ledger& with_it) {
+  const auto unlike = [](const auto& entry) { return is_unlike(entry.second.segments); };
+  if (with_it.varies() || is_unlike(with_it.population()) || std::ranges::any_of(with_it.clients(), unlike))
+    ledger_.withhold(Ledger::kEverybody);
 }
 
 // Of a run without a round, all that is charged was lost.
@@ -140,7 +162,7 @@ void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<
       spent.insert(client);
       Ledger with_it = ledger_;
       with_it.record(round_ + 1, client, local[index].accesses);
-      if (with_it.varies(client)) ledger.withhold(client);
+      if (with_it.varies(client) || is_unlike(with_it.clients().at(client).segments)) ledger.withhold(client);
     }
   }
   cohort = std::move(paying);
@@ -217,19 +239,22 @@ std::map<std::int64_t, Simulation::LocalResult> Simulation::train_newcomers() {
   return results;
 }
 
-RoundAccesses Simulation::planned_accesses(std::int64_t client, std::int64_t round,
-                                           const ClientStates::State& state,
-                                           const RoundAccesses& unplanned) const {
-  if (unit(setup_.policy) == Unit::kRecord) {
-    Message known = state ? message_from(*state) : Message();
-    Observations unseen;
-    const std::unique_ptr<MeteredOracle> oracle =
-        open_shard(client, round, streams_of(round, client), past_of(client).charged);
-    oracle->recall(known);
-    if (const auto plan = plan_of(client_view(client, round, *oracle, known, unseen)))
-      return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
-  }
-  return unplanned;
+std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, std::int64_t round,
+                                                          const ClientStates::State& state) const {
+  if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
+  Message known = state ? message_from(*state) : Message();
+  Observations unseen;
+  const std::unique_ptr<MeteredOracle> oracle =
+      open_shard(client, round, streams_of(round, client), past_of(client).charged);
+  oracle->recall(known);
+  const std::vector<Access> before = oracle->accesses().list();
+  const auto plan = plan_of(client_view(client, round, *oracle, known, unseen));
+  if (!plan) return std::nullopt;
+  if (oracle->accesses().list() != before)
+    throw Error(Complaint{
+        .found = fmt::format("{} asks for private data in access_plan()", setup_.algorithm_name),
+        .remedy = "A plan is made before anything is asked for; what it needs, train() may ask for"});
+  return RoundAccesses(before, oracle->noised(*plan));
 }
 
 RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {
@@ -272,8 +297,8 @@ void Simulation::charge_rest() {
       const RoundAccesses accesses =
           segments.empty()
               ? known->second
-              : planned_accesses(client, round, is_new ? newcomer->second.state : client_states_.get(client),
-                                 known->second);
+              : planned_accesses(client, round, is_new ? newcomer->second.state : client_states_.get(client))
+                    .value_or(known->second);
       if (has_own_budgets(setup_.policy) && !pays(client, Ledger::charged_of(segments), accesses.charged())) {
         spent_.insert(client);
         continue;

@@ -164,7 +164,7 @@ results::RoundRecord Simulation::play_round() {
   try {
     check_budget(ledger);
   } catch (const BudgetSpent&) {
-    if (ledger.varies()) ledger_.withhold(Ledger::kEverybody);
+    withhold_round(ledger);
     throw;
   }
   const torch::Tensor labels = labels_after(round);

@@ -221,10 +221,9 @@ class Simulation {
   std::int64_t fullest_round_left() const;
   // Trains once, for nothing, whom the rounds that are left out would ask for the first time.
   std::map<std::int64_t, LocalResult> train_newcomers();
-  // What a plan says beforehand that a client will be charged for in a round; `unplanned`: where there is
-  // none.
-  RoundAccesses planned_accesses(std::int64_t client, std::int64_t round, const ClientStates::State& state,
-                                 const RoundAccesses& unplanned) const;
+  // What a plan says beforehand that a client will be charged for in a round; none where there is no plan.
+  std::optional<RoundAccesses> planned_accesses(std::int64_t client, std::int64_t round,
+                                                const ClientStates::State& state) const;
   // Those of a round in segments that cost the most: what any other one may be made of.
   RoundAccesses dearest_accesses(const std::vector<Ledger::Segment>& segments) const;
   // In the order of `clients`; `done` is called after each, from any thread.
@@ -240,6 +239,8 @@ class Simulation {
   void check_label_counts() const;
   void check_forecast(std::int64_t round, const std::vector<std::int64_t>& cohort) const;
   void check_budget(const Ledger& ledger) const;
+  // Keeps, of a round that is not published, whether data may have decided that it is not.
+  void withhold_round(const Ledger& with_it);
   void refuse_another_first_round() const;
   // Of budgets of the clients' own: takes out of a cohort who cannot pay for what it was just asked for.
   void leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<LocalResult>& local,

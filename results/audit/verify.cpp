@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fedarena/base/schema.hpp"
 #include "fedarena/base/text.hpp"
 
 #include "results/audit/comparison.hpp"
@@ -124,7 +125,10 @@ class Settings {
   }
   void value(const std::string& key, const std::string& expected) {
     const std::optional<double> value = parse_number<double>(expected);
-    return value ? number(key, *value) : text(key, expected);
+    if (value) return number(key, *value);
+    // A text stands in the file with its escapes, a list or truth value as it is.
+    const std::string escaped = unquoted(to_text(Value(expected)));
+    text(key, of(key) == escaped ? escaped : expected);
   }
 
   ResolvedSettings settings_;

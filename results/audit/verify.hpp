@@ -47,8 +47,8 @@ Verification verify_ledger(const std::filesystem::path& path);
 /// Whether runs of one experiment that name the same data set had the same examples.
 Verification verify_common_data(std::span<const FoundRun> runs);
 
-/// Compares the cells of make_table() for these runs with those that the rounds and ledgers of its finished
-/// runs give.
+/// Compares the cells of make_table() for these runs, separated by their settings, with those that the rounds
+/// and ledgers of its finished runs give.
 Verification verify_table(std::span<const FoundRun> runs);
 
 /// "FILE: FIELD is X; recomputed: Y".

@@ -15,6 +15,7 @@
 #include "results/record/attack_file.hpp"
 #include "results/record/run_directory.hpp"
 #include "results/statistics/paired_tests.hpp"
+#include "results/table/rows.hpp"
 #include "results/table/table.hpp"
 
 namespace fedarena::results {
@@ -186,7 +187,9 @@ Verification verify_common_data(std::span<const FoundRun> runs) {
 
 Verification verify_table(std::span<const FoundRun> runs) {
   Verification verification;
-  for (const Row& row : make_table(runs).rows) verify_row(row, verification);
+  std::vector<FoundRun> separated(runs.begin(), runs.end());
+  separate_by_settings(separated);  // as the command prints them
+  for (const Row& row : make_table(separated).rows) verify_row(row, verification);
   return verification;
 }
 

@@ -127,6 +127,25 @@ TEST_F(CsvColumns, OfWhatOnlyLooksLikeNumbersAreRefusedWithTheForm) {
   EXPECT_THAT(refusal({"1", "\u00a0"}), HasSubstr("is \"\\u00a0\"; allowed: a finite number\n  Fill it in"));
 }
 
+TEST_F(CsvColumns, WhoseDecimalsMayBeThousandsAreRefused) {
+  EXPECT_EQ(refusal({"999", "1.250", "-2.000", "12.500"}),
+            "a.csv:3:2: the field of column \"x\" is \"1.250\", which may be 1250 with a sign for thousands, "
+            "or 1.25\n  Write thousands without a sign, or every number of the column with its decimals "
+            "(999.000), or name the columns to learn from in features (texts: in categorical)");
+  EXPECT_THAT(refusal({"1,250", "2,000", "12,500", "7"}, ','),
+              AllOf(HasSubstr("may be 1250 with"), HasSubstr("(999,000)")));
+  const std::vector<std::vector<std::string>> honest = {
+      {"1.250", "2.000", "12.500"},           // no whole number beside them
+      {"1.250", "2.000", "12.500", "0.125"},  // nobody writes thousands with a 0 in front
+      {"1.250", "2.000", "12.500", "7", "2.5"},
+      {"1.250", "2.000", "12.500", "7", "1000"},
+      {"1.250", "2.000", "12.500", "7", "1e3"},
+      {"1.250", "2.000", "7", "8"},  // too few to tell
+      {"1", "22", "333"}};
+  for (const std::vector<std::string>& cells : honest)
+    EXPECT_EQ(numbers(cells).kind(), ColumnKind::kNumbers) << cells.back();
+}
+
 TEST_F(CsvColumns, OfNamesAscendWithTheirPlacesAndForgetBlanks) {
   TextColumn words = texts({"pear", " fig", "fig ", "pear"});
   words.sort();

@@ -84,6 +84,20 @@ TEST_F(CsvFiles, TellWhereAFieldBegins) {
   EXPECT_FALSE(file.next(fields));
 }
 
+TEST_F(CsvFiles, ThatRepeatTheirHeaderAreRefused) {
+  const std::string refused =
+      "a.csv:3: the record repeats the header\n  Remove the line: tables that are put together need one "
+      "header";
+  EXPECT_EQ(refusal("x,colour\n1,red\nx,colour\n2,blue\n"), refused);
+  EXPECT_EQ(refusal("x,colour\n1,red\n x,\"colour\"\n"), refused);
+  EXPECT_EQ(refusal("\xef\xbb\xbf"
+                    "\"x\",colour\n1,red\n\xef\xbb\xbf\"x\",colour\n2,blue\n"),
+            refused)
+      << "each with a byte order mark";
+  EXPECT_EQ(joined("x,colour\n1,colour\n"), "1|colour");
+  EXPECT_EQ(joined("0,1\n1,0\n0,1\n"), "1|0/0|1") << "numbers may be a row";
+}
+
 TEST_F(CsvFiles, AreRefusedWithLineAndColumn) {
   EXPECT_EQ(refusal(""), "a.csv: the file is empty\n  Begin it with a line of column names");
   EXPECT_EQ(refusal("a,b,a\n"), "a.csv:1:5: two columns are called \"a\"\n  Rename one");

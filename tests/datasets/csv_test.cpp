@@ -16,6 +16,8 @@ const std::string kSmall =
     "3,red,ann,30\n"
     "6,green,eve,60\n";
 
+const std::string kLater = "size,colour,who,price\n4,blue,zoe,40\n";
+
 class Csv : public ScratchFolder {
  protected:
   Dataset load(const std::string& content, Settings settings) const {
@@ -64,19 +66,19 @@ TEST_F(Csv, ScalesNumbersByTheTrainingPartAndGivesEachCategoryAFeature) {
 }
 
 TEST_F(Csv, ScalesTheTargetOnRequestAndSaysSo) {
-  const Dataset read = load_with_test(kSmall, with(kRegression, {{"standardise", "all"}}));
+  const Dataset read = load_with_test(kLater, with(kRegression, {{"standardise", "all"}}));
   EXPECT_NEAR(read.train.targets.mean().item<double>(), 0, 1e-6);
   EXPECT_NEAR(read.train.targets.std(0, false).item<double>(), 1, 1e-6);
   EXPECT_EQ(read.note, "the target is standardised; an error of 1 is 18.7083 of \"price\"");
   EXPECT_EQ(read.fitted, "means and deviations of the features and the target");
-  EXPECT_EQ(load_with_test(kSmall, kRegression).fitted, "means and deviations of the features");
-  const Dataset raw = load_with_test(kSmall, with(kRegression, {{"standardise", "none"}}));
+  EXPECT_EQ(load_with_test(kLater, kRegression).fitted, "means and deviations of the features");
+  const Dataset raw = load_with_test(kLater, with(kRegression, {{"standardise", "none"}}));
   EXPECT_TRUE(torch::equal(raw.train.inputs, torch::tensor({{1.F}, {2.F}, {3.F}, {6.F}})));
   EXPECT_EQ(raw.fitted, "");
 }
 
 TEST_F(Csv, DividesColumnsByTheirUnitsAndSaysSo) {
-  const Dataset read = load_with_test(kSmall, with(kRegression, {{"units", "price: 40, size: 0.5"}}));
+  const Dataset read = load_with_test(kLater, with(kRegression, {{"units", "price: 40, size: 0.5"}}));
   EXPECT_TRUE(torch::equal(read.train.inputs, torch::tensor({{2.F}, {4.F}, {6.F}, {12.F}})));
   EXPECT_TRUE(torch::equal(read.train.targets, torch::tensor({{0.25F}, {0.5F}, {0.75F}, {1.5F}})));
   EXPECT_EQ(read.note, "an error of 1 is 40 of \"price\"");
@@ -157,7 +159,7 @@ TEST_F(Csv, RefusesAnIndexOrUnitsThatFitNothing) {
 }
 
 TEST_F(Csv, NumbersClassesAsTheirNamesAscend) {
-  const Dataset words = load_with_test(kSmall, {{"target", "colour"}, {"features", "price, size"}});
+  const Dataset words = load_with_test(kLater, {{"target", "colour"}, {"features", "price, size"}});
   EXPECT_EQ(words.classes, 3);
   EXPECT_TRUE(torch::equal(words.train.targets, torch::tensor({2, 0, 2, 1}, torch::kInt64)));
   EXPECT_EQ(words.train.inputs.size(1), 2);
@@ -239,6 +241,18 @@ TEST_F(Csv, RefusesAColumnThatIsNotThereWithTheNearest) {
   write("b.csv", "size,who\n1,ann\n");
   EXPECT_THAT(refusal(kSmall, with(kRegression, {{"test_path", "b.csv"}})),
               HasSubstr("b.csv: there is no column \"price\", which target names"));
+}
+
+TEST_F(Csv, RefusesToTestOnTheFileOfTraining) {
+  const std::string refused =
+      "test_path is the file of path, or holds the same bytes; allowed: a file of other rows\n  Give such a "
+      "file, or leave test_path out and have test_fraction set rows aside";
+  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"test_path", "a.csv"}})), "a.csv: " + refused);
+  std::filesystem::create_symlink("a.csv", folder_ / "link.csv");
+  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"test_path", "link.csv"}})), "link.csv: " + refused);
+  EXPECT_EQ(refusal_of([&] { load_with_test(kSmall, kRegression); }), "b.csv: " + refused);
+  write_gzip("c.csv.gz", kSmall);
+  EXPECT_EQ(refusal(kSmall, with(kRegression, {{"test_path", "c.csv.gz"}})), "c.csv.gz: " + refused);
 }
 
 TEST_F(Csv, RefusesSettingsThatDoNotGoTogether) {

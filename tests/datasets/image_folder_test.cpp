@@ -1,4 +1,5 @@
 #include <cmath>
+#include <sys/stat.h>
 
 #include <gmock/gmock.h>
 
@@ -91,7 +92,59 @@ TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
             "; did you mean \"dog\"?");
 }
 
+TEST_F(ImageFolder, RefusesOneClass) {
+  write("pictures/train/cat/c.png", grey(3, 2, 0));
+  write("pictures/test/cat/c.png", grey(3, 2, 1));
+  EXPECT_EQ(refusal(),
+            "pictures/train: the folder holds 1 class; allowed: 2 to 1000\n"
+            "  Sort pictures into folders, one for each class");
+}
+
+TEST_F(ImageFolder, RefusesClassesThatHardlyDiffer) {
+  for (const char* name : {"Cat", "c at", "c\u200bat", "cat."}) {
+    std::filesystem::remove_all(folder_ / "pictures");
+    write_small();
+    write(fmt::format("pictures/train/{}/c.png", name), grey(3, 2, 0));
+    EXPECT_THAT(refusal(),
+                AllOf(HasSubstr(" hardly differ; allowed: names that differ in more than blanks, "),
+                      HasSubstr("\n  Put their pictures into one folder if they mean the same")))
+        << name;
+  }
+  write("pictures/train/a/c.png", grey(3, 2, 0));
+  write("pictures/train/A/c.png", grey(3, 2, 0));
+  std::filesystem::remove_all(folder_ / "pictures/train/cat.");
+  EXPECT_EQ(load().classes, 4) << "letters of an alphabet";
+}
+
+TEST_F(ImageFolder, RefusesLinksToNowhereAndWhatIsNoFile) {
+  write_small();
+  const auto link = [&](const std::string& to, const std::string& name) {
+    std::filesystem::create_symlink(to, folder_ / "pictures/train" / name);
+  };
+  const auto refused_with = [&](const std::string& name) {
+    std::string refused = refusal();
+    std::filesystem::remove(folder_ / "pictures/train" / name);
+    return refused;
+  };
+  link("c.png", "cat/same.png");
+  link("nowhere", "cat/notes.md");
+  EXPECT_EQ(load().train.size(), 4);
+  link("nowhere.jpg", "cat/z.JPG");
+  EXPECT_EQ(refused_with("cat/z.JPG"),
+            "pictures/train/cat/z.JPG: is a link to what is not there\n  Mend or remove it");
+  link("z.png", "cat/z.png");
+  EXPECT_THAT(refused_with("cat/z.png"), HasSubstr("train/cat/z.png: cannot be read (Too many levels"));
+  link("/dev/null", "cat/z.jpeg");
+  EXPECT_EQ(refused_with("cat/z.jpeg"),
+            "pictures/train/cat/z.jpeg: is not a regular file\n  Put a PNG or JPEG file there, or remove it");
+  ASSERT_EQ(mkfifo((folder_ / "pictures/train/cat/z.png").c_str(), 0600), 0);
+  EXPECT_THAT(refused_with("cat/z.png"), HasSubstr("train/cat/z.png: is not a regular file"));
+  link("nowhere", "owl");
+  EXPECT_THAT(refused_with("owl"), HasSubstr("pictures/train/owl: is a link to what is not there"));
+}
+
 TEST_F(ImageFolder, RefusesFoldersWithoutPictures) {
+  write("pictures/train/dog/d.png", grey(3, 2, 0));
   write("pictures/train/cat/notes.txt", "no picture");
   EXPECT_EQ(
       refusal(),

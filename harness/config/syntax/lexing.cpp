@@ -68,8 +68,10 @@ class Walk {
       open_ += letter;
     } else if (!in_header_ && (letter == ']' || letter == '}')) {
       close(letter);
+    } else if (letter == ',' || letter == '=') {
+      dots_ = 0;
     } else if (letter == '.' && ++dots_ > kDeepestKey) {
-      refuse(fmt::format("more than {} dots in one line", kDeepestKey), "keys of one or two parts");
+      refuse(fmt::format("more than {} dots in one key", kDeepestKey), "keys of one or two parts");
     }
     if (letter != '\n' && letter != ' ' && letter != '\t' && letter != '\r') fresh_line_ = false;
   }
@@ -124,7 +126,7 @@ class Walk {
   const std::string& file_;
   std::size_t at_ = 0;
   std::string open_;        // brackets of lists and inline tables
-  int dots_ = 0;            // in this line
+  int dots_ = 0;            // in this key
   bool fresh_line_ = true;  // nothing but blanks since the line began, outside lists
   bool in_header_ = false;
 };

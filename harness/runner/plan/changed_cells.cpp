@@ -164,7 +164,7 @@ void check_partition(const fs::path& run, const results::RecordedPartition& part
   if (!fs::exists(run / results::kSummaryFile, ignored)) return;
   const auto directory = results::RunDirectory::open(run);
   const results::Summary summary = directory.summary();
-  if (summary.state == results::kFinished || summary.partition_id.empty()) return;
+  if (summary.state == results::kFinished) return;
   const bool is_there = directory.has(results::kPartitionFile);
   if (is_there && directory.read_file(results::kPartitionFile) == to_json_text(partition)) return;
   const bool same = summary.partition_hash == partition.index_hash;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "harness/runner/plan/changed_cells.hpp"
 #include "harness/runner/record/builds.hpp"
 #include "harness/runner/record/charged_mark.hpp"
@@ -122,7 +124,7 @@ void CellRecord::restore(Simulation& simulation) {
   if (!simulation.repeatable()) charge_lost(simulation);
   if (published) {
     chain_ = chain_of(directory_->rounds());
-    check_published(*directory_, *published, chain_, summary_.algorithm);
+    check_published(*directory_, *published, chain_, summary_);
   } else {  // of a run that begins again, this process is the first
     own().write_file_atomically(results::kEnvironmentFile, environment_);
   }
@@ -137,16 +139,20 @@ void CellRecord::restore(Simulation& simulation) {
 }
 
 void CellRecord::charge_lost(Simulation& simulation) const {
-  const std::int64_t marked = read_charged_mark(directory_->path());
-  if (!directory_->has(results::kLedgerFile)) {
-    if (simulation.rounds_done() == 0 && marked == 0) return;
+  const auto refuse = [&](const char* file, const char* what) {
     throw Error(Complaint{
-        .place = {(directory_->path() / results::kLedgerFile).string()},
-        .found = "is gone, and nothing else knows what was charged for rounds that a crash lost",
+        .place = {(directory_->path() / file).string()},
+        .found = fmt::format("is gone, and nothing else knows {} for rounds that a crash lost", what),
         .remedy = "Restore the file, or remove the run directory to run this cell again from the start."});
+  };
+  const std::optional<std::int64_t> marked = read_charged_mark(directory_->path());
+  if (simulation.rounds_done() > 0 && !marked) refuse(results::kChargedFile, "how much was charged");
+  if (!directory_->has(results::kLedgerFile)) {
+    if (!marked) return;  // nothing was answered
+    refuse(results::kLedgerFile, "what was charged");
   }
   const Ledger ledger = results::read_ledger(directory_->path(), summary_.policy);
-  check_charged_mark(directory_->path(), ledger, marked);
+  if (marked) check_charged_mark(directory_->path(), ledger, *marked);
   simulation.charge_lost(ledger);
 }
 
@@ -162,11 +168,14 @@ void CellRecord::append(const results::RoundRecord& record, Simulation& simulati
 }
 
 void CellRecord::publish(const results::RoundRecord& record, const Simulation& simulation) {
-  if (const Batch& synthetic = simulation.synthetic(); synthetic.inputs.defined()) {
+  const bool is_new = directory_->rounds_recorded() < record.round;
+  // One that lies there is replaced only where the checkpoint has it, too, should this be cut off.
+  const Batch& synthetic = simulation.synthetic();
+  if (synthetic.inputs.defined() && (is_new || !simulation.repeatable())) {
     own().synthetic().write(record.round, {to_array(synthetic.inputs), to_array(synthetic.targets)});
   }
   write_scores(record);
-  if (directory_->rounds_recorded() < record.round) {
+  if (is_new) {
     own().append(record);
   } else {
     own().replace_last(record);
@@ -201,8 +210,8 @@ void CellRecord::checkpoint(Simulation& simulation, const results::RoundRecord* 
   const auto start = Clock::now();
   write_ledger(simulation);
   const std::int64_t rounds = unpublished != nullptr ? unpublished->round - 1 : simulation.rounds_done();
-  Published published =
-      published_so_far(*directory_, rounds, chain_.at(static_cast<std::size_t>(rounds)), summary_.algorithm);
+  Published published = published_so_far(*directory_, rounds, chain_.at(static_cast<std::size_t>(rounds)),
+                                         summary_, synthetic_files_);
   if (unpublished != nullptr) published.unpublished = text_of(*unpublished);
   simulation.checkpoint(
       [&](const Bytes& bytes) {

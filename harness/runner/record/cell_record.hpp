@@ -13,6 +13,7 @@
 #include "harness/slurm/claim.hpp"
 #include "results/record/partition_file.hpp"
 #include "results/record/run_directory.hpp"
+#include "results/record/seal.hpp"
 
 namespace fedarena {
 
@@ -69,6 +70,7 @@ class CellRecord {
   std::optional<slurm::Claim> claim_;
   std::optional<FolderLock> lock_;
   std::optional<results::RunDirectory> directory_;
+  results::Seal synthetic_files_;                                 // digests of synthetic sets, each read once
   std::vector<std::string> chain_ = std::vector<std::string>(1);  // digests after 0, 1, ... rounds
   std::chrono::steady_clock::time_point due_;                     // the next checkpoint
 };

@@ -33,7 +33,10 @@ std::int64_t charged_in(const std::vector<Ledger::Segment>& segments) {
   return sum;
 }
 
-std::int64_t accesses_charged(const Ledger& ledger) {
+// Of the rounds that were made: what data left out is charged at the end, and again where a crash lost that.
+std::int64_t accesses_charged(const Ledger& whole) {
+  const std::int64_t end = whole.ended_after();
+  const Ledger ledger = end > 0 ? whole.after_round(end).most : whole;
   std::int64_t sum = added(charged_in(ledger.population()), charged_in(ledger.as_if()));
   for (const auto& [client, record] : ledger.clients()) sum = added(sum, charged_in(record.segments));
   return sum;
@@ -41,10 +44,10 @@ std::int64_t accesses_charged(const Ledger& ledger) {
 
 }  // namespace
 
-std::int64_t read_charged_mark(const fs::path& run) {
+std::optional<std::int64_t> read_charged_mark(const fs::path& run) {
   const fs::path file = run / results::kChargedFile;
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) return 0;
+  if (!fs::exists(file, ignored)) return std::nullopt;
   results::JsonFields fields(results::read_whole_file(file), Place{.file = file.string()});
   fields.schema(kChargedSchema);
   const std::int64_t marked = fields.integer(kAccesses, 0);

@@ -21,18 +21,23 @@ using results::Json;
 
 constexpr std::int64_t kPublishedSchema = 1;
 
-// Of the synthetic sets of those rounds, by their paths in the run directory.
-results::Seal synthetic_files(const results::RunDirectory& run, std::int64_t rounds) {
+// Of the synthetic sets of those rounds, by their paths in the run directory; what `known` has is not read.
+results::Seal synthetic_files(const results::RunDirectory& run, std::int64_t rounds, results::Seal& known) {
   results::Seal files;
   for (const std::int64_t round : run.synthetic().rounds()) {
     if (round > rounds) continue;
     for (const auto& entry : fs::directory_iterator(run.synthetic().folder_of(round))) {
+      if (entry.path().extension() != ".npy") continue;  // of what else people leave there
       const std::string name = entry.path().lexically_relative(run.path()).generic_string();
-      files[name] = sha256_of(results::read_whole_file(entry.path(), kAnyNumberOfBytes));
+      std::string& digest = known[name];
+      if (digest.empty()) digest = sha256_of(results::read_whole_file(entry.path(), kAnyNumberOfBytes));
+      files[name] = digest;
     }
   }
   return files;
 }
+
+std::string data_of(const results::Summary& plan) { return plan.data_hash + " " + plan.partition_hash; }
 
 [[noreturn]] void refuse_edited(const results::RunDirectory& run, const std::string& name) {
   throw Error(Complaint{
@@ -55,11 +60,12 @@ std::vector<std::string> chain_of(const std::vector<results::RoundRecord>& round
 }
 
 Published published_so_far(const results::RunDirectory& run, std::int64_t rounds, std::string chain,
-                           const std::string& algorithm) {
+                           const results::Summary& plan, results::Seal& known) {
   Published published{.rounds = rounds,
                       .chain = std::move(chain),
-                      .files = synthetic_files(run, rounds),
-                      .builds = recorded_builds(run.path(), algorithm)};
+                      .files = synthetic_files(run, rounds, known),
+                      .builds = recorded_builds(run.path(), plan.algorithm),
+                      .data = data_of(plan)};
   if (run.has(results::kClientsFile))
     published.files[results::kClientsFile] = sha256_of(run.read_file(results::kClientsFile));
   return published;
@@ -73,6 +79,7 @@ std::string to_json_text(const Published& published) {
                              {"chain", published.chain},
                              {"files", std::move(files)},
                              {"builds", published.builds},
+                             {"data", published.data},
                              {"unpublished", published.unpublished}},
                             -1);
 }
@@ -83,6 +90,7 @@ Published parse_published(std::string_view text) {
   Published published{.rounds = fields.integer("rounds", 0),
                       .chain = fields.text("chain"),
                       .builds = fields.text("builds"),
+                      .data = fields.text("data"),
                       .unpublished = fields.text("unpublished")};
   for (auto& [name, digest] : fields.texts("files"))
     published.files.emplace(std::move(name), std::move(digest));
@@ -91,19 +99,27 @@ Published parse_published(std::string_view text) {
 }
 
 void check_published(const results::RunDirectory& run, const Published& published,
-                     const std::vector<std::string>& chain, const std::string& algorithm) {
-  if (!builds_go_on(published.builds, recorded_builds(run.path(), algorithm)))
+                     const std::vector<std::string>& chain, const results::Summary& plan) {
+  if (published.data != data_of(plan))
+    throw Error(Complaint{
+        .place = {run.path().string()},
+        .found = "the rounds so far were made from other data, or another partition, than there are now",
+        .remedy =
+            "Put the old data back, or remove the run directory to run this cell again from the start."});
+  if (!builds_go_on(published.builds, recorded_builds(run.path(), plan.algorithm)))
     refuse_edited(run, results::kEnvironmentFile);
   // Fewer rounds have a message of their own.
   const auto rounds = static_cast<std::size_t>(published.rounds);
   if (rounds < chain.size() && chain[rounds] != published.chain) refuse_edited(run, results::kRoundsFile);
-  for (const auto& [name, digest] : synthetic_files(run, published.rounds)) {
+  results::Seal unread;
+  for (const auto& [name, digest] : synthetic_files(run, published.rounds, unread)) {
     const auto found = published.files.find(name);
     if (found == published.files.end() || found->second != digest) refuse_edited(run, name);
   }
   const auto scores = run.client_scores();
-  if (!scores || scores->round > published.rounds) return;  // to be replaced
   const auto found = published.files.find(results::kClientsFile);
+  if (!scores && found != published.files.end()) refuse_edited(run, results::kClientsFile);
+  if (!scores || scores->round > published.rounds) return;  // to be replaced
   if (found == published.files.end() || found->second != sha256_of(run.read_file(results::kClientsFile)))
     refuse_edited(run, results::kClientsFile);
 }

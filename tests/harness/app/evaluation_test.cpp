@@ -159,5 +159,21 @@ TEST_F(Evaluation, ARuleEndsARunWhichResumeLeavesAlone) {
   succeed("verify runs/small");
 }
 
+// It was evaluated when nobody had planned it, and a rule that saw it would end a resumed run otherwise.
+TEST_F(Evaluation, ARuleDoesNotSeeTheRoundThatABudgetMadeTheLast) {
+  const std::string options =
+      "--set evaluation.validation_fraction=0.1 --set stopping.patience=1 --set stopping.improvement=0.9 "
+      "--set privacy.policy=record --set privacy.noise_multiplier=0.7 --set privacy.budget=2.28";
+  run_small(scratch, {.rounds = 12, .evaluate_every = 5}, options);
+  const auto run = scratch / "runs/small/fedavg-seed-1";
+  const results::Summary before = summary_of(run);
+  EXPECT_EQ(before.rounds_done, 8);
+  unfinish(run);
+  succeed("run small.toml --resume " + options);
+  EXPECT_EQ(summary_of(run).stopped, "");
+  EXPECT_EQ(summary_of(run).privacy, before.privacy);
+  succeed("verify runs/small");
+}
+
 }  // namespace
 }  // namespace fedarena::test

@@ -161,6 +161,26 @@ TEST_F(VerifyCommand, FollowsBudgetsOfTheClientsOwn) {
               HasSubstr("rounds of client 0 is 2; recomputed: 5, because the budget 3 pays"));
 }
 
+// A first round that asks for nothing says nothing of one that has no price at all.
+TEST_F(VerifyCommand, FindsNothingWhereABudgetPaysForNothingButAFreeRound) {
+  const std::string small =
+      "generator_steps = 1\ngenerator_width = 4\nteachers = 2\nteacher_width = 4\nmost_examples = 20\n"
+      "personal_epochs = 0\n";
+  const std::string policy =
+      "\n[algorithms.privacy]\npolicy = \"local\"\nmechanism = \"laplace-relative\"\nbudget = [2.0]\n";
+  run_small(scratch,
+            {.seeds = "[1, 3]",
+             .rounds = 4,
+             .partition = "kind = \"iid\"\nclients = 3",
+             .cohort = "size = 1",
+             .training = "",
+             .algorithms = {"pppfl"},
+             .more = small + policy},
+            "--out out --set data.train=60");
+  EXPECT_THAT(succeed("verify out").out, HasSubstr(", 0 differences"));
+  EXPECT_THAT(succeed("table out").out, HasSubstr("epsilon is the budget, because data decided"));
+}
+
 // A flipped byte in any file, and the file is named, also where it can no longer be read.
 TEST_F(VerifyCommand, NamesTheFileOfEveryFlippedByte) {
   run_small(scratch, {.more = "\n[algorithms.privacy]\npolicy = \"record\"\n"});

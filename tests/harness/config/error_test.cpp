@@ -74,7 +74,7 @@ TEST(ConfigError, RefusesKeysOfAbsurdDepth) {
   std::string deep = "a";
   for (int part = 0; part < 1'000'000; ++part) deep += ".a";
   EXPECT_EQ(refusal(deep + " = 1"),
-            "e.toml:1:130: more than 64 dots in one line; allowed: keys of one or two parts");
+            "e.toml:1:130: more than 64 dots in one key; allowed: keys of one or two parts");
   // As deep as the limits let it be: dotted keys within values within values.
   std::string nested = "a = ";
   std::string part = "\n{a";
@@ -82,6 +82,9 @@ TEST(ConfigError, RefusesKeysOfAbsurdDepth) {
   for (int level = 0; level < 200; ++level) nested += "[" + part + " = ";
   EXPECT_THAT(refusal(nested), StartsWith("e.toml:"));
   EXPECT_EQ(refusal("# " + std::string(1000, '.') + "\n" + kSample), "accepted");
+  std::string decimals = "\n[sweep]\n\"training.rate\" = [0.1";
+  for (int number = 100; number < 170; ++number) decimals += fmt::format(", 0.{}1", number);
+  EXPECT_EQ(refusal(kSample + decimals + "]\n"), "accepted");
 }
 
 TEST(ConfigError, IsNoCrashOnLargeFiles) {

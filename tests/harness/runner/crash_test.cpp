@@ -133,6 +133,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
     plan.label = plan.algorithm = "sgd";
     plan.dataset = plan.model = plan.partition = "small";
     plan.seed = 4;
+    plan.data_hash = data_hash;
     plan.rounds = planned;
     plan.clients = 2;
     plan.parameters = model.layout()->numel();
@@ -240,7 +241,7 @@ class Crashes : public SmallRuns<ScriptedSgd>, public testing::WithParamInterfac
   fs::path folder;
   std::int64_t planned = kRounds;
   std::int64_t interrupted_after = 0;  // this round; 0: never
-  std::string environment = "{}";
+  std::string environment = "{}", data_hash;
   int steps_at_the_end = kNever;
   std::map<std::int64_t, std::set<double>> seen, published;
   std::map<std::int64_t, std::set<std::int64_t>> remembered;  // by client 0
@@ -301,6 +302,8 @@ TEST_P(Crashes, AtTheEndAreNotTakenForEdits) {
     EXPECT_THAT(findings(), testing::IsSubsetOf(always)) << "step " << steps;
     ASSERT_TRUE(run(kNever)) << "after death at step " << steps;
     EXPECT_EQ(findings(), always) << "step " << steps;
+    EXPECT_EQ(results::SyntheticFolder(folder).rounds(), (std::vector<std::int64_t>{1, 2}))
+        << "step " << steps;
     // Cohorts that the system draws are others in each run.
     if (unit(GetParam()) == Unit::kClient && accounting(GetParam())->noise_source == kSystemNoise) continue;
     EXPECT_EQ(results::read_whole_file(folder / results::kLedgerFile), ledger) << "step " << steps;
@@ -364,25 +367,39 @@ TEST_P(Crashes, DoNotHideEditsOfWhatWasPublished) {
   const fs::path begun = folder = scratch / "begun";
   ASSERT_TRUE(run(kNever));
   interrupted_after = 0;
-  const auto flip = [&](const std::string& name) {
-    std::string bytes = results::read_whole_file(folder / name);
+  const bool system = accounting(GetParam())->noise_source == kSystemNoise;
+  const auto refusal_after = [&](const std::string& name, const auto& edit) {
+    folder = scratch / fs::path(name).filename();
+    fs::copy(begun, folder, fs::copy_options::recursive);
+    edit(folder / name);
+    return test::message_of([&] { run_here(); });
+  };
+  const auto flip = [](const fs::path& file) {
+    std::string bytes = results::read_whole_file(file);
     // The last digit, so that the file can be read all the same.
     const std::size_t digit = bytes.find_last_of("0123456789");
     bytes.at(digit) = bytes[digit] == '1' ? '2' : '1';
-    results::replace_file(folder / name, bytes);
+    results::replace_file(file, bytes);
   };
   for (const std::string name : {"rounds.jsonl", "synthetic/round-0001/images.npy"}) {
-    folder = scratch / fs::path(name).filename();
-    fs::copy(begun, folder, fs::copy_options::recursive);
-    flip(name);
-    EXPECT_THAT(test::message_of([&] { run_here(); }),
-                testing::HasSubstr((folder / name).string() + ": is not as it was when the checkpoint was"));
+    EXPECT_THAT(refusal_after(name, flip),
+                testing::HasSubstr(name + ": is not as it was when the checkpoint was written"));
   }
-  folder = scratch / "builds";
-  fs::copy(begun, folder, fs::copy_options::recursive);
-  results::replace_file(folder / results::kEnvironmentFile, R"({"commit": "another"})");
-  EXPECT_THAT(test::message_of([&] { run_here(); }),
-              testing::HasSubstr("environment.json: is not as it was"));
+  EXPECT_THAT(
+      refusal_after(results::kEnvironmentFile,
+                    [](const fs::path& file) { results::replace_file(file, R"({"commit": "another"})"); }),
+      testing::HasSubstr("environment.json: is not as it was"));
+  if (system) {
+    EXPECT_THAT(refusal_after(results::kChargedFile, [](const fs::path& file) { fs::remove(file); }),
+                testing::HasSubstr("charged.json: is gone"));
+  }
+  data_hash = std::string(64, 'b');
+  EXPECT_THAT(refusal_after("summary.json", [](const fs::path& /*file*/) {}),
+              testing::HasSubstr("were made from other data"));
+  data_hash.clear();
+  folder = begun;
+  results::replace_file(folder / "synthetic/round-0001/.DS_Store", "of a file manager");
+  EXPECT_TRUE(run(kNever));
 }
 
 TEST_P(Crashes, ListTheBuildsThatGoOn) {

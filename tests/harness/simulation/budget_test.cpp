@@ -100,7 +100,7 @@ TEST_F(Budgets, WithholdAnExactAccess) {
   SimulationSetup limited = setup(with_budget(clients_hidden_adaptively(), 1e6));
   Simulation simulation(limited);
   simulation.next_round();
-  const Bytes before = simulation.save();
+  const Params before = simulation.params();
   algorithm.on_aggregate = [](Server& server, const Uplink& uplink) {
     server.params += uplink.mean(kUpdate);
     server.state.put(kVisits, std::int64_t{-1});
@@ -108,7 +108,9 @@ TEST_F(Budgets, WithholdAnExactAccess) {
   };
   algorithm.trained = 0;
   EXPECT_THROW(simulation.next_round(), BudgetSpent);
-  EXPECT_EQ(simulation.save(), before);
+  EXPECT_TRUE(torch::equal(simulation.params().flat(), before.flat()));
+  // Data may have decided that it was asked for, so that nothing below the budget bounds what the end tells.
+  EXPECT_TRUE(simulation.ledger().varies());
   algorithm.on_aggregate = {};
   EXPECT_EQ(simulation.next_round().round, 2);
 }

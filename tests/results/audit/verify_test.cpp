@@ -258,6 +258,17 @@ TEST_F(Verify, RecomputesTheCellsOfTheTable) {
   EXPECT_EQ(bad.differences[0].field, "dp-fedavg epsilon (RDP)");
 }
 
+TEST_F(Verify, RecomputesTheCellsOfRowsThatDifferInASetting) {
+  const Scratch folder;
+  const RecordedRun first(folder / "a/dp-fedavg-seed-1", {});
+  const RecordedRun second(folder / "b/dp-fedavg-seed-1", {});
+  first.edit(kExperimentFile, "every = 1\n", "every = 1\nvalidation_fraction = 0.1\n");
+  second.edit(kExperimentFile, "every = 1\n", "every = 1\nvalidation_fraction = 0.2\n");
+  const Verification good = verify_table(find_runs(std::vector{folder.path()}));
+  EXPECT_THAT(good.differences, IsEmpty());
+  EXPECT_EQ(good.values, 20);
+}
+
 // Models that diverged all guess, and the mean of three times 0.1 is no 0.1.
 TEST_F(Verify, TakesTheRoundingOfEqualSeedsForNoDeviation) {
   const Scratch folder;
