@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostListed = 20;
-constexpr std::size_t kFewestClasses = 2, kMostClasses = 1000;
 
 struct ImageFolderConfig {
   std::string path;
@@ -256,12 +255,11 @@ std::vector<std::string> classes_of(const fs::path& folder) {
                              quoted_exactly(classes[alike->second])),
         .allowed = names_told_apart(true),
         .remedy = "Put their pictures into one folder if they mean the same, else rename one"});
-  if (!classes.empty() && (classes.size() < kFewestClasses || classes.size() > kMostClasses))
-    throw Error(
-        Complaint{.place = {folder.string()},
-                  .found = fmt::format("the folder holds {}", counted(classes.size(), "class", "classes")),
-                  .allowed = fmt::format("{} to {}", kFewestClasses, kMostClasses),
-                  .remedy = "Sort pictures into folders, one for each class"});
+  if (classes.size() == 1)
+    throw Error(Complaint{.place = {folder.string()},
+                          .found = "the folder holds one class, which needs no learning",
+                          .allowed = "2 classes or more",
+                          .remedy = "Sort pictures into folders, one for each class"});
   return classes;
 }
 

@@ -171,7 +171,7 @@ std::terminate_handler usual_end = nullptr;
       print(stderr, "fedarena: {}\n", shortage_text(thrown.what()));
       std::_Exit(kUserError);
     }
-  } catch (...) {  // not of ours
+  } catch (...) {  // the usual end tells of whatever it is
   }
   if (usual_end != nullptr) usual_end();
   std::abort();

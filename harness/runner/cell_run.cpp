@@ -122,8 +122,8 @@ class CellRun {
     });
     record_.restore(simulation);
     shared_.progress.begin_cell(name_, simulation.rounds_done(), experiment_.rounds);
-    StoppingRule rule(experiment_.stopping);
-    for (const results::RoundRecord& round : record_.rounds()) show(round, rule);
+    StoppingRule rule(experiment_.stopping, experiment_.evaluation.every);
+    for (const results::RoundRecord& round : record_.rounds()) rule.see(round);
     try {
       play_rounds(simulation, rule);
       of_algorithm([&] {
@@ -148,7 +148,7 @@ class CellRun {
         record_.append(round, simulation);
         shared_.progress.round_done(name_, round);
         say_spent(simulation, spent);
-        show(round, rule);
+        rule.see(round);
       }
     } catch (const BudgetSpent&) {
       say(fmt::format("stopped after round {}: {}", simulation.rounds_done(),
@@ -156,11 +156,6 @@ class CellRun {
                           ? "no client's budget pays for another one"
                           : "the next one would overspend the budget"));
     }
-  }
-
-  // A round that was evaluated because it turned out to be the last says nothing of when to stop.
-  void show(const results::RoundRecord& round, StoppingRule& rule) const {
-    if (round.round % experiment_.evaluation.every == 0) rule.see(round);
   }
 
   // Names the clients that have spent their own budgets since `told`.

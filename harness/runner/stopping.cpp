@@ -11,7 +11,7 @@ bool StoppingRule::improves(const results::ValidationScore& score) const {
 
 void StoppingRule::see(const results::RoundRecord& round) {
   const std::optional<results::ValidationScore> score = results::validation_score(round);
-  if (!score || !stopped_.empty()) return;
+  if (!score || !stopped_.empty() || round.round % every_ != 0) return;
   if (improves(*score)) {
     best_ = score;
     best_round_ = round.round;

@@ -15,9 +15,11 @@ namespace fedarena {
 /// or on regression data by their loss: a rule on test examples would choose its round on what it reports.
 class StoppingRule {
  public:
-  explicit StoppingRule(const Stopping& rule) : rule_(rule) {}
+  /// `every`: the rounds between planned evaluations.
+  explicit StoppingRule(const Stopping& rule, std::int64_t every = 1) : rule_(rule), every_(every) {}
 
-  /// Takes the next round; those without validation tell nothing.
+  /// Takes the next round. Those without validation tell nothing, nor does one that was evaluated because it
+  /// turned out to be the last.
   void see(const results::RoundRecord& round);
   /// Which rule ends the run, as `Summary::stopped` names it; "" while none does.
   std::string stopped() const { return std::string(stopped_); }
@@ -27,6 +29,7 @@ class StoppingRule {
   bool improves(const results::ValidationScore& score) const;
 
   Stopping rule_;
+  std::int64_t every_;
   std::optional<results::ValidationScore> best_;
   std::int64_t best_round_ = 0;
   std::string_view stopped_ = {};

@@ -19,7 +19,9 @@
 namespace fedarena {
 namespace {
 
-// Whether the last round, of which no plan told before, was asked for something else than the one before it.
+// Whether the last round, of which no plan told before, was asked for something else than the one before it;
+// also without noise, which Ledger::varies() leaves out, since it costs whoever publishes it everything
+// anyway.
 bool is_unlike(const std::vector<Ledger::Segment>& segments) {
   const auto priced = [](std::vector<Access> accesses) {
     std::erase_if(accesses, [](const Access& access) {
@@ -176,9 +178,16 @@ void Simulation::leave_out_spent(std::vector<std::int64_t>& cohort, std::vector<
                 "budgets"});
 }
 
-std::optional<AccessPlan> Simulation::plan_of(const Client& client) const {
+std::optional<AccessPlan> Simulation::plan_of(const Client& client, const MeteredOracle& oracle) const {
   if (unit(setup_.policy) != Unit::kRecord) return std::nullopt;
-  return setup_.algorithm.access_plan(client);
+  const std::vector<Access> before = oracle.accesses().list();
+  std::optional<AccessPlan> plan = setup_.algorithm.access_plan(client);
+  // A plan that looked at data would be one more thing that they decide.
+  if (oracle.accesses().list() == before) return plan;
+  throw Error(
+      Complaint{.found = fmt::format("{} asks for private data in access_plan() of client {} in round {}",
+                                     setup_.algorithm_name, client.id, client.round),
+                .remedy = "A plan is made before anything is asked for: leave that to train()"});
 }
 
 AccessPlan Simulation::unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const {
@@ -247,14 +256,9 @@ std::optional<RoundAccesses> Simulation::planned_accesses(std::int64_t client, s
   const std::unique_ptr<MeteredOracle> oracle =
       open_shard(client, round, streams_of(round, client), past_of(client).charged);
   oracle->recall(known);
-  const std::vector<Access> before = oracle->accesses().list();
-  const auto plan = plan_of(client_view(client, round, *oracle, known, unseen));
+  const auto plan = plan_of(client_view(client, round, *oracle, known, unseen), *oracle);
   if (!plan) return std::nullopt;
-  if (oracle->accesses().list() != before)
-    throw Error(Complaint{
-        .found = fmt::format("{} asks for private data in access_plan()", setup_.algorithm_name),
-        .remedy = "A plan is made before anything is asked for; what it needs, train() may ask for"});
-  return RoundAccesses(before, oracle->noised(*plan));
+  return RoundAccesses(oracle->accesses().list(), oracle->noised(*plan));
 }
 
 RoundAccesses Simulation::dearest_accesses(const std::vector<Ledger::Segment>& segments) const {

@@ -212,7 +212,7 @@ Simulation::LocalResult Simulation::train_client(std::int64_t client, std::int64
   oracle->recall(state);
   oracle->seal_in_votes(state, result.observed);
   Client view = client_view(client, round, *oracle, state, result.observed);
-  const std::optional<AccessPlan> plan = plan_of(view);
+  const std::optional<AccessPlan> plan = plan_of(view, *oracle);
   Message message = setup_.algorithm.train(view, downlink.message);
   result.accesses = oracle->accesses();
   if (plan) result.accesses.leave_unmade(oracle->noised(unasked(*plan, oracle->asked(), view)));

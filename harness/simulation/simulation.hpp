@@ -212,7 +212,8 @@ class Simulation {
   LocalResult train_client(std::int64_t client, std::int64_t round, const Downlink& downlink,
                            const Past& past) const;
   // What the algorithm plans to ask of a client in a round, under a policy on records.
-  std::optional<AccessPlan> plan_of(const Client& client) const;
+  // Error where making the plan asks the oracle for anything.
+  std::optional<AccessPlan> plan_of(const Client& client, const MeteredOracle& oracle) const;
   // What the plan has beyond what was asked. Error where more was asked than planned.
   AccessPlan unasked(const AccessPlan& plan, const AccessPlan& asked, const Client& client) const;
   // Who takes part in a round to come; nobody where the system will draw: then the population is charged.

@@ -95,9 +95,10 @@ TEST_F(ImageFolder, RefusesAClassThatIsNotTrained) {
 TEST_F(ImageFolder, RefusesOneClass) {
   write("pictures/train/cat/c.png", grey(3, 2, 0));
   write("pictures/test/cat/c.png", grey(3, 2, 1));
-  EXPECT_EQ(refusal(),
-            "pictures/train: the folder holds 1 class; allowed: 2 to 1000\n"
-            "  Sort pictures into folders, one for each class");
+  EXPECT_EQ(
+      refusal(),
+      "pictures/train: the folder holds one class, which needs no learning; allowed: 2 classes or more\n"
+      "  Sort pictures into folders, one for each class");
 }
 
 TEST_F(ImageFolder, RefusesClassesThatHardlyDiffer) {

@@ -30,9 +30,8 @@ std::string chained(const std::string& before, results::RoundRecord round);
 /// The digests after 0, 1, ... rounds.
 std::vector<std::string> chain_of(const std::vector<results::RoundRecord>& rounds);
 
-/// What the directory has published of its first `rounds` rounds, whose digest is `chain`.
-/// `plan`: the run's summary. `known`: digests of synthetic sets that lie there already; the others are
-/// added.
+/// What the directory has published of its first `rounds` rounds, whose digest is `chain`. `plan`: the run's
+/// summary. `known`: digests of synthetic sets that lie there already; the others are added.
 Published published_so_far(const results::RunDirectory& run, std::int64_t rounds, std::string chain,
                            const results::Summary& plan, results::Seal& known);
 
@@ -41,9 +40,8 @@ std::string to_json_text(const Published& published);
 Published parse_published(std::string_view text);
 
 /// Throws Error that names the file where the directory does not hold what was published, or was made from
-/// other data than the plan. Rounds after those
-/// may be there, and their files, and builds that went on; of synthetic sets, older ones may be gone.
-/// `chain`: the digests of the rounds that are there.
+/// other data than the plan. Rounds after those may be there, and their files, and builds that went on; of
+/// synthetic sets, older ones may be gone. `chain`: the digests of the rounds that are there.
 void check_published(const results::RunDirectory& run, const Published& published,
                      const std::vector<std::string>& chain, const results::Summary& plan);
 

@@ -137,6 +137,15 @@ TEST(StoppingRule, StopsWhenPatienceRunsOut) {
   EXPECT_EQ(stop_of({.patience = 3}, {0.5, std::nullopt, std::nullopt, 0.4}), Stop(4, "patience"));
 }
 
+TEST(StoppingRule, DoesNotSeeWhatIsEvaluatedOutOfTurn) {
+  StoppingRule rule({.patience = 1}, 2);
+  rule.see(round_of(2, 0.5));
+  rule.see(round_of(3, 0.4));
+  EXPECT_EQ(rule.stopped(), "");
+  rule.see(round_of(4, 0.4));
+  EXPECT_EQ(rule.stopped(), "patience");
+}
+
 // On regression data: the round at which patience of two ends a run of these validation losses; 0: it goes
 // on.
 std::int64_t stop_by_losses(double improvement, const std::vector<double>& losses) {

@@ -198,5 +198,17 @@ TEST_F(PlannedRounds, HoldClientsToTheirPlan) {
   EXPECT_NO_THROW(Simulation(setup(NoPolicy{})).next_round());
 }
 
+TEST_F(PlannedRounds, RefuseAPlanThatLooksAtData) {
+  const Params start = Simulation(setup(records_hidden())).params();
+  algorithm.plan = [start](const Client& client) -> std::optional<AccessPlan> {
+    if (client.round == 2) (void)client.oracle.gradient(start, {.batch_size = 5});
+    return AccessPlan{.gradients = {{5, 4}}};
+  };
+  Simulation simulation(setup(records_hidden()));
+  simulation.next_round();
+  EXPECT_THAT(test::message_of([&] { simulation.next_round(); }),
+              testing::HasSubstr("asks for private data in access_plan() of client "));
+}
+
 }  // namespace
 }  // namespace fedarena
